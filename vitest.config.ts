@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    pool: "forks",
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    // A skipped or focused test is a failure of CI, not a detail (see scripts/ci.ts).
+    allowOnly: false,
+    env: { TZ: "UTC", NODE_ENV: "test" },
+  },
+});
