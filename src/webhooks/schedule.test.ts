@@ -1,0 +1,137 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { classify, DEFAULT_RETRY_SCHEDULE, nextRetry, settleAttempt } from "./schedule.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+interface Made {
+  startedAt: number;
+  endedAt: number;
+  responseCode: number;
+}
+
+/** Runs a delivery to its end by asking only `settleAttempt`; a bound catches a schedule that never ends. */
+function runDelivery(firstAt: number, answers: readonly { responseCode: number; took: number }[]) {
+  const attempts: Made[] = [];
+  let due: number | null = firstAt;
+  let status = "failed";
+  while (due !== null && attempts.length < 20) {
+    const answer = answers[attempts.length % answers.length]!;
+    const made = { startedAt: due, endedAt: due + answer.took, responseCode: answer.responseCode };
+    attempts.push(made);
+    const settled = settleAttempt({ ...made, scheduledAttempts: attempts.length });
+    status = settled.status;
+    due = settled.nextRetry;
+  }
+  return { attempts, status };
+}
+
+// Instants on both sides of daylight-saving changes in the two zones, where local-time arithmetic would slip.
+const instants = fc.oneof(
+  fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) }),
+  fc.integer({ min: 0, max: 8 * HOUR }).map((ms) => Date.UTC(2025, 2, 9, 2) + ms),
+  fc.integer({ min: 0, max: 8 * HOUR }).map((ms) => Date.UTC(2025, 8, 27, 10) + ms),
+);
+const responseCodes = fc.oneof(
+  fc.constantFrom(0, 200, 204, 299, 301, 404, 410, 429, 500, 503),
+  fc.integer({ min: 100, max: 599 }),
+);
+const answers = fc.array(
+  fc.record({ responseCode: responseCodes, took: fc.integer({ min: 0, max: 30_000 }) }),
+  { minLength: 1, maxLength: 8 },
+);
+
+describe.each([
+  ["America/New_York", 300],
+  ["Pacific/Auckland", -780],
+])("under TZ=%s", (zone, januaryOffset) => {
+  let before: string | undefined;
+  beforeEach(() => {
+    before = process.env["TZ"];
+    process.env["TZ"] = zone;
+  });
+  afterEach(() => {
+    process.env["TZ"] = before;
+  });
+
+  it("G24 the zone of the test is really in force", () => {
+    expect(new Date(Date.UTC(2025, 0, 1)).getTimezoneOffset()).toBe(januaryOffset);
+  });
+
+  it("6.4 G24 attempts that take no time are due at 0, 1m, 6m, 21m, 1h21m and 7h21m", () => {
+    fc.assert(
+      fc.property(instants, (start) => {
+        const { attempts, status } = runDelivery(start, [{ responseCode: 500, took: 0 }]);
+        expect(attempts.map((made) => made.startedAt - start)).toEqual([
+          0,
+          MINUTE,
+          6 * MINUTE,
+          21 * MINUTE,
+          HOUR + 21 * MINUTE,
+          7 * HOUR + 21 * MINUTE,
+        ]);
+        expect(status).toBe("failed");
+      }),
+    );
+  });
+
+  it("3.3 6.4 G24 never more than six attempts; success and 410 are final; delays count from the end", () => {
+    fc.assert(
+      fc.property(instants, answers, (start, given) => {
+        const { attempts, status } = runDelivery(start, given);
+        expect(attempts.length).toBeLessThanOrEqual(6);
+        const isFinal = (code: number) => code === 410 || (code >= 200 && code < 300);
+        const endsAt = attempts.findIndex((made) => isFinal(made.responseCode));
+        expect(attempts.length).toBe(endsAt === -1 ? 6 : endsAt + 1);
+        const lastCode = attempts.at(-1)!.responseCode;
+        expect(status).toBe(lastCode >= 200 && lastCode < 300 ? "success" : "failed");
+        for (const [index, made] of attempts.slice(1).entries()) {
+          const delay = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR][index]!;
+          expect(made.startedAt - attempts[index]!.endedAt).toBe(delay);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("6.4 a retry_schedule of any length gives one attempt more than it has delays, and six at most", () => {
+    const schedules = fc.array(fc.integer({ min: 0, max: 7 * HOUR }), { maxLength: 12 });
+    fc.assert(
+      fc.property(instants, schedules, (start, schedule) => {
+        let scheduledAttempts = 1;
+        let due = nextRetry({ schedule, scheduledAttempts, endedAt: start });
+        let elapsed = start;
+        while (due !== null && scheduledAttempts < 20) {
+          elapsed += schedule[scheduledAttempts - 1]!;
+          expect(due).toBe(elapsed);
+          scheduledAttempts += 1;
+          due = nextRetry({ schedule, scheduledAttempts, endedAt: due });
+        }
+        expect(scheduledAttempts).toBe(Math.min(6, schedule.length + 1));
+      }),
+    );
+  });
+});
+
+describe("classify and settleAttempt", () => {
+  it("3.3 2xx is success, 410 disables, everything else is retried, redirects and no answer included", () => {
+    for (const code of [200, 201, 204, 299]) expect(classify(code)).toBe("success");
+    expect(classify(410)).toBe("disabled");
+    for (const code of [0, 100, 199, 300, 301, 308, 400, 404, 409, 411, 429, 500, 599]) {
+      expect(classify(code)).toBe("retry");
+    }
+  });
+
+  it("6.4 410 disables the webhook and leaves no retry, even with delays left", () => {
+    expect(settleAttempt({ scheduledAttempts: 1, endedAt: 5, responseCode: 410 })).toEqual({
+      status: "failed",
+      disablesWebhook: true,
+      nextRetry: null,
+    });
+  });
+
+  it("G24 the default schedule is the documented one", () => {
+    expect(DEFAULT_RETRY_SCHEDULE).toEqual([MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]);
+  });
+});

@@ -1,0 +1,59 @@
+/** Milliseconds from the end of one attempt to the next (6.4, G24): 1m, 5m, 15m, 1h, 6h. */
+export const DEFAULT_RETRY_SCHEDULE: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
+
+/** 6.4: the first attempt and five retries; a longer `retry_schedule` does not buy a seventh. */
+export const MAX_SCHEDULED_ATTEMPTS = 6;
+
+/** What a receiver's answer means for its delivery (3.3). */
+export type AttemptClass = "success" | "disabled" | "retry";
+
+export interface ScheduledAttempt {
+  /** Delays in milliseconds, the first one before retry 1. */
+  schedule?: readonly number[];
+  /** Attempts the schedule has made so far, this one included; redeliveries do not count. */
+  scheduledAttempts: number;
+  /** When the attempt ended, in milliseconds since the epoch on the sandbox's clock. */
+  endedAt: number;
+}
+
+export interface SettledAttempt {
+  status: "success" | "failed";
+  /** 410: the webhook becomes inactive, and all its pending retries go with it. */
+  disablesWebhook: boolean;
+  /** Milliseconds since the epoch, or null when the schedule makes no further attempt. */
+  nextRetry: number | null;
+}
+
+/**
+ * Sorts a response code into success (2xx), disabled (410) and retry (all else, 3xx included
+ * because redirects are not followed, and 0 for an attempt without an answer). 3.3, 6.4, G24.
+ */
+export function classify(responseCode: number): AttemptClass {
+  if (responseCode >= 200 && responseCode <= 299) return "success";
+  return responseCode === 410 ? "disabled" : "retry";
+}
+
+/**
+ * The instant of the next scheduled attempt after a failed one, or null after the last. G24: the delay
+ * counts from the end of the attempt before, not from the first one. Instants are plain epoch
+ * milliseconds, so neither time zone nor daylight saving can move them.
+ */
+export function nextRetry({
+  schedule = DEFAULT_RETRY_SCHEDULE,
+  scheduledAttempts,
+  endedAt,
+}: ScheduledAttempt): number | null {
+  if (scheduledAttempts >= MAX_SCHEDULED_ATTEMPTS) return null;
+  const delay = schedule[scheduledAttempts - 1];
+  return delay === undefined ? null : endedAt + delay;
+}
+
+/** What one scheduled attempt leaves behind: the delivery's status, the webhook's fate, the next instant. */
+export function settleAttempt(attempt: ScheduledAttempt & { responseCode: number }): SettledAttempt {
+  const outcome = classify(attempt.responseCode);
+  return {
+    status: outcome === "success" ? "success" : "failed",
+    disablesWebhook: outcome === "disabled",
+    nextRetry: outcome === "retry" ? nextRetry(attempt) : null,
+  };
+}
