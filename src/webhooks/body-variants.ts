@@ -1,0 +1,109 @@
+/** Larger bodies are not re-serialised: explaining a mismatch must stay cheap whatever a stranger sends. */
+const LARGEST_EXAMINED = 256 * 1024;
+
+const BYTE_ORDER_MARK = "\uFEFF";
+
+type Variant = [label: string, bytes: Uint8Array];
+
+/**
+ * What a body might have been when it was signed, given what it is now: other line ends and edges, the JSON
+ * written anew by common serialisers, and the usual accidents. Lazy, since most callers stop early.
+ */
+export function* bodyVariants(body: Uint8Array): Generator<Variant> {
+  yield ["an empty body, as when it was read before being signed", Buffer.alloc(0)];
+  yield ['the text "[object Object]"', Buffer.from("[object Object]")];
+  if (body.length > LARGEST_EXAMINED) return;
+  const text = Buffer.from(body).toString("utf8");
+  for (const [label, variant] of [...textVariants(text), ...jsonVariants(text)]) {
+    if (variant !== text) yield [label, Buffer.from(variant, "utf8")];
+  }
+  yield [
+    "the body read as Latin-1 and written as UTF-8",
+    Buffer.from(Buffer.from(body).toString("latin1"), "utf8"),
+  ];
+}
+
+function textVariants(text: string): [string, string][] {
+  return [
+    ["the body without the whitespace at its ends", text.trim()],
+    ["the body with a line break at its end", `${text}\n`],
+    ["the body with LF line ends", text.replaceAll("\r\n", "\n")],
+    ["the body with CRLF line ends", text.replaceAll(/\r?\n/g, "\r\n")],
+    ["the body without its byte-order mark", text.replace(BYTE_ORDER_MARK, "")],
+    ["the body with a byte-order mark", BYTE_ORDER_MARK + text],
+  ];
+}
+
+function jsonVariants(text: string): [string, string][] {
+  try {
+    const value: unknown = JSON.parse(text.replace(BYTE_ORDER_MARK, ""));
+    return [
+      ...selections(value, text),
+      ...spellings("the JSON serialised again", value),
+      ...spellings("the JSON serialised again with sorted keys", sortKeys(value)),
+    ];
+  } catch {
+    // Not JSON, or nested deeper than the stack allows: there is nothing to write anew.
+    return [];
+  }
+}
+
+/** Signing schemes of other services, and the wrong part of the payload. */
+function selections(value: unknown, text: string): [string, string][] {
+  const found: [string, string][] = [
+    ["the JSON encoded twice, as a string in a string", JSON.stringify(text)],
+  ];
+  if (!isObject(value)) return found;
+  if (typeof value["timestamp"] === "string") {
+    found.push(["the payload's timestamp, a dot and the body", `${value["timestamp"]}.${text}`]);
+  }
+  if (value["data"] !== undefined) found.push(["only the payload's data", JSON.stringify(value["data"])]);
+  return found;
+}
+
+/** One reader's `JSON.stringify` is another's `json.dumps`: the default spellings of common serialisers. */
+function spellings(label: string, value: unknown): [string, string][] {
+  const compact = JSON.stringify(value);
+  const spaced = pythonStyle(value);
+  const slashed = compact.replaceAll("/", "\\/");
+  return [
+    [`${label}, compact`, compact],
+    [`${label}, indented by 2`, JSON.stringify(value, null, 2)],
+    [`${label}, indented by 4`, JSON.stringify(value, null, 4)],
+    [`${label}, indented by tabs`, JSON.stringify(value, null, "\t")],
+    [`${label}, with a space after : and ,`, spaced],
+    [`${label}, with a space after : and , and non-ASCII characters escaped`, escapeNonAscii(spaced)],
+    [`${label}, compact, with non-ASCII characters escaped`, escapeNonAscii(compact)],
+    [`${label}, compact, with / escaped`, slashed],
+    [`${label}, compact, with / and non-ASCII characters escaped`, escapeNonAscii(slashed)],
+    [`${label}, compact, with <, > and & escaped`, compact.replaceAll(/[<>&]/g, unicodeEscape)],
+  ];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** fromEntries defines properties rather than assigning them, so a `__proto__` key stays an ordinary one. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key])]));
+}
+
+/** The default spelling of Python's json.dumps. */
+function pythonStyle(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(pythonStyle).join(", ")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value).map((key) => `${JSON.stringify(key)}: ${pythonStyle(value[key])}`);
+  return `{${members.join(", ")}}`;
+}
+
+function escapeNonAscii(json: string): string {
+  return json.replaceAll(/[\u0080-\uffff]/g, unicodeEscape);
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
