@@ -1,0 +1,22 @@
+import express from "express";
+import { department, reparent, routeNames } from "./workload.mjs";
+
+/** Express 5 as everyone writes it: the JSON body parser, routes in a row, res.json. */
+export function idiomaticApp() {
+  const app = express();
+  app.use(express.json());
+  for (const name of routeNames) {
+    const records = new Map([["dept_infra", department()]]);
+    app.get(`/v1/${name}/:id`, (req, res) => {
+      const record = records.get(req.params.id);
+      if (!record) return res.status(404).json({ error: "not found" });
+      res.json(record);
+    });
+    app.post(`/v1/${name}/:id/reparent`, (req, res) => {
+      const record = records.get(req.params.id);
+      if (!record) return res.status(404).json({ error: "not found" });
+      res.json(reparent(record, req.body.new_parent_id));
+    });
+  }
+  return app;
+}

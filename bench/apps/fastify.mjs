@@ -1,0 +1,18 @@
+import Fastify from "fastify";
+import { department, portArgument, reparent, routeNames } from "./workload.mjs";
+
+const app = Fastify();
+for (const name of routeNames) {
+  const records = new Map([["dept_infra", department()]]);
+  app.get(`/v1/${name}/:id`, (request, reply) => {
+    const record = records.get(request.params.id);
+    if (!record) return reply.code(404).send({ error: "not found" });
+    reply.send(record);
+  });
+  app.post(`/v1/${name}/:id/reparent`, (request, reply) => {
+    const record = records.get(request.params.id);
+    if (!record) return reply.code(404).send({ error: "not found" });
+    reply.send(reparent(record, request.body.new_parent_id));
+  });
+}
+await app.listen({ port: portArgument(), host: "127.0.0.1" });

@@ -1,0 +1,33 @@
+// The one workload of the baselines: 40 routes with one path parameter each, a department-sized
+// answer of about 400 bytes, and a POST of 200 bytes that makes a small real change.
+export const ROUTE_COUNT = 40;
+export const HIT_ROUTE = 27;
+export const routeNames = Array.from({ length: ROUTE_COUNT }, (_, index) => `resource${index}`);
+
+export function department() {
+  return {
+    id: "dept_infra",
+    name: "Infra",
+    description: "Keeps the lights on for everyone who builds on the platform, day and night, since 2019",
+    parent_id: "dept_platform",
+    path: "dept_acme/dept_eng/dept_platform/dept_infra",
+    depth: 3,
+    organization_id: "org_acme",
+    member_count: 4,
+    is_active: true,
+    is_default: false,
+    color: null,
+    created_by: "usr_ada",
+    created_at: "2026-03-15T12:00:00.000Z",
+  };
+}
+
+/** The change a POST makes: the parent moves and the path follows. */
+export function reparent(record, parentId) {
+  record.parent_id = parentId;
+  record.path = `dept_acme/${parentId}/${record.id}`;
+  record.depth = 2;
+  return record;
+}
+
+export const portArgument = () => Number(process.argv[2] ?? 0);

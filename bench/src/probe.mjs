@@ -1,0 +1,33 @@
+// Preloaded into a server under test (node --import): answers the bench's questions about the process from
+// inside it. It costs nothing between questions but the event-loop histogram's timer once that is asked for.
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
+let histogram;
+const milliseconds = (nanoseconds) => nanoseconds / 1e6;
+
+const answers = {
+  memory() {
+    globalThis.gc();
+    globalThis.gc();
+    const { rss, heapUsed, external } = process.memoryUsage();
+    return { rss, heapUsed, external, held: heapUsed + external };
+  },
+  startLoopDelay() {
+    histogram?.disable();
+    histogram = monitorEventLoopDelay({ resolution: 1 });
+    histogram.enable();
+  },
+  loopDelay() {
+    return {
+      p50: milliseconds(histogram.percentile(50)),
+      p99: milliseconds(histogram.percentile(99)),
+      max: milliseconds(histogram.max),
+    };
+  },
+};
+
+process.on("message", (message) => {
+  if (message?.bench) process.send({ bench: message.bench, answer: answers[message.question]() });
+});
+// The channel must not keep alive a server that has been told to end.
+process.channel?.unref();

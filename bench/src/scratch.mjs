@@ -1,0 +1,24 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+let root;
+let folders = 0;
+
+/** A fresh folder that goes when the run ends. */
+export function scratchFolder() {
+  if (!root) {
+    root = mkdtempSync(join(tmpdir(), "understudy-bench-"));
+    process.on("exit", () => rmSync(root, { recursive: true, force: true }));
+  }
+  const folder = join(root, String(++folders));
+  mkdirSync(folder);
+  return folder;
+}
+
+/** Writes one file into a fresh folder and returns its path. */
+export function scratchFile(name, content) {
+  const path = join(scratchFolder(), name);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}

@@ -1,0 +1,12 @@
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Medians of ratios taken turn by turn, so that a slow minute of the machine hits both sides alike. */
+export function medianRatio(values, baselines) {
+  return median(values.map((value, turn) => value / baselines[turn]));
+}
+
+export const MB = 1024 * 1024;

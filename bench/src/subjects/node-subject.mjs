@@ -1,0 +1,47 @@
+import { fileURLToPath } from "node:url";
+import { HIT_ROUTE, routeNames } from "../../apps/workload.mjs";
+import { firstOk, freePort, startNode } from "../server-process.mjs";
+
+const PATH = `/v1/${routeNames[HIT_ROUTE]}/dept_infra`;
+const JSON_BODY = { "content-type": "application/json" };
+
+/** Two bodies of 200 bytes that move the department to and fro, so that every POST changes something. */
+export const reparentBodies = ["dept_ops", "dept_eng"].map((parent) =>
+  JSON.stringify({ new_parent_id: parent, reason: "" }).replace('""', () => {
+    const rest = 200 - JSON.stringify({ new_parent_id: parent, reason: "" }).length;
+    return `"${"r".repeat(rest)}"`;
+  }),
+);
+
+/**
+ * A subject that is one Node program listening on a port given to it.
+ * `program(port)` gives the arguments of node; `get` and `post` say what to ask it for.
+ */
+export function nodeSubject({ name, kind, program, prepare, get, post, env }) {
+  return {
+    name,
+    kind,
+    get,
+    post,
+    async start() {
+      const folder = prepare?.();
+      const port = await freePort();
+      const server = startNode({ args: program(port, folder), cwd: folder, env });
+      const url = `http://127.0.0.1:${port}`;
+      const firstAnswerMs = await firstOk(server, { url: url + get.path, headers: get.headers });
+      return { url, pid: server.pid, firstAnswerMs, memory: server.memory, stop: server.stop };
+    },
+  };
+}
+
+/** One of the small programs under apps/. */
+export function appSubject(name, file, kind) {
+  const path = fileURLToPath(new URL(`../../apps/${file}`, import.meta.url));
+  return nodeSubject({
+    name,
+    kind,
+    program: (port) => [path, String(port)],
+    get: { path: PATH },
+    post: { path: `${PATH}/reparent`, bodies: reparentBodies, headers: JSON_BODY },
+  });
+}

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { scratchFile, scratchFolder } from "../scratch.mjs";
+import { firstOk, freePort, startNode } from "../server-process.mjs";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const BIN = join(ROOT, "bin/understudy.js");
+export const BENCH_FIXTURE = fileURLToPath(new URL("../../fixtures/bench.yaml", import.meta.url));
+
+const KEYS = {
+  ada: "ak_adaOwnerAcme000000000000000000000000000",
+  eve: "ak_eveOwnerGlobex0000000000000000000000000",
+};
+export const asAda = { "api-key": KEYS.ada };
+export const asEve = { "api-key": KEYS.eve };
+export const asAdaJson = { ...asAda, "content-type": "application/json" };
+export const LIMITS = "/v1/analytics/usage/limits/org_globex";
+export const FILE_STATUS = "/v1/organizations/org_acme/stores/vs_handbook/files/file_handbook/status";
+export const REPARENT = "/v1/organizations/org_acme/departments/dept_infra/reparent";
+
+// Blanks bring the body to the 200 bytes that the baselines parse; an unknown field would be journalled as a warning.
+const body200 = (parent) => `{"new_parent_id": "${parent}"`.padEnd(199) + "}";
+export const reparentBodies = [body200("dept_ops"), body200("dept_platform")];
+
+/** A fixture file: the reference world, rates out of reach, and whatever the measure adds. */
+export function fixtureFile(additions = {}) {
+  const organizations = ["org_acme", "org_globex", "org_initech", "org_hooli"].map((id) => ({
+    id,
+    plan: "enterprise",
+    rate_limit: 1_000_000_000,
+  }));
+  return scratchFile("fixture.json", { extends: "reference", organizations, ...additions });
+}
+
+/**
+ * Starts a server as a user would (journal on, files watched) and waits until it answers.
+ * Options: fixture (name or path), args (more options of `start`), nodeArgs, probe, timeoutMs.
+ */
+export async function startUnderstudy({ fixture = BENCH_FIXTURE, args = [], timeoutMs, ...process } = {}) {
+  if (!existsSync(BIN)) throw new Error("not built yet: bin/understudy.js is missing");
+  const port = await freePort();
+  const ready = join(scratchFolder(), "ready.json");
+  const server = startNode({
+    args: [
+      ...[BIN, "start", "--port", String(port), "--ready-file", ready, "--quiet", "--clock", "real"],
+      ...["--fixture", fixture, ...args],
+    ],
+    cwd: scratchFolder(),
+    ...process,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const firstAnswerMs = await firstOk(server, { url: url + LIMITS, headers: asEve, timeoutMs });
+  return { ...server, url, firstAnswerMs, ready: await readyFile(ready) };
+}
+
+async function readyFile(path) {
+  for (let waited = 0; waited < 5000; waited += 10) {
+    if (existsSync(path)) {
+      const text = readFileSync(path, "utf8");
+      if (text.trim().endsWith("}")) return JSON.parse(text);
+    }
+    await sleep(10);
+  }
+  throw new Error("the ready file did not appear within 5 s of the first answer");
+}
+
+export const understudy = {
+  name: "Understudy",
+  kind: "understudy",
+  start: startUnderstudy,
+  get: { path: LIMITS, headers: asEve },
+  post: { path: REPARENT, bodies: reparentBodies, headers: asAdaJson },
+};

@@ -1,0 +1,46 @@
+import { figure } from "./rows.mjs";
+
+const HEADINGS = ["what", "subject", "value", "baseline", "ratio", "goal", "met"];
+
+function cells(row) {
+  return [
+    row.what,
+    row.subject,
+    row.value === null
+      ? `not measured: ${(row.note ?? "").split("\n")[0].slice(0, 90)}`
+      : figure(row.value, row.unit),
+    row.baseline ?? "",
+    row.ratio === null ? "" : row.ratio.toFixed(2),
+    row.goal ?? "",
+    row.met === null ? "" : row.met ? "yes" : "NO",
+  ];
+}
+
+/** The rows as one aligned table for a terminal. */
+export function textTable(rows) {
+  const lines = [HEADINGS, ...rows.map(cells)];
+  const widths = HEADINGS.map((_, column) =>
+    Math.max(
+      ...lines.map((line) => (column === 2 && line[2].startsWith("not measured") ? 0 : line[column].length)),
+    ),
+  );
+  const align = (line) =>
+    line
+      .map((cell, column) => pad(cell, widths[column], column))
+      .join("  ")
+      .trimEnd();
+  const [heading, ...body] = lines.map(align);
+  return [heading, widths.map((width) => "-".repeat(width)).join("  "), ...body].join("\n");
+}
+
+const RIGHT_ALIGNED = new Set([2, 4]);
+function pad(text, width, column) {
+  return RIGHT_ALIGNED.has(column) ? text.padStart(width) : text.padEnd(width);
+}
+
+/** The same as Markdown. */
+export function markdownTable(rows) {
+  const line = (values) => `| ${values.map((value) => value.replaceAll("|", "\\|")).join(" | ")} |`;
+  const rule = `|${HEADINGS.map((_, column) => (RIGHT_ALIGNED.has(column) ? "---:" : "---")).join("|")}|`;
+  return [line(HEADINGS), rule, ...rows.map((row) => line(cells(row)))].join("\n");
+}

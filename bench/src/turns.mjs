@@ -1,0 +1,43 @@
+import { loadOk } from "./load.mjs";
+
+const WARM_UP_SECONDS = 1;
+
+/**
+ * Loads several targets in turn (A B C, A B C, ...) after a warm-up of each, and returns, target by target,
+ * the list of its turns [{rps, p99}]. `targets`: [{name, ...load's target}].
+ */
+export async function takeTurns(targets, { rounds, seconds, log, warmUp = true }) {
+  const turns = targets.map(() => []);
+  for (const target of warmUp ? targets : []) {
+    log(`warming up ${target.name}`);
+    await loadOk(target, WARM_UP_SECONDS);
+  }
+  for (let round = 1; round <= rounds; round++) {
+    for (const [index, target] of targets.entries()) {
+      log(`turn ${round} of ${rounds}: ${target.name}`);
+      turns[index].push(await loadOk(target, seconds));
+    }
+  }
+  return turns;
+}
+
+/** The load generator's target for a subject's `get` or `post`. */
+export function targetOf(subject, server, call) {
+  const { path, method = call === "get" ? "GET" : "POST", bodies, headers } = subject[call];
+  return { name: subject.name, url: server.url, paths: [path], method, bodies, headers };
+}
+
+/** Starts the subjects one after another; those that fail are returned with their error. */
+export async function startAll(subjects, log) {
+  const started = [];
+  const failed = [];
+  for (const subject of subjects) {
+    log(`starting ${subject.name}`);
+    try {
+      started.push({ subject, server: await subject.start() });
+    } catch (error) {
+      failed.push({ subject, error });
+    }
+  }
+  return { started, failed };
+}
