@@ -1,0 +1,198 @@
+/**
+ * The closed catalogue of error codes (section 7.4 and G01-G13). `status` and `type` follow from the
+ * code; an operation lists which codes it can answer, and nothing outside this list leaves the server
+ * except an internal error.
+ */
+export type ErrorType = "client_error" | "authentication_error" | "authorization_error" | "server_error";
+
+export interface CatalogueEntry {
+  status: number;
+  type: ErrorType;
+  message: string;
+  /** Tells a developer how to mend it (G29). */
+  system_message: string;
+  /** The section or gap that names the code. */
+  source: string;
+}
+
+const entry = (
+  status: number,
+  source: string,
+  message: string,
+  system_message: string,
+  type: ErrorType = status === 401
+    ? "authentication_error"
+    : status === 403
+      ? "authorization_error"
+      : status >= 500
+        ? "server_error"
+        : "client_error",
+): CatalogueEntry => ({ status, type, message, system_message, source });
+
+export const CATALOGUE = {
+  AUTHENTICATION_REQUIRED: entry(
+    401,
+    "7.4",
+    "Authentication is required.",
+    "Send a valid API key as `api-key`, `X-API-Key` or `Authorization: Bearer`, or an access token that has not expired.",
+  ),
+  INSUFFICIENT_PERMISSIONS: entry(
+    403,
+    "7.4",
+    "You do not have permission to perform this action.",
+    "The credentials are valid, but the user lacks the role or capability that this operation asks for.",
+  ),
+  SESSION_ACCESS_DENIED: entry(
+    403,
+    "7.4",
+    "You do not have access to this meeting session.",
+    "Use credentials of a member of the organization that the session belongs to.",
+  ),
+  ORGANIZATION_ACCESS_DENIED: entry(
+    403,
+    "7.4",
+    "You do not have access to this organization.",
+    "The user of these credentials is not a member of the organization; use another key or be invited.",
+  ),
+  RESOURCE_NOT_FOUND: entry(
+    404,
+    "7.4",
+    "The requested resource was not found.",
+    "No such resource is visible to these credentials; check the id, the path and the organization.",
+  ),
+  SESSION_NOT_FOUND: entry(
+    404,
+    "7.4",
+    "The meeting session was not found.",
+    "Check the session id; a session that was permanently deleted does not come back.",
+  ),
+  FILE_NOT_IN_STORE: entry(
+    404,
+    "7.4",
+    "The file is not in this store.",
+    "Attach the file to the store first, or ask the store that holds it.",
+  ),
+  DASHBOARD_NOT_FOUND: entry(
+    404,
+    "7.4",
+    "The dashboard was not found.",
+    "The dashboard does not exist or is not visible to these credentials.",
+  ),
+  ORGANIZATION_NOT_FOUND: entry(
+    404,
+    "7.4",
+    "The organization was not found.",
+    "Check the organization id in the request.",
+  ),
+  METHOD_NOT_ALLOWED: entry(
+    405,
+    "G04",
+    "The method is not allowed for this path.",
+    "Use one of the methods in the `Allow` header.",
+  ),
+  INVALID_JSON: entry(
+    400,
+    "G09",
+    "The request body is not valid JSON.",
+    "Send a UTF-8 encoded JSON document that matches the content type.",
+  ),
+  PAYLOAD_TOO_LARGE: entry(
+    413,
+    "G09",
+    "The request body is too large.",
+    "Send a smaller body, or use the resumable upload for large files.",
+  ),
+  UNSUPPORTED_MEDIA_TYPE: entry(
+    415,
+    "G09",
+    "The content type is not supported.",
+    "Send the content type that this operation documents.",
+  ),
+  DEPARTMENT_CYCLE_DETECTED: entry(
+    422,
+    "7.4",
+    "The move would create a cycle in the department hierarchy.",
+    "Choose a parent that is neither the department itself nor one of its descendants.",
+  ),
+  INVALID_INPUT: entry(
+    422,
+    "7.4",
+    "A field of the request is invalid.",
+    "Mend the field that the details name and send the request again.",
+  ),
+  RATE_LIMIT_EXCEEDED: entry(
+    429,
+    "G05",
+    "The rate limit is exceeded.",
+    "Wait for the seconds given in `Retry-After`, then send the request again.",
+  ),
+  SPENDING_LIMIT_EXCEEDED: entry(
+    429,
+    "G05",
+    "A spending limit is exceeded.",
+    "Raise the limit that the details name, or wait for the next calendar month.",
+  ),
+  UPLOAD_EXPIRED: entry(
+    410,
+    "G13",
+    "The upload URL has expired.",
+    "Ask for a new upload URL and start the upload again.",
+  ),
+  UPLOAD_CANCELLED: entry(
+    499,
+    "G13",
+    "The upload was cancelled.",
+    "Ask for a new upload URL to upload the file after all.",
+  ),
+  INTERNAL_ERROR: entry(
+    500,
+    "G04",
+    "An unexpected error occurred.",
+    "Nothing was changed. The server's log holds the cause under this trace id.",
+  ),
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof CATALOGUE;
+
+export interface ErrorOptions {
+  details?: Record<string, unknown>;
+  message?: string;
+  system_message?: string;
+  headers?: Record<string, string>;
+}
+
+/** The only way for an operation to refuse. Everything else that is thrown is a 500 and a rollback. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly system_message: string;
+  readonly details: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    const known = CATALOGUE[code];
+    super(options.message ?? known.message);
+    this.code = code;
+    this.status = known.status;
+    this.type = known.type;
+    this.system_message = options.system_message ?? known.system_message;
+    this.details = options.details ?? {};
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** 422 INVALID_INPUT for one field; `value` as it was sent, null if missing (G08). */
+export function invalidInput(field: string, value: unknown, message?: string): ApiError {
+  return new ApiError("INVALID_INPUT", {
+    details: { field, value: value === undefined ? null : value },
+    message,
+    system_message: message && `The request was understood but not accepted: ${message}.`,
+  });
+}
+
+/** 404 RESOURCE_NOT_FOUND with details keyed by the parameter's name (G27). */
+export function resourceNotFound(parameter: string, id: unknown): ApiError {
+  return new ApiError("RESOURCE_NOT_FOUND", { details: { [parameter]: id } });
+}

@@ -1,0 +1,258 @@
+import type { Static, TObject, TSchema } from "typebox";
+import type { Transaction } from "../state/transaction.ts";
+import type { Envelope } from "./envelopes.ts";
+import type { ErrorCode } from "./errors.ts";
+import type { Settings } from "./settings.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Who calls: resolved from the credential by `resources/auth`, judged by the pipeline (section 5). */
+export interface Principal {
+  user_id: string;
+  key_id: string;
+  /** The organization that the key acts in. */
+  organization_id: string;
+  credential: "api_key" | "token";
+}
+
+/** A principal with what the pipeline needs to judge and to count it. */
+export interface Identity {
+  principal: Principal;
+  /** Requests per minute of the key's plan (section 8). */
+  requests_per_minute: number;
+}
+
+/** A file of a multipart body; the bytes are on disk under a name the server made. */
+export interface ReceivedFile {
+  path: string;
+  /** As the client called it; never used as a path. */
+  filename: string;
+  mime_type: string;
+  size: number;
+}
+
+/**
+ * What a handler sees of a request: values, never the request itself. `world` is a transaction, `now`
+ * and randomness come from it.
+ */
+export interface Call<P = unknown, Q = unknown, B = unknown> {
+  params: P;
+  query: Q;
+  body: B;
+  /** Header names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
+  files: Readonly<Record<string, ReceivedFile>>;
+  /** Absent only where the operation declares `credentials: false`. */
+  principal: Principal;
+  world: Transaction;
+  settings: Settings;
+  request: RequestFacts;
+}
+
+export interface RequestFacts {
+  /** Also the trace id (G29). */
+  id: string;
+  sandbox: string;
+  /** Scheme, Host and sandbox prefix as this client reaches them, for URLs that are handed out. */
+  base_url: string;
+}
+
+/** An answer that is not just `200 + JSON`. A bare value returned by a handler is the success status. */
+export class Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+
+  constructor(status: number, body?: unknown, headers: Record<string, string> = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+/** Bytes or text as they are, with their content type. */
+export class RawBody {
+  readonly content_type: string;
+  readonly bytes: Buffer | string;
+
+  constructor(content_type: string, bytes: Buffer | string) {
+    this.content_type = content_type;
+    this.bytes = bytes;
+  }
+}
+
+/**
+ * A body made while it is sent. The iterator is returned early when the client leaves; `signal` tells
+ * one that waits.
+ */
+export class StreamBody {
+  readonly content_type: string;
+  readonly chunks: (signal: AbortSignal) => AsyncIterable<string | Buffer> | Iterable<string | Buffer>;
+
+  constructor(content_type: string, chunks: StreamBody["chunks"]) {
+    this.content_type = content_type;
+    this.chunks = chunks;
+  }
+}
+
+export const noContent = (): Reply => new Reply(204);
+
+/** What lives outside the root and may be waited for: bytes on disk, outbound calls, changes to come. */
+export interface Services {
+  /** Resolves at the next commit or clock change of this sandbox, or at once if the sandbox is gone. */
+  changed(signal: AbortSignal): Promise<void>;
+  /** A fresh look at the world, for streams that outlive their request's transaction. */
+  read(): Transaction;
+  /** A transaction of its own, for work that ends after the request's has committed. */
+  transact<T>(change: (tx: Transaction) => T): T;
+  /** Makes the attempts of a delivery that the transaction queued, and waits for them. */
+  attemptDelivery(delivery_id: string): Promise<void>;
+  /** Bytes of uploads, kept on disk per sandbox. */
+  bytes: ByteStore;
+  /** The one outbound client. */
+  outbound: OutboundClient;
+  /** The sandbox is gone or reset: streams end. */
+  readonly isClosed: boolean;
+}
+
+export interface ByteStore {
+  /** Appends a stream to a blob; resolves with the blob's size. @throws ByteLimitError over the limit */
+  append(blob: string, chunks: AsyncIterable<Buffer>, limit?: number): Promise<number>;
+  /** Takes over a received file as a blob. */
+  adopt(blob: string, file: ReceivedFile): Promise<void>;
+  read(blob: string): Promise<Buffer>;
+  size(blob: string): number;
+  truncate(blob: string, size: number): Promise<void>;
+  remove(blob: string): Promise<void>;
+}
+
+export interface OutboundClient {
+  send(request: {
+    url: string;
+    method: string;
+    headers: Record<string, string>;
+    body: Buffer;
+    timeoutMs: number;
+    signal?: AbortSignal;
+  }): Promise<{ response_code: number; error?: { kind: string; message: string } }>;
+}
+
+export type BodySpec<B extends TSchema = TSchema> =
+  | { kind: "json"; schema: B; optional?: boolean }
+  | { kind: "multipart"; fields: B; files: Readonly<Record<string, FileSpec>> }
+  | { kind: "stream" };
+
+export interface FileSpec {
+  required: boolean;
+  /** Accepted MIME types; any when absent. Another is 415. */
+  types?: readonly string[];
+  /** Largest size in bytes; more is 413. */
+  limit: (settings: Settings) => number;
+}
+
+export interface Success {
+  status: number;
+  /** JSON of this schema; absent where there is no body or it is not JSON. */
+  schema?: TSchema;
+  /** Content types of a body that is not JSON. */
+  content_types?: readonly string[];
+  /** Headers worth documenting. */
+  headers?: readonly string[];
+  description?: string;
+}
+
+export interface Operation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TSchema = TSchema,
+  L = unknown,
+  W = unknown,
+> {
+  /** interfaces 9; also the OpenAPI operationId and the start of its tests' titles. */
+  id: string;
+  /** The section, or the gap where the specification shows no endpoint. */
+  section: string;
+  /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
+  assumptions?: readonly string[];
+  method: Method;
+  /** With `{parameters}` in braces, from the version prefix on. */
+  path: string;
+  summary: string;
+  description?: string;
+  params?: P;
+  query?: Q;
+  body?: BodySpec<B>;
+  /** Request headers that the operation reads, in lower case, with what they do. */
+  headers?: Readonly<Record<string, string>>;
+  /** Default A. */
+  envelope?: Envelope;
+  /** Envelope B's own spelling of catalogue codes. */
+  spellings?: Readonly<Record<string, string>>;
+  /** Default true: a credential of section 5 is needed, in a header. */
+  credentials?: boolean;
+  /** Where the credential may stand in the body (G01): who calls, asked once the body is validated. */
+  identify?: (call: Call<Static<P>, Static<Q>, Static<B>>) => Identity;
+  /** Whether spending limits are checked before it (G04: 4.19 alone). */
+  billable?: boolean;
+  /** Codes of its own; those of credentials, rate, validation and transport follow from the rest. */
+  errors: readonly ErrorCode[];
+  success: Success | readonly Success[];
+  /**
+   * Existence and access, in the order of G03; refusals here are decided by `access`. What it returns is
+   * the handler's second argument. Must not write.
+   */
+  access?: (call: Call<Static<P>, Static<Q>, Static<B>>) => L;
+  /**
+   * Work that waits (decoding an image, receiving bytes): after access, outside any transaction. What it
+   * returns reaches the handler. Access is asked again before the handler runs.
+   */
+  prepare?: (
+    call: Call<Static<P>, Static<Q>, Static<B>>,
+    loaded: L,
+    io: { services: Services; stream: AsyncIterable<Buffer>; signal: AbortSignal },
+  ) => Promise<W>;
+  /** The change itself: synchronous, inside the transaction, returning a value or a Reply. */
+  handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: L, prepared: W) => unknown;
+  /** After the commit, for answers that report what the commit set in motion. Replaces the answer. */
+  finish?: (
+    call: Omit<Call<Static<P>, Static<Q>, Static<B>>, "world">,
+    answer: unknown,
+    services: Services,
+  ) => Promise<unknown> | unknown;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the registry holds operations of every shape
+export type AnyOperation = Operation<any, any, any, any, any>;
+
+/** Declares one endpoint; routes, validation, OpenAPI, coverage, ledger and contract tests read it. */
+export function operation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TSchema = TSchema,
+  L = undefined,
+  W = undefined,
+>(declaration: Operation<P, Q, B, L, W>): Operation<P, Q, B, L, W> {
+  return declaration;
+}
+
+export function successesOf(operation: AnyOperation): readonly Success[] {
+  return Array.isArray(operation.success) ? operation.success : [operation.success as Success];
+}
+
+/** Every code the operation can answer, its own first, then those its declaration implies (G04). */
+export function errorCodesOf(operation: AnyOperation): readonly ErrorCode[] {
+  const codes = new Set<ErrorCode>();
+  if (operation.credentials !== false) codes.add("AUTHENTICATION_REQUIRED");
+  for (const code of operation.errors) codes.add(code);
+  const { params, query, body } = operation;
+  if (params !== undefined || query !== undefined || (body && body.kind !== "stream")) {
+    codes.add("INVALID_INPUT");
+  }
+  if (body?.kind === "json") codes.add("INVALID_JSON").add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
+  if (body?.kind === "multipart") {
+    codes.add("INVALID_INPUT").add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
+  }
+  if (operation.credentials !== false) codes.add("RATE_LIMIT_EXCEEDED");
+  if (operation.billable) codes.add("SPENDING_LIMIT_EXCEEDED");
+  return [...codes];
+}

@@ -1,0 +1,41 @@
+import Type, { type TSchema } from "typebox";
+
+/**
+ * Building blocks of the declared schemas. `Instant` is typed as a number because records hold instants
+ * as milliseconds relative to the sandbox's origin; at the API's border it is an ISO 8601 string.
+ */
+export const Instant = (options: object = {}) =>
+  Type.Unsafe<number>({ type: "string", format: "date-time", "x-instant": true, ...options });
+
+export const NullableInstant = (options: object = {}) =>
+  Type.Unsafe<number | null>({
+    type: ["string", "null"],
+    format: "date-time",
+    "x-instant": true,
+    ...options,
+  });
+
+/** What a response carries where `Instant` stands in the record. */
+export const Timestamp = (options: object = {}) => Type.String({ format: "date-time", ...options });
+
+/** An identifier of section 2.1, such as `Id("dept_")`. */
+export const Id = (prefix: string, options: object = {}) =>
+  Type.String({ pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, examples: [`${prefix}example`], ...options });
+
+/** G08: a user id may be `usr_` or `uid_`. */
+export const UserId = (options: object = {}) =>
+  Type.String({ pattern: "^(usr|uid)_[A-Za-z0-9_-]{1,120}$", examples: ["usr_dan"], ...options });
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** A page size or offset; `out_of_range_limits: clamp` moves it into its bounds (G08). */
+export const PageNumber = (options: { minimum: number; maximum?: number; default: number }) =>
+  Type.Integer({ "x-page": true, ...options });
+
+/** A closed list of words. */
+export const Words = <const T extends readonly string[]>(words: T, options: object = {}) =>
+  Type.Unsafe<T[number]>({ type: "string", enum: [...words], ...options });
+
+/** An ISO 8601 date or date-time in a query or body (G28). */
+export const DateOrInstant = (options: object = {}) =>
+  Type.String({ format: "date-or-instant", examples: ["2026-03-15"], ...options });

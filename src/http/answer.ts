@@ -1,0 +1,65 @@
+import { envelopeFor, type RenderedError, renderError } from "../contract/envelopes.ts";
+import { ApiError } from "../contract/errors.ts";
+import { type AnyOperation, RawBody, Reply, StreamBody, successesOf } from "../contract/operation.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { validatorOf } from "./validate.ts";
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** What a handler returned, as what is to be sent. A bare value is JSON with the success status. */
+export function toAnswer(exchange: Exchange, value: unknown): Answer {
+  const reply =
+    value instanceof Reply ? value : new Reply(successesOf(exchange.operation!)[0]!.status, value);
+  const { status, headers, body } = reply;
+  if (body === undefined) return { status, headers, content_type: undefined, body: undefined };
+  if (body instanceof RawBody) return { status, headers, content_type: body.content_type, body: body.bytes };
+  if (body instanceof StreamBody) {
+    return { status, headers, content_type: body.content_type, body: undefined, stream: body.chunks };
+  }
+  return { status, headers, content_type: JSON_TYPE, body: JSON.stringify(body) };
+}
+
+export function errorAnswer(exchange: Exchange, error: ApiError): Answer {
+  exchange.code = error.code;
+  return renderedAnswer(exchange, { error: { ...error, message: error.message }, headers: error.headers });
+}
+
+export function renderedAnswer(
+  exchange: Exchange,
+  { error, headers }: { error: RenderedError; headers: Record<string, string> },
+): Answer {
+  const { operation, sandbox } = exchange;
+  const envelope = envelopeFor(error, operation?.envelope ?? "A", sandbox.settings.auth_errors);
+  const body = renderError(error, envelope, {
+    trace_id: exchange.id,
+    timestamp: new Date(exchange.at).toISOString(),
+    spellings: operation?.spellings,
+  });
+  return { status: error.status, headers, content_type: JSON_TYPE, body: JSON.stringify(body) };
+}
+
+export function internalError(): ApiError {
+  return new ApiError("INTERNAL_ERROR");
+}
+
+/**
+ * An answer that does not fit its own declaration is a defect of ours: the transaction is dropped and
+ * the client gets a 500, rather than a world that the contract does not describe.
+ */
+export function checkResponse(operation: AnyOperation, value: unknown): void {
+  const successes = successesOf(operation);
+  const reply = value instanceof Reply ? value : undefined;
+  const status = reply?.status ?? successes[0]!.status;
+  const body = reply ? reply.body : value;
+  if (body instanceof RawBody || body instanceof StreamBody || status >= 300) return;
+  const success = successes.find((candidate) => candidate.status === status);
+  if (success === undefined) throw new Error(`${operation.id} answered an undeclared status ${status}`);
+  if (success.schema === undefined) return;
+  const validate = validatorOf(success.schema);
+  if (!validate(body)) {
+    const { instancePath, message } = validate.errors![0]!;
+    throw new Error(
+      `${operation.id} answered a body that does not fit its schema: ${instancePath} ${message}`,
+    );
+  }
+}

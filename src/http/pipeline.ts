@@ -1,0 +1,135 @@
+import type { Logger } from "pino";
+import { ApiError } from "../contract/errors.ts";
+import type { Call, Identity, Services } from "../contract/operation.ts";
+import type { StrikeEffect } from "../sandbox/fault-gate.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Transaction } from "../state/transaction.ts";
+import { checkResponse, errorAnswer, internalError, toAnswer } from "./answer.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { ClientGone } from "./read-body.ts";
+import { record } from "./record.ts";
+import type { Router } from "./router.ts";
+import { send, sendStream } from "./send.ts";
+import * as step from "./steps.ts";
+import { hasOverride, Struck, strike } from "./strike.ts";
+
+/** What the composition root gives the pipeline; `http` itself names no resource. */
+export interface PipelineParts {
+  router: Router;
+  identify: (
+    tx: Transaction,
+    headers: Exchange["request"]["headers"],
+  ) => Identity | undefined | Promise<Identity | undefined>;
+  /** Section 8's hierarchy, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
+  requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
+  services: (sandbox: Sandbox) => Services;
+  /** Where multipart files of this sandbox are received. */
+  uploadFolder: (sandbox: Sandbox) => string;
+  /** Resolves once every acknowledged change is on disk; undefined where that is not asked for. */
+  durable: ((sandbox: Sandbox) => Promise<void>) | undefined;
+  performWire: (
+    effect: Extract<StrikeEffect, { kind: "wire" }>,
+    exchange: Exchange,
+    answer: Answer,
+  ) => Promise<void>;
+  log: Logger;
+}
+
+/** One request, one line: from the matched sandbox to the journal. */
+export async function handleExchange(parts: PipelineParts, exchange: Exchange): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = await proceed(parts, exchange);
+    if (exchange.decision === "") exchange.decision = "ok";
+  } catch (error) {
+    if (error instanceof ClientGone) return exchange.cleanUp?.();
+    if (error instanceof Struck) {
+      exchange.decision = error.strike.decision;
+      exchange.reasons = error.strike.reasons;
+      answer = error.answer;
+      if (error.wire) {
+        record(exchange, answer, []);
+        exchange.cleanUp?.();
+        return parts.performWire(error.wire, exchange, answer);
+      }
+    } else if (error instanceof ApiError) {
+      if (exchange.decision === "") exchange.decision = exchange.stage;
+      answer = errorAnswer(exchange, error);
+    } else {
+      parts.log.error(
+        { err: error, request: exchange.id, operation: exchange.operation?.id },
+        "internal error",
+      );
+      exchange.decision = "internal";
+      answer = errorAnswer(exchange, internalError());
+    }
+  }
+  const headers = send(exchange, answer);
+  record(exchange, answer, headers);
+  if (answer.stream) await sendStream(exchange, answer);
+  exchange.cleanUp?.();
+}
+
+async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer> {
+  const { sandbox, request } = exchange;
+  step.matchOperation(parts.router, exchange);
+  const operation = exchange.operation!;
+  const identified = parts.identify(sandbox.world.read(), request.headers);
+  exchange.identity = identified instanceof Promise ? await identified : identified;
+  exchange.organization = step.organizationOf(exchange);
+
+  const faulty = sandbox.faults.armed || hasOverride(request.headers);
+  if (faulty) await strike(exchange, "before");
+
+  exchange.stage = "auth";
+  step.judgeCredentials(exchange);
+  exchange.stage = "rate-limit";
+  if (exchange.identity && operation.credentials !== false) step.countRequest(exchange, exchange.identity);
+
+  exchange.stage = "validation";
+  const call = await step.validateCall(exchange, parts.uploadFolder(sandbox));
+  if (operation.identify) {
+    exchange.stage = "auth";
+    exchange.identity = operation.identify(step.withWorld(call, sandbox.world.read()));
+    call.principal = exchange.identity.principal;
+    exchange.organization = step.organizationOf(exchange);
+    exchange.stage = "rate-limit";
+    step.countRequest(exchange, exchange.identity);
+  }
+
+  const admit = (tx: Transaction) => {
+    exchange.stage = "access";
+    const bound = step.withWorld(call, tx);
+    const loaded = operation.access?.(bound);
+    if (operation.billable) {
+      exchange.stage = "spending";
+      parts.requireBudget(tx, call.principal);
+    }
+    exchange.stage = "rule";
+    return { bound, loaded };
+  };
+  let prepared: unknown;
+  if (operation.prepare) {
+    const { bound, loaded } = admit(sandbox.world.read());
+    const signal = AbortSignal.any([]);
+    prepared = await operation.prepare(bound, loaded, {
+      services: parts.services(sandbox),
+      stream: request,
+      signal,
+    });
+  }
+  let value = sandbox.world.transact((tx) => {
+    const { bound, loaded } = admit(tx);
+    const result = operation.handle(bound, loaded, prepared);
+    checkResponse(operation, result);
+    return result;
+  });
+  if (operation.finish) {
+    value = await operation.finish(call, value, parts.services(sandbox));
+    checkResponse(operation, value);
+  }
+  if (parts.durable) await parts.durable(sandbox);
+  const answer = toAnswer(exchange, value);
+  if (faulty) await strike(exchange, "after", answer);
+  return answer;
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from "node:http";
+import { ApiError } from "../contract/errors.ts";
+
+/** A body that makes no progress for this long is given up, so stalled clients hold nothing (wall clock). */
+export const BODY_IDLE_MS = 15_000;
+const DEEPEST_JSON = 100;
+
+/** The client left before its body was complete; nobody is there to answer. */
+export class ClientGone extends Error {}
+
+/**
+ * Reads a whole body into memory.
+ * @throws ApiError PAYLOAD_TOO_LARGE over `limit` bytes, without reading on
+ * @throws ClientGone
+ */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > limit) return Promise.reject(tooLarge(limit));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const idle = setTimeout(() => request.destroy(), BODY_IDLE_MS);
+    const settle = (outcome: () => void) => {
+      clearTimeout(idle);
+      request.removeAllListeners("data");
+      outcome();
+    };
+    request.on("data", (chunk: Buffer) => {
+      idle.refresh();
+      size += chunk.length;
+      if (size > limit) return settle(() => reject(tooLarge(limit)));
+      chunks.push(chunk);
+    });
+    request.on("end", () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))));
+    request.on("close", () => settle(() => reject(new ClientGone())));
+    request.on("error", () => settle(() => reject(new ClientGone())));
+  });
+}
+
+/**
+ * @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON (also for invalid UTF-8 and absurd nesting)
+ */
+export function parseJson(request: IncomingMessage, bytes: Buffer, optional: boolean): unknown {
+  if (bytes.length === 0) {
+    if (optional) return {};
+    throw invalidJson("The body is empty; this operation expects a JSON document.");
+  }
+  requireJson(request);
+  const text = decodeUtf8(bytes);
+  if (nestsTooDeep(text)) throw invalidJson(`The document nests deeper than ${DEEPEST_JSON} levels.`);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalidJson((error as Error).message);
+  }
+}
+
+function requireJson(request: IncomingMessage): void {
+  const type = request.headers["content-type"];
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
+      system_message: `Content-Encoding ${encoding} is not accepted; send the body as it is.`,
+    });
+  }
+  if (type !== "application/json" && !/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type ?? "")) {
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
+      system_message: `Send Content-Type: application/json, not ${type === undefined ? "none" : JSON.stringify(type)}.`,
+    });
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw invalidJson("The body is not valid UTF-8.");
+  }
+}
+
+function nestsTooDeep(text: string): boolean {
+  if (text.length < 2 * DEEPEST_JSON) return false;
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
+    if (inString) {
+      if (char === 92) i++;
+      else if (char === 34) inString = false;
+    } else if (char === 34) inString = true;
+    else if (char === 91 || char === 123) {
+      if (++depth > DEEPEST_JSON) return true;
+    } else if (char === 93 || char === 125) depth--;
+  }
+  return false;
+}
+
+function invalidJson(system_message: string): ApiError {
+  return new ApiError("INVALID_JSON", { system_message });
+}
+
+function tooLarge(limit: number): ApiError {
+  return new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_bytes: limit } });
+}

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import type { Answer, Exchange } from "./exchange.ts";
+import { standardHeaders } from "./response-headers.ts";
+
+const PING_MS = 10_000;
+
+/**
+ * Writes the answer with one `writeHead`. What Express's own `res.json` adds (ETag hashing, content
+ * negotiation) the emulated API does not have, and it costs more than the rest of the pipeline.
+ * Returns the headers as sent, for the journal.
+ */
+export function send(exchange: Exchange, answer: Answer): string[] {
+  const { response } = exchange;
+  const headers = standardHeaders(exchange);
+  for (const name in answer.headers) headers.push(name, answer.headers[name]!);
+  if (answer.content_type !== undefined) headers.push("Content-Type", answer.content_type);
+  if (answer.stream === undefined) {
+    const length = answer.body === undefined ? 0 : Buffer.byteLength(answer.body);
+    if (answer.status !== 204 && answer.status !== 304) headers.push("Content-Length", String(length));
+  }
+  if (!exchange.request.complete) headers.push("Connection", "close");
+  if (response.destroyed || response.headersSent) return headers;
+  response.writeHead(answer.status, headers);
+  if (answer.stream === undefined) response.end(answer.body);
+  return headers;
+}
+
+/** Sends a stream no faster than the client reads, and stops producing when the client leaves. */
+export async function sendStream(exchange: Exchange, answer: Answer): Promise<void> {
+  const { response } = exchange;
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const ping =
+    answer.content_type === "text/event-stream"
+      ? setInterval(() => response.write(":\n\n"), PING_MS)
+      : undefined;
+  ping?.unref();
+  try {
+    for await (const chunk of answer.stream!(gone.signal)) {
+      if (gone.signal.aborted) break;
+      if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
+    }
+    response.end();
+  } catch (error) {
+    // A reader that left is no failure; anything else must not look like a complete answer.
+    if (!gone.signal.aborted) response.destroy(error as Error);
+  } finally {
+    clearInterval(ping);
+    gone.abort();
+  }
+}

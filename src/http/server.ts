@@ -1,0 +1,186 @@
+import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import express, { type Express } from "express";
+import { CATALOGUE } from "../contract/errors.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { drawHex, hash32 } from "../state/random.ts";
+import type { Exchange } from "./exchange.ts";
+import { handleExchange, type PipelineParts } from "./pipeline.ts";
+import { preflightHeaders } from "./response-headers.ts";
+
+export interface FrontParts {
+  pipeline: PipelineParts;
+  sandbox: (name: string) => Sandbox | undefined;
+  /** The control API, console and receivers: every path that begins with `/_` except `/_s/`. */
+  internal: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
+}
+
+/**
+ * The Express application on a server whose request and response classes carry Express's prototypes
+ * from the start. Express swaps prototypes per request otherwise, and V8 then throws its optimised
+ * code away; docs/decisions/0003 has the figures.
+ */
+export function createFront(parts: FrontParts): { app: Express; server: Server } {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  class Req extends IncomingMessage {}
+  class Res extends ServerResponse {}
+  link(Req.prototype, express.request);
+  link(Res.prototype, express.response);
+  Object.assign(app, { request: Req.prototype, response: Res.prototype });
+  // Express's own methods look the application up on the request.
+  Object.defineProperty(Req.prototype, "app", { value: app });
+  Object.defineProperty(Res.prototype, "app", { value: app });
+  app.use((request, response) => dispatch(parts, request, response));
+
+  const server = createServer(
+    {
+      IncomingMessage: Req,
+      ServerResponse: Res,
+      headersTimeout: 10_000,
+      requestTimeout: 0,
+      keepAliveTimeout: 10_000,
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: 32 * 1024,
+    },
+    app,
+  );
+  server.on("clientError", answerUnreadable);
+  return { app, server };
+}
+
+/** Puts Express's prototype between our class and Node's, once. */
+function link(prototype: object, expressPrototype: object): void {
+  Object.setPrototypeOf(prototype, expressPrototype);
+}
+
+function dispatch(parts: FrontParts, request: IncomingMessage, response: ServerResponse): unknown {
+  const url = originForm(request.url!);
+  const mark = url.indexOf("?");
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const query = mark < 0 ? "" : url.slice(mark + 1);
+  if (path.startsWith("/_") && !path.startsWith("/_s/")) return parts.internal(request, response, path);
+
+  const prefixed = path.startsWith("/_s/") ? /^\/_s\/([^/]*)(.*)$/.exec(path) : null;
+  const name = prefixed ? prefixed[1]! : ((request.headers["x-sandbox"] as string | undefined) ?? "default");
+  const sandbox = parts.sandbox(name);
+  if (sandbox === undefined) return unknownSandbox(response, name);
+  if (request.method === "OPTIONS" && preflight(sandbox, request, response)) return;
+  sandbox.world.catchUp();
+  const exchange = makeExchange(sandbox, {
+    request,
+    response,
+    path: prefixed ? prefixed[2]! : path,
+    query,
+    prefixed: prefixed !== null,
+  });
+  return handleExchange(parts.pipeline, exchange);
+}
+
+interface Arrival {
+  request: IncomingMessage;
+  response: ServerResponse;
+  path: string;
+  query: string;
+  prefixed: boolean;
+}
+
+function makeExchange(sandbox: Sandbox, { request, response, path, query, prefixed }: Arrival): Exchange {
+  const { world } = sandbox;
+  return {
+    request,
+    response,
+    sandbox,
+    method: request.method!,
+    path: path === "" ? "/" : path,
+    query,
+    base_url: baseUrl(request, sandbox.name, prefixed),
+    id: `req_${drawHex(hash32("request", sandbox.seed), world.requests++)}`,
+    at: world.epochNow(),
+    started: performance.now(),
+    operation: undefined,
+    params: {},
+    identity: undefined,
+    rate: undefined,
+    organization: undefined,
+    stage: "route",
+    decision: "",
+    code: null,
+    reasons: NONE,
+    warnings: [],
+    body: undefined,
+    cleanUp: undefined,
+  };
+}
+
+const NONE: readonly string[] = [];
+
+/** URLs that are handed out stay in the sandbox and follow the request's Host (interfaces 3). */
+function baseUrl(request: IncomingMessage, name: string, prefixed: boolean): string {
+  const host = request.headers.host;
+  const { localAddress, localPort } = request.socket;
+  const authority =
+    host !== undefined && /^[A-Za-z0-9._\-:[\]]{1,255}$/.test(host)
+      ? host
+      : `${localAddress?.includes(":") ? `[${localAddress}]` : localAddress}:${localPort}`;
+  return `http://${authority}${prefixed || name !== "default" ? `/_s/${name}` : ""}`;
+}
+
+/** An absolute-form target (`GET http://host/path`) means its path. */
+function originForm(target: string): string {
+  if (target.startsWith("/")) return target;
+  const match = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^#]*)/i.exec(target);
+  return match?.[1] ? (match[1].startsWith("/") ? match[1] : `/${match[1]}`) : "/";
+}
+
+function preflight(sandbox: Sandbox, request: IncomingMessage, response: ServerResponse): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined || request.headers["access-control-request-method"] === undefined) return false;
+  const headers = preflightHeaders(origin, sandbox.settings.cors_origins);
+  response.writeHead(204, { ...headers, "X-Sandbox-Decision": "ok" });
+  response.end();
+  return true;
+}
+
+function unknownSandbox(response: ServerResponse, name: string): void {
+  const body = JSON.stringify({
+    error: "unknown sandbox",
+    sandbox: name.slice(0, 100),
+    hint: "create it with POST /_control/sandboxes, or leave the prefix and the X-Sandbox header away to use `default`",
+  });
+  response.writeHead(404, {
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": Buffer.byteLength(body),
+    "X-Sandbox-Decision": "unknown-sandbox",
+  });
+  response.end(body);
+}
+
+/** What Node's parser refuses (broken framing, headers too long) still gets an answer a client can read. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
+  const code = Number(status.slice(0, 3));
+  const body = JSON.stringify({
+    success: false,
+    error: {
+      code: `HTTP_${code}`,
+      message: "The request cannot be read.",
+      system_message: `The HTTP parser refused it: ${error.code ?? "unknown reason"}. ${CATALOGUE.INVALID_JSON.system_message}`,
+      type: "client_error",
+      status: code,
+      details: {},
+      trace_id: "",
+      timestamp: "",
+    },
+  });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Sandbox-Decision: validation\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

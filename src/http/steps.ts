@@ -1,0 +1,120 @@
+import { ApiError, invalidInput } from "../contract/errors.ts";
+import type { Call, Identity } from "../contract/operation.ts";
+import type { Transaction } from "../state/transaction.ts";
+import type { Exchange } from "./exchange.ts";
+import { readMultipart } from "./multipart.ts";
+import { parseJson, readBody } from "./read-body.ts";
+import { secondsUntil } from "./response-headers.ts";
+import type { Router } from "./router.ts";
+import { unknownFields, validateBody, validateParams, validateQuery } from "./validate.ts";
+
+/** @throws ApiError RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
+export function matchOperation(router: Router, exchange: Exchange): void {
+  const match = router.find(exchange.method, exchange.path);
+  if (match === undefined) {
+    const allowed = router.allowed(exchange.path);
+    if (allowed.length > 0)
+      throw new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allowed.join(", ") } });
+    throw new ApiError("RESOURCE_NOT_FOUND", {
+      message: "There is no such endpoint.",
+      system_message: `No operation answers ${exchange.method} ${exchange.path}; \`understudy openapi\` lists those that do.`,
+      details: { path: exchange.path },
+    });
+  }
+  exchange.operation = match.operation;
+  exchange.params = match.params;
+}
+
+/** G32: the organization of the path if it names one, else the key's current one. */
+export function organizationOf({ params, identity }: Exchange): string | undefined {
+  return params["organization_id"] ?? params["org_id"] ?? identity?.principal.organization_id;
+}
+
+/** @throws ApiError AUTHENTICATION_REQUIRED (section 5) */
+export function judgeCredentials(exchange: Exchange): void {
+  if (exchange.identity === undefined && exchange.operation!.credentials !== false) {
+    throw new ApiError("AUTHENTICATION_REQUIRED");
+  }
+}
+
+/** @throws ApiError RATE_LIMIT_EXCEEDED (section 8, G05) */
+export function countRequest(exchange: Exchange, { principal, requests_per_minute }: Identity): void {
+  const { sandbox, at } = exchange;
+  const rate = sandbox.windows.count(principal.key_id, requests_per_minute, at);
+  exchange.rate = rate;
+  if (!rate.exceeded) return;
+  const retry_after_seconds = secondsUntil(rate.reset, at);
+  throw new ApiError("RATE_LIMIT_EXCEEDED", {
+    details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
+    headers: { "Retry-After": String(retry_after_seconds) },
+  });
+}
+
+/** The body as it arrived, read once; fault rules may have asked for it already. */
+export async function receiveBody(exchange: Exchange): Promise<Buffer> {
+  exchange.body ??= await readBody(exchange.request, exchange.sandbox.settings.json_limit_mb * 1024 * 1024);
+  return exchange.body;
+}
+
+/**
+ * Readable, then well-formed: body before shape (G04), path before query before body.
+ * @throws ApiError INVALID_JSON, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT
+ */
+export async function validateCall(exchange: Exchange, folder: string): Promise<Omit<Call, "world">> {
+  const { sandbox, request } = exchange;
+  const operation = exchange.operation!;
+  const { settings } = sandbox;
+  const spec = operation.body;
+  let body: unknown;
+  let files: Call["files"] = {};
+  if (spec?.kind === "json") {
+    body = parseJson(request, await receiveBody(exchange), spec.optional === true);
+  } else if (spec?.kind === "multipart") {
+    const form = await readMultipart(request, spec, { folder, settings });
+    exchange.cleanUp = form.cleanUp;
+    body = form.fields;
+    files = form.files;
+  } else if (spec === undefined && !request.complete) {
+    // A body nobody asked for is let through unread, so that the connection can be used again.
+    request.resume();
+  }
+  validateParams(operation, exchange.params);
+  const query = validateQuery(operation, exchange.query, settings.out_of_range_limits);
+  if (spec?.kind === "json") body = checkedBody(exchange, spec.schema, body);
+  if (spec?.kind === "multipart") {
+    body = checkedBody(exchange, spec.fields, body);
+    for (const [name, file] of Object.entries(spec.files)) {
+      if (file.required && files[name] === undefined) throw invalidInput(name, null, "is required");
+    }
+  }
+  return {
+    params: exchange.params,
+    query,
+    body,
+    files,
+    headers: request.headers as Call["headers"],
+    principal: exchange.identity?.principal as Call["principal"],
+    settings,
+    request: { id: exchange.id, sandbox: sandbox.name, base_url: exchange.base_url },
+  };
+}
+
+function checkedBody(
+  exchange: Exchange,
+  schema: Parameters<typeof unknownFields>[0],
+  body: unknown,
+): unknown {
+  const { settings } = exchange.sandbox;
+  const checked = validateBody(schema, body, settings.out_of_range_limits);
+  const unknown = unknownFields(schema, body);
+  if (unknown.length > 0 && settings.unknown_fields === "reject") {
+    throw invalidInput(unknown[0]!, (body as Record<string, unknown>)[unknown[0]!], "is not known");
+  }
+  for (const field of unknown) exchange.warnings.push(`unknown body field ${field} was ignored`);
+  return checked;
+}
+
+/** A call bound to a transaction. */
+export function withWorld(call: Omit<Call, "world">, world: Transaction): Call {
+  return { ...call, world };
+}

@@ -1,0 +1,157 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { TSchema } from "typebox";
+import { invalidInput } from "../contract/errors.ts";
+import type { AnyOperation } from "../contract/operation.ts";
+import { parseDateOrInstant } from "../documents/instant.ts";
+
+/**
+ * One ajv for all declared schemas. Validators are compiled once, on first use, so that the start of
+ * the server does not pay for operations that nobody calls.
+ */
+const ajv = new Ajv2020({ strict: false, allErrors: false, discriminator: false, verbose: false });
+(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+ajv.addFormat("date-or-instant", (text) => parseDateOrInstant(text) !== undefined);
+
+const compiled = new WeakMap<object, ValidateFunction>();
+
+export function validatorOf(schema: TSchema): ValidateFunction {
+  let validate = compiled.get(schema);
+  if (validate === undefined) {
+    validate = ajv.compile(schema);
+    compiled.set(schema, validate);
+  }
+  return validate;
+}
+
+interface ObjectSchema {
+  properties: Record<
+    string,
+    { type?: string | string[]; default?: unknown; minimum?: number; maximum?: number; "x-page"?: boolean }
+  >;
+}
+
+/** @throws ApiError INVALID_INPUT for the first path parameter that does not fit (G08) */
+export function validateParams(operation: AnyOperation, params: Record<string, string>): void {
+  if (operation.params !== undefined) requireValid(operation.params, params);
+}
+
+/**
+ * Typed query values with their defaults. Numbers are read strictly: `month=` and `month=1.5` are
+ * invalid, not zero and one.
+ * @throws ApiError INVALID_INPUT
+ */
+export function validateQuery(
+  operation: AnyOperation,
+  search: string,
+  outOfRange: "reject" | "clamp",
+): Record<string, unknown> {
+  if (operation.query === undefined) return {};
+  const values: Record<string, unknown> = {};
+  if (search !== "") {
+    const { properties } = operation.query as unknown as ObjectSchema;
+    for (const [name, text] of new URLSearchParams(search)) {
+      const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (schema === undefined) continue;
+      const value = schema.type === "integer" && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+      // A parameter sent twice is ambiguous; it fails as the list that it is.
+      values[name] = name in values ? [values[name], value].flat() : value;
+    }
+  }
+  return completed(operation.query, values, outOfRange);
+}
+
+/** @throws ApiError INVALID_INPUT */
+export function validateBody(schema: TSchema, body: unknown, outOfRange: "reject" | "clamp"): unknown {
+  return completed(schema, body, outOfRange);
+}
+
+function completed<T>(schema: TSchema, value: T, outOfRange: "reject" | "clamp"): T {
+  const { properties } = schema as unknown as Partial<ObjectSchema>;
+  let result = value;
+  if (properties !== undefined && typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const filled = { ...value } as Record<string, unknown>;
+    for (const name in properties) {
+      const property = properties[name]!;
+      if (filled[name] === undefined && property.default !== undefined) filled[name] = property.default;
+      if (outOfRange === "clamp" && property["x-page"] && Number.isInteger(filled[name])) {
+        filled[name] = Math.min(
+          property.maximum ?? Number.MAX_SAFE_INTEGER,
+          Math.max(property.minimum ?? 0, filled[name] as number),
+        );
+      }
+    }
+    result = filled as T;
+  }
+  requireValid(schema, result);
+  return result;
+}
+
+function requireValid(schema: TSchema, value: unknown): void {
+  const validate = validatorOf(schema);
+  if (validate(value)) return;
+  const { field, message } = describe(validate.errors!);
+  throw invalidInput(field, valueAt(value, field), `${field} ${message}`);
+}
+
+/** Where alternatives fail, the error that got deepest into the value says most. */
+function describe(errors: readonly ErrorObject[]): { field: string; message: string } {
+  let best = errors[0]!;
+  for (const error of errors) {
+    if (error.keyword !== "anyOf" && error.keyword !== "oneOf" && depthOf(error) > depthOf(best))
+      best = error;
+  }
+  const missing = best.keyword === "required" ? `/${best.params["missingProperty"]}` : "";
+  const extra = best.keyword === "additionalProperties" ? `/${best.params["additionalProperty"]}` : "";
+  return { field: fieldName(best.instancePath + missing + extra), message: messageOf(best) };
+}
+
+function depthOf(error: ErrorObject): number {
+  return error.instancePath.split("/").length + (error.keyword === "required" ? 1 : 0);
+}
+
+function messageOf({ keyword, params, message }: ErrorObject): string {
+  if (keyword === "required") return "is required";
+  if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
+  if (keyword === "additionalProperties") return "is not known";
+  return message ?? "is invalid";
+}
+
+/** `/inputs/0/role` becomes `inputs[0].role` (G08); an error of the whole document is `body`. */
+export function fieldName(pointer: string): string {
+  if (pointer === "") return "body";
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce(
+      (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name === "" ? part : `${name}.${part}`),
+      "",
+    );
+}
+
+function valueAt(value: unknown, field: string): unknown {
+  if (field === "body") return value;
+  let current = value;
+  for (const part of field.split(/\.|\[(\d+)\]/).filter((part) => part !== undefined && part !== "")) {
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, part)) return null;
+    current = (current as Record<string, unknown>)[part];
+  }
+  return current ?? null;
+}
+
+/** Names of body fields that the contract does not know, with their paths (G09). */
+export function unknownFields(schema: TSchema, value: unknown, path = ""): string[] {
+  const { properties, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema };
+  if (Array.isArray(value)) {
+    return items === undefined ? [] : value.flatMap((item, i) => unknownFields(items, item, `${path}[${i}]`));
+  }
+  if (properties === undefined || typeof value !== "object" || value === null) return [];
+  const found: string[] = [];
+  for (const [name, inner] of Object.entries(value)) {
+    const field = path === "" ? name : `${path}.${name}`;
+    if (Object.hasOwn(properties, name)) found.push(...unknownFields(properties[name]!, inner, field));
+    else found.push(field);
+  }
+  return found;
+}

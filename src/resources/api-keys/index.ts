@@ -1,0 +1,10 @@
+import type { Resource } from "../../contract/resource.ts";
+import { apiKeys } from "./schema.ts";
+import { apiKeysFixture } from "./seed.ts";
+
+export const apiKeysResource: Resource = {
+  name: "api_keys",
+  collections: [apiKeys],
+  operations: [],
+  fixture: apiKeysFixture,
+};

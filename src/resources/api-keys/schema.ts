@@ -1,0 +1,29 @@
+import Type, { type Static } from "typebox";
+import { Id, NullableInstant, UserId } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** Section 2.15: `ak_` and 39 alphanumerics. */
+export const KEY_PATTERN = "^ak_[A-Za-z0-9]{39}$";
+
+export const ApiKey = Type.Object({
+  id: Id("apikey_"),
+  user_id: UserId(),
+  /** The organization that requests with this key act in; 4.5 changes it. */
+  current: Id("org_"),
+  key: Type.String({ pattern: KEY_PATTERN }),
+  name: Type.String({ minLength: 1 }),
+  revoked: Type.Boolean(),
+  expires_at: NullableInstant(),
+});
+export type ApiKey = Static<typeof ApiKey>;
+
+export const apiKeys = collection<ApiKey>({
+  name: "api_keys",
+  prefix: "apikey_",
+  idField: "id",
+  schema: ApiKey,
+  indexes: {
+    by_key: { groups: (key) => [key.key], order: (key) => key.id },
+    by_user: { groups: (key) => [key.user_id], order: (key) => key.id },
+  },
+});

@@ -1,0 +1,11 @@
+import type { Resource } from "../../contract/resource.ts";
+import { reparentDepartment } from "./operations.ts";
+import { departments } from "./schema.ts";
+import { departmentsFixture } from "./seed.ts";
+
+export const departmentsResource: Resource = {
+  name: "departments",
+  collections: [departments],
+  operations: [reparentDepartment],
+  fixture: departmentsFixture,
+};

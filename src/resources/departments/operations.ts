@@ -1,0 +1,47 @@
+import Type from "typebox";
+import { ApiError, resourceNotFound } from "../../contract/errors.ts";
+import { operation } from "../../contract/operation.ts";
+import { Id, Nullable } from "../../contract/schema.ts";
+import { requireAdministrator } from "../organizations/access.ts";
+import { presentDepartment } from "./present.ts";
+import { moveDepartment, wouldCycle } from "./rules.ts";
+import { DepartmentBody, departments } from "./schema.ts";
+
+export const reparentDepartment = operation({
+  id: "departments.reparent",
+  section: "4.3",
+  assumptions: ["G02", "G03", "G10", "G31"],
+  method: "POST",
+  path: "/v1/organizations/{organization_id}/departments/{department_id}/reparent",
+  summary: "Move a department under another parent",
+  description:
+    "Moves a department with everything below it; null makes it top-level. Paths and depths of all descendants follow in the same change.",
+  params: Type.Object({ organization_id: Id("org_"), department_id: Id("dept_") }),
+  body: { kind: "json", schema: Type.Object({ new_parent_id: Nullable(Id("dept_")) }) },
+  errors: [
+    "ORGANIZATION_NOT_FOUND",
+    "ORGANIZATION_ACCESS_DENIED",
+    "INSUFFICIENT_PERMISSIONS",
+    "RESOURCE_NOT_FOUND",
+    "DEPARTMENT_CYCLE_DETECTED",
+  ],
+  success: { status: 200, schema: DepartmentBody },
+  access(call) {
+    const { organization_id, department_id } = call.params;
+    requireAdministrator(call, organization_id);
+    const department = call.world.get(departments, department_id);
+    if (department?.organization_id !== organization_id)
+      throw resourceNotFound("department_id", department_id);
+    return department;
+  },
+  handle({ body: { new_parent_id }, params: { department_id, organization_id }, world }, department) {
+    const parent = new_parent_id === null ? undefined : world.get(departments, new_parent_id);
+    if (new_parent_id !== null && parent?.organization_id !== organization_id) {
+      throw resourceNotFound("new_parent_id", new_parent_id);
+    }
+    if (parent && wouldCycle(department, parent)) {
+      throw new ApiError("DEPARTMENT_CYCLE_DETECTED", { details: { department_id, new_parent_id } });
+    }
+    return presentDepartment(moveDepartment(world, department, parent), world);
+  },
+});

@@ -1,0 +1,37 @@
+import type { Transaction } from "../../state/transaction.ts";
+import { type Department, departments } from "./schema.ts";
+
+/** Section 3.5: itself or a descendant cannot become a department's parent. */
+export function wouldCycle(department: Department, newParent: Department): boolean {
+  return newParent.id === department.id || newParent.path.split("/").includes(department.id);
+}
+
+/** G10: a top-level department is at depth 0 and its path is its own id. */
+export function placeUnder(id: string, parent: Department | undefined): { path: string; depth: number } {
+  return parent === undefined
+    ? { path: id, depth: 0 }
+    : { path: `${parent.path}/${id}`, depth: parent.depth + 1 };
+}
+
+/**
+ * Moves a department with all its descendants, in the caller's transaction. The walk keeps its own
+ * stack: a chain of ten thousand departments must not exhaust the machine's.
+ */
+export function moveDepartment(
+  tx: Transaction,
+  department: Department,
+  parent: Department | undefined,
+): Department {
+  const moved = tx.put(departments, {
+    ...department,
+    parent_id: parent?.id ?? null,
+    ...placeUnder(department.id, parent),
+  });
+  const stack = [moved];
+  for (let above = stack.pop(); above !== undefined; above = stack.pop()) {
+    for (const child of tx.index(departments, "by_parent", above.id)) {
+      stack.push(tx.put(departments, { ...child, ...placeUnder(child.id, above) }));
+    }
+  }
+  return moved;
+}

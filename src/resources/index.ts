@@ -1,0 +1,13 @@
+import type { Resource } from "../contract/resource.ts";
+import { apiKeysResource } from "./api-keys/index.ts";
+import { departmentsResource } from "./departments/index.ts";
+import { organizationsResource } from "./organizations/index.ts";
+import { usersResource } from "./users/index.ts";
+
+/** The whole emulated API, one line per resource; order is the order of documents and lists. */
+export const RESOURCES: readonly Resource[] = [
+  organizationsResource,
+  usersResource,
+  apiKeysResource,
+  departmentsResource,
+];

@@ -1,0 +1,60 @@
+import { ApiError } from "../../contract/errors.ts";
+import type { Principal } from "../../contract/operation.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { type User, users } from "../users/schema.ts";
+import { type Organization, organizations } from "./schema.ts";
+
+/** The part of a call that access depends on. */
+export interface Caller {
+  principal: Principal;
+  world: WorldReader;
+}
+
+export function callerOf({ principal, world }: Caller): User {
+  const user = world.get(users, principal.user_id);
+  if (user === undefined) throw new ApiError("AUTHENTICATION_REQUIRED");
+  return user;
+}
+
+/**
+ * The organization of the path, for a member of it (G03).
+ * @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED
+ */
+export function requireMember(caller: Caller, organization_id: string): Organization {
+  const organization = caller.world.get(organizations, organization_id);
+  if (organization === undefined)
+    throw new ApiError("ORGANIZATION_NOT_FOUND", { details: { organization_id } });
+  if (!isMember(caller, organization_id)) {
+    throw new ApiError("ORGANIZATION_ACCESS_DENIED", { details: { organization_id } });
+  }
+  return organization;
+}
+
+/**
+ * The same, for its owners and admins (G02).
+ * @throws ApiError also INSUFFICIENT_PERMISSIONS
+ */
+export function requireAdministrator(caller: Caller, organization_id: string): Organization {
+  const organization = requireMember(caller, organization_id);
+  if (!isAdministrator(caller, organization_id)) {
+    throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_role: "admin" } });
+  }
+  return organization;
+}
+
+export function isMember(caller: Caller, organization_id: string): boolean {
+  return Object.hasOwn(callerOf(caller).memberships, organization_id);
+}
+
+export function isAdministrator(caller: Caller, organization_id: string): boolean {
+  const { memberships } = callerOf(caller);
+  const role = Object.hasOwn(memberships, organization_id) ? memberships[organization_id] : undefined;
+  return role === "owner" || role === "admin";
+}
+
+/** G02: owners and admins have every capability. */
+export function hasCapability(caller: Caller, organization_id: string, capability: string): boolean {
+  if (isAdministrator(caller, organization_id)) return true;
+  const { capabilities } = callerOf(caller);
+  return Object.hasOwn(capabilities, organization_id) && capabilities[organization_id]!.includes(capability);
+}

@@ -1,0 +1,10 @@
+import type { Resource } from "../../contract/resource.ts";
+import { organizations } from "./schema.ts";
+import { organizationsFixture } from "./seed.ts";
+
+export const organizationsResource: Resource = {
+  name: "organizations",
+  collections: [organizations],
+  operations: [],
+  fixture: organizationsFixture,
+};

@@ -1,0 +1,30 @@
+import Type, { type Static } from "typebox";
+import { Id, Nullable, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+export const ORGANIZATION_TYPES = ["company", "personal"] as const;
+export const PLANS = ["standard", "premium", "enterprise"] as const;
+
+export const Organization = Type.Object({
+  id: Id("org_"),
+  name: Type.String({ minLength: 1 }),
+  type: Words(ORGANIZATION_TYPES),
+  plan: Words(PLANS),
+  /** Requests per minute of an enterprise plan, whose limit is agreed one by one (section 8). */
+  rate_limit: Nullable(Type.Integer({ minimum: 1 })),
+});
+export type Organization = Static<typeof Organization>;
+
+export const organizations = collection<Organization>({
+  name: "organizations",
+  prefix: "org_",
+  idField: "id",
+  schema: Organization,
+});
+
+/** Section 2.14: what 4.5 answers. */
+export const OrganizationSummary = Type.Object({
+  id: Id("org_"),
+  name: Type.String(),
+  type: Words(ORGANIZATION_TYPES),
+});

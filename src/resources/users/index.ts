@@ -1,0 +1,10 @@
+import type { Resource } from "../../contract/resource.ts";
+import { users } from "./schema.ts";
+import { usersFixture } from "./seed.ts";
+
+export const usersResource: Resource = {
+  name: "users",
+  collections: [users],
+  operations: [],
+  fixture: usersFixture,
+};

@@ -1,0 +1,29 @@
+import Type, { type Static } from "typebox";
+import { Instant, UserId, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+export const ROLES = ["owner", "admin", "member"] as const;
+export const ACCOUNTS = ["active", "suspended", "disabled"] as const;
+
+/** G02: roles and capabilities are per organization. */
+export const User = Type.Object({
+  id: UserId(),
+  name: Type.String({ minLength: 1 }),
+  email: Type.String({ minLength: 3 }),
+  memberships: Type.Record(Type.String({ pattern: "^org_" }), Words(ROLES)),
+  capabilities: Type.Record(Type.String({ pattern: "^org_" }), Type.Array(Type.String())),
+  account: Words(ACCOUNTS),
+  verified: Type.Boolean(),
+  created_at: Instant(),
+});
+export type User = Static<typeof User>;
+
+export const users = collection<User>({
+  name: "users",
+  prefix: "usr_",
+  idField: "id",
+  schema: User,
+  indexes: {
+    by_organization: { groups: (user) => Object.keys(user.memberships), order: (user) => user.id },
+  },
+});

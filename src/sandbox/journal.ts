@@ -1,0 +1,107 @@
+/**
+ * The bounded log of what reached a sandbox. Entries hold references to what the request and the answer
+ * already were, so that writing one costs almost nothing; they are rendered, with secrets masked, when
+ * somebody reads them (see control/journal).
+ */
+export interface JournalEntry {
+  /** `req_…`, also the x-request-id. */
+  id: string;
+  /** Position since the sandbox began; grows by one. */
+  sequence: number;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  at: number;
+  operation: string | null;
+  method: string;
+  /** Without sandbox prefix and query. */
+  path: string;
+  query: string;
+  status: number;
+  /** Catalogue code of an error answer. */
+  code: string | null;
+  duration_ms: number;
+  principal: string | null;
+  api_key: string | null;
+  decision: string;
+  /** Why: the rule that struck, its draw, the nearest rule that did not match. */
+  reasons: readonly string[];
+  warnings: readonly string[];
+  /** Name, value, name, value … as received. */
+  request_headers: readonly string[];
+  request_body: Buffer | string | undefined;
+  response_headers: readonly string[];
+  response_body: Buffer | string | undefined;
+}
+
+const BYTE_LIMIT = 32 * 1024 * 1024;
+/** What an entry costs besides its bodies; measured roughly, so that a million tiny entries still count. */
+const ENTRY_OVERHEAD = 1024;
+
+export class Journal {
+  private ring: JournalEntry[] = [];
+  private head = 0;
+  private bytes = 0;
+  private lost = 0;
+  private next = 1;
+  private readonly listeners = new Set<(entry: JournalEntry) => void>();
+  limit: number;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  add(entry: Omit<JournalEntry, "sequence">): JournalEntry {
+    const complete = entry as JournalEntry;
+    complete.sequence = this.next++;
+    this.ring.push(complete);
+    this.bytes += costOf(complete);
+    while (this.size > this.limit || (this.bytes > BYTE_LIMIT && this.size > 0)) this.evict();
+    for (const listener of this.listeners) listener(complete);
+    return complete;
+  }
+
+  get size(): number {
+    return this.ring.length - this.head;
+  }
+
+  /** Entries lost to the bounds since the sandbox began or was reset. */
+  get dropped(): number {
+    return this.lost;
+  }
+
+  /** Oldest first. */
+  entries(): readonly JournalEntry[] {
+    return this.head === 0 ? this.ring : this.ring.slice(this.head);
+  }
+
+  find(id: string): JournalEntry | undefined {
+    return this.entries().find((entry) => entry.id === id);
+  }
+
+  clear(): void {
+    this.ring = [];
+    this.head = 0;
+    this.bytes = 0;
+    this.lost = 0;
+  }
+
+  subscribe(listener: (entry: JournalEntry) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private evict(): void {
+    this.bytes -= costOf(this.ring[this.head]!);
+    this.ring[this.head] = undefined as unknown as JournalEntry;
+    this.head += 1;
+    this.lost += 1;
+    // Compacting by halves keeps eviction O(1) on average without a fixed ring per sandbox.
+    if (this.head > 64 && this.head * 2 > this.ring.length) {
+      this.ring = this.ring.slice(this.head);
+      this.head = 0;
+    }
+  }
+}
+
+function costOf(entry: JournalEntry): number {
+  return ENTRY_OVERHEAD + (entry.request_body?.length ?? 0) + (entry.response_body?.length ?? 0);
+}

@@ -1,0 +1,40 @@
+import type { TSchema } from "typebox";
+
+/** What every stored record is: JSON values only, instants as milliseconds since the sandbox's origin. */
+export type StoredRecord = object;
+
+export interface IndexSpec<R> {
+  /** The lists this record stands in; several where a list can be narrowed by equality filters. */
+  groups: (record: R) => readonly string[];
+  /** Ascending; ties are broken by id ascending (G28). Newest first: the negated instant. */
+  order: (record: R) => number | string;
+}
+
+export interface CollectionSpec<R extends StoredRecord> {
+  /** The name under which the control API's state calls reach it (interfaces 4). */
+  name: string;
+  /** The identifier prefix of section 2.1, such as `dept_`. */
+  prefix: string;
+  /** The field that holds the public id. */
+  idField: keyof R & string;
+  /** The record's public form; fields made with `Instant()` are converted at the border. */
+  schema: TSchema;
+  indexes?: Record<string, IndexSpec<R>>;
+  /** Kept out of the state calls: timers, sessions of uploads, spent tokens. */
+  internal?: boolean;
+}
+
+export interface Collection<R extends StoredRecord> extends CollectionSpec<R> {
+  readonly idOf: (record: R) => string;
+}
+
+/**
+ * Declares a table of the world. The returned handle types every access:
+ * `world.get(departments, "dept_eng")` is a `Department | undefined`.
+ */
+export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R> {
+  return { ...spec, idOf: (record) => record[spec.idField] as string };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds collections of every record type
+export type AnyCollection = Collection<any>;

@@ -1,0 +1,91 @@
+/**
+ * Seeded randomness. A `Random` is a pure function of its seed and labels, so a draw for one purpose
+ * never depends on how often another purpose drew (interfaces 5: same seed, same bytes).
+ */
+export class Random {
+  private a: number;
+  private b: number;
+  private c: number;
+  private d: number;
+
+  constructor(seed: number, ...labels: readonly (string | number)[]) {
+    const text = `${seed}\u0000${labels.join("\u0000")}`;
+    this.a = hash32(text, 0x9e3779b9);
+    this.b = hash32(text, 0x85ebca6b);
+    this.c = hash32(text, 0xc2b2ae35);
+    this.d = 1;
+    for (let warmUp = 0; warmUp < 12; warmUp++) this.uint32();
+  }
+
+  /** sfc32: small, fast, and passes PractRand; quality matters for the probabilities of fault rules. */
+  uint32(): number {
+    const t = (this.a + this.b + this.d) | 0;
+    this.d = (this.d + 1) | 0;
+    this.a = this.b ^ (this.b >>> 9);
+    this.b = (this.c + (this.c << 3)) | 0;
+    this.c = (this.c << 21) | (this.c >>> 11);
+    this.c = (this.c + t) | 0;
+    return t >>> 0;
+  }
+
+  /** In [0, 1). */
+  float(): number {
+    return this.uint32() / 0x1_0000_0000;
+  }
+
+  /** A whole number in [min, max], both included. */
+  int(min: number, max: number): number {
+    return min + Math.floor(this.float() * (max - min + 1));
+  }
+
+  chance(probability: number): boolean {
+    return this.float() < probability;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.int(0, items.length - 1)]!;
+  }
+
+  /** `count` different items, in the order of the list. */
+  sample<T>(items: readonly T[], count: number): T[] {
+    const left = [...items];
+    while (left.length > count) left.splice(this.int(0, left.length - 1), 1);
+    return left;
+  }
+
+  letters(length: number, alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"): string {
+    let text = "";
+    for (let i = 0; i < length; i++) text += alphabet[this.uint32() % alphabet.length];
+    return text;
+  }
+
+  hex(length: number): string {
+    let text = "";
+    while (text.length < length) text += this.uint32().toString(16).padStart(8, "0");
+    return text.slice(0, length);
+  }
+}
+
+/** FNV-1a with a murmur finaliser: labels that differ in one character give unrelated states. */
+export function hash32(text: string, basis = 0x811c9dc5): number {
+  let hash = basis;
+  for (let i = 0; i < text.length; i++) {
+    hash ^= text.charCodeAt(i);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return mix32(hash);
+}
+
+/** Sixteen hex digits for the n-th request of a seed; cheaper than a generator of its own. */
+export function drawHex(state: number, n: number): string {
+  const high = mix32(state ^ Math.imul(n + 1, 0x9e3779b1));
+  const low = mix32(high + Math.imul(n + 0x7f4a7c15, 0x85ebca77));
+  return high.toString(16).padStart(8, "0") + low.toString(16).padStart(8, "0");
+}
+
+function mix32(value: number): number {
+  let hash = value | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,237 @@
+import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
+import { type Compare, SortedTree } from "./sorted-tree.ts";
+
+type Order = number | string;
+type IdTree = SortedTree<Order, string>;
+type GroupTree = SortedTree<string, IdTree>;
+
+interface Content<R> {
+  readonly rows: SortedTree<string, R>;
+  readonly indexes: Readonly<Record<string, GroupTree>>;
+}
+
+const byKey: Compare<string, unknown> = (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0);
+const byOrderThenId: Compare<Order, string> = (a, aId, b, bId) =>
+  a < b ? -1 : a > b ? 1 : aId < bId ? -1 : aId > bId ? 1 : 0;
+
+const EMPTY_IDS: IdTree = SortedTree.empty(byOrderThenId);
+
+/**
+ * One collection's records and indexes as a value: every change returns a new table that shares the
+ * rest. Content may be given as a thunk: a fixture's big collections are only made when first read,
+ * once for all sandboxes that share the table.
+ */
+export class Table<R extends StoredRecord> {
+  private content: Content<R> | undefined;
+  private source: (() => readonly R[]) | undefined;
+  readonly collection: Collection<R>;
+
+  private constructor(
+    collection: Collection<R>,
+    content: Content<R> | undefined,
+    source?: () => readonly R[],
+  ) {
+    this.collection = collection;
+    this.content = content;
+    this.source = source;
+  }
+
+  static of<R extends StoredRecord>(collection: Collection<R>, source: () => readonly R[]): Table<R> {
+    return new Table(collection, undefined, source);
+  }
+
+  static empty<R extends StoredRecord>(collection: Collection<R>): Table<R> {
+    return Table.of(collection, () => []);
+  }
+
+  get size(): number {
+    return this.loaded().rows.size;
+  }
+
+  get(id: string): R | undefined {
+    return this.loaded().rows.get(id);
+  }
+
+  /** All records by id. */
+  all(): View<R> {
+    const { rows } = this.loaded();
+    return new View(rows.size, (from, to) => rows.values(from, to), undefined);
+  }
+
+  index(name: string, group: string): View<R> {
+    const { rows, indexes } = this.loaded();
+    const groups = indexes[name];
+    if (groups === undefined) throw new Error(`${this.collection.name} has no index ${name}`);
+    return viewOfIds(groups.get(group) ?? EMPTY_IDS, rows, 0, undefined);
+  }
+
+  put(record: R): Table<R> {
+    const { rows, indexes } = this.loaded();
+    const id = this.collection.idOf(record);
+    const before = rows.get(id);
+    if (before === record) return this;
+    return new Table(this.collection, {
+      rows: rows.set(id, record),
+      indexes: this.reindexed(indexes, before, record),
+    });
+  }
+
+  remove(id: string): Table<R> {
+    const { rows, indexes } = this.loaded();
+    const before = rows.get(id);
+    if (before === undefined) return this;
+    return new Table(this.collection, {
+      rows: rows.delete(id),
+      indexes: this.reindexed(indexes, before, undefined),
+    });
+  }
+
+  private reindexed(indexes: Content<R>["indexes"], before: R | undefined, after: R | undefined) {
+    const specs = this.collection.indexes;
+    if (specs === undefined) return indexes;
+    const next: Record<string, GroupTree> = {};
+    for (const name in specs) {
+      const { groups, order } = specs[name]!;
+      let tree = indexes[name]!;
+      const was = before && { groups: groups(before), order: order(before) };
+      const is = after && { groups: groups(after), order: order(after) };
+      if (!(was && is && was.order === is.order && sameGroups(was.groups, is.groups))) {
+        if (was) tree = withoutId(tree, was, this.collection.idOf(before!));
+        if (is) tree = withId(tree, is, this.collection.idOf(after!));
+      }
+      next[name] = tree;
+    }
+    return next;
+  }
+
+  private loaded(): Content<R> {
+    if (this.content === undefined) {
+      this.content = build(this.collection, this.source!());
+      this.source = undefined;
+    }
+    return this.content;
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a root holds tables of every record type
+export type AnyTable = Table<any>;
+
+export function emptyTables(collections: readonly AnyCollection[]): Record<string, AnyTable> {
+  return Object.fromEntries(collections.map((collection) => [collection.name, Table.empty(collection)]));
+}
+
+/** A list in its order, of which only what is asked for is ever touched. */
+export class View<R> {
+  readonly size: number;
+  private readonly read: (from: number, to: number) => IterableIterator<R>;
+  private readonly narrow: ((from: Order, to: Order) => View<R>) | undefined;
+
+  constructor(
+    size: number,
+    read: (from: number, to: number) => IterableIterator<R>,
+    narrow: ((from: Order, to: Order) => View<R>) | undefined,
+  ) {
+    this.size = size;
+    this.read = read;
+    this.narrow = narrow;
+  }
+
+  /** Records whose order lies in [from, to], both included. */
+  between(from: Order, to: Order): View<R> {
+    if (this.narrow === undefined) throw new Error("this list has no order to narrow by");
+    return this.narrow(from, to);
+  }
+
+  page(offset: number, limit: number): R[] {
+    return [...this.read(offset, offset + limit)];
+  }
+
+  [Symbol.iterator](): IterableIterator<R> {
+    return this.read(0, this.size);
+  }
+}
+
+function viewOfIds<R extends StoredRecord>(
+  ids: IdTree,
+  rows: SortedTree<string, R>,
+  start: number,
+  end: number | undefined,
+): View<R> {
+  const stop = end ?? ids.size;
+  return new View<R>(
+    Math.max(0, stop - start),
+    function* (from, to) {
+      for (const id of ids.values(start + from, Math.min(stop, start + to))) yield rows.get(id)!;
+    },
+    (low, high) =>
+      viewOfIds(ids, rows, Math.max(start, ids.rank(low, "")), Math.min(stop, ids.rank(high, "\uffff"))),
+  );
+}
+
+function withId(tree: GroupTree, place: { groups: readonly string[]; order: Order }, id: string): GroupTree {
+  let next = tree;
+  for (const group of place.groups) {
+    next = next.set(group, (next.get(group) ?? EMPTY_IDS).set(place.order, id));
+  }
+  return next;
+}
+
+function withoutId(
+  tree: GroupTree,
+  place: { groups: readonly string[]; order: Order },
+  id: string,
+): GroupTree {
+  let next = tree;
+  for (const group of place.groups) {
+    const ids = (next.get(group) ?? EMPTY_IDS).delete(place.order, id);
+    next = ids.size === 0 ? next.delete(group) : next.set(group, ids);
+  }
+  return next;
+}
+
+function sameGroups(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((group, position) => group === b[position]);
+}
+
+function build<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): Content<R> {
+  const entries = records.map((record) => [collection.idOf(record), record] as const);
+  const rows = SortedTree.fromSorted<string, R>(
+    byKey as Compare<string, R>,
+    sortedDistinct(collection, entries),
+  );
+  const indexes: Record<string, GroupTree> = {};
+  for (const [name, { groups, order }] of Object.entries(collection.indexes ?? {})) {
+    const lists = new Map<string, [Order, string][]>();
+    for (const [id, record] of entries) {
+      for (const group of groups(record)) {
+        let list = lists.get(group);
+        if (list === undefined) {
+          list = [];
+          lists.set(group, list);
+        }
+        list.push([order(record), id]);
+      }
+    }
+    const trees = [...lists]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([group, ids]) => {
+        ids.sort(([a, aId], [b, bId]) => byOrderThenId(a, aId, b, bId));
+        return [group, SortedTree.fromSorted(byOrderThenId, ids)] as const;
+      });
+    indexes[name] = SortedTree.fromSorted<string, IdTree>(byKey as Compare<string, IdTree>, trees);
+  }
+  return { rows, indexes };
+}
+
+function sortedDistinct<R extends StoredRecord>(
+  collection: Collection<R>,
+  entries: readonly (readonly [string, R])[],
+): (readonly [string, R])[] {
+  const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  for (let i = 1; i < sorted.length; i++) {
+    if (sorted[i]![0] === sorted[i - 1]![0]) {
+      throw new Error(`${collection.name} holds the id ${sorted[i]![0]} twice`);
+    }
+  }
+  return sorted;
+}

@@ -1,0 +1,30 @@
+import Type from "typebox";
+import { collection } from "./collection.ts";
+
+export const TIMER_KINDS = ["webhook.retry", "file.step", "connector.job", "expiry", "lease"] as const;
+export type TimerKind = (typeof TIMER_KINDS)[number];
+
+/** One due instant of the sandbox. A (kind, subject) pair has at most one timer: setting it again moves it. */
+export interface Timer {
+  id: string;
+  due: number;
+  kind: TimerKind;
+  /** The id of the record that the timer is about, as `clock advance` reports it. */
+  subject: string;
+  /** What the record's id alone does not say, such as which of two stores. */
+  key?: string;
+}
+
+/** Timers live in the root like any record, so snapshots, forks and restarts carry them. */
+export const timers = collection<Timer>({
+  name: "_timers",
+  prefix: "",
+  idField: "id",
+  internal: true,
+  schema: Type.Object({}),
+  indexes: { due: { groups: () => [""], order: (timer) => timer.due } },
+});
+
+export function timerId(kind: TimerKind, key: string): string {
+  return `${kind}/${key}`;
+}

@@ -1,0 +1,163 @@
+import { createHmac } from "node:crypto";
+import type { Collection, StoredRecord } from "./collection.ts";
+import { Random } from "./random.ts";
+import type { Root } from "./root.ts";
+import type { Table, View } from "./table.ts";
+import { type Timer, type TimerKind, timerId, timers } from "./timers.ts";
+
+export interface EmittedEvent {
+  event: string;
+  organization_id: string;
+  data: Record<string, unknown>;
+}
+
+export interface TransactionSetting {
+  /** Milliseconds since 1970 at which this sandbox's relative instants are zero. */
+  origin: number;
+  /** The sandbox's now, relative to `origin`. */
+  now: number;
+  seed: number;
+  /** Keys what must not be guessable from the seed alone: name and number of resets (interfaces 5). */
+  secretKey: string;
+}
+
+/** What reading code needs; a transaction offers it and so does a world between transactions. */
+export interface WorldReader {
+  readonly now: number;
+  get<R extends StoredRecord>(collection: Collection<R>, id: string): R | undefined;
+  all<R extends StoredRecord>(collection: Collection<R>): View<R>;
+  index<R extends StoredRecord>(collection: Collection<R>, name: string, group: string): View<R>;
+  iso(instant: number): string;
+  relative(epochMilliseconds: number): number;
+  absolute(instant: number): number;
+}
+
+/**
+ * A synchronous change to a root. Nothing is visible outside until the world commits it, and a
+ * transaction that is dropped leaves no trace, because it only ever built new values.
+ * Instants in records are milliseconds relative to the sandbox's origin, so one fixture's records serve
+ * sandboxes loaded at any time; `iso` and `relative` are the border.
+ */
+export class Transaction implements WorldReader {
+  readonly now: number;
+  readonly seed: number;
+  readonly origin: number;
+  readonly emitted: EmittedEvent[] = [];
+  /** `collection\0id` of every record that was written, for the persisted log. */
+  readonly touched = new Set<string>();
+  private tables: Root["tables"];
+  private draws: number;
+  private readonly start: Root;
+  private readonly secretKey: string;
+
+  constructor(root: Root, setting: TransactionSetting) {
+    this.start = root;
+    this.tables = root.tables;
+    this.draws = root.draws;
+    this.now = setting.now;
+    this.seed = setting.seed;
+    this.origin = setting.origin;
+    this.secretKey = setting.secretKey;
+  }
+
+  /** The root as this transaction has changed it; the very root it started from if it changed nothing. */
+  result(): Root {
+    return this.tables === this.start.tables && this.draws === this.start.draws
+      ? this.start
+      : { tables: this.tables, draws: this.draws };
+  }
+
+  get<R extends StoredRecord>(collection: Collection<R>, id: string): R | undefined {
+    return this.table(collection).get(id);
+  }
+
+  all<R extends StoredRecord>(collection: Collection<R>): View<R> {
+    return this.table(collection).all();
+  }
+
+  index<R extends StoredRecord>(collection: Collection<R>, name: string, group: string): View<R> {
+    return this.table(collection).index(name, group);
+  }
+
+  insert<R extends StoredRecord>(collection: Collection<R>, record: R): R {
+    const id = collection.idOf(record);
+    if (this.get(collection, id) !== undefined) throw new Error(`${collection.name} already holds ${id}`);
+    return this.put(collection, record);
+  }
+
+  put<R extends StoredRecord>(collection: Collection<R>, record: R): R {
+    this.replace(collection, this.table(collection).put(record), collection.idOf(record));
+    return record;
+  }
+
+  /** Merges fields into a record that is known to exist. */
+  update<R extends StoredRecord>(collection: Collection<R>, id: string, fields: Partial<R>): R {
+    const record = this.get(collection, id);
+    if (record === undefined) throw new Error(`${collection.name} holds no ${id}`);
+    return this.put(collection, { ...record, ...fields });
+  }
+
+  remove<R extends StoredRecord>(collection: Collection<R>, id: string): void {
+    this.replace(collection, this.table(collection).remove(id), id);
+  }
+
+  /** Sets or moves the timer of (kind, key); `key` is the subject unless that is not unique. */
+  schedule(timer: { kind: TimerKind; subject: string; due: number; key?: string }): void {
+    this.put<Timer>(timers, { id: timerId(timer.kind, timer.key ?? timer.subject), ...timer });
+  }
+
+  unschedule(kind: TimerKind, key: string): void {
+    this.remove(timers, timerId(kind, key));
+  }
+
+  /** A generator of its own for this draw; each call, also with the same label, gives another. */
+  random(label: string): Random {
+    this.draws += 1;
+    return new Random(this.seed, label, this.draws);
+  }
+
+  /** A fresh public id such as `file_k3v9…` (section 2.1). */
+  newId(prefix: string): string {
+    return prefix + this.random(prefix).letters(20);
+  }
+
+  /** Base64url text that seed, sandbox name and number of resets determine, and nothing shorter does. */
+  secret(label: string): string {
+    this.draws += 1;
+    return this.derivedSecret(`${label}/${this.draws}`);
+  }
+
+  /** The same secret for the same label as long as the sandbox is not reset, such as the key of tokens. */
+  derivedSecret(label: string): string {
+    return createHmac("sha256", this.secretKey).update(label).digest("base64url");
+  }
+
+  /** Queues a webhook event of section 6.1; it leaves after the commit, never before. */
+  emit(event: string, organization_id: string, data: Record<string, unknown>): void {
+    this.emitted.push({ event, organization_id, data });
+  }
+
+  iso(instant: number): string {
+    return new Date(this.origin + instant).toISOString();
+  }
+
+  relative(epochMilliseconds: number): number {
+    return epochMilliseconds - this.origin;
+  }
+
+  absolute(instant: number): number {
+    return this.origin + instant;
+  }
+
+  private table<R extends StoredRecord>(collection: Collection<R>): Table<R> {
+    const table = this.tables[collection.name];
+    if (table === undefined) throw new Error(`${collection.name} is not registered in resources/index.ts`);
+    return table as Table<R>;
+  }
+
+  private replace<R extends StoredRecord>(collection: Collection<R>, table: Table<R>, id: string): void {
+    if (table === this.tables[collection.name]) return;
+    this.tables = { ...this.tables, [collection.name]: table };
+    this.touched.add(`${collection.name}\u0000${id}`);
+  }
+}

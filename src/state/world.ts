@@ -1,0 +1,279 @@
+import { type Clock, type ClockMode, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
+import type { Root } from "./root.ts";
+import { type Timer, type TimerKind, timers } from "./timers.ts";
+import { type EmittedEvent, Transaction } from "./transaction.ts";
+
+/**
+ * Runs inside the transaction that removes the timer; what it returns runs after the commit and is
+ * awaited by `advance`.
+ */
+export type TimerHandler = (tx: Transaction, timer: Timer) => void | (() => Promise<void>);
+
+export interface WorldParts {
+  timerHandlers: Partial<Record<TimerKind, TimerHandler>>;
+  /** Turns emitted events into records (pending deliveries) before the commit. */
+  onEmit: (tx: Transaction, events: readonly EmittedEvent[]) => void;
+  /** After every commit that changed something; must not throw. */
+  onCommit: (world: World, commit: Commit) => void;
+}
+
+export interface Commit {
+  readonly before: Root;
+  readonly after: Root;
+  readonly touched: ReadonlySet<string>;
+}
+
+/** Everything a snapshot holds of a world (interfaces 4). */
+export interface WorldValue {
+  readonly root: Root;
+  readonly clock: Clock;
+  readonly origin: number;
+  readonly requests: number;
+}
+
+export interface WorldOptions {
+  root: Root;
+  clock: Clock;
+  origin: number;
+  seed: number;
+  secretKey: string;
+  wallClock: () => number;
+  parts: WorldParts;
+}
+
+export interface RanTimer {
+  at: string;
+  kind: TimerKind;
+  subject: string;
+}
+
+const LONGEST_OS_TIMER = 2 ** 31 - 1;
+
+/**
+ * The living state of one sandbox: a root that only transactions replace, a clock, and the timers that
+ * become due on it. Nothing here awaits while a transaction is open.
+ */
+export class World {
+  root: Root;
+  clock: Clock;
+  origin: number;
+  /** Requests answered so far; request ids are drawn from it. */
+  requests = 0;
+  readonly seed: number;
+  private readonly secretKey: string;
+  private readonly wallClock: () => number;
+  private readonly parts: WorldParts;
+  private readonly listeners = new Set<() => void>();
+  private readonly running = new Set<Promise<void>>();
+  private advancing: Promise<unknown> = Promise.resolve();
+  private osTimer: NodeJS.Timeout | undefined;
+  private nextDue = Number.POSITIVE_INFINITY;
+  private closed = false;
+
+  constructor(options: WorldOptions) {
+    this.root = options.root;
+    this.clock = options.clock;
+    this.origin = options.origin;
+    this.seed = options.seed;
+    this.secretKey = options.secretKey;
+    this.wallClock = options.wallClock;
+    this.parts = options.parts;
+    this.arm();
+  }
+
+  /** The sandbox's now in milliseconds since 1970. */
+  epochNow(): number {
+    return readClock(this.clock, this.wallClock());
+  }
+
+  /** A view of the present; cheap, and discarded after use. */
+  read(): Transaction {
+    return new Transaction(this.root, this.setting());
+  }
+
+  /** Runs `change` and commits what it did; if it throws, nothing happened. */
+  transact<T>(change: (tx: Transaction) => T): T {
+    this.catchUp();
+    return this.transactNow(change);
+  }
+
+  /** Runs what became due on a clock that moves by itself, before anyone looks at the world. */
+  catchUp(): void {
+    if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.rate === 0) return;
+    if (this.clock.pinned !== undefined) return;
+    while (this.nextDue <= this.epochNow() && this.runNext() !== undefined);
+  }
+
+  /** What is due and when, nearest first. */
+  pending(): readonly { due_at: string; kind: TimerKind; subject: string }[] {
+    const tx = this.read();
+    return [...tx.index(timers, "due", "")].map(({ due, kind, subject }) => ({
+      due_at: tx.iso(due),
+      kind,
+      subject,
+    }));
+  }
+
+  /**
+   * Moves the clock forward to `target` (milliseconds since 1970), stopping at every due instant on the
+   * way and waiting for what it started. Calls queue behind each other. `"next"` goes to the nearest.
+   * @throws RangeError when the target lies before the sandbox's now
+   */
+  advance(target: number | "next" | ((now: number) => number)): Promise<RanTimer[]> {
+    const run = this.advancing.then(() => this.walkTo(target));
+    this.advancing = run.catch(() => {});
+    return run;
+  }
+
+  /**
+   * Replaces the clock. A later now runs what became due; see `advance`.
+   * @throws RangeError when `now` lies before the sandbox's now
+   */
+  async setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
+    const target = now ?? (mode === "real" ? this.wallClock() : this.epochNow());
+    const ran = await this.advance(target);
+    this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);
+    this.arm();
+    return ran;
+  }
+
+  /** Registers outbound work that an advance must wait for. */
+  track(work: Promise<void>): void {
+    this.running.add(work);
+    void work.finally(() => this.running.delete(work)).catch(() => {});
+  }
+
+  /** Resolves when no tracked work is under way. */
+  async settled(): Promise<void> {
+    while (this.running.size > 0) await Promise.allSettled([...this.running]);
+  }
+
+  /** Calls back after every commit, clock change, restore and at the end; returns the way to stop. */
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  value(): WorldValue {
+    return {
+      root: this.root,
+      clock: moveClock(this.clock, this.epochNow(), this.wallClock()),
+      origin: this.origin,
+      requests: this.requests,
+    };
+  }
+
+  /** Makes this the present; the clock shows again what it showed when the value was taken. */
+  restore(value: WorldValue): void {
+    this.root = value.root;
+    this.origin = value.origin;
+    this.requests = value.requests;
+    this.clock = moveClock(value.clock, value.clock.at, this.wallClock());
+    this.arm();
+    this.notify();
+  }
+
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.osTimer);
+    this.notify();
+  }
+
+  private setting() {
+    return {
+      origin: this.origin,
+      now: this.epochNow() - this.origin,
+      seed: this.seed,
+      secretKey: this.secretKey,
+    };
+  }
+
+  private transactNow<T>(change: (tx: Transaction) => T): T {
+    const tx = this.read();
+    const value = change(tx);
+    if (tx.emitted.length > 0) this.parts.onEmit(tx, tx.emitted);
+    this.commit(tx);
+    return value;
+  }
+
+  private commit(tx: Transaction): void {
+    const before = this.root;
+    const after = tx.result();
+    if (after === before) return;
+    this.root = after;
+    if (after.tables[timers.name] !== before.tables[timers.name]) this.arm();
+    this.parts.onCommit(this, { before, after, touched: tx.touched });
+    this.notify();
+  }
+
+  private async walkTo(target: number | "next" | ((now: number) => number)): Promise<RanTimer[]> {
+    this.catchUp();
+    await this.settled();
+    const now = this.epochNow();
+    const end =
+      target === "next"
+        ? Math.max(now, this.dueOrNow(now))
+        : typeof target === "function"
+          ? target(now)
+          : target;
+    if (end < now) throw new RangeError("the clock only moves forward");
+    const ran: RanTimer[] = [];
+    this.clock = pinClock(this.clock, now);
+    try {
+      while (this.nextDue <= end && !this.closed) {
+        this.clock = pinClock(this.clock, Math.max(this.nextDue, this.epochNow()));
+        const timer = this.runNext();
+        if (timer === undefined) break;
+        ran.push({ at: new Date(this.epochNow()).toISOString(), kind: timer.kind, subject: timer.subject });
+        await this.settled();
+      }
+    } finally {
+      this.clock = moveClock(this.clock, end, this.wallClock());
+      this.arm();
+      this.notify();
+    }
+    return ran;
+  }
+
+  private dueOrNow(now: number): number {
+    return this.nextDue === Number.POSITIVE_INFINITY ? now : this.nextDue;
+  }
+
+  private runNext(): Timer | undefined {
+    const first = this.read().index(timers, "due", "").page(0, 1)[0];
+    if (first === undefined) return undefined;
+    const effect = this.transactNow((tx) => {
+      tx.remove(timers, first.id);
+      return this.parts.timerHandlers[first.kind]?.(tx, first);
+    });
+    if (effect) this.track(effect());
+    return first;
+  }
+
+  /** Points the one OS timer of this world at the nearest due instant. */
+  private arm(): void {
+    clearTimeout(this.osTimer);
+    this.osTimer = undefined;
+    const first = new Transaction(this.root, this.setting()).index(timers, "due", "").page(0, 1)[0];
+    this.nextDue = first === undefined ? Number.POSITIVE_INFINITY : this.origin + first.due;
+    if (this.closed || first === undefined) return;
+    const delay = wallDelay(this.clock, this.nextDue, this.wallClock());
+    if (delay === Number.POSITIVE_INFINITY) return;
+    this.osTimer = setTimeout(
+      () => {
+        this.catchUp();
+        this.arm();
+      },
+      Math.min(Math.ceil(delay), LONGEST_OS_TIMER),
+    );
+    this.osTimer.unref();
+  }
+
+  private notify(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Logger, pino } from "pino";
+import type { Services } from "./contract/operation.ts";
+import type { FixtureData } from "./contract/resource.ts";
+import type { Settings } from "./contract/settings.ts";
+import { buildBase } from "./fixtures/base.ts";
+import { Router } from "./http/router.ts";
+import { createFront } from "./http/server.ts";
+import { identify } from "./resources/auth/identify.ts";
+import { RESOURCES } from "./resources/index.ts";
+import type { FaultGate } from "./sandbox/fault-gate.ts";
+import { type ClockSetting, SandboxRegistry } from "./sandbox/registry.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Root } from "./state/root.ts";
+import { combinedTimers } from "./state/combined-timers.ts";
+
+export interface UnderstudyOptions {
+  fixture?: string | object;
+  seed?: number;
+  clock?: ClockSetting;
+  settings?: Partial<Settings>;
+  log?: Logger;
+}
+
+export interface Understudy {
+  readonly sandboxes: SandboxRegistry;
+  readonly server: Server;
+  /** Binds and resolves with the base URL. */
+  listen(port: number, host: string): Promise<string>;
+  /** Stops accepting, lets open requests finish, and leaves nothing behind. */
+  close(): Promise<void>;
+}
+
+/** The composition root: the only place that knows every part. */
+export function assemble(options: UnderstudyOptions = {}): Understudy {
+  const log = options.log ?? pino({ level: "warn" }, pino.destination(2));
+  const folder = mkdtempSync(join(tmpdir(), "understudy-"));
+  const sandboxes = new SandboxRegistry({
+    fixtures: { load: loadInline },
+    defaults: {
+      fixture: options.fixture ?? {},
+      seed: options.seed ?? 1,
+      clock: options.clock ?? { mode: "real" },
+      settings: options.settings ?? {},
+    },
+    wallClock: Date.now,
+    faults: () => NO_FAULTS,
+    worldParts: () => ({ timerHandlers: combinedTimers(RESOURCES), onEmit: () => {}, onCommit: () => {} }),
+    onDiscard: () => {},
+  });
+  const { server } = createFront({
+    sandbox: (name) => sandboxes.get(name),
+    internal: (_request, response) => {
+      response.writeHead(404).end();
+    },
+    pipeline: {
+      router: new Router(RESOURCES.flatMap(({ operations }) => operations)),
+      identify,
+      requireBudget: () => {},
+      services: (sandbox) => servicesOf(sandbox),
+      uploadFolder: (sandbox) => join(folder, sandbox.name),
+      durable: undefined,
+      performWire: async (_effect, exchange) => void exchange.response.destroy(),
+      log,
+    },
+  });
+  sandboxes.create({ name: "default" });
+  return {
+    sandboxes,
+    server,
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(port, host, () => {
+          const { port: bound } = server.address() as AddressInfo;
+          resolve(`http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        sandboxes.close();
+        server.close(() => {
+          rmSync(folder, { recursive: true, force: true });
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+const bases = new WeakMap<object, Map<number, Root>>();
+
+function loadInline(fixture: string | object) {
+  const data = fixture as FixtureData;
+  return {
+    name: "inline",
+    root(seed: number): Root {
+      let bySeed = bases.get(data);
+      if (bySeed === undefined) {
+        bySeed = new Map();
+        bases.set(data, bySeed);
+      }
+      let root = bySeed.get(seed);
+      if (root === undefined) {
+        root = buildBase(data, seed, RESOURCES);
+        bySeed.set(seed, root);
+      }
+      return root;
+    },
+  };
+}
+
+const NO_FAULTS: FaultGate = {
+  armed: false,
+  before: async () => undefined,
+  after: async () => undefined,
+  nearMisses: () => [],
+};
+
+function servicesOf(sandbox: Sandbox): Services {
+  const { world } = sandbox;
+  return {
+    read: () => world.read(),
+    transact: (change) => world.transact(change),
+    get isClosed() {
+      return world.isClosed;
+    },
+  } as Services;
+}
