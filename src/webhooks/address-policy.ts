@@ -1,0 +1,102 @@
+import net from "node:net";
+import ipaddr from "ipaddr.js";
+
+/** Decides which addresses the sender may connect to (interfaces, section 7). */
+export interface AddressPolicy {
+  readonly mode: "local" | "shared";
+  /** Null when the address may be called, else why not. Unreadable addresses are refused in shared mode. */
+  refusal(address: string): string | null;
+}
+
+export interface AddressPolicyOptions {
+  /** `local` allows every address; `shared` only public unicast ones and those allowed. */
+  mode: "local" | "shared";
+  /** CIDR ranges that may be called although they are private, such as `10.1.0.0/16` or `fd00::/8`. */
+  allow?: readonly string[];
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** IPv6 forms that carry an IPv4 address, and the bit at which it begins. */
+const EMBEDDINGS: readonly { name: string; range: Range; bit: number }[] = [
+  { name: "6to4", range: ipaddr.parseCIDR("2002::/16"), bit: 16 },
+  { name: "NAT64", range: ipaddr.parseCIDR("64:ff9b::/96"), bit: 96 },
+];
+
+/** All of IPv6's public unicast space; whatever is outside it has no business being called. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
+
+/** Public by its number, yet answered by the machine's own cloud host (metadata and agent traffic). */
+const CLOUD_HOST_ADDRESSES = new Set(["168.63.129.16"]);
+
+/**
+ * Makes the policy of a server. In shared mode the default is to deny: private, loopback, link-local,
+ * carrier-grade NAT, multicast, unspecified and reserved ranges, and IPv6 forms around such IPv4 addresses.
+ * @throws {Error} when a range in `allow` is not a CIDR
+ */
+export function createAddressPolicy({ mode, allow = [] }: AddressPolicyOptions): AddressPolicy {
+  const allowed = allow.map(parseRange);
+  const refusal = (text: string): string | null => {
+    if (mode === "local") return null;
+    if (net.isIP(text) === 0) return `${text} is not an IP address`;
+    // An IPv4-mapped address ends on the wire as that IPv4 address, so it is judged as one.
+    const address = ipaddr.process(text);
+    return allowed.some((range) => isWithin(address, range)) ? null : reasonToRefuse(address);
+  };
+  return { mode, refusal };
+}
+
+function parseRange(text: string): Range {
+  try {
+    const [address, bits] = ipaddr.parseCIDR(text);
+    if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96) {
+      return [address.toIPv4Address(), bits - 96];
+    }
+    return [address, bits];
+  } catch {
+    throw new Error(
+      `"${text}" is not an address range; write it as a CIDR, for example 10.1.0.0/16 or fd00::/8`,
+    );
+  }
+}
+
+function isWithin(address: Address, [network, bits]: Range): boolean {
+  return address.kind() === network.kind() && address.match([network, bits] as never);
+}
+
+function reasonToRefuse(address: Address): string | null {
+  if (address instanceof ipaddr.IPv4) return refuseIPv4(address);
+  for (const { name, range, bit } of EMBEDDINGS) {
+    if (!isWithin(address, range)) continue;
+    const embedded = new ipaddr.IPv4(address.toByteArray().slice(bit / 8, bit / 8 + 4));
+    const inner = refuseIPv4(embedded);
+    return inner === null ? null : `${address} is a ${name} address, and ${inner}`;
+  }
+  const range = address.range();
+  if (range !== "unicast") return `${address} is ${describe(range)}`;
+  // IPv4-compatible, site-local and unassigned space: ipaddr.js knows no name for all of them.
+  if (!isWithin(address, GLOBAL_UNICAST)) return `${address} is not a public address`;
+  return refuseIsatap(address);
+}
+
+/** ISATAP hosts tunnel to the IPv4 address in their last 32 bits, whatever their prefix. */
+function refuseIsatap(address: ipaddr.IPv6): string | null {
+  const [, , , , high, low] = address.parts;
+  if (low !== 0x5efe || (high !== 0 && high !== 0x0200)) return null;
+  const inner = refuseIPv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
+  return inner === null ? null : `${address} is an ISATAP address, and ${inner}`;
+}
+
+function refuseIPv4(address: ipaddr.IPv4): string | null {
+  const range = address.range();
+  if (range !== "unicast") return `${address} is ${describe(range)}`;
+  if (CLOUD_HOST_ADDRESSES.has(address.toString())) return `${address} belongs to the cloud host`;
+  return null;
+}
+
+/** `carrierGradeNat` -> `a carrier grade nat address`. */
+function describe(range: string): string {
+  const words = range.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${/^[aeiou]/.test(words) ? "an" : "a"} ${words} address`;
+}

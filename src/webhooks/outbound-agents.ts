@@ -1,0 +1,43 @@
+import http from "node:http";
+import https from "node:https";
+import type { Duplex } from "node:stream";
+
+/**
+ * An idle connection is used again for a second at most. Receivers commonly close theirs after two to five
+ * seconds, and a request that crosses such a close on the wire would count as a failed attempt.
+ */
+const IDLE_MS = 1000;
+const IDLE_PER_ORIGIN = 32;
+
+/** The sender's connections: one pool per origin, without a ceiling, so that no request waits for another. */
+export interface OutboundAgents {
+  of(protocol: "http:" | "https:"): http.Agent;
+  /** Lets a connection be used again; without this word it is closed after its answer. */
+  offer(socket: Duplex): void;
+  destroy(): void;
+}
+
+/**
+ * Keeps a connection only where the answer said `Connection: keep-alive`. HTTP/1.1 implies it, but simple
+ * receivers answer and hang up without a word, and the next request would die on the closing connection.
+ */
+export function createAgents(ca?: string | string[]): OutboundAgents {
+  const offered = new WeakSet<Duplex>();
+  const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN };
+  const agents = {
+    "http:": new http.Agent(options),
+    "https:": new https.Agent({ ...options, ...(ca === undefined ? {} : { ca }) }),
+  };
+  for (const agent of Object.values(agents)) {
+    // Node's own method answers whether to keep the socket, although its type says void.
+    const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
+    agent.keepSocketAlive = (socket) => offered.delete(socket) && keep(socket);
+  }
+  return {
+    of: (protocol) => agents[protocol],
+    offer: (socket) => offered.add(socket),
+    destroy: () => {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}

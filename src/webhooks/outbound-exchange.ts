@@ -1,0 +1,196 @@
+import http from "node:http";
+import https from "node:https";
+import type net from "node:net";
+import type { Duplex } from "node:stream";
+import type { OutboundRequest, OutboundResult } from "./outbound.ts";
+import type { OutboundAgents } from "./outbound-agents.ts";
+import { describeFailure, type Failure, failed } from "./outbound-failure.ts";
+import type { ResolvedAddress } from "./resolve-target.ts";
+
+/** As much of an answer's body as is ever read. */
+export const ANSWER_LIMIT = 64 * 1024;
+
+/**
+ * Bytes on the wire per answer. Chunk extensions and one-byte chunks cost a receiver little and would keep us
+ * busy until the deadline, although hardly any of it counts as body.
+ */
+const WIRE_LIMIT = 2 * ANSWER_LIMIT;
+
+/** How much the HTTP parser gets at a time. */
+const SLICE = 4096;
+
+/** Pieces in which a body may come; a stream of one-byte chunks is cut off here, well before the limits above. */
+const PIECE_LIMIT = 500;
+
+/** Interim 1xx answers before the real one; real receivers send a handful. */
+const INTERIM_LIMIT = 100;
+
+export type Target = URL & { protocol: "http:" | "https:" };
+export type Settled = Omit<OutboundResult, "duration_ms">;
+
+export interface Exchange {
+  /** How far it got, as the end of a sentence about why it ended. */
+  stage(): string;
+  /** Lets go of the connection: back to the pool after a complete answer, else destroyed. */
+  release(): void;
+}
+
+export interface ExchangeOptions {
+  request: OutboundRequest;
+  target: Target;
+  /** Checked addresses; the connection goes to one of them and nowhere else. */
+  addresses: readonly ResolvedAddress[];
+  agents: OutboundAgents;
+}
+
+/** Sends one request and reports its end exactly once or not at all; deadlines are the caller's business. */
+export function createExchange(options: ExchangeOptions, settle: (result: Settled) => void): Exchange {
+  const outgoing = open(options);
+  const wire = watchWire(outgoing, options.target, () => overflow());
+  let answer: ReturnType<typeof collect> | undefined;
+
+  const overflow = () => {
+    settle(answer ? answer.result(true) : failed("protocol", "the receiver sent too much before its status"));
+  };
+  let interim = 0;
+  outgoing.on("information", () => {
+    interim += 1;
+    if (interim > INTERIM_LIMIT) settle(failed("protocol", `more than ${INTERIM_LIMIT} interim answers`));
+  });
+  outgoing.on("response", (incoming) => {
+    answer = collect(incoming, settle);
+    if (/\bkeep-alive\b/i.test(incoming.headers.connection ?? "")) options.agents.offer(incoming.socket);
+  });
+  outgoing.on("upgrade", (incoming, socket) => {
+    socket.destroy();
+    settle(resultOf(incoming, [], false));
+  });
+  outgoing.on("error", (error) => settle(answer ? answer.broken(error) : wire.explain(error)));
+  outgoing.on("close", () => {
+    if (!answer) settle(wire.explain(new Error("the connection was closed without an answer")));
+  });
+  outgoing.end(options.request.body);
+
+  return {
+    stage: () => answer?.stage() ?? wire.stage(),
+    release: () => {
+      wire.unwatch();
+      if (!(answer?.ended() && outgoing.writableFinished)) outgoing.destroy();
+    },
+  };
+}
+
+function open({ request, target, addresses, agents }: ExchangeOptions): http.ClientRequest {
+  const hostname = target.hostname.replace(/^\[(.*)\]$/, "$1");
+  // Host and SNI stay those of the URL; only the answer to "where is that" is ours.
+  const lookup: net.LookupFunction = (_hostname, options, callback) => {
+    if (options.all) return callback(null, [...addresses]);
+    const [{ address, family }] = addresses as [ResolvedAddress];
+    callback(null, address, family);
+  };
+  const { request: start } = target.protocol === "https:" ? https : http;
+  const { protocol, port } = target;
+  const agent = agents.of(protocol);
+  const { method, headers } = request;
+  const path = target.pathname + target.search;
+  return start({ agent, protocol, hostname, port, path, method, headers, lookup });
+}
+
+/** Follows the connection beneath a request: what stage it reached, and how much it brought. */
+function watchWire(outgoing: http.ClientRequest, target: Target, onOverflow: () => void) {
+  const secure = target.protocol === "https:";
+  let stage: "waiting" | "connected" | "ready" = "waiting";
+  let socket: Duplex | undefined;
+  let bytes = 0;
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > WIRE_LIMIT) onOverflow();
+  };
+  outgoing.on("socket", (opened) => {
+    socket = opened;
+    socket.on("data", count);
+    if (outgoing.reusedSocket) {
+      stage = "ready";
+      return;
+    }
+    readInSlices(opened);
+    opened.once("connect", () => {
+      stage = secure ? "connected" : "ready";
+    });
+    opened.once("secureConnect", () => {
+      stage = "ready";
+    });
+  });
+  return {
+    stage: () => {
+      if (stage === "waiting") return "the connection was not made";
+      return stage === "connected" ? "the TLS handshake did not finish" : "no status and headers came";
+    },
+    explain: (error: Error): Failure => {
+      const failure = describeFailure(error);
+      const { kind, message } = failure.error;
+      // Node reports a peer that hangs up during the handshake as an ordinary reset.
+      if (stage === "connected" && kind !== "tls") return failed("tls", `TLS handshake failed: ${message}`);
+      return kind === "network" ? failed("reset", message) : failure;
+    },
+    unwatch: () => socket?.off("data", count),
+  };
+}
+
+/**
+ * Hands what was read to the HTTP parser a little at a time. The parser works through whatever it is given even
+ * after we destroyed the connection, and 64 KB of interim answers or tiny chunks take it tens of milliseconds.
+ */
+function readInSlices(socket: net.Socket): void {
+  const push = socket.push.bind(socket);
+  socket.push = (bytes: Buffer | null, encoding?: BufferEncoding) => {
+    if (bytes === null || bytes.length <= SLICE) return push(bytes, encoding);
+    let wantsMore = true;
+    for (let start = 0; start < bytes.length && !socket.destroyed; start += SLICE) {
+      wantsMore = push(bytes.subarray(start, start + SLICE), encoding);
+    }
+    return wantsMore;
+  };
+}
+
+/** Reads an answer as far as the limit. A status whose body breaks off is no complete answer (G24). */
+function collect(incoming: http.IncomingMessage, settle: (result: Settled) => void) {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let ended = false;
+  const broken = (error?: Error): Failure => {
+    const where = `the answer ${incoming.statusCode} broke off after ${length} bytes of its body`;
+    const cause = error ? describeFailure(error).error : undefined;
+    if (cause?.kind !== "protocol") return failed("incomplete", where);
+    return failed("protocol", `${where}: ${cause.message}`);
+  };
+  incoming.on("data", (chunk: Buffer) => {
+    if (length >= ANSWER_LIMIT || chunks.length >= PIECE_LIMIT) return;
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length < ANSWER_LIMIT && chunks.length < PIECE_LIMIT) return;
+    const isWhole = length === ANSWER_LIMIT && incoming.headers["content-length"] === String(ANSWER_LIMIT);
+    settle(resultOf(incoming, chunks, !isWhole));
+  });
+  incoming.on("end", () => {
+    ended = incoming.complete;
+    settle(ended ? resultOf(incoming, chunks, false) : broken());
+  });
+  incoming.on("error", (error) => settle(broken(error)));
+  incoming.on("close", () => settle(broken()));
+  return {
+    result: (truncated: boolean) => resultOf(incoming, chunks, truncated),
+    broken,
+    ended: () => ended,
+    stage: () => `the body of the answer ${incoming.statusCode} did not end`,
+  };
+}
+
+function resultOf(incoming: http.IncomingMessage, chunks: readonly Buffer[], truncated: boolean): Settled {
+  return {
+    response_code: incoming.statusCode!,
+    headers: incoming.headers as Record<string, string | string[]>,
+    body: Buffer.concat(chunks).subarray(0, ANSWER_LIMIT),
+    truncated,
+  };
+}

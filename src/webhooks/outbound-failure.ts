@@ -1,0 +1,67 @@
+import { ForbiddenAddressError } from "./resolve-target.ts";
+
+/** Why an attempt got no complete answer. */
+export type OutboundErrorKind =
+  | "timeout"
+  | "refused"
+  | "reset"
+  | "incomplete"
+  | "unreachable"
+  | "dns"
+  | "tls"
+  | "forbidden_address"
+  | "protocol"
+  | "bad_url"
+  | "unsendable"
+  | "aborted"
+  | "network";
+
+/** An attempt that ended without a complete answer, in the shape of a result (G24: response_code 0). */
+export interface Failure {
+  response_code: 0;
+  headers: Record<string, string | string[]>;
+  body: Buffer;
+  truncated: false;
+  error: { kind: OutboundErrorKind; message: string };
+}
+
+export function failed(kind: OutboundErrorKind, message: string): Failure {
+  return { response_code: 0, headers: {}, body: Buffer.alloc(0), truncated: false, error: { kind, message } };
+}
+
+const KINDS_BY_CODE: readonly [RegExp, OutboundErrorKind][] = [
+  [/^ECONNREFUSED$/, "refused"],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "reset"],
+  [/^(ENOTFOUND|ENODATA|EAI_\w+)$/, "dns"],
+  [/^(EPROTO|ERR_SSL_.*|ERR_TLS_.*|CERT_.*|UNABLE_TO_.*|.*SELF_SIGNED_CERT.*|HOSTNAME_MISMATCH)$/, "tls"],
+  [/^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|EHOSTDOWN)$/, "unreachable"],
+  [/^ETIMEDOUT$/, "timeout"],
+  [/^HPE_/, "protocol"],
+  [/^ERR_(INVALID_|UNESCAPED_|HTTP_)/, "unsendable"],
+];
+
+/** Sorts an error of the network, of TLS, of HTTP parsing or of the policy into a failure. Never throws. */
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof ForbiddenAddressError) return failed("forbidden_address", error.message);
+  const code = codeOf(error);
+  const kind = KINDS_BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "network";
+  return failed(kind, messageOf(error));
+}
+
+/** A connection attempt to several addresses fails with one error around the others. */
+function causeOf(error: unknown): unknown {
+  return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
+}
+
+function codeOf(error: unknown): string {
+  const cause = causeOf(error);
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
+}
+
+function messageOf(error: unknown): string {
+  const cause = causeOf(error);
+  if (!(cause instanceof Error)) return String(cause);
+  // OpenSSL reports a line of addresses and file names; its reason is the part a person can use.
+  const reason = /:SSL routines:[^:]*:([^:]+):/.exec(cause.message)?.[1];
+  return reason ?? (cause.message === "" ? cause.name : cause.message);
+}

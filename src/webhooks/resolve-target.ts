@@ -1,0 +1,84 @@
+import dns from "node:dns";
+import net from "node:net";
+import type { AddressPolicy } from "./address-policy.ts";
+
+export interface ResolvedAddress {
+  address: string;
+  family: 4 | 6;
+}
+
+/** Gives all addresses of a name; rejects with Node's error codes (ENOTFOUND ...) when there are none. */
+export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+/** Thrown for a target the policy forbids; the message says which address and why. */
+export class ForbiddenAddressError extends Error {
+  override readonly name = "ForbiddenAddressError";
+}
+
+const LOOPBACK: readonly ResolvedAddress[] = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
+
+/**
+ * The addresses a URL's host may be connected to: resolved once, every one of them checked. The caller must
+ * connect to these and never ask the name again, or an answer that changes in between would get past the check.
+ * @throws {ForbiddenAddressError} when any address is forbidden, also when others are not
+ * @throws {Error} with Node's `code` when the name has no address
+ */
+export async function resolveTarget(
+  hostname: string,
+  policy: AddressPolicy,
+  lookup: Lookup,
+): Promise<readonly ResolvedAddress[]> {
+  const addresses = await addressesOf(hostname, lookup);
+  for (const { address } of addresses) {
+    const refusal = policy.refusal(address);
+    if (refusal !== null) throw new ForbiddenAddressError(`not called: ${refusal}`);
+  }
+  return addresses;
+}
+
+/** `hostname` as in a WHATWG URL, which has already turned 0177.1, 0x7f000001 and 2130706433 into 127.0.0.1. */
+async function addressesOf(hostname: string, lookup: Lookup): Promise<readonly ResolvedAddress[]> {
+  const literal = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  const family = net.isIP(literal);
+  if (family !== 0) return [{ address: literal, family: family as 4 | 6 }];
+  // RFC 6761: localhost names never leave the machine, whatever a resolver would say.
+  if (/(^|\.)localhost\.?$/i.test(hostname)) return LOOPBACK;
+  const addresses = await lookup(hostname);
+  if (addresses.length === 0) {
+    throw Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" });
+  }
+  return addresses;
+}
+
+/**
+ * The system's resolver, so that the hosts file counts. It runs on Node's small pool of threads, where a few
+ * names that never answer would hold up file access too: hence at most two at once, and one per name.
+ */
+export function createSystemLookup(concurrency = 2): Lookup {
+  const running = new Map<string, Promise<readonly ResolvedAddress[]>>();
+  const waiting: (() => void)[] = [];
+  let free = concurrency;
+
+  const resolve = async (hostname: string): Promise<readonly ResolvedAddress[]> => {
+    if (free === 0) await new Promise<void>((go) => waiting.push(go));
+    else free -= 1;
+    try {
+      const found = await dns.promises.lookup(hostname, { all: true, verbatim: true });
+      return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+    } finally {
+      running.delete(hostname);
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+
+  return (hostname) => {
+    const known = running.get(hostname) ?? resolve(hostname);
+    running.set(hostname, known);
+    return known;
+  };
+}

@@ -1,0 +1,131 @@
+import net from "node:net";
+import { gzipSync } from "node:zlib";
+
+/** A receiver that misbehaves on the wire; raw sockets, so that no HTTP library tidies up after it. */
+export interface HostileReceiver {
+  port: number;
+  /** http URL, or https where the receiver spoils the TLS handshake. */
+  url: string;
+  /** Connections accepted so far. */
+  connections(): number;
+  /** Bytes written so far, over all connections: how much a client let itself be fed. */
+  bytesWritten(): number;
+  close(): Promise<void>;
+}
+
+/** What a receiver does with a connection on which a request has begun to arrive. */
+type Behaviour = (socket: net.Socket) => void;
+
+const EVERY_MS = 20;
+
+/** Each is a way real receivers have been seen to fail, or a way a malicious one would try. */
+export const HOSTILE_BEHAVIOURS = {
+  "reset-before-headers": (socket) => socket.resetAndDestroy(),
+  "reset-after-headers": (socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart", () => socket.resetAndDestroy());
+  },
+  "close-without-a-byte": (socket) => socket.end(),
+  "close-mid-status": (socket) => socket.end("HTTP/1.1 20"),
+  silence: () => {},
+  "dribbled-headers": (socket) => dribble(socket, "HTTP/1.1 200 OK\r\n", "X-Filler: a\r\n"),
+  "dribbled-status": (socket) => dribble(socket, "H", ""),
+  "dribbled-body": (socket) => dribble(socket, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", "."),
+  "dribbled-chunks": (socket) => dribble(socket, `${CHUNKED}`, "1\r\n.\r\n"),
+  "dribbled-trailers": (socket) => dribble(socket, `${CHUNKED}0\r\n`, "X-T: a\r\n"),
+  "informational-flood": (socket) => flood(socket, "", "HTTP/1.1 102 Processing\r\n\r\n"),
+  "informational-dribble": (socket) => dribble(socket, "", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+  "switching-flood": (socket) => flood(socket, "", "HTTP/1.1 101 Switching Protocols\r\n\r\n"),
+  "endless-headers": (socket) => flood(socket, "HTTP/1.1 200 OK\r\n", `X-Filler: ${"a".repeat(1000)}\r\n`),
+  "endless-status-line": (socket) => flood(socket, "HTTP/1.1 200 ", "OK".repeat(500)),
+  "endless-body": (socket) => flood(socket, "HTTP/1.1 200 OK\r\n\r\n", ".".repeat(8192)),
+  "endless-chunks": (socket) => flood(socket, CHUNKED, "1\r\n.\r\n".repeat(1000)),
+  "endless-chunk-extension": (socket) => flood(socket, `${CHUNKED}1;`, "a=b;".repeat(1000)),
+  "endless-trailers": (socket) => flood(socket, `${CHUNKED}0\r\n`, "X-T: a\r\n".repeat(100)),
+  "endless-error": (socket) => flood(socket, "HTTP/1.1 503 Unavailable\r\n\r\n", "sorry ".repeat(1000)),
+  "gzip-bomb": (socket) => socket.end(Buffer.concat([GZIP_HEAD, BOMB])),
+  "content-length-too-long": (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"),
+  "content-length-too-short": (socket) => {
+    socket.end(
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nokHTTP/1.1 500 No\r\n\r\n",
+    );
+  },
+  "content-length-nonsense": (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nok"),
+  "content-length-twice": (socket) => {
+    socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nokk");
+  },
+  "not-http": (socket) => socket.end("220 mail.example.test ESMTP\r\n"),
+  "switching-protocols": (socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+  },
+  "tls-garbage": (socket) => socket.end("this is no TLS record at all, whatever the client hoped for"),
+  "tls-silence": () => {},
+  "tls-reset": (socket) => socket.resetAndDestroy(),
+} as const satisfies Record<string, Behaviour>;
+
+export type HostileBehaviour = keyof typeof HOSTILE_BEHAVIOURS;
+
+const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+/** 20 MB of zeros in about 20 KB. */
+const BOMB = gzipSync(Buffer.alloc(20 * 1024 * 1024));
+const GZIP_HEAD = Buffer.from(
+  `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${BOMB.length}\r\n\r\n`,
+);
+
+/** Starts a receiver with one of the behaviours on 127.0.0.1 and a free port. */
+export function startHostile(behaviour: HostileBehaviour): Promise<HostileReceiver> {
+  return listenRaw(HOSTILE_BEHAVIOURS[behaviour], behaviour.startsWith("tls-") ? "https" : "http");
+}
+
+/** Answers 302 to wherever it is told. */
+export function startRedirecting(location: string): Promise<HostileReceiver> {
+  return listenRaw((socket) => {
+    socket.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
+  }, "http");
+}
+
+async function listenRaw(behaviour: Behaviour, scheme: "http" | "https"): Promise<HostileReceiver> {
+  const sockets = new Set<net.Socket>();
+  let connections = 0;
+  let written = 0;
+  const server = net.createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      written += socket.bytesWritten;
+      sockets.delete(socket);
+    });
+    // The request itself is of no interest, but it must be read, or closing would always send a reset.
+    socket.once("data", () => behaviour(socket)).resume();
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const { port } = server.address() as net.AddressInfo;
+  return {
+    port,
+    url: `${scheme}://127.0.0.1:${port}/hook`,
+    connections: () => connections,
+    bytesWritten: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, written),
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((closed) => server.close(() => closed()));
+    },
+  };
+}
+
+/** Writes the start, then a piece every few milliseconds until the client has had enough. */
+function dribble(socket: net.Socket, start: string, piece: string): void {
+  socket.write(start);
+  const timer = setInterval(() => socket.write(piece), EVERY_MS);
+  socket.on("close", () => clearInterval(timer));
+}
+
+/** Writes as fast as the client reads, for as long as it lasts. */
+function flood(socket: net.Socket, start: string, piece: string): void {
+  const block = piece.repeat(Math.max(1, Math.ceil(8192 / piece.length)));
+  const pour = () => {
+    while (!socket.destroyed && socket.write(block));
+  };
+  socket.write(start);
+  socket.on("drain", pour);
+  pour();
+}
