@@ -8,8 +8,8 @@ export interface HostileReceiver {
   url: string;
   /** Connections accepted so far. */
   connections(): number;
-  /** Bytes written so far, over all connections: how much a client let itself be fed. */
-  bytesWritten(): number;
+  /** Connections that the client has not let go of yet. */
+  open(): number;
   close(): Promise<void>;
 }
 
@@ -40,6 +40,11 @@ export const HOSTILE_BEHAVIOURS = {
   "endless-body": (socket) => flood(socket, "HTTP/1.1 200 OK\r\n\r\n", ".".repeat(8192)),
   "endless-chunks": (socket) => flood(socket, CHUNKED, "1\r\n.\r\n".repeat(1000)),
   "endless-chunk-extension": (socket) => flood(socket, `${CHUNKED}1;`, "a=b;".repeat(1000)),
+  "endless-chunk-size": (socket) => flood(socket, CHUNKED, "0000"),
+  "endless-blank-lines": (socket) => flood(socket, "", "\r\n"),
+  "wordy-interim-answers": (socket) => {
+    flood(socket, "", `HTTP/1.1 103 Early Hints\r\nLink: ${"a".repeat(8000)}\r\n\r\n`);
+  },
   "endless-trailers": (socket) => flood(socket, `${CHUNKED}0\r\n`, "X-T: a\r\n".repeat(100)),
   "endless-error": (socket) => flood(socket, "HTTP/1.1 503 Unavailable\r\n\r\n", "sorry ".repeat(1000)),
   "gzip-bomb": (socket) => socket.end(Buffer.concat([GZIP_HEAD, BOMB])),
@@ -86,15 +91,11 @@ export function startRedirecting(location: string): Promise<HostileReceiver> {
 async function listenRaw(behaviour: Behaviour, scheme: "http" | "https"): Promise<HostileReceiver> {
   const sockets = new Set<net.Socket>();
   let connections = 0;
-  let written = 0;
   const server = net.createServer((socket) => {
     connections += 1;
     sockets.add(socket);
     socket.on("error", () => {});
-    socket.on("close", () => {
-      written += socket.bytesWritten;
-      sockets.delete(socket);
-    });
+    socket.on("close", () => sockets.delete(socket));
     // The request itself is of no interest, but it must be read, or closing would always send a reset.
     socket.once("data", () => behaviour(socket)).resume();
   });
@@ -104,7 +105,7 @@ async function listenRaw(behaviour: Behaviour, scheme: "http" | "https"): Promis
     port,
     url: `${scheme}://127.0.0.1:${port}/hook`,
     connections: () => connections,
-    bytesWritten: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, written),
+    open: () => sockets.size,
     close: () => {
       for (const socket of sockets) socket.destroy();
       return new Promise((closed) => server.close(() => closed()));
