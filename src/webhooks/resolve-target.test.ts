@@ -1,0 +1,60 @@
+import dns from "node:dns";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createAddressPolicy } from "./address-policy.ts";
+import { createSystemLookup, resolveTarget } from "./resolve-target.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** A system resolver whose answers come when the test says so. */
+function heldResolver() {
+  const asked: string[] = [];
+  const answers: ((fail?: Error) => void)[] = [];
+  const held = (hostname: string) =>
+    new Promise((resolve, reject) => {
+      asked.push(hostname);
+      answers.push((fail) => (fail ? reject(fail) : resolve([{ address: "192.0.2.7", family: 4 }])));
+    });
+  vi.spyOn(dns.promises, "lookup").mockImplementation(held as never);
+  return { asked, answers };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("createSystemLookup", () => {
+  it("issue 4 names that never answer take two threads at most; the others wait their turn", async () => {
+    const { asked, answers } = heldResolver();
+    const lookup = createSystemLookup();
+    const found = ["a.test", "b.test", "c.test", "d.test"].map((name) => lookup(name));
+    await settled();
+    expect(asked).toEqual(["a.test", "b.test"]);
+    answers[1]!();
+    expect(await found[1]).toEqual([{ address: "192.0.2.7", family: 4 }]);
+    await settled();
+    expect(asked).toEqual(["a.test", "b.test", "c.test"]);
+    answers[0]!(new Error("no such name"));
+    await expect(found[0]).rejects.toThrow("no such name");
+    await settled();
+    expect(asked).toEqual(["a.test", "b.test", "c.test", "d.test"]);
+  });
+
+  it("issue 4 one name is asked once at a time, and again once the answer is in", async () => {
+    const { asked, answers } = heldResolver();
+    const lookup = createSystemLookup();
+    const both = [lookup("a.test"), lookup("a.test")];
+    await settled();
+    answers[0]!();
+    await Promise.all(both);
+    expect(asked).toEqual(["a.test"]);
+    void lookup("a.test");
+    await settled();
+    expect(asked).toEqual(["a.test", "a.test"]);
+  });
+});
+
+describe("resolveTarget", () => {
+  it("G24 a name without addresses is an unknown host", async () => {
+    const policy = createAddressPolicy({ mode: "local" });
+    const answer = resolveTarget("none.test", policy, async () => []);
+    await expect(answer).rejects.toMatchObject({ code: "ENOTFOUND" });
+  });
+});
