@@ -1,0 +1,286 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import { describe, expect, it } from "vitest";
+import { type CheckOptions, checkDocument } from "./check-document.ts";
+import { formatProblem } from "./document-error.ts";
+import { inlineDocument, readDocument } from "./read-document.ts";
+
+const ajv = new Ajv({ strict: false });
+
+function problems(text: string, schema: object, options?: CheckOptions): string[] {
+  const document = readDocument(text, { file: "a.yaml" });
+  return checkDocument(document, ajv.compile(schema), options).map(formatProblem);
+}
+
+const organization = {
+  type: "object",
+  additionalProperties: false,
+  required: ["id"],
+  properties: {
+    id: { type: "string" },
+    name: { type: "string", minLength: 1 },
+    plan: { enum: ["standard", "premium", "enterprise"] },
+    rate_limit: { type: "integer", minimum: 1 },
+    parent_id: { type: ["string", "null"] },
+  },
+};
+const fixture = {
+  type: "object",
+  additionalProperties: false,
+  properties: { organizations: { type: "array", items: { $ref: "#/$defs/organization" } } },
+  $defs: { organization },
+};
+
+const duration = { type: "string", pattern: "^\\d+(ms|s)$", title: "a duration such as 200ms" };
+const scenario = {
+  type: "object",
+  required: ["name", "rules"],
+  additionalProperties: false,
+  properties: { name: { type: "string" }, rules: { type: "array", items: { $ref: "#/$defs/rule" } } },
+  $defs: {
+    rule: {
+      type: "object",
+      additionalProperties: false,
+      required: ["id"],
+      properties: {
+        id: { type: "string" },
+        match: { type: "object", properties: { operation: { type: "string" }, event: { type: "string" } } },
+        sequence: {
+          type: "array",
+          items: { anyOf: [{ type: "integer" }, { const: "pass" }, { const: "fail" }] },
+        },
+        times: { type: "integer" },
+        effect: { $ref: "#/$defs/effect" },
+        notify: { oneOf: [{ $ref: "#/$defs/webhook" }, { $ref: "#/$defs/email" }] },
+      },
+      not: { required: ["sequence", "times"] },
+    },
+    effect: { anyOf: [{ $ref: "#/$defs/error" }, { $ref: "#/$defs/wire" }] },
+    error: {
+      type: "object",
+      additionalProperties: false,
+      required: ["error"],
+      properties: { error: { type: "string" }, delay: { anyOf: [duration, { type: "integer" }] } },
+    },
+    wire: {
+      type: "object",
+      additionalProperties: false,
+      required: ["wire"],
+      properties: { wire: { enum: ["reset", "hang", "drip"] }, over: duration },
+    },
+    webhook: {
+      type: "object",
+      required: ["type", "url"],
+      properties: { type: { const: "webhook" }, url: { type: "string" } },
+    },
+    email: {
+      type: "object",
+      required: ["type", "email"],
+      properties: { type: { const: "email" }, email: { type: "string" } },
+    },
+  },
+};
+const rule = (lines: string) => `name: x\nrules:\n  - id: r\n${lines.replace(/^/gm, "    ")}`;
+
+describe("messages", () => {
+  it.each([
+    ["rate_limit: abc", 'a.yaml:1:13: `rate_limit` must be an integer, not the text "abc"'],
+    ["rate_limit: 0", "a.yaml:1:13: `rate_limit` must be at least 1, not the number 0"],
+    ["rate_limit: [1]", "a.yaml:1:13: `rate_limit` must be an integer, not a list"],
+    ["name: ''", "a.yaml:1:7: `name` must be at least 1 character long, not an empty text"],
+    ["parent_id: 5", "a.yaml:1:12: `parent_id` must be a text or null, not the number 5"],
+    [
+      "plan: premum",
+      'a.yaml:1:7: `plan` must be "standard", "premium" or "enterprise", not the text "premum" (did you mean "premium"?)',
+    ],
+    ["plan:", 'a.yaml:1:6: `plan` must be "standard", "premium" or "enterprise", not null'],
+    [
+      "ratelimit: 5",
+      'a.yaml:1:1: the document may not have the key `ratelimit` (did you mean "rate_limit"?)',
+    ],
+    [
+      "colour: red",
+      "a.yaml:1:1: the document may not have the key `colour`; it may have `id`, `name`, `plan`, `rate_limit` and `parent_id`",
+    ],
+  ])("interfaces 5 says of %j what is wrong and where", (text, expected) => {
+    expect(problems(`${text}\n`, { ...organization, required: [] })).toEqual([expected]);
+  });
+
+  it("interfaces 5 points at the map for a missing key, at the key for one too many, in the order of the text", () => {
+    const text =
+      "organizations:\n  - { name: Acme, plan: gold }\n  - id: org_b\n    rate_limt: 5\n    name: 7\n";
+    expect(problems(text, fixture)).toEqual([
+      "a.yaml:2:5: `organizations[0]` needs `id`",
+      'a.yaml:2:25: `organizations[0].plan` must be "standard", "premium" or "enterprise", not the text "gold"',
+      'a.yaml:4:5: `organizations[1]` may not have the key `rate_limt` (did you mean "rate_limit"?)',
+      "a.yaml:5:11: `organizations[1].name` must be a text, not the number 7",
+    ]);
+  });
+
+  it("interfaces 5 finds nothing in a right document, and says what a wrong whole must be", () => {
+    expect(problems("organizations: [{ id: org_a }]", fixture)).toEqual([]);
+    expect(problems("- 1", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not a list"]);
+    expect(problems("", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not null"]);
+  });
+
+  it("interfaces 5 counts, lists, formats and patterns in plain words", () => {
+    const schema = {
+      properties: {
+        a: { type: "array", minItems: 2 },
+        b: { type: "array", uniqueItems: true },
+        c: { type: "string", format: "date" },
+        d: { type: "string", pattern: "^wh_" },
+        e: { multipleOf: 5 },
+        f: { exclusiveMinimum: 0, maximum: 1 },
+        g: { type: "object", propertyNames: { enum: ["acme_corp"] } },
+        h: { type: "object", maxProperties: 1 },
+        "a/b~c": { type: "string" },
+      },
+      dependencies: { a: ["z"] },
+    };
+    const lines = [
+      "a: [1]",
+      "b: [1, 2, 1]",
+      "c: soon",
+      "d: x",
+      "e: 7",
+      "f: 2",
+      "g: { acmecorp: 1 }",
+      "h: { x: 1, y: 2 }",
+      "a/b~c: 1",
+    ];
+    const document = readDocument(lines.join("\n"), { file: "a.yaml" });
+    const validate = new Ajv({ strict: false, formats: { date: /^\d{4}-\d\d-\d\d$/ } }).compile(schema);
+    expect(checkDocument(document, validate).map(formatProblem)).toEqual([
+      "a.yaml:1:1: the document needs `z` beside `a`",
+      "a.yaml:1:4: `a` must have at least 2 items",
+      "a.yaml:2:4: `b` may have each item once; items 0 and 2 are the same",
+      'a.yaml:3:4: `c` must be a text in the format date, not the text "soon"',
+      'a.yaml:4:4: `d` must be a text that matches ^wh_, not the text "x"',
+      "a.yaml:5:4: `e` must be a multiple of 5, not the number 7",
+      "a.yaml:6:4: `f` must be at most 1, not the number 2",
+      'a.yaml:7:6: `g` may not have the key `acmecorp` (did you mean "acme_corp"?)',
+      "a.yaml:8:4: `h` may have at most 1 key",
+      'a.yaml:9:8: `["a/b~c"]` must be a text, not the number 1',
+    ]);
+  });
+
+  it("interfaces 5 keeps messages short, whatever the document holds", () => {
+    const long = "x".repeat(100_000);
+    const [first] = problems(`organizations: [{ id: a, plan: ${long}, ? ${long.slice(0, 900)} }]`, fixture);
+    expect(first!.length).toBeLessThan(250);
+    const many = Array.from({ length: 500 }, () => "  - { id: 5 }").join("\n");
+    expect(problems(`organizations:\n${many}`, fixture)).toHaveLength(20);
+  });
+});
+
+describe("alternatives", () => {
+  it("interfaces 6 explains the branch that was meant, not all of them", () => {
+    expect(problems(rule("effect: { wire: rset }"), scenario)).toEqual([
+      'a.yaml:4:21: `rules[0].effect.wire` must be "reset", "hang" or "drip", not the text "rset" (did you mean "reset"?)',
+    ]);
+    expect(problems(rule("effect: { error: X, dely: 5 }"), scenario)).toEqual([
+      'a.yaml:4:25: `rules[0].effect` may not have the key `dely` (did you mean "delay"?)',
+    ]);
+    expect(problems(rule("effect: { eror: X }"), scenario)).toContain(
+      'a.yaml:4:15: `rules[0].effect` may not have the key `eror` (did you mean "error"?)',
+    );
+  });
+
+  it("interfaces 6 names every choice when nothing tells which was meant", () => {
+    expect(problems(rule("effect: reset"), scenario)).toEqual([
+      'a.yaml:4:13: `rules[0].effect` must be a map, not the text "reset"',
+    ]);
+    expect(problems(rule("effect: {}"), scenario)).toEqual([
+      "a.yaml:4:13: `rules[0].effect` needs `error` or `wire`",
+    ]);
+    expect(problems(rule("sequence: [503, pas]"), scenario)).toEqual([
+      'a.yaml:4:21: `rules[0].sequence[1]` must be "pass", "fail" or an integer, not the text "pas" (did you mean "pass"?)',
+    ]);
+    expect(problems(rule("effect: { error: X, delay: 5 minutes }"), scenario)).toEqual([
+      'a.yaml:4:32: `rules[0].effect.delay` must be a duration such as 200ms or an integer, not the text "5 minutes"',
+    ]);
+  });
+
+  it("interfaces 6 names the tag that tells the branches apart when it fits none, and trusts it when it fits one", () => {
+    expect(problems(rule("notify: { type: webhok, url: x }"), scenario)).toEqual([
+      'a.yaml:4:21: `rules[0].notify.type` must be "webhook" or "email", not the text "webhok" (did you mean "webhook"?)',
+    ]);
+    expect(problems(rule("notify: { type: email, url: x }"), scenario)).toEqual([
+      "a.yaml:4:13: `rules[0].notify` needs `email`",
+    ]);
+  });
+
+  it("interfaces 6 says which keys exclude each other", () => {
+    expect(problems(rule("sequence: [503]\ntimes: 2"), scenario)).toEqual([
+      "a.yaml:3:5: `rules[0]` may not have `sequence` and `times` together",
+    ]);
+    const oneOf = { oneOf: [{ required: ["times"] }, { required: ["every"] }] };
+    expect(problems("times: 2\nevery: 3", oneOf)).toEqual([
+      "a.yaml:1:1: the document may have only one of `times` and `every`",
+    ]);
+  });
+
+  it("interfaces 6 follows a schema that refers to itself", () => {
+    const tree = {
+      $ref: "#/$defs/node",
+      $defs: {
+        node: {
+          anyOf: [
+            { type: "null" },
+            {
+              type: "object",
+              required: ["left"],
+              additionalProperties: false,
+              properties: { left: { $ref: "#/$defs/node" } },
+            },
+          ],
+        },
+      },
+    };
+    expect(problems("left: { left: { lft: null } }", tree)).toContain(
+      'a.yaml:1:17: `left.left` may not have the key `lft` (did you mean "left"?)',
+    );
+  });
+
+  it("interfaces 6 still tells what is wrong when the schema leans on its owner's ajv", () => {
+    const own = new Ajv({ strict: false, allErrors: true });
+    own.addSchema({ $id: "https://example.test/id", type: "string" });
+    own.addKeyword({ keyword: "even", validate: (_: unknown, data: number) => data % 2 === 0 });
+    const foreign = own.compile({ properties: { id: { $ref: "https://example.test/id" } } });
+    expect(checked("id: 5", foreign)).toEqual(["a.yaml:1:5: `id` must be a text"]);
+    expect(checked("n: 3", own.compile({ properties: { n: { even: true } } }))).toEqual([
+      'a.yaml:1:4: `n` must pass "even" keyword validation',
+    ]);
+  });
+
+  function checked(text: string, validate: ValidateFunction): string[] {
+    return checkDocument(readDocument(text, { file: "a.yaml" }), validate).map(formatProblem);
+  }
+});
+
+describe("known values", () => {
+  it("interfaces 6 refuses a name that is not known, with the nearest that is", () => {
+    const text = rule("match: { event: file.procesed }");
+    const knownValues = { "rules[].match.event": ["file.processed", "user.created"] };
+    expect(problems(text, scenario, { knownValues })).toEqual([
+      'a.yaml:4:21: `rules[0].match.event` names "file.procesed", which is not known (did you mean "file.processed"?)',
+    ]);
+    expect(problems(rule("match: { event: user.created }"), scenario, { knownValues })).toEqual([]);
+  });
+
+  it("interfaces 5 reads * as any key, and leaves what is no text to the schema", () => {
+    const knownValues = { "usage.*.scope": ["organization"] };
+    expect(
+      problems("usage: { org_a: { scope: organisation }, org_b: { scope: 5 } }", {}, { knownValues }),
+    ).toEqual([
+      'a.yaml:1:26: `usage.org_a.scope` names "organisation", which is not known (did you mean "organization"?)',
+    ]);
+  });
+
+  it("interfaces 4 names the field of a value that came without a text", () => {
+    const document = inlineDocument({ organizations: [{ id: "a", plan: 5 }] }, { file: "fixture" });
+    const [problem] = checkDocument(document, ajv.compile(fixture));
+    expect(problem).toMatchObject({ field: "organizations[0].plan", line: 0 });
+    expect(formatProblem(problem!)).toMatch(/^fixture: `organizations\[0\].plan` must be/);
+  });
+});

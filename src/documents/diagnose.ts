@@ -1,0 +1,114 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import { type Branch, explainAlternatives } from "./explain-alternatives.ts";
+
+const ROOT = "document";
+const diagnoses = new WeakMap<object, ValidateFunction | null>();
+
+/**
+ * Every error of a value that a validator refused, in a form fit for messages: with the schema and the data at
+ * fault, and with `anyOf` and `oneOf` reduced to the branch that was most likely meant. The schema is compiled a
+ * second time for it, once, so that the validator itself may stay lean and stop at the first error.
+ */
+export function diagnose(value: unknown, validate: ValidateFunction): readonly ErrorObject[] {
+  const plain = validate.errors ?? [];
+  const thorough = thoroughValidator(validate.schema);
+  try {
+    if (thorough === null || thorough(value) === true) return plain;
+    return unwrap(thorough.errors ?? plain);
+  } catch {
+    return plain;
+  }
+}
+
+function thoroughValidator(schema: unknown): ValidateFunction | null {
+  if (typeof schema !== "object" || schema === null) return null;
+  const known = diagnoses.get(schema);
+  if (known !== undefined) return known;
+  const compiled = compileThoroughly(schema as Record<string, unknown>);
+  diagnoses.set(schema, compiled);
+  return compiled;
+}
+
+// A schema that leans on other schemas or keywords of its owner's ajv cannot be compiled here; its own errors do.
+function compileThoroughly(schema: Record<string, unknown>): ValidateFunction | null {
+  try {
+    // The schema was judged when its owner compiled it.
+    const options = {
+      allErrors: true,
+      verbose: true,
+      strict: false,
+      logger: false,
+      validateSchema: false,
+    } as const;
+    const ajv = String(schema.$schema).includes("2020-12") ? new Ajv2020(options) : new Ajv(options);
+    formats.default(ajv);
+    const pointers = pointersOf(schema);
+    for (const keyword of ["anyOf", "oneOf"] as const) replaceKeyword(ajv, keyword, pointers);
+    ajv.addSchema(schema, ROOT);
+    return ajv.getSchema(ROOT) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+// ajv reports the errors of all branches in one flat list from which they cannot be told apart again once a branch
+// is a `$ref`. These keywords of ours judge branch by branch and report only what explains the failure.
+function replaceKeyword(ajv: Ajv, keyword: "anyOf" | "oneOf", pointers: ReadonlyMap<object, string>): void {
+  ajv.removeKeyword(keyword);
+  ajv.addKeyword({
+    keyword,
+    schemaType: "array",
+    errors: "full",
+    compile: (schemas: unknown[]) => {
+      let branches: ValidateFunction[] | undefined;
+      return function judge(this: unknown, data: unknown, context) {
+        branches ??= schemas.map((_, index) => branchValidator(ajv, `${pointers.get(schemas)}/${index}`));
+        const judged = branches.map((branch, index): Branch => {
+          const valid = branch(data, context) === true;
+          return { schema: schemas[index], errors: valid ? [] : unwrap(branch.errors ?? []) };
+        });
+        const passing = judged.filter((branch) => branch.errors.length === 0).length;
+        if (keyword === "anyOf" ? passing > 0 : passing === 1) return true;
+        const place = { data, instancePath: context?.instancePath ?? "" };
+        (judge as unknown as { errors: ErrorObject[] }).errors = [wrap(explainAlternatives(judged, place))];
+        return false;
+      };
+    },
+  });
+}
+
+// ajv overwrites schema and data in the errors of a keyword that is not its own; inside params they are safe.
+function wrap(errors: readonly ErrorObject[]): ErrorObject {
+  return { keyword: "explained", params: { errors }, instancePath: "", schemaPath: "" };
+}
+
+function unwrap(errors: readonly ErrorObject[]): ErrorObject[] {
+  return errors.flatMap((error) =>
+    error.keyword === "explained" ? (error.params.errors as ErrorObject[]) : [error],
+  );
+}
+
+function branchValidator(ajv: Ajv, pointer: string): ValidateFunction {
+  const validate = ajv.getSchema(`${ROOT}#${pointer}`);
+  if (validate === undefined) throw new Error(`the schema has no part ${pointer}`);
+  return validate as ValidateFunction;
+}
+
+// A keyword learns its own schema but not where that stands; `$ref` within a branch needs the whole around it.
+function pointersOf(schema: object): Map<object, string> {
+  const pointers = new Map<object, string>();
+  const open: [object, string][] = [[schema, ""]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [part, pointer] = next;
+    if (pointers.has(part)) continue;
+    pointers.set(part, pointer);
+    for (const [key, value] of Object.entries(part)) {
+      if (typeof value !== "object" || value === null) continue;
+      const step = encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
+      open.push([value, `${pointer}/${step}`]);
+    }
+  }
+  return pointers;
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import {
+  codeFrame,
+  DocumentError,
+  type DocumentProblem,
+  formatPath,
+  formatProblem,
+} from "./document-error.ts";
+
+const problem: DocumentProblem = {
+  file: "scenarios/a.yaml",
+  line: 2,
+  column: 6,
+  field: "rules[0]",
+  message: "is wrong",
+};
+
+describe("document errors", () => {
+  it("interfaces 2 names file, line and column, and the nearest right word", () => {
+    expect(formatProblem(problem)).toBe("scenarios/a.yaml:2:6: is wrong");
+    expect(formatProblem({ ...problem, hint: "right" })).toBe(
+      'scenarios/a.yaml:2:6: is wrong (did you mean "right"?)',
+    );
+    expect(formatProblem({ ...problem, line: 0, column: 0 })).toBe("scenarios/a.yaml: is wrong");
+  });
+
+  it("interfaces 2 frames the fault with the line before and a caret below", () => {
+    const error = new DocumentError([problem], "first: 1\nrule: x\nlast: 2");
+    expect(error.formatWithFrames()).toBe(
+      ["scenarios/a.yaml:2:6: is wrong", "1 | first: 1", "2 | rule: x", "  |      ^"].join("\n"),
+    );
+    expect(error).toMatchObject({ file: "scenarios/a.yaml", line: 2, column: 6, message: "is wrong" });
+  });
+
+  it("interfaces 2 keeps the caret on the screen in a long line and control characters off it", () => {
+    const frame = codeFrame(`${"x".repeat(5_000)}\u001b[31my`, { line: 1, column: 5_001 });
+    expect(frame.split("\n").map((line) => line.length)).toEqual([59, 54]);
+    expect(frame).not.toContain("\u001b");
+    expect(codeFrame("one line", { line: 7, column: 1 })).toBe("");
+    expect(codeFrame("one line", { line: 0, column: 0 })).toBe("");
+  });
+
+  it("interfaces 2 keeps at most twenty problems", () => {
+    const error = new DocumentError(Array.from({ length: 50 }, () => problem));
+    expect(error.problems).toHaveLength(20);
+    expect(error.format().split("\n")).toHaveLength(20);
+  });
+
+  it("interfaces 6 writes a path as one would say it", () => {
+    expect(formatPath(["rules", 0, "match", "a b", 2])).toBe('rules[0].match["a b"][2]');
+    expect(formatPath([])).toBe("");
+  });
+});

@@ -1,0 +1,117 @@
+/** One thing that is wrong in a document. `line` and `column` count from 1; `line` 0 means the value came without a text. */
+export interface DocumentProblem {
+  file: string;
+  line: number;
+  column: number;
+  /** The place as a path of keys and indexes, e.g. `rules[0].match.operation`; empty for the whole document. */
+  field: string;
+  message: string;
+  /** The right word that stands nearest to the wrong one. */
+  hint?: string;
+}
+
+export type DocumentPath = readonly (string | number)[];
+
+/** More problems than these help nobody, and a broken document can produce millions of them. */
+export const MAX_PROBLEMS = 20;
+
+/**
+ * A document that cannot be used, with every problem found (at most {@link MAX_PROBLEMS}).
+ * Its own file, line, column, message and hint are those of the first problem.
+ */
+export class DocumentError extends Error {
+  override readonly name = "DocumentError";
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly hint: string | undefined;
+  readonly problems: readonly DocumentProblem[];
+  readonly #text: string | undefined;
+
+  constructor(problems: readonly DocumentProblem[], text?: string) {
+    const first = problems[0];
+    if (first === undefined) throw new TypeError("a DocumentError needs at least one problem");
+    super(first.message);
+    this.file = first.file;
+    this.line = first.line;
+    this.column = first.column;
+    this.hint = first.hint;
+    this.problems = problems.slice(0, MAX_PROBLEMS);
+    this.#text = text;
+  }
+
+  /** One line per problem: `file:line:column: message (did you mean "x"?)`, as editors and CI annotations read it. */
+  format(): string {
+    return this.problems.map(formatProblem).join("\n");
+  }
+
+  /** As `format`, each problem followed by a frame of the lines around it; for terminals. */
+  formatWithFrames(): string {
+    return this.problems
+      .map((problem) => {
+        const frame = this.#text === undefined ? "" : codeFrame(this.#text, problem);
+        return frame === "" ? formatProblem(problem) : `${formatProblem(problem)}\n${frame}`;
+      })
+      .join("\n");
+  }
+}
+
+export function formatProblem(problem: DocumentProblem): string {
+  const place = problem.line > 0 ? `${problem.file}:${problem.line}:${problem.column}` : problem.file;
+  const hint = problem.hint === undefined ? "" : ` (did you mean "${problem.hint}"?)`;
+  return `${place}: ${problem.message}${hint}`;
+}
+
+/** `organizations[0].rate_limit`; a key that is no plain word is quoted, so that the path stays readable. */
+export function formatPath(path: DocumentPath): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else if (!/^[\w-]+$/.test(step)) text += `[${JSON.stringify(clip(step, 60))}]`;
+    else text += text === "" ? step : `.${step}`;
+  }
+  return text;
+}
+
+/** Shortens a text for a message; what a user wrote may be megabytes long. */
+export function clip(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+const FRAME_WIDTH = 100;
+
+/** Three lines: the one before, the one at fault, and a caret below it. Empty when the place is not in the text. */
+export function codeFrame(text: string, place: { line: number; column: number }): string {
+  const lines = linesAround(text, place.line);
+  if (lines === undefined) return "";
+  const gutter = String(place.line).length;
+  // A very long line is shown from shortly before the fault, so that the caret stays on the screen.
+  const from = place.column > FRAME_WIDTH ? place.column - FRAME_WIDTH / 2 : 0;
+  const show = (line: string) => printable(line.slice(from, from + FRAME_WIDTH));
+  const frame = [
+    `${String(place.line).padStart(gutter)} | ${show(lines.at)}`,
+    `${" ".repeat(gutter)} | ${" ".repeat(Math.max(0, place.column - 1 - from))}^`,
+  ];
+  if (lines.before !== undefined)
+    frame.unshift(`${String(place.line - 1).padStart(gutter)} | ${show(lines.before)}`);
+  return frame.join("\n");
+}
+
+// Control characters of a hostile file must not reach a terminal.
+function printable(line: string): string {
+  return line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, " ");
+}
+
+function linesAround(text: string, line: number): { before?: string; at: string } | undefined {
+  if (line < 1) return undefined;
+  let start = 0;
+  let before: string | undefined;
+  for (let current = 1; ; current++) {
+    const end = text.indexOf("\n", start);
+    const content = text.slice(start, end === -1 ? undefined : end);
+    if (current === line) return before === undefined ? { at: content } : { before, at: content };
+    if (end === -1) return undefined;
+    before = content;
+    start = end + 1;
+  }
+}

@@ -1,0 +1,85 @@
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** No duration is longer than the span of instants that JavaScript can name; beyond it, sums stop being exact. */
+export const MAX_DURATION_MS = 8_640_000_000_000_000;
+
+const LONGEST_TEXT = 64;
+const DIGITS = /^\d+$/;
+const SHORT =
+  /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/;
+const SHORT_UNITS = ["d", "h", "m", "s", "ms"];
+// Years and months are left out on purpose: they have no fixed length in milliseconds.
+const ISO =
+  /^P(?:(\d+)W|(?:(\d+(?:[.,]\d+)?)D)?(?:T(?:(\d+(?:[.,]\d+)?)H)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)S)?)?)$/;
+const ISO_UNITS = ["w", "d", "h", "m", "s"];
+
+/**
+ * Milliseconds of a duration as interfaces 4 and 6 write it: `90s`, `5m`, `6h`, `2d`, `1500ms`, `1h30m`,
+ * ISO 8601 (`PT5M`, `P1DT2H`), or milliseconds as a number or digits. Undefined for anything else:
+ * negative, fractions of a millisecond, no unit, or too long to be exact.
+ */
+export function parseDuration(value: unknown): number | undefined {
+  if (typeof value === "number") return withinRange(value);
+  if (typeof value !== "string" || value.length > LONGEST_TEXT) return undefined;
+  const text = value.trim();
+  if (DIGITS.test(text)) return withinRange(Number(text));
+  if (text.startsWith("P")) {
+    const parts = ISO.exec(text);
+    if (parts === null || text.endsWith("T")) return undefined;
+    return sum(parts.slice(1), ISO_UNITS);
+  }
+  const parts = SHORT.exec(text);
+  return parts === null ? undefined : sum(parts.slice(1), SHORT_UNITS);
+}
+
+/** The shortest exact spelling, largest unit first: `1h30m`, `1m30s`, `250ms`, `0ms`. `parseDuration` reads it back. */
+export function formatDuration(milliseconds: number): string {
+  if (withinRange(milliseconds) === undefined)
+    throw new RangeError(`not a duration in milliseconds: ${milliseconds}`);
+  if (milliseconds === 0) return "0ms";
+  let rest = milliseconds;
+  let text = "";
+  for (const unit of SHORT_UNITS) {
+    const size = UNIT_MS[unit]!;
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return text;
+}
+
+function sum(parts: readonly (string | undefined)[], units: readonly string[]): number | undefined {
+  let total = 0;
+  let given = 0;
+  for (const [index, part] of parts.entries()) {
+    if (part === undefined) continue;
+    given++;
+    const unit = units[index]!;
+    const milliseconds = exactMilliseconds(part, unit === "w" ? 7 * UNIT_MS.d! : UNIT_MS[unit]!);
+    if (milliseconds === undefined) return undefined;
+    total += milliseconds;
+  }
+  return given === 0 ? undefined : withinRange(total);
+}
+
+// 1.001 * 1000 is 1000.9999999999999 in floating point, so the fraction is counted in whole numbers.
+function exactMilliseconds(text: string, unit: number): number | undefined {
+  const [whole = "", fraction = ""] = text.replace(",", ".").split(".");
+  const trimmed = fraction.replace(/0+$/, "");
+  if (trimmed.length > 8) return undefined;
+  const part = (Number(trimmed || "0") * unit) / 10 ** trimmed.length;
+  const total = Number(whole) * unit + part;
+  return Number.isSafeInteger(total) ? total : undefined;
+}
+
+function withinRange(milliseconds: number): number | undefined {
+  if (!Number.isSafeInteger(milliseconds) || milliseconds < 0 || milliseconds > MAX_DURATION_MS)
+    return undefined;
+  return milliseconds === 0 ? 0 : milliseconds;
+}

@@ -1,0 +1,62 @@
+const DAY_MS = 86_400_000;
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
+// G08: years outside 1 to 9999 are refused, also when only the offset carries an instant out of them.
+const EARLIEST = midnight(1, 1, 1);
+const LATEST = midnight(9999, 12, 31) + DAY_MS - 1;
+
+/**
+ * Epoch milliseconds of a strict ISO 8601 date or date-time; undefined for anything else. No zone means UTC;
+ * days that no calendar has (2026-02-30), hour 24 and leap seconds are refused; fractions are cut to milliseconds.
+ */
+export function parseInstant(text: unknown): number | undefined {
+  if (typeof text !== "string" || text.length > 40) return undefined;
+  const date = DATE.exec(text);
+  if (date !== null) return calendarDay(date);
+  const parts = DATE_TIME.exec(text);
+  if (parts === null) return undefined;
+  const day = calendarDay(parts);
+  const time = timeOfDay(parts);
+  const offset = offsetOf(parts);
+  if (day === undefined || time === undefined || offset === undefined) return undefined;
+  const instant = day + time - offset;
+  return instant < EARLIEST || instant > LATEST ? undefined : instant;
+}
+
+/**
+ * The inclusive span of milliseconds that a filter value names (G28): a date without time is the whole UTC day,
+ * a date-time is that one instant. Undefined for what `parseInstant` refuses.
+ */
+export function parseDateOrInstant(text: unknown): { from: number; to: number } | undefined {
+  const from = parseInstant(text);
+  if (from === undefined) return undefined;
+  return DATE.test(text as string) ? { from, to: from + DAY_MS - 1 } : { from, to: from };
+}
+
+function calendarDay(parts: RegExpExecArray): number | undefined {
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return undefined;
+  const instant = midnight(year, month, day);
+  // A day that the month does not have rolls over into the next one.
+  return new Date(instant).getUTCDate() === day ? instant : undefined;
+}
+
+// Date.UTC reads the years 0 to 99 as 1900 to 1999; setUTCFullYear does not.
+function midnight(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month - 1, day);
+}
+
+function timeOfDay(parts: RegExpExecArray): number | undefined {
+  const [hour, minute, second] = [Number(parts[4]), Number(parts[5]), Number(parts[6] ?? 0)];
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const milliseconds = Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0"));
+  return ((hour * 60 + minute) * 60 + second) * 1_000 + milliseconds;
+}
+
+function offsetOf(parts: RegExpExecArray): number | undefined {
+  if (parts[9] === undefined) return 0;
+  const [hours, minutes] = [Number(parts[10]), Number(parts[11] ?? 0)];
+  if (hours > 23 || minutes > 59) return undefined;
+  return (parts[9] === "-" ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}

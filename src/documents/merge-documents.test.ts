@@ -1,0 +1,188 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mergeDocuments, recordId } from "./merge-documents.ts";
+
+const base = {
+  organizations: [{ id: "org_acme", name: "Acme", plan: "premium" }],
+  departments: [
+    { id: "dept_a", name: "A", color: "#111111" },
+    { id: "dept_b", name: "B" },
+  ],
+  audit_log: { org_acme: 400, org_globex: 12_000 },
+  connector_jobs: [{ job_id: "job_1", connection_id: "conn_1", status: "running" }],
+  webhooks: [{ id: "wh_1", events: ["user.created"], deliveries: [{ delivery_id: "del_1", attempts: 1 }] }],
+};
+
+describe("fixtures that extend another", () => {
+  it("interfaces 5 maps merge key by key", () => {
+    const merged = mergeDocuments(base, { audit_log: { org_acme: 5 }, epoch: "2026-01-01" });
+    expect(merged).toEqual({ ...base, audit_log: { org_acme: 5, org_globex: 12_000 }, epoch: "2026-01-01" });
+  });
+
+  it("interfaces 5 lists merge by id: known records in place, new ones at the end", () => {
+    const overlay = {
+      departments: [
+        { id: "dept_c", name: "C" },
+        { id: "dept_a", name: "Alpha" },
+      ],
+      connector_jobs: [{ job_id: "job_1", status: "failed" }],
+      webhooks: [
+        {
+          id: "wh_1",
+          deliveries: [
+            { delivery_id: "del_2", attempts: 6 },
+            { delivery_id: "del_1", attempts: 2 },
+          ],
+        },
+      ],
+    };
+    expect(mergeDocuments(base, overlay)).toEqual({
+      ...base,
+      departments: [
+        { id: "dept_a", name: "Alpha", color: "#111111" },
+        { id: "dept_b", name: "B" },
+        { id: "dept_c", name: "C" },
+      ],
+      connector_jobs: [{ job_id: "job_1", connection_id: "conn_1", status: "failed" }],
+      webhooks: [
+        {
+          id: "wh_1",
+          events: ["user.created"],
+          deliveries: [
+            { delivery_id: "del_1", attempts: 2 },
+            { delivery_id: "del_2", attempts: 6 },
+          ],
+        },
+      ],
+    });
+  });
+
+  it("interfaces 5 null deletes a key, a whole list, and a record addressed by its id", () => {
+    const overlay = {
+      organizations: null,
+      departments: { dept_b: null, dept_a: { color: null } },
+      audit_log: { org_acme: null, org_unknown: null },
+    };
+    const merged = mergeDocuments(base, overlay) as typeof base;
+    expect(merged).not.toHaveProperty("organizations");
+    expect(merged.departments).toEqual([{ id: "dept_a", name: "A" }]);
+    expect(merged.audit_log).toEqual({ org_globex: 12_000 });
+  });
+
+  it("interfaces 5 a record named by a map's key is added under that id", () => {
+    const merged = mergeDocuments(base, { connector_jobs: { job_2: { status: "failed" } } }) as typeof base;
+    expect(merged.connector_jobs.at(-1)).toEqual({ job_id: "job_2", status: "failed" });
+  });
+
+  it("interfaces 5 null in a record that is new means null, as in a fixture of its own", () => {
+    const merged = mergeDocuments(base, { departments: [{ id: "dept_c", parent_id: null }] }) as typeof base;
+    expect(merged.departments.at(-1)).toEqual({ id: "dept_c", parent_id: null });
+  });
+
+  it("interfaces 5 a number replaces a list, a list a number, and texts and plain lists replace each other", () => {
+    expect(mergeDocuments(base, { departments: 10_000 })).toMatchObject({ departments: 10_000 });
+    expect(mergeDocuments({ messages: 4 }, { messages: [{ id: "m" }] })).toEqual({ messages: [{ id: "m" }] });
+    expect(mergeDocuments({ events: ["a", "b"] }, { events: ["c"] })).toEqual({ events: ["c"] });
+    expect(mergeDocuments({ events: ["a"] }, { events: [] })).toEqual({ events: [] });
+  });
+
+  it("interfaces 5 an empty list of records adds nothing, records without an id are added", () => {
+    expect(mergeDocuments(base, { departments: [] })).toEqual(base);
+    const merged = mergeDocuments(base, { departments: [{ name: "unnamed" }] }) as typeof base;
+    expect(merged.departments).toHaveLength(3);
+  });
+
+  it("interfaces 5 a map that addresses no records replaces the list, for the schema to refuse", () => {
+    expect(mergeDocuments(base, { departments: { dept_a: 5 } })).toMatchObject({
+      departments: { dept_a: 5 },
+    });
+    expect(mergeDocuments({ departments: [] }, { departments: { d: {} } })).toEqual({
+      departments: { d: {} },
+    });
+  });
+
+  it("interfaces 5 takes the caller's notion of an id, with the path of the list", () => {
+    const paths: string[] = [];
+    const idOf = (record: Record<string, unknown>, path: readonly string[]) => {
+      paths.push(path.join("."));
+      return record.slug as string;
+    };
+    const merged = mergeDocuments(
+      { a: { links: [{ slug: "x", n: 1 }] } },
+      { a: { links: [{ slug: "x", m: 2 }] } },
+      { idOf },
+    );
+    expect(merged).toEqual({ a: { links: [{ slug: "x", n: 1, m: 2 }] } });
+    expect(new Set(paths)).toEqual(new Set(["a.links"]));
+  });
+
+  it("interfaces 5 a record's own id comes before the ids it refers to", () => {
+    expect(recordId({ connection_id: "conn", job_id: "job" })).toBe("job");
+    expect(recordId({ id: "apikey", key: "ak_" })).toBe("apikey");
+    expect(recordId({ key: "atlas-large" })).toBe("atlas-large");
+    expect(recordId({ id: 5, name: "x" })).toBeUndefined();
+  });
+
+  it("interfaces 5 drops keys that reach the prototype, and changes neither document", () => {
+    const hostile = JSON.parse(
+      '{"a":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}},"b":[{"id":"x","__proto__":{"polluted":1}}]}',
+    );
+    const merged = mergeDocuments({ a: {}, b: [{ id: "x" }] }, hostile) as { a: object; b: object[] };
+    expect(merged).toEqual({ a: {}, b: [{ id: "x" }] });
+    expect(Object.getPrototypeOf(merged.a)).toBe(Object.prototype);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    const before = structuredClone(base);
+    const result = mergeDocuments(base, { departments: [{ id: "dept_a", name: "Z" }] }) as typeof base;
+    result.webhooks[0]?.events.push("changed");
+    expect(base).toEqual(before);
+  });
+
+  describe("as a law", () => {
+    const scalar = fc.oneof(fc.integer(), fc.constant("text"), fc.boolean());
+    const { tree } = fc.letrec<{ tree: unknown }>((tie) => {
+      const fields = fc.dictionary(
+        fc.constantFrom("a", "b", "c"),
+        fc.oneof(scalar, tie("tree"), fc.constant(null)),
+        {
+          noNullPrototype: true,
+        },
+      );
+      const record = fc.tuple(fc.constantFrom("x", "y", "z"), fields).map(([id, rest]) => ({ ...rest, id }));
+      return {
+        tree: fc.oneof(
+          { maxDepth: 4 },
+          fields,
+          fc.uniqueArray(record, { maxLength: 3, selector: (one) => one.id }),
+          fc.array(scalar, { maxLength: 2 }),
+        ),
+      };
+    });
+
+    it("interfaces 5 laying the same overlay twice changes nothing more, but for nulls of new records", () => {
+      fc.assert(
+        fc.property(tree, tree, (under, over) => {
+          const once = mergeDocuments(under, over);
+          const twice = mergeDocuments(once, over);
+          expect(withoutNulls(twice)).toEqual(withoutNulls(once));
+          expect(mergeDocuments(mergeDocuments(twice, over), over)).toEqual(mergeDocuments(twice, over));
+        }),
+      );
+    });
+
+    it("interfaces 5 an empty overlay changes nothing", () => {
+      fc.assert(
+        fc.property(tree, (under) => {
+          expect(mergeDocuments(under, undefined)).toEqual(under);
+          if (!Array.isArray(under)) expect(mergeDocuments(under, {})).toEqual(under);
+        }),
+      );
+    });
+  });
+});
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutNulls(inner)]));
+}

@@ -1,0 +1,202 @@
+import { type Alias, isAlias, isMap, isSeq, type LineCounter, type Node } from "yaml";
+import { checkNodes, keyName, offsetOf } from "./check-nodes.ts";
+import { DANGEROUS_KEYS } from "./dangerous-keys.ts";
+import {
+  clip,
+  DocumentError,
+  type DocumentPath,
+  type DocumentProblem,
+  formatPath,
+  MAX_PROBLEMS,
+} from "./document-error.ts";
+import { DEFAULT_LIMITS, type DocumentLimits } from "./document-limits.ts";
+import { ExpansionError, plainValue } from "./plain-value.ts";
+import { parseYaml, type SyntaxProblem, UnreadableText } from "./yaml-syntax.ts";
+
+export interface Position {
+  line: number;
+  column: number;
+}
+
+/** A document that users write: its plain value, and where in the text each part of it stands. */
+export interface UserDocument {
+  file: string;
+  value: unknown;
+  /** The text it was read from; undefined for a value that came without one. */
+  text?: string;
+  /** Where the value at a path stands, counted from 1; for a path that leads nowhere, its nearest ancestor. */
+  locate(path: DocumentPath): Position;
+  /** Where the key that ends a path stands; for an item of a list, the item. */
+  locateKey(path: DocumentPath): Position;
+}
+
+export interface ReadOptions {
+  /** The name that messages give the document. */
+  file: string;
+  limits?: Partial<DocumentLimits>;
+}
+
+/**
+ * Reads one YAML 1.2 or JSON document (fixtures of interfaces 5, scenarios of interfaces 6, the configuration of
+ * interfaces 2). Dates stay texts. An empty text reads as null.
+ * @throws DocumentError with a position: broken syntax, several documents, a key given twice, and anything
+ * beyond the limits, which is refused before it costs time or memory. It throws nothing else.
+ */
+export function readDocument(text: string, options: ReadOptions): UserDocument {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { file } = options;
+  if (text.length > limits.maxBytes || Buffer.byteLength(text) > limits.maxBytes)
+    throw new DocumentError([
+      {
+        file,
+        line: 1,
+        column: 1,
+        field: "",
+        message: `the document is larger than ${formatBytes(limits.maxBytes)}`,
+      },
+    ]);
+  // A byte order mark belongs to the file, not to its first line.
+  const content = text.startsWith("\ufeff") ? text.slice(1) : text;
+  try {
+    const { root, lines } = parseYaml(content, limits);
+    const { problems, targets } = checkNodes(root);
+    if (problems.length > 0) throw new UnreadableText(problems, lines);
+    const place = (node: unknown) => positionOf(lines, offsetOf(node));
+    return {
+      file,
+      text: content,
+      value: expand(root, { targets, limits, lines }),
+      locate: (path) => place(findNode(root, path, targets).node),
+      locateKey: (path) => place(findNode(root, path, targets).key),
+    };
+  } catch (error) {
+    throw asDocumentError(error, file, content);
+  }
+}
+
+/**
+ * Wraps a value that arrived without a text of its own (a fixture or a rule in a request's body), so that it is
+ * held to the same limits and checked by the same code; its positions are line 0.
+ * @throws DocumentError
+ */
+export function inlineDocument(value: unknown, options: ReadOptions): UserDocument {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const { file } = options;
+  const open: { value: unknown; path: DocumentPath }[] = [{ value, path: [] }];
+  let values = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (++values > limits.maxValues)
+      throw inlineError(file, `the document is too large: it has more than ${limits.maxValues} values`);
+    if (typeof next.value !== "object" || next.value === null) continue;
+    if (next.path.length > limits.maxDepth)
+      throw inlineError(file, `maps and lists are nested more than ${limits.maxDepth} deep`);
+    const keys: (string | number)[] = Array.isArray(next.value)
+      ? [...next.value.keys()]
+      : Object.keys(next.value);
+    for (const key of keys) {
+      if (typeof key === "string" && DANGEROUS_KEYS.has(key))
+        throw inlineError(file, `the key \`${key}\` is not allowed`, [...next.path, key]);
+      open.push({ value: (next.value as Record<string | number, unknown>)[key], path: [...next.path, key] });
+    }
+  }
+  const nowhere = () => ({ line: 0, column: 0 });
+  return { file, value, locate: nowhere, locateKey: nowhere };
+}
+
+export interface ProblemDetails {
+  path: DocumentPath;
+  message: string;
+  hint?: string | undefined;
+  /** Points at the key that ends the path instead of at its value. */
+  atKey?: boolean;
+}
+
+/** A problem of a document that no schema can express, placed where its path stands. */
+export function problemAt(document: UserDocument, details: ProblemDetails): DocumentProblem {
+  const position = details.atKey ? document.locateKey(details.path) : document.locate(details.path);
+  const problem: DocumentProblem = {
+    file: document.file,
+    ...position,
+    field: formatPath(details.path),
+    message: details.message,
+  };
+  return details.hint === undefined ? problem : { ...problem, hint: details.hint };
+}
+
+/** @throws DocumentError when there are problems; its frames show the document's text. */
+export function throwProblems(document: UserDocument, problems: readonly DocumentProblem[]): void {
+  if (problems.length > 0) throw new DocumentError(problems, document.text);
+}
+
+interface Expansion {
+  targets: ReadonlyMap<Alias, Node>;
+  limits: DocumentLimits;
+  lines: LineCounter;
+}
+
+function expand(root: Node | null, { targets, limits, lines }: Expansion): unknown {
+  try {
+    return plainValue(root, targets, limits);
+  } catch (error) {
+    if (error instanceof ExpansionError) throw new UnreadableText([error], lines);
+    throw error;
+  }
+}
+
+function findNode(root: Node | null, path: DocumentPath, targets: ReadonlyMap<Alias, Node>) {
+  let node: unknown = root;
+  let key: unknown = root;
+  for (const step of path) {
+    const inside = isAlias(node) ? targets.get(node) : node;
+    if (isSeq(inside) && typeof step === "number" && step in inside.items) {
+      node = inside.items[step];
+      key = node;
+      continue;
+    }
+    const pair = isMap(inside)
+      ? inside.items.find((candidate) => keyName(candidate.key) === String(step))
+      : undefined;
+    if (pair === undefined) return { node, key: node };
+    key = pair.key;
+    node = pair.value ?? pair.key;
+  }
+  return { node, key };
+}
+
+function positionOf(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
+}
+
+function asDocumentError(error: unknown, file: string, text: string): DocumentError {
+  if (error instanceof UnreadableText) {
+    const problems = onePerLine(error.problems, error.lines).map((problem) => ({
+      file,
+      field: "",
+      ...problem,
+    }));
+    return new DocumentError(problems, text);
+  }
+  // The parser is not ours: whatever it throws on a hostile text is still about the text.
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `the document cannot be read: ${clip(reason, 200)}`;
+  return new DocumentError([{ file, line: 1, column: 1, field: "", message }], text);
+}
+
+// One slip makes a parser stumble several times over the same line; only the first of them helps.
+function onePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
+  const seen = new Map<number, Position & { message: string }>();
+  for (const { offset, message } of problems) {
+    const position = positionOf(lines, offset);
+    if (!seen.has(position.line)) seen.set(position.line, { ...position, message });
+  }
+  return [...seen.values()].slice(0, MAX_PROBLEMS);
+}
+
+function inlineError(file: string, message: string, path: DocumentPath = []): DocumentError {
+  return new DocumentError([{ file, line: 0, column: 0, field: formatPath(path), message }]);
+}
+
+function formatBytes(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${Math.floor(bytes / (1024 * 1024))} MB` : `${bytes} bytes`;
+}

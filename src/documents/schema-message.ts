@@ -1,0 +1,185 @@
+import type { ErrorObject } from "ajv";
+import { clip } from "./document-error.ts";
+import { allowedKeys } from "./explain-alternatives.ts";
+import { nearest } from "./nearest.ts";
+
+/** What a schema's error means for the one who wrote the document. */
+export interface Explanation {
+  /** Follows the name of the place: "must be an integer, not the text "abc"". */
+  message: string;
+  hint?: string | undefined;
+  /** The key below the place that is at fault itself. */
+  key?: string;
+}
+
+type Explain = (error: ErrorObject) => Explanation;
+
+const EXPLANATIONS: Readonly<Record<string, Explain>> = {
+  type: (error) => expected(typeInWords(error.params.type), error),
+  const: (error) => expectedValue([error.params.allowedValue], error),
+  enum: (error) => expectedValue(error.params.allowedValues, error),
+  choices: (error) => choice(error.params.errors, error),
+  required: (error) => ({ message: `needs \`${error.params.missingProperty}\`` }),
+  requiredOneOf: (error) => ({ message: `needs ${listed(error.params.keys.map(code), "or")}` }),
+  severalForms: (error) => ({
+    message:
+      error.params.keys.length > 1
+        ? `may have only one of ${listed(error.params.keys.map(code), "and")}`
+        : "fits more than one of its forms; leave out what belongs to the other",
+  }),
+  additionalProperties: (error) => foreignKey(error, error.params.additionalProperty),
+  unevaluatedProperties: (error) => foreignKey(error, error.params.unevaluatedProperty),
+  propertyNames: (error) => ({
+    message: `may not have the key ${code(error.params.propertyName)}`,
+    hint: nearest(error.params.propertyName, (error.schema as { enum?: string[] } | undefined)?.enum ?? []),
+    key: error.params.propertyName,
+  }),
+  dependentRequired: neededBeside,
+  dependencies: neededBeside,
+  minimum: (error) => expected(`at least ${error.params.limit}`, error),
+  maximum: (error) => expected(`at most ${error.params.limit}`, error),
+  exclusiveMinimum: (error) => expected(`more than ${error.params.limit}`, error),
+  exclusiveMaximum: (error) => expected(`less than ${error.params.limit}`, error),
+  multipleOf: (error) => expected(`a multiple of ${error.params.multipleOf}`, error),
+  minLength: (error) => expected(`at least ${count(error.params.limit, "character")} long`, error),
+  maxLength: (error) => expected(`at most ${count(error.params.limit, "character")} long`, error),
+  minItems: (error) => ({ message: `must have at least ${count(error.params.limit, "item")}` }),
+  maxItems: (error) => ({ message: `may have at most ${count(error.params.limit, "item")}` }),
+  minProperties: (error) => ({ message: `must have at least ${count(error.params.limit, "key")}` }),
+  maxProperties: (error) => ({ message: `may have at most ${count(error.params.limit, "key")}` }),
+  uniqueItems: (error) => ({
+    message: `may have each item once; items ${error.params.j} and ${error.params.i} are the same`,
+  }),
+  pattern: (error) => expected(patternInWords(error), error),
+  format: (error) => expected(formatInWords(error), error),
+  not: (error) => forbidden(error),
+  "false schema": () => ({ message: "is not allowed here" }),
+};
+
+/** The meaning of one error of ajv (run with `verbose`); a keyword without words of ours keeps ajv's. */
+export function explain(error: ErrorObject): Explanation {
+  const explainKeyword = EXPLANATIONS[error.keyword];
+  return explainKeyword ? explainKeyword(error) : { message: error.message ?? "is not valid" };
+}
+
+function expected(what: string, error: ErrorObject): Explanation {
+  return { message: `must be ${what}${notThis(error)}` };
+}
+
+// Without `verbose` ajv does not say what it found.
+function notThis(error: ErrorObject): string {
+  return "data" in error ? `, not ${valueInWords(error.data)}` : "";
+}
+
+function expectedValue(values: readonly unknown[], error: ErrorObject): Explanation {
+  const hint = hintFrom(values, error.data);
+  return { message: `must be ${listed(someOf(values.map(literal)), "or")}${notThis(error)}`, hint };
+}
+
+function choice(errors: readonly ErrorObject[], place: ErrorObject): Explanation {
+  const values = errors.flatMap(valuesOf);
+  const kinds = errors.filter((error) => valuesOf(error).length === 0).map(kindInWords);
+  const all = [...new Set([...someOf(values.map(literal)), ...kinds])];
+  return { message: `must be ${listed(all, "or")}${notThis(place)}`, hint: hintFrom(values, place.data) };
+}
+
+function valuesOf(error: ErrorObject): unknown[] {
+  if (error.keyword === "const") return [error.params.allowedValue];
+  return error.keyword === "enum" ? error.params.allowedValues : [];
+}
+
+function kindInWords(error: ErrorObject): string {
+  if (error.keyword === "type") return typeInWords(error.params.type);
+  return explain(error)
+    .message.replace(/^must be /, "")
+    .replace(notThis(error), "");
+}
+
+function hintFrom(values: readonly unknown[], data: unknown): string | undefined {
+  if (typeof data !== "string") return undefined;
+  return nearest(
+    data,
+    values.filter((value) => typeof value === "string"),
+  );
+}
+
+function foreignKey(error: ErrorObject, key: string): Explanation {
+  const allowed = allowedKeys(error);
+  const hint = nearest(key, allowed);
+  const list =
+    hint === undefined && allowed.length > 0
+      ? `; it may have ${listed(someOf(allowed.map(code)), "and")}`
+      : "";
+  return { message: `may not have the key ${code(key)}${list}`, hint, key };
+}
+
+function neededBeside({ params }: ErrorObject): Explanation {
+  return { message: `needs ${code(params.missingProperty)} beside ${code(params.property)}` };
+}
+
+function forbidden(error: ErrorObject): Explanation {
+  const keys = (error.schema as { required?: string[] } | undefined)?.required;
+  if (keys === undefined || keys.length === 0) return { message: "is not allowed like this" };
+  if (keys.length === 1) return { message: `may not have the key ${code(keys[0]!)} here`, key: keys[0]! };
+  return { message: `may not have ${listed(keys.map(code), "and")} together` };
+}
+
+// A pattern is for machines; a schema that has one should say in its title what it stands for ("a duration such as 90s").
+function patternInWords(error: ErrorObject): string {
+  const title = (error.parentSchema as { title?: string } | undefined)?.title;
+  return title ?? `a text that matches ${error.params.pattern}`;
+}
+
+function formatInWords(error: ErrorObject): string {
+  const title = (error.parentSchema as { title?: string } | undefined)?.title;
+  return title ?? `a text in the format ${error.params.format}`;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "a text",
+  integer: "an integer",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a map",
+  null: "null",
+};
+
+function typeInWords(type: string | readonly string[]): string {
+  const types = typeof type === "string" ? type.split(",") : type;
+  return listed(
+    types.map((name) => TYPES[name] ?? name),
+    "or",
+  );
+}
+
+function valueInWords(value: unknown): string {
+  if (typeof value === "string") return value === "" ? "an empty text" : `the text ${literal(value)}`;
+  if (typeof value === "number") return `the number ${value}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  return typeof value === "object" && value !== null ? "a map" : String(value);
+}
+
+function literal(value: unknown): string {
+  return clip(JSON.stringify(value) ?? String(value), 60);
+}
+
+function code(key: string): string {
+  return `\`${clip(key, 60)}\``;
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
+}
+
+const MOST_LISTED = 12;
+
+function someOf(words: readonly string[]): string[] {
+  if (words.length <= MOST_LISTED) return [...words];
+  return [...words.slice(0, MOST_LISTED), `${words.length - MOST_LISTED} others`];
+}
+
+function listed(words: readonly string[], last: "and" | "or"): string {
+  if (words.length < 2) return words[0] ?? "nothing";
+  return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+}
