@@ -1,0 +1,77 @@
+export interface JunitCase {
+  name: string;
+  classname: string;
+  time_seconds: number;
+  /** At most one of failure, error and skipped. */
+  failure?: JunitProblem;
+  error?: JunitProblem;
+  /** The reason. */
+  skipped?: string;
+  system_out?: string;
+}
+
+export interface JunitProblem {
+  message: string;
+  detail: string;
+}
+
+export interface JunitReport {
+  name: string;
+  suites: { name: string; cases: JunitCase[] }[];
+}
+
+/** Writes JUnit XML in the dialect that CI systems read; times are in seconds. */
+export function junit(report: JunitReport): string {
+  const all = report.suites.flatMap((suite) => suite.cases);
+  const suites = report.suites.map(({ name, cases }) =>
+    element("testsuite", { name, ...totals(cases) }, cases.map(testCase).join("")),
+  );
+  const root = element("testsuites", { name: report.name, ...totals(all) }, suites.join(""));
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${root}`;
+}
+
+function totals(cases: JunitCase[]): Record<string, string> {
+  const seconds = cases.reduce((sum, one) => sum + one.time_seconds, 0);
+  return {
+    tests: String(cases.length),
+    failures: String(cases.filter((one) => one.failure).length),
+    errors: String(cases.filter((one) => one.error).length),
+    skipped: String(cases.filter((one) => one.skipped !== undefined).length),
+    time: seconds.toFixed(3),
+  };
+}
+
+function testCase({ name, classname, time_seconds, failure, error, skipped, system_out }: JunitCase): string {
+  const children: string[] = [];
+  if (failure) children.push(problem("failure", failure));
+  if (error) children.push(problem("error", error));
+  if (skipped !== undefined) children.push(element("skipped", { message: skipped }));
+  if (system_out !== undefined) children.push(element("system-out", {}, escapeXml(system_out)));
+  return element("testcase", { classname, name, time: time_seconds.toFixed(3) }, children.join(""));
+}
+
+function problem(tag: string, { message, detail }: JunitProblem): string {
+  return element(tag, { message }, escapeXml(detail));
+}
+
+function element(tag: string, attributes: Record<string, string>, content = ""): string {
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);
+  const open = `<${tag}${written.join("")}`;
+  return content === ""
+    ? `${open}/>\n`
+    : `${open}>${content.startsWith("<") ? "\n" : ""}${content}</${tag}>\n`;
+}
+
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** XML 1.0 can't hold most control characters, lone surrogates, U+FFFE and U+FFFF in any spelling: they are dropped. */
+function escapeXml(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")
+    .replace(/[&<>"]/g, (character) => ENTITIES[character]!);
+}
+
+/** Parsers turn line ends in attributes into blanks unless they are written as references. */
+function escapeAttribute(text: string): string {
+  return escapeXml(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

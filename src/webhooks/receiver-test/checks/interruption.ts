@@ -1,0 +1,65 @@
+import { type Check, describe, failed, isAccepted, judgeEffects } from "../check.ts";
+import type { Transport } from "../delivery.ts";
+
+const timeoutAfterCommit: Check = {
+  id: "timeout-after-commit",
+  title: "A delivery whose answer was not awaited, then retried, has one side effect",
+  severity: "critical",
+  why: "When the deadline passes while the receiver works, the service hangs up and retries, although the work is done after all.",
+  advice:
+    "Record the delivery id together with the side effect and not on sending the answer; a client that hung up must change nothing.",
+  async run(session) {
+    const before = await session.readProbe();
+    const delivery = session.makeDelivery();
+    await session.deliver(delivery, { leave: "after-body" });
+    // Lets the receiver finish what nobody waits for any more, where a probe shows when that is.
+    await session.readProbe();
+    await session.deliver(delivery, { leave: "at-answer" });
+    await session.readProbe();
+    const exchange = await session.deliver(delivery);
+    if (!isAccepted(exchange)) return failed(`the retry: the receiver ${describe(exchange)}`, exchange);
+    return judgeEffects(session, { before, expected: new Map([[delivery.id, 1]]), exchange });
+  },
+};
+
+/** When the last retry is due, counted from the first attempt (6.4, G24). */
+const WHOLE_SCHEDULE_MS = (7 * 60 + 21) * 60_000;
+
+/** What goes wrong on the five attempts before the last one. */
+const FAILURES: { label: string; transport: Transport }[] = [
+  { label: "the connection breaks within the body", transport: { leave: "mid-body" } },
+  { label: "the deadline passes after the body", transport: { leave: "after-body" } },
+  { label: "the connection breaks within the answer", transport: { leave: "at-answer" } },
+  { label: "the answer is lost behind a gateway", transport: {} },
+  { label: "the connection breaks within the body again", transport: { leave: "mid-body" } },
+];
+
+const wholeSchedule: Check = {
+  id: "whole-schedule",
+  title: "Recovers after failures over the whole schedule",
+  severity: "critical",
+  why: "The sixth and last attempt comes 7 h 21 min after the event; a receiver that counts it as stale, or as seen since an attempt that failed, loses the event for good.",
+  advice:
+    "Don't refuse old timestamps within 24 hours, don't remember deliveries that didn't complete, and survive connections that break.",
+  async run(session) {
+    const before = await session.readProbe();
+    // Time is not waited for: the payload is as old as it would be at the last attempt.
+    const delivery = session.makeDelivery({ ageMs: WHOLE_SCHEDULE_MS });
+    const others = FAILURES.map(() => session.makeDelivery());
+    for (const [index, { label, transport }] of FAILURES.entries()) {
+      await session.deliver(delivery, transport);
+      const other = await session.deliver(others[index]!);
+      if (isAccepted(other)) continue;
+      return failed(
+        `attempt ${index + 1}: ${label}; then another delivery: the receiver ${describe(other)}`,
+        other,
+      );
+    }
+    const exchange = await session.deliver(delivery);
+    if (!isAccepted(exchange)) return failed(`attempt 6: the receiver ${describe(exchange)}`, exchange);
+    const expected = new Map([delivery, ...others].map(({ id }) => [id, 1]));
+    return judgeEffects(session, { before, expected, exchange });
+  },
+};
+
+export const interruption: Check[] = [timeoutAfterCommit, wholeSchedule];

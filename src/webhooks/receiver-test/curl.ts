@@ -1,0 +1,73 @@
+import type { RawRequest } from "./send-raw.ts";
+
+/** Runs of one byte at least this long are rebuilt by the shell instead of being written out. */
+const LONG_RUN = 1024;
+
+/**
+ * The request as a command for a POSIX shell that sends the same bytes. A long run of one byte, and any
+ * byte that isn't plain text, is produced by the command, so the line stays short and can be pasted.
+ */
+export function curlCommand(request: RawRequest): string {
+  const parts = ["curl -sS -i --http1.1"];
+  if (/[[\]{}]/.test(request.url.href)) parts.push("--globoff");
+  if (request.method !== "GET") parts.push(`-X ${request.method}`);
+  parts.push(quote(request.url.href));
+  for (const [name, value] of request.headers) {
+    // curl drops a header with an empty value unless it is written with a semicolon.
+    parts.push(`-H ${quote(value === "" ? `${name};` : `${name}: ${value}`)}`);
+  }
+  if (request.chunkAt) parts.push("-H 'Transfer-Encoding: chunked'");
+  if (request.method === "GET") return parts.join(" ");
+  const pieces = splitLongRuns(request.body);
+  const only = pieces.length === 1 && typeof pieces[0] === "string" ? plainText(request.body) : null;
+  // A leading @ would name a file.
+  if (only !== null && !only.startsWith("@")) return `${parts.join(" ")} --data-binary ${quote(only)}`;
+  const producers = pieces.map((piece) => (typeof piece === "string" ? printf(piece) : repeat(piece)));
+  const body = producers.length === 1 ? producers[0] : `{ ${producers.join("; ")}; }`;
+  return `${body} | ${parts.join(" ")} --data-binary @-`;
+}
+
+/** Quotes one argument for a POSIX shell; the value must hold no NUL. */
+function quote(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`;
+}
+
+interface Run {
+  byte: number;
+  length: number;
+}
+
+/** Stretches of bytes (as latin1 text, one character per byte) and long runs, in order. */
+function splitLongRuns(body: Buffer): (string | Run)[] {
+  const pieces: (string | Run)[] = [];
+  let pending = 0;
+  for (let start = 0; start < body.length; ) {
+    let end = start + 1;
+    while (end < body.length && body[end] === body[start]) end += 1;
+    if (end - start >= LONG_RUN) {
+      if (start > pending) pieces.push(body.toString("latin1", pending, start));
+      pieces.push({ byte: body[start]!, length: end - start });
+      pending = end;
+    }
+    start = end;
+  }
+  if (pending < body.length || pieces.length === 0) pieces.push(body.toString("latin1", pending));
+  return pieces;
+}
+
+/** The body as text when it is valid UTF-8 that survives being pasted into a terminal, else null. */
+function plainText(body: Buffer): string | null {
+  const text = body.toString("utf8");
+  return Buffer.from(text).equals(body) && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? text : null;
+}
+
+function printf(latin1: string): string {
+  const format = latin1.replace(/[^ -~]|['%\\]/g, (character) => {
+    return character === "%" ? "%%" : `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`;
+  });
+  return `printf '${format}'`;
+}
+
+function repeat({ byte, length }: Run): string {
+  return `head -c ${length} /dev/zero | tr '\\000' '\\${byte.toString(8).padStart(3, "0")}'`;
+}

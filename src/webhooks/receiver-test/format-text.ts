@@ -1,0 +1,53 @@
+import type { CheckReport, Outcome, ReceiverReport } from "./report.ts";
+
+const MARKS: Record<Outcome, { mark: string; colour: number }> = {
+  passed: { mark: "pass", colour: 32 },
+  failed: { mark: "FAIL", colour: 31 },
+  "not-observable": { mark: " ?  ", colour: 33 },
+  error: { mark: "ERR ", colour: 35 },
+};
+
+export interface FormatTextOptions {
+  /** ANSI colours; off unless asked for. */
+  colour?: boolean;
+}
+
+type Paint = (code: number, text: string) => string;
+
+/** The report for a terminal: a line per check, and for what failed, why it matters, what to do and the request. */
+export function formatText(report: ReceiverReport, { colour = false }: FormatTextOptions = {}): string {
+  const paint: Paint = (code, text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const lines = report.checks.flatMap((check) => formatCheck(check, paint));
+  lines.push("", ...formatVerdict(report, paint));
+  return `${lines.join("\n")}\n`;
+}
+
+/** One check, as it is shown while the grader runs too. */
+export function formatCheck(check: CheckReport, paint: Paint = (_code, text) => text): string[] {
+  const { mark, colour } = MARKS[check.outcome];
+  const lines = [`${paint(colour, mark)}  ${check.title} ${paint(2, `[${check.id}, ${check.severity}]`)}`];
+  if (check.outcome === "failed" || check.outcome === "error") {
+    lines.push(`      ${check.detail}`, `      Why:  ${check.why}`, `      Mend: ${check.advice}`);
+    if (check.curl) lines.push(`      ${paint(2, check.curl)}`);
+  }
+  if (check.outcome === "not-observable") lines.push(`      ${check.detail}`);
+  if (check.note) lines.push(`      Note: ${check.note}`);
+  return lines.map(withoutControls);
+}
+
+function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
+  const { passed, failed, not_observable: notObservable, error } = report.summary;
+  const counts = `${passed} passed, ${failed} failed, ${notObservable} not observable, ${error} with an error`;
+  const verdict = report.verdict === "pass" ? paint(32, "PASS") : paint(31, "FAIL");
+  const lines = [`${verdict}  ${report.url}: ${counts}`];
+  if (report.stopped) lines.push(report.stopped);
+  return lines.map(withoutControls);
+}
+
+/** A receiver's answer must not be able to steer the terminal; the colours put in above may stay. */
+function withoutControls(line: string): string {
+  return line.replace(
+    /(\u001b\[\d+m)|[\u0000-\u001f\u007f-\u009f]/g,
+    (_match, colour?: string) => colour ?? " ",
+  );
+}

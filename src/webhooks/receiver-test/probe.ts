@@ -1,0 +1,131 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { type SendLimits, sendRaw } from "./send-raw.ts";
+
+export interface ProbeReading {
+  count: number;
+  /** One entry per side effect; null when the probe only counts. */
+  ids: string[] | null;
+}
+
+/** The probe was given but cannot be used: reported as an error, never taken for "nothing happened". */
+export class ProbeError extends Error {}
+
+export interface ProbeOptions extends SendLimits {
+  url: URL;
+  /** How long the probe must stand still to be believed: a late second side effect shows in that time. In ms. */
+  settleMs: number;
+  /** How long the first side effect may take after the answer, in milliseconds. */
+  patienceMs: number;
+}
+
+/** What the side effects of some deliveries should come to: delivery id -> how many. */
+export type ExpectedEffects = ReadonlyMap<string, number>;
+
+export class Probe {
+  private readonly options: ProbeOptions;
+
+  constructor(options: ProbeOptions) {
+    this.options = options;
+  }
+
+  /** @throws ProbeError when the probe cannot be reached or its answer is none of the known forms. */
+  async read(): Promise<ProbeReading> {
+    const { url } = this.options;
+    const headers: [string, string][] = [["Accept", "application/json"]];
+    const result = await sendRaw({ method: "GET", url, headers, body: Buffer.alloc(0) }, this.options);
+    if (result.kind !== "answer") {
+      throw new ProbeError(`the probe gave no answer (${result.kind === "none" ? result.message : "left"})`);
+    }
+    if (result.status !== 200) throw new ProbeError(`the probe answered ${result.status} instead of 200`);
+    return parseReading(result.body.toString("utf8"));
+  }
+
+  /**
+   * A reading that no longer moves: a receiver that works after it has answered may still be busy with
+   * deliveries of the checks before.
+   */
+  async readSettled(): Promise<ProbeReading> {
+    const giveUp = performance.now() + this.options.patienceMs;
+    let reading = await this.read();
+    for (;;) {
+      await this.pause(this.options.settleMs);
+      const next = await this.read();
+      if (next.count === reading.count || performance.now() >= giveUp) return next;
+      reading = next;
+    }
+  }
+
+  /**
+   * Waits until the expected effects are there (receivers may work after they have answered), then a
+   * little longer, so that a late second effect is seen as well. `difference` is null when there is none.
+   */
+  async compare(
+    before: ProbeReading,
+    expected: ExpectedEffects,
+  ): Promise<{ difference: string | null; settled: ProbeReading }> {
+    const total = [...expected.values()].reduce((sum, one) => sum + one, 0);
+    const giveUp = performance.now() + this.options.patienceMs;
+    let now = await this.read();
+    while (now.count - before.count < total && performance.now() < giveUp) {
+      await this.pause(25);
+      now = await this.read();
+    }
+    await this.pause(this.options.settleMs);
+    const settled = await this.read();
+    return { difference: difference(before, settled, expected), settled };
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await wait(ms, undefined, this.options.signal ? { signal: this.options.signal } : {});
+  }
+}
+
+function difference(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): string | null {
+  if (now.ids === null) {
+    const total = [...expected.values()].reduce((sum, one) => sum + one, 0);
+    const seen = now.count - before.count;
+    return seen === total ? null : `the probe's count rose by ${seen} instead of ${total}`;
+  }
+  for (const [id, wanted] of expected) {
+    const seen = occurrences(now, id) - occurrences(before, id);
+    if (seen !== wanted) return `the probe lists delivery ${id} ${times(seen)} instead of ${times(wanted)}`;
+  }
+  return null;
+}
+
+function occurrences({ ids }: ProbeReading, id: string): number {
+  return (ids ?? []).filter((one) => one === id).length;
+}
+
+function times(count: number): string {
+  return count === 0 ? "not at all" : count === 1 ? "once" : `${count} times`;
+}
+
+/** Reads a bare number, `{count}`, a list of ids, or an object that holds such a list. */
+export function parseReading(text: string): ProbeReading {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ProbeError("the probe's answer is not JSON, or longer than 64 KB");
+  }
+  const count = typeof value === "object" && value !== null && "count" in value ? value.count : value;
+  if (typeof count === "number" && Number.isInteger(count) && count >= 0) return { count, ids: null };
+  const list = Array.isArray(value)
+    ? value
+    : typeof value === "object" && value !== null
+      ? Object.values(value).find(Array.isArray)
+      : undefined;
+  const ids = list?.map(deliveryId);
+  if (!ids?.every((id) => typeof id === "string")) {
+    throw new ProbeError(
+      "the probe's answer is neither a whole number, nor {count}, nor a list of delivery ids",
+    );
+  }
+  return { count: ids.length, ids };
+}
+
+function deliveryId(entry: unknown): unknown {
+  if (typeof entry === "object" && entry !== null && "delivery_id" in entry) return entry.delivery_id;
+  return entry;
+}

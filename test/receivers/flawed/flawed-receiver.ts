@@ -1,0 +1,123 @@
+import { createHmac } from "node:crypto";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What the receiver remembers between requests. */
+export interface Memory {
+  /** One entry per side effect: what the probe shows. */
+  processed: string[];
+  known: Set<string>;
+  /** Whatever a flaw needs to remember. */
+  scratch: Map<string, unknown>;
+}
+
+export interface Context {
+  request: http.IncomingMessage;
+  response: http.ServerResponse;
+  server: http.Server;
+  secret: string;
+  body: Buffer;
+  memory: Memory;
+}
+
+export interface Payload {
+  event: string;
+  delivery_id: string;
+  timestamp: string;
+  data: Record<string, unknown>;
+}
+
+/** Status, body, headers. */
+export type Answer = [status: number, text?: string, headers?: Record<string, string>];
+
+/** The steps of a receiver that does everything right; a flaw replaces one of them. */
+export interface Steps {
+  get(context: Context): Answer;
+  /** Before the body is read; null goes on. */
+  screen(context: Context): Answer | null;
+  readBody(context: Context): Promise<Buffer>;
+  isSigned(context: Context): boolean;
+  refuseSignature(context: Context): Answer;
+  refuseJson(context: Context): Answer;
+  /** After the signature was found right; null goes on. */
+  consider(context: Context, payload: Payload): Answer | null;
+  process(context: Context, payload: Payload): Promise<Answer> | Answer;
+}
+
+export function rightSignature(secret: string, body: Buffer): string {
+  return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+}
+
+export function sentSignature(context: Context): string | undefined {
+  return context.request.headers["x-service-signature"] as string | undefined;
+}
+
+export const RIGHT_STEPS: Steps = {
+  get: () => [405, "POST only", { Allow: "POST" }],
+  screen: () => null,
+  async readBody({ request }) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  },
+  isSigned: (context) => sentSignature(context) === rightSignature(context.secret, context.body),
+  refuseSignature: () => [401, "invalid signature"],
+  refuseJson: () => [400, "not JSON"],
+  consider: () => null,
+  process({ memory }, { delivery_id: id }) {
+    if (!memory.known.has(id)) {
+      memory.known.add(id);
+      memory.processed.push(id);
+    }
+    return [200, "ok"];
+  },
+};
+
+export interface RunningReceiver {
+  url: string;
+  probe: string;
+  close(): Promise<void>;
+}
+
+/** Starts a receiver at /webhook, with its probe at /processed, that is right but for the steps given. */
+export async function startReceiver(secret: string, flaw: Partial<Steps> = {}): Promise<RunningReceiver> {
+  const steps: Steps = { ...RIGHT_STEPS, ...flaw };
+  const memory: Memory = { processed: [], known: new Set(), scratch: new Map() };
+  const server = http.createServer(async (request, response) => {
+    const context: Context = { request, response, server, secret, body: Buffer.alloc(0), memory };
+    try {
+      const [status, text, headers] = await respond(steps, context);
+      response.writeHead(status, headers).end(text);
+    } catch {
+      response.writeHead(500).end("internal error");
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `${base}/webhook`,
+    probe: `${base}/processed`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function respond(steps: Steps, context: Context): Promise<Answer> {
+  const { request, memory } = context;
+  if (request.url === "/processed") return [200, JSON.stringify(memory.processed)];
+  if (request.method !== "POST") return steps.get(context);
+  const refusal = steps.screen(context);
+  if (refusal) return refusal;
+  context.body = await steps.readBody(context);
+  if (!steps.isSigned(context)) return steps.refuseSignature(context);
+  let payload: Payload;
+  try {
+    payload = JSON.parse(context.body.toString("utf8"));
+  } catch {
+    return steps.refuseJson(context);
+  }
+  return steps.consider(context, payload) ?? (await steps.process(context, payload));
+}
