@@ -1,0 +1,28 @@
+// Writes docs/openapi.json, docs/fidelity.md and docs/fixture.schema.json from the declarations, or with
+// --check says which of them no longer says what is true.
+
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const build = spawnSync(
+  process.execPath,
+  [fileURLToPath(new URL("./build.mjs", import.meta.url)), "--if-stale", "--no-types"],
+  {
+    stdio: "inherit",
+  },
+);
+if (build.status !== 0) process.exit(build.status ?? 1);
+const { generatedFiles } = await import("../dist/generated.js");
+
+let drifted = 0;
+for (const [name, text] of Object.entries(await generatedFiles())) {
+  const path = new URL(`../docs/${name}`, import.meta.url);
+  if (process.argv.includes("--check")) {
+    if (!existsSync(path) || readFileSync(path, "utf8") !== text) {
+      process.stderr.write(`docs/${name} is not what the declarations say; run \`npm run generate\`\n`);
+      drifted += 1;
+    }
+  } else writeFileSync(path, text);
+}
+process.exit(drifted === 0 ? 0 : 1);

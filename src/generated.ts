@@ -1,0 +1,14 @@
+import packageJson from "../package.json" with { type: "json" };
+import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
+import { openApiDocument } from "./reports/openapi.ts";
+import { RESOURCES } from "./resources/index.ts";
+
+const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
+
+/** The files under docs/ that follow from the declarations, by name. */
+export async function generatedFiles(): Promise<Record<string, string>> {
+  return {
+    "openapi.json": `${JSON.stringify(openApiDocument(OPERATIONS, packageJson.version), null, 2)}\n`,
+    "fidelity.md": fidelityMarkdown(fidelityLedger(OPERATIONS)),
+  };
+}
