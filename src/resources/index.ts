@@ -1,5 +1,6 @@
 import type { Resource } from "../contract/resource.ts";
 import { apiKeysResource } from "./api-keys/index.ts";
+import { auditLogsResource } from "./audit-logs/index.ts";
 import { departmentsResource } from "./departments/index.ts";
 import { organizationsResource } from "./organizations/index.ts";
 import { usersResource } from "./users/index.ts";
@@ -10,4 +11,5 @@ export const RESOURCES: readonly Resource[] = [
   usersResource,
   apiKeysResource,
   departmentsResource,
+  auditLogsResource,
 ];

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
+import { recordAudit } from "../audit-logs/record.ts";
 import { requireAdministrator } from "../organizations/access.ts";
 import { presentDepartment } from "./present.ts";
 import { moveDepartment, wouldCycle } from "./rules.ts";
@@ -34,7 +35,8 @@ export const reparentDepartment = operation({
       throw resourceNotFound("department_id", department_id);
     return department;
   },
-  handle({ body: { new_parent_id }, params: { department_id, organization_id }, world }, department) {
+  handle({ body: { new_parent_id }, params, world, principal }, department) {
+    const { department_id, organization_id } = params;
     const parent = new_parent_id === null ? undefined : world.get(departments, new_parent_id);
     if (new_parent_id !== null && parent?.organization_id !== organization_id) {
       throw resourceNotFound("new_parent_id", new_parent_id);
@@ -42,6 +44,8 @@ export const reparentDepartment = operation({
     if (parent && wouldCycle(department, parent)) {
       throw new ApiError("DEPARTMENT_CYCLE_DETECTED", { details: { department_id, new_parent_id } });
     }
-    return presentDepartment(moveDepartment(world, department, parent), world);
+    const moved = moveDepartment(world, department, parent);
+    recordAudit(world, { ...reparentedEntry(department, parent), actor_id: principal.user_id });
+    return presentDepartment(moved, world);
   },
 });

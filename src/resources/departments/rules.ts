@@ -1,4 +1,5 @@
 import type { Transaction } from "../../state/transaction.ts";
+import type { AuditEntry } from "../audit-logs/record.ts";
 import { type Department, departments } from "./schema.ts";
 
 /** Section 3.5: itself or a descendant cannot become a department's parent. */
@@ -34,4 +35,23 @@ export function moveDepartment(
     }
   }
   return moved;
+}
+
+/** G31: what the audit log says of a move; the target is the new parent, empty at top level. */
+export function reparentedEntry(
+  before: Department,
+  parent: Department | undefined,
+): Omit<AuditEntry, "actor_id"> {
+  return {
+    organization_id: before.organization_id,
+    entity_type: "department",
+    entity_id: before.id,
+    entity_name: before.name,
+    action: "reparented",
+    target_id: parent?.id,
+    target_name: parent?.name,
+    department_id: before.id,
+    previous_value: before.parent_id,
+    new_value: parent?.id,
+  };
 }

@@ -25,5 +25,9 @@ export const users = collection<User>({
   schema: User,
   indexes: {
     by_organization: { groups: (user) => Object.keys(user.memberships), order: (user) => user.id },
+    by_owned_organization: {
+      groups: ({ memberships }) => Object.keys(memberships).filter((id) => memberships[id] === "owner"),
+      order: (user) => user.id,
+    },
   },
 });

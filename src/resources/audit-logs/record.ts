@@ -1,0 +1,75 @@
+import type { StateActor } from "../../contract/resource.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { users } from "../users/schema.ts";
+import { type AuditLog, auditLogs, type EntityType } from "./schema.ts";
+
+export interface AuditEntry {
+  organization_id: string;
+  entity_type: EntityType;
+  entity_id: string;
+  entity_name: string;
+  action: string;
+  actor_id: string;
+  target_id?: string | null;
+  target_name?: string | null;
+  department_id?: string | null;
+  previous_value?: string | null;
+  new_value?: string | null;
+}
+
+/** Writes one entry of the organization's audit log at the sandbox's now (G31). */
+export function recordAudit(tx: Transaction, entry: AuditEntry): AuditLog {
+  const actor = tx.get(users, entry.actor_id);
+  return tx.insert(auditLogs, {
+    id: tx.newId("log_"),
+    organization_id: entry.organization_id,
+    timestamp: tx.now,
+    entity_type: entry.entity_type,
+    entity_id: entry.entity_id,
+    entity_name: entry.entity_name,
+    action: entry.action,
+    actor_id: entry.actor_id,
+    // An actor who has been deleted is still named by what is left of them.
+    actor_name: actor?.name ?? entry.actor_id,
+    actor_email: actor?.email ?? "",
+    target_id: entry.target_id ?? null,
+    target_name: entry.target_name ?? null,
+    department_id: entry.department_id ?? null,
+    previous_value: entry.previous_value ?? null,
+    new_value: entry.new_value ?? null,
+  });
+}
+
+/** Whom a state call's entry names: `?actor=`, else the organization's owner, else a member (G31). */
+export function auditActor(tx: Transaction, actor: StateActor, organization_id: string): string {
+  if (actor.user_id !== undefined) return actor.user_id;
+  const [owner] = tx.index(users, "by_owned_organization", organization_id).page(0, 1);
+  if (owner !== undefined) return owner.id;
+  const [member] = tx.index(users, "by_organization", organization_id).page(0, 1);
+  return member?.id ?? "usr_system";
+}
+
+/** The audit entry of a state call, or none when it is to be silent. */
+export function recordStateAudit(
+  tx: Transaction,
+  actor: StateActor,
+  entry: Omit<AuditEntry, "actor_id">,
+): void {
+  if (actor.silent) return;
+  recordAudit(tx, { ...entry, actor_id: auditActor(tx, actor, entry.organization_id) });
+}
+
+/** Previous and new value of an update: the fields that differ, as JSON; undefined when none does. */
+export function changedFields<R extends object>(
+  before: R,
+  after: R,
+  ignored: readonly (keyof R)[] = [],
+): { previous_value: string; new_value: string } | undefined {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof R)[];
+  const changed = names.filter(
+    (name) => !ignored.includes(name) && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  if (changed.length === 0) return undefined;
+  const pick = (record: R) => JSON.stringify(Object.fromEntries(changed.map((name) => [name, record[name]])));
+  return { previous_value: pick(before), new_value: pick(after) };
+}

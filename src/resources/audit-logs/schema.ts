@@ -1,0 +1,66 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, Nullable, UserId, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** 4.15: a closed list. */
+export const ENTITY_TYPES = [
+  "user",
+  "department",
+  "role",
+  "role_assignment",
+  "department_membership",
+  "permission",
+  "knowledge_slice",
+  "vector_store",
+  "knowledge_grant",
+  "knowledge_composite",
+] as const;
+export type EntityType = (typeof ENTITY_TYPES)[number];
+
+/** 4.15 names these "and further values", so the field itself stays open. */
+export const NAMED_ACTIONS = [
+  "created",
+  "updated",
+  "deleted",
+  "invited",
+  "deactivated",
+  "reactivated",
+  "removed",
+  "assigned",
+  "unassigned",
+  "reparented",
+  "membership_added",
+  "membership_removed",
+] as const;
+
+/** One line of an organization's audit log; names are kept as they were when it happened. */
+export const AuditLog = Type.Object({
+  id: Id("log_"),
+  organization_id: Id("org_"),
+  timestamp: Instant(),
+  entity_type: Words(ENTITY_TYPES),
+  entity_id: Type.String({ minLength: 1 }),
+  entity_name: Type.String(),
+  action: Type.String({ minLength: 1 }),
+  actor_id: UserId(),
+  actor_name: Type.String(),
+  actor_email: Type.String(),
+  target_id: Nullable(Type.String()),
+  target_name: Nullable(Type.String()),
+  department_id: Nullable(Id("dept_")),
+  previous_value: Nullable(Type.String()),
+  new_value: Nullable(Type.String()),
+});
+export type AuditLog = Static<typeof AuditLog>;
+
+export const auditLogs = collection<AuditLog>({
+  name: "audit_logs",
+  prefix: "log_",
+  idField: "id",
+  schema: AuditLog,
+  // One list per organization and none per filter: each change writes an entry, while exports are rare
+  // and may read on for as long as they stream.
+  indexes: {
+    by_organization: { groups: ({ organization_id }) => [organization_id], order: (log) => -log.timestamp },
+  },
+});
