@@ -5,7 +5,7 @@ import { Id, Nullable } from "../../contract/schema.ts";
 import { recordAudit } from "../audit-logs/record.ts";
 import { requireAdministrator } from "../organizations/access.ts";
 import { presentDepartment } from "./present.ts";
-import { moveDepartment, wouldCycle } from "./rules.ts";
+import { moveDepartment, reparentedEntry, wouldCycle } from "./rules.ts";
 import { DepartmentBody, departments } from "./schema.ts";
 
 export const reparentDepartment = operation({
