@@ -92,7 +92,7 @@ ${report.stopped === null ? "" : `<p>${escapeHtml(report.stopped)}</p>\n`}<p>Gra
 function rowHtml(check: CheckReport): string {
   const advice =
     check.outcome === "passed"
-      ? `<p class="why">Keep it so: ${escapeHtml(check.advice)}</p>`
+      ? `<p class="why">Advice: ${escapeHtml(check.advice)}</p>`
       : `<p><b>What to do:</b> ${escapeHtml(check.advice)}</p>`;
   const note = check.note === null ? "" : `<p><b>Note:</b> ${escapeHtml(check.note)}</p>`;
   return `<tr id="${escapeHtml(check.id)}"><td class="${check.outcome}">${OUTCOMES[check.outcome]}</td><td>${check.severity}</td>
@@ -100,10 +100,10 @@ function rowHtml(check: CheckReport): string {
 <td><p>${escapeHtml(check.detail)}</p>${advice}${note}${requestHtml(check)}</td></tr>`;
 }
 
-function requestHtml({ request, curl }: CheckReport): string {
+function requestHtml({ request, curl, outcome }: CheckReport): string {
   if (!request || curl === null) return "";
   const large = request.body_bytes > request.body.length * 2 ? ", rebuilt by the command" : "";
-  return `<details><summary>Request: ${escapeHtml(request.method)}, ${request.body_bytes} bytes${large}</summary><pre>${escapeHtml(curl)}</pre></details>`;
+  return `<details${outcome === "failed" ? " open" : ""}><summary>Request: ${escapeHtml(request.method)}, ${request.body_bytes} bytes${large}</summary><pre>${escapeHtml(curl)}</pre></details>`;
 }
 
 const ENTITIES: Record<string, string> = {

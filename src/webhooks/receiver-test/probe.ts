@@ -98,7 +98,7 @@ function occurrences({ ids }: ProbeReading, id: string): number {
 }
 
 function times(count: number): string {
-  return count === 0 ? "not at all" : count === 1 ? "once" : `${count} times`;
+  return ["not at all", "once", "twice"][count] ?? `${count} times`;
 }
 
 /** Reads a bare number, `{count}`, a list of ids, or an object that holds such a list. */

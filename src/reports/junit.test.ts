@@ -1,0 +1,54 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { type JunitCase, junit } from "./junit.ts";
+
+const HOSTILE = `a<b>&"c'\u0000\u0007\u001b[31m\ud800 \ufffe é 😀 ]]>\n\tline`;
+
+/** Reads the document with a strict parser, so that what is not well-formed XML throws. */
+function parsed(xml: string): { tag: string; attributes: Record<string, string>; text: string }[] {
+  const script = `
+import json, sys, xml.etree.ElementTree as E
+root = E.fromstring(sys.stdin.buffer.read())
+print(json.dumps([{"tag": e.tag, "attributes": e.attrib, "text": e.text or ""} for e in root.iter()]))`;
+  return JSON.parse(execFileSync("python3", ["-c", script], { input: xml }).toString());
+}
+
+function one(extra: Partial<JunitCase> = {}): JunitCase {
+  return { name: "case", classname: "suite", time_seconds: 0.25, ...extra };
+}
+
+describe("2 JUnit reports", () => {
+  it("2 count failures, errors and skipped cases per suite and in all", () => {
+    const xml = junit({
+      name: "all",
+      suites: [
+        {
+          name: "one",
+          cases: [one(), one({ failure: { message: "m", detail: "d" } }), one({ skipped: "why" })],
+        },
+        { name: "two", cases: [one({ error: { message: "m", detail: "d" } })] },
+      ],
+    });
+    const elements = parsed(xml);
+    const counts = elements
+      .filter(({ tag }) => tag.startsWith("testsuite"))
+      .map(({ attributes }) => attributes);
+    expect(counts).toEqual([
+      { name: "all", tests: "4", failures: "1", errors: "1", skipped: "1", time: "1.000" },
+      { name: "one", tests: "3", failures: "1", errors: "0", skipped: "1", time: "0.750" },
+      { name: "two", tests: "1", failures: "0", errors: "1", skipped: "0", time: "0.250" },
+    ]);
+    expect(elements.find(({ tag }) => tag === "skipped")!.attributes["message"]).toBe("why");
+  });
+
+  it("2 stay well-formed whatever a name, message or output holds", () => {
+    const failure = { message: HOSTILE, detail: HOSTILE };
+    const cases = [one({ name: HOSTILE, failure, system_out: HOSTILE })];
+    const elements = parsed(junit({ name: HOSTILE, suites: [{ name: HOSTILE, cases }] }));
+    const clean = `a<b>&"c'[31m  é 😀 ]]>\n\tline`;
+    const byTag = (tag: string) => elements.find((element) => element.tag === tag)!;
+    expect(byTag("testcase").attributes["name"]).toBe(clean);
+    expect(byTag("failure")).toEqual({ tag: "failure", attributes: { message: clean }, text: clean });
+    expect(byTag("system-out").text).toBe(clean);
+  });
+});

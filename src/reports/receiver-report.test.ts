@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { formatText } from "../webhooks/receiver-test/format-text.ts";
+import type { CheckReport, ReceiverReport } from "../webhooks/receiver-test/report.ts";
+import { receiverHtml, receiverJunit } from "./receiver-report.ts";
+
+const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;
+
+function reportWith(check: Partial<CheckReport>): ReceiverReport {
+  return {
+    url: `http://127.0.0.1:3000/?${HOSTILE}`,
+    probe: null,
+    started_at: "2026-01-05T08:00:00.000Z",
+    duration_ms: 1234,
+    verdict: "fail",
+    stopped: `It stopped ${HOSTILE}`,
+    summary: { total: 1, passed: 0, failed: 1, not_observable: 0, error: 0 },
+    checks: [
+      {
+        id: "signature-missing",
+        title: "Refuses a delivery without a signature",
+        severity: "critical",
+        why: "Anyone could post.",
+        outcome: "failed",
+        detail: `answered 200: ${HOSTILE}`,
+        advice: "Refuse with 401.",
+        note: HOSTILE,
+        duration_ms: 12,
+        request: {
+          method: "POST",
+          url: "http://127.0.0.1:3000/",
+          headers: [],
+          body: HOSTILE,
+          body_bytes: 40,
+        },
+        curl: `curl '${HOSTILE}'`,
+        ...check,
+      },
+    ],
+  };
+}
+
+describe("2 the receiver test's reports", () => {
+  it("2 HTML shows verdict, outcome, why, advice and request, and lets nothing through unescaped", () => {
+    const html = receiverHtml(reportWith({}));
+    expect(html).not.toContain("<script");
+    expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;");
+    for (const text of [
+      "FAIL",
+      "failed",
+      "critical",
+      "Anyone could post.",
+      "Refuse with 401.",
+      "<pre>curl",
+    ]) {
+      expect(html).toContain(text);
+    }
+    expect(html.indexOf("FAIL")).toBeLessThan(html.indexOf("<table"));
+  });
+
+  it("2 HTML needs no network: nothing is loaded from anywhere", () => {
+    expect(receiverHtml(reportWith({}))).not.toMatch(/\b(src|href)=|@import|url\(/);
+  });
+
+  it.each([
+    { outcome: "failed", element: "<failure" },
+    { outcome: "error", element: "<error" },
+    { outcome: "not-observable", element: "<skipped" },
+  ] as const)("2 JUnit tells $outcome as $element", ({ outcome, element }) => {
+    const xml = receiverJunit(reportWith({ outcome }));
+    const found = ["<failure", "<error", "<skipped"].filter((one) => xml.includes(`${one} `));
+    expect(found).toEqual([element]);
+  });
+
+  it("2 text has colours only when asked for, and no other control characters ever", () => {
+    const plain = formatText(reportWith({}));
+    expect(plain.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+    const coloured = formatText(reportWith({}), { colour: true });
+    expect(coloured).toContain("\u001b[31mFAIL");
+    expect(coloured).not.toContain("\u001b[2J");
+  });
+});

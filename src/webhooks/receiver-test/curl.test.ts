@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { curlCommand } from "./curl.ts";
+import type { RawRequest } from "./send-raw.ts";
+
+/** A stand-in that shows what a shell would hand to curl: its arguments, then its standard input if asked for. */
+const STAND_IN = `curl() { for one; do printf '%s\\0' "$one"; done; case "$one" in @-) cat;; esac; }`;
+
+/** Runs the command in a POSIX shell and returns the headers and the body that curl would send. */
+function received(request: RawRequest): { headers: string[]; body: Buffer; url: boolean } {
+  const output = execFileSync("sh", ["-c", `${STAND_IN}; ${curlCommand(request)}`], { maxBuffer: 4e6 });
+  const parts: Buffer[] = [];
+  let rest = output;
+  for (let end = rest.indexOf(0); end !== -1 && parts.at(-1)?.toString() !== "@-"; end = rest.indexOf(0)) {
+    parts.push(rest.subarray(0, end));
+    rest = rest.subarray(end + 1);
+  }
+  const texts = parts.map((part) => part.toString());
+  const headers = texts.filter((_, index) => texts[index - 1] === "-H");
+  const last = parts.at(-1)!;
+  return { headers, body: last.toString() === "@-" ? rest : last, url: texts.includes(request.url.href) };
+}
+
+function post(body: Buffer, headers: RawRequest["headers"] = []): RawRequest {
+  return { method: "POST", url: new URL("http://127.0.0.1:3000/it's?a=$HOME&b=`id`"), headers, body };
+}
+
+describe("6 the curl line of a check", () => {
+  it("6 sends exactly the bytes of any body", () => {
+    const anything = fc.oneof(
+      fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+      fc.string({ unit: "grapheme", maxLength: 40 }).map((text) => Buffer.from(text)),
+      fc
+        .constantFrom("@/etc/passwd", "'; exit 1 #", "%s %% \\n \\\\", "", "$(id)", "@-")
+        .map((text) => Buffer.from(text)),
+    );
+    fc.assert(
+      fc.property(anything, (body) => {
+        expect(received(post(body)).body.equals(body)).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("6 rebuilds a large body from a short line", () => {
+    const body = Buffer.from(`{"content":"${"x".repeat(262_144)}","more":"${"'".repeat(2000)}%\n"}`);
+    expect(curlCommand(post(body)).length).toBeLessThan(600);
+    expect(received(post(body)).body.equals(body)).toBe(true);
+  });
+
+  it("6 keeps names, empty values and quotes in headers and URL", () => {
+    const { headers, url } = received(
+      post(Buffer.from("{}"), [
+        ["x-LOWER", "it's $HOME"],
+        ["X-Service-Signature", ""],
+      ]),
+    );
+    expect(headers).toEqual(["x-LOWER: it's $HOME", "X-Service-Signature;"]);
+    expect(url).toBe(true);
+  });
+});
