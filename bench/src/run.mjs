@@ -74,6 +74,8 @@ for (const [index, name] of chosen.entries()) {
 }
 progress("");
 report();
+// A measure that failed midway may have left sockets open; they must not hold up the end.
+process.exit();
 
 /** One line that overwrites itself on a terminal, a line each elsewhere. */
 function progress(text) {

@@ -11,9 +11,11 @@ export const BENCH_FIXTURE = fileURLToPath(new URL("../../fixtures/bench.yaml", 
 
 const KEYS = {
   ada: "ak_adaOwnerAcme000000000000000000000000000",
+  dan: "ak_danMemberAcme00000000000000000000000000",
   eve: "ak_eveOwnerGlobex0000000000000000000000000",
 };
 export const asAda = { "api-key": KEYS.ada };
+export const asDan = { "api-key": KEYS.dan };
 export const asEve = { "api-key": KEYS.eve };
 export const asAdaJson = { ...asAda, "content-type": "application/json" };
 export const LIMITS = "/v1/analytics/usage/limits/org_globex";
@@ -53,6 +55,12 @@ export async function startUnderstudy({ fixture = BENCH_FIXTURE, args = [], time
   const url = `http://127.0.0.1:${port}`;
   const firstAnswerMs = await firstOk(server, { url: url + LIMITS, headers: asEve, timeoutMs });
   return { ...server, url, firstAnswerMs, ready: await readyFile(ready) };
+}
+
+/** What the load generator sends to the control API. */
+export function controlHeaders({ ready }) {
+  const token = ready.token ? { authorization: `Bearer ${ready.token}` } : {};
+  return { ...token, "content-type": "application/json" };
 }
 
 async function readyFile(path) {

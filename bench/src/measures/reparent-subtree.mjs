@@ -1,0 +1,95 @@
+import { client, control } from "../client.mjs";
+import { atMost, ratioAtMost, row } from "../rows.mjs";
+import { MB, median } from "../statistics.mjs";
+import { asAda, fixtureFile, startUnderstudy } from "../subjects/understudy.mjs";
+
+export const about = "reparent of a department with 10,000 descendants among 50,000";
+
+const DESCENDANTS = 10_000;
+const OTHERS = 40_000;
+const MOVES = 30;
+const KEPT = 10;
+const TOP = "dept_bench_top";
+
+export async function measure({ log }) {
+  log("starting with 50,000 departments");
+  const plain = await startUnderstudy({ probe: true });
+  const server = await startUnderstudy({ probe: true, fixture: fixtureFile({ departments: departments() }) });
+  const api = client(server.url, asAda);
+  const state = control(server);
+  const times = [];
+  for (let move = 0; move < MOVES; move++) {
+    log(`move ${move + 1} of ${MOVES}`);
+    times.push(await timedMove(api, move));
+  }
+  await checkDescendant(state, MOVES - 1);
+  const kept = await perKeptState({ server, api, state, log });
+  const copy = (await server.ask("memory")).held - kept * KEPT - (await plain.ask("memory")).held;
+  await Promise.all([api.close(), state.close(), server.stop(), plain.stop()]);
+  return [
+    row({
+      what: "reparent 10,000 descendants, over HTTP",
+      value: median(times),
+      unit: "ms",
+      goal: atMost(50, "ms"),
+    }),
+    row({
+      what: "heap per state kept before such a move",
+      value: kept / MB,
+      unit: "MB",
+      baseline: "a copy of the 50,000",
+      ratio: kept / copy,
+      goal: ratioAtMost(0.3),
+    }),
+  ];
+}
+
+/** A tree below TOP in which each department has ten children, and as many again four times beside it. */
+function departments() {
+  const below = (index) => ({
+    id: `dept_bench_${index}`,
+    name: `Bench ${index}`,
+    parent_id: index < 10 ? TOP : `dept_bench_${Math.floor(index / 10) - 1}`,
+    member_count: index % 50,
+  });
+  const beside = (index) => ({
+    id: `dept_other_${index}`,
+    name: `Other ${index}`,
+    parent_id: index < 10 ? "dept_acme" : `dept_other_${Math.floor(index / 10) - 1}`,
+    member_count: index % 50,
+  });
+  return [
+    { id: TOP, name: "Bench", parent_id: "dept_platform", member_count: 0 },
+    ...Array.from({ length: DESCENDANTS }, (_, index) => below(index)),
+    ...Array.from({ length: OTHERS }, (_, index) => beside(index)),
+  ];
+}
+
+const parentAt = (move) => (move % 2 === 0 ? "dept_ops" : "dept_platform");
+
+async function timedMove(api, move) {
+  const path = `/v1/organizations/org_acme/departments/${TOP}/reparent`;
+  const start = performance.now();
+  const moved = await api.post(path, { new_parent_id: parentAt(move) });
+  const elapsed = performance.now() - start;
+  if (moved.parent_id !== parentAt(move))
+    throw new Error(`the move did not happen: ${JSON.stringify(moved)}`);
+  return elapsed;
+}
+
+/** The time counts only if the deepest descendant really followed. */
+async function checkDescendant(state, move) {
+  const { path } = await state.get(`/sandboxes/default/state/departments/dept_bench_${DESCENDANTS - 1}`);
+  if (!path.includes(`${parentAt(move)}/${TOP}/`)) throw new Error(`a descendant did not follow: ${path}`);
+}
+
+/** Bytes of heap by which each further state costs, when a snapshot holds on to the one before each move. */
+async function perKeptState({ server, api, state, log }) {
+  const before = await server.ask("memory");
+  for (let index = 0; index < KEPT; index++) {
+    log(`keeping state ${index + 1} of ${KEPT}`);
+    await state.post("/sandboxes/default/snapshots", { name: `bench-${index}` });
+    await timedMove(api, MOVES + index);
+  }
+  return ((await server.ask("memory")).held - before.held) / KEPT;
+}

@@ -1,0 +1,69 @@
+import { control, inParallel } from "../client.mjs";
+import { ratioAtLeast, row } from "../rows.mjs";
+import { median, medianRatio } from "../statistics.mjs";
+import { asEve, LIMITS, startUnderstudy } from "../subjects/understudy.mjs";
+import { takeTurns } from "../turns.mjs";
+
+export const about = "throughput with 0, 10 and 1,000 rules armed that never strike";
+
+const CASES = [
+  { count: 0 },
+  { count: 10, goal: ratioAtLeast(0.95) },
+  { count: 1000, goal: ratioAtLeast(0.9) },
+];
+const OTHER_OPERATIONS = [
+  "departments.reparent",
+  "threads.delete",
+  "files.*",
+  "assistants.list_history",
+  "webhooks.create",
+  "audit_logs.export",
+  "connector_jobs.*",
+  "model_responses.create",
+];
+
+export async function measure(run) {
+  const server = await startUnderstudy();
+  const api = control(server);
+  for (const { count } of CASES) {
+    run.log(`arming ${count} rules`);
+    await api.post("/sandboxes", { name: `rules-${count}` });
+    await inParallel(count, 8, (index) => api.post(`/sandboxes/rules-${count}/faults`, rule(index)));
+  }
+  const targets = CASES.map(({ count }) => ({
+    name: `${count} rules`,
+    url: server.url,
+    paths: [`/_s/rules-${count}${LIMITS}`],
+    headers: asEve,
+  }));
+  const speeds = (await takeTurns(targets, run)).map((turns) => turns.map(({ rps }) => rps));
+  await checkArmed(api);
+  await Promise.all([api.close(), server.stop()]);
+  return CASES.map(({ count, goal }, index) =>
+    row({
+      what: `GET with ${count.toLocaleString("en-US")} rules armed`,
+      value: median(speeds[index]),
+      unit: "req/s",
+      baseline: goal && "no rules",
+      ratio: goal && medianRatio(speeds[index], speeds[0]),
+      goal,
+    }),
+  );
+}
+
+/** One rule in five names the very operation under load, for another caller, so that matching has work to do. */
+function rule(index) {
+  const match =
+    index % 5 === 0
+      ? { operation: "usage.retrieve_limits", principal: "usr_ben" }
+      : { operation: OTHER_OPERATIONS[index % OTHER_OPERATIONS.length] };
+  return { id: `bench-${index}`, match, effect: { delay: "1ms" } };
+}
+
+async function checkArmed(api) {
+  for (const { count } of CASES) {
+    const { items, total } = await api.get(`/sandboxes/rules-${count}/faults`);
+    if (total !== count) throw new Error(`${total} rules are armed, not ${count}`);
+    if (items.some(({ hits }) => hits > 0)) throw new Error("a rule struck that should not have");
+  }
+}

@@ -1,0 +1,87 @@
+import { openRegistry } from "../in-process.mjs";
+import { loadOk } from "../load.mjs";
+import { atLeast, atMost, notMeasured, row } from "../rows.mjs";
+import { median } from "../statistics.mjs";
+import { controlHeaders, fixtureFile, startUnderstudy } from "../subjects/understudy.mjs";
+
+export const about = "create, reset, snapshot, restore and fork inside the server; creations over HTTP";
+
+const BATCHES = 15;
+const BATCH = 200;
+const FIXTURES = [
+  { label: "reference", path: () => "reference" },
+  { label: "100,000 departments", path: () => fixtureFile({ generate: { departments: 100_000 } }) },
+];
+
+export async function measure(run) {
+  const rows = [];
+  for (const { label, path } of FIXTURES) {
+    run.log(`inside the server, ${label}`);
+    try {
+      rows.push(...(await insideTheServer(label, path())));
+    } catch (error) {
+      rows.push(notMeasured(`sandbox operations, ${label}`, "Understudy", error));
+    }
+  }
+  return [...rows, ...(await overHttp(run))];
+}
+
+async function insideTheServer(label, fixture) {
+  const registry = await openRegistry({ fixture });
+  const times = new Map();
+  const timed = async (operation, task) => {
+    const start = performance.now();
+    for (let index = 0; index < BATCH; index++) await task(index);
+    times.set(operation, [...(times.get(operation) ?? []), (performance.now() - start) / BATCH]);
+  };
+  const each = async (task) => {
+    for (let index = 0; index < BATCH; index++) await task(index);
+  };
+  try {
+    // The first batch warms up the code and builds the fixture; it is taken out below.
+    for (let batch = 0; batch <= BATCHES; batch++) {
+      await timed("create", (index) => registry.create(`bench-${index}`));
+      await each((index) => registry.touch(`bench-${index}`));
+      await timed("snapshot", (index) => registry.snapshot(`bench-${index}`, "before"));
+      await each((index) => registry.touch(`bench-${index}`));
+      await timed("restore", (index) => registry.restore(`bench-${index}`, "before"));
+      await timed("fork", (index) => registry.fork(`bench-${index}`, `bench-fork-${index}`));
+      await timed("reset", (index) => registry.reset(`bench-${index}`));
+      await each((index) => registry.remove(`bench-${index}`));
+      await each((index) => registry.remove(`bench-fork-${index}`));
+    }
+  } finally {
+    await registry.close();
+  }
+  return [...times].map(([operation, batches]) =>
+    row({
+      what: `${operation} a sandbox, ${label}`,
+      value: median(batches.slice(1)),
+      unit: "ms",
+      goal: atMost(0.2, "ms"),
+    }),
+  );
+}
+
+async function overHttp({ rounds, seconds, log }) {
+  const speeds = [];
+  for (let round = 1; round <= rounds; round++) {
+    log(`creations over HTTP, turn ${round} of ${rounds}`);
+    // A fresh server each turn: the sandboxes of the turn before would weigh on this one.
+    const server = await startUnderstudy({ fixture: "reference" });
+    const target = {
+      url: server.url,
+      method: "POST",
+      paths: ["/_control/sandboxes"],
+      bodies: ["{}"],
+      headers: controlHeaders(server),
+    };
+    try {
+      speeds.push((await loadOk(target, seconds)).rps);
+    } finally {
+      await server.stop();
+    }
+  }
+  const goal = atLeast(3000, "per s");
+  return [row({ what: "create a sandbox over HTTP", value: median(speeds), unit: "per s", goal })];
+}

@@ -1,0 +1,54 @@
+import { control, inParallel } from "../client.mjs";
+import { atMost, ratioAtLeast, row } from "../rows.mjs";
+import { MB, median, medianRatio } from "../statistics.mjs";
+import { asEve, LIMITS, startUnderstudy } from "../subjects/understudy.mjs";
+import { takeTurns } from "../turns.mjs";
+
+export const about = "10,000 sandboxes of the reference fixture: memory, and the speed of requests";
+
+const COUNT = 10_000;
+// Two servers measured in turn cannot be told apart more finely than this.
+const NO_SLOWER = 0.95;
+
+export async function measure(run) {
+  const few = await serverWith(1, run);
+  const many = await serverWith(COUNT, run);
+  const idle = await many.ask("memory");
+  const path = (index) => `/_s/bench-${index}${LIMITS}`;
+  const all = Array.from({ length: COUNT }, (_, index) => path(index));
+  const targets = [
+    { name: "one sandbox", url: few.url, paths: [path(0)], headers: asEve },
+    { name: "one of 10,000", url: many.url, paths: [path(0)], headers: asEve },
+    { name: "10,000 in turn", url: many.url, paths: all, headers: asEve },
+  ];
+  const speeds = (await takeTurns(targets, run)).map((turns) => turns.map(({ rps }) => rps));
+  const used = await many.ask("memory");
+  const megabytes = (what, memory) =>
+    row({ what, value: memory.rss / MB, unit: "MB", goal: atMost(500, "MB") });
+  const speed = (what, own, goal) =>
+    row({
+      what,
+      value: median(own),
+      unit: "req/s",
+      baseline: "one sandbox",
+      ratio: medianRatio(own, speeds[0]),
+      goal,
+    });
+  await Promise.all([few.stop(), many.stop()]);
+  return [
+    megabytes("10,000 sandboxes, resident memory", idle),
+    megabytes("10,000 sandboxes, after requests to each", used),
+    speed("GET to one of 10,000 sandboxes", speeds[1], ratioAtLeast(NO_SLOWER)),
+    speed("GET to 10,000 sandboxes in turn", speeds[2]),
+  ];
+}
+
+async function serverWith(count, { log }) {
+  // The fixture's own limits stay (rates would refuse the load), all else is the reference world.
+  const server = await startUnderstudy({ probe: true });
+  const api = control(server);
+  log(`creating ${count} sandboxes`);
+  await inParallel(count, 32, (index) => api.post("/sandboxes", { name: `bench-${index}` }));
+  await api.close();
+  return server;
+}
