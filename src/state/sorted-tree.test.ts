@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Compare, SortedTree } from "./sorted-tree.ts";
+
+const byNumber: Compare<number, string> = (a, _a, b) => a - b;
+
+const command = fc.oneof(
+  fc.record({ do: fc.constant("set" as const), key: fc.integer({ min: 0, max: 60 }) }),
+  fc.record({ do: fc.constant("delete" as const), key: fc.integer({ min: 0, max: 60 }) }),
+);
+
+function check(tree: SortedTree<number, string>, model: ReadonlyMap<number, string>): void {
+  const sorted = [...model].sort(([a], [b]) => a - b);
+  const values = sorted.map(([, value]) => value);
+  expect(tree.size).toBe(model.size);
+  expect([...tree.entries()]).toEqual(sorted);
+  expect([...tree.reversed()]).toEqual([...values].reverse());
+  const half = Math.floor(values.length / 2);
+  expect([...tree.values(half)]).toEqual(values.slice(half));
+  expect([...tree.reversed(0, half)]).toEqual(values.slice(0, half).reverse());
+  for (const [position, [key, value]] of sorted.entries()) {
+    expect(tree.at(position)).toBe(value);
+    expect(tree.rank(key, value)).toBe(position);
+    expect(tree.get(key)).toBe(value);
+  }
+}
+
+describe("SortedTree", () => {
+  it("behaves as a sorted map whatever is set and deleted, and leaves earlier versions alone", () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 80 }), (commands) => {
+        let tree = SortedTree.empty(byNumber);
+        const model = new Map<number, string>();
+        const versions: [SortedTree<number, string>, Map<number, string>][] = [];
+        for (const [step, { do: action, key }] of commands.entries()) {
+          versions.push([tree, new Map(model)]);
+          if (action === "set") {
+            tree = tree.set(key, `v${step}`);
+            model.set(key, `v${step}`);
+          } else {
+            tree = tree.delete(key);
+            model.delete(key);
+          }
+        }
+        check(tree, model);
+        const [earlier, earlierModel] = versions[Math.floor(versions.length / 2)] ?? [tree, model];
+        check(earlier, earlierModel);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("stays balanced when entries come in order", () => {
+    let tree = SortedTree.empty(byNumber);
+    for (let key = 0; key < 20_000; key++) tree = tree.set(key, String(key));
+    for (let key = 0; key < 15_000; key++) tree = tree.delete(key);
+    expect(tree.size).toBe(5000);
+    expect(tree.at(0)).toBe("15000");
+    // A degenerate tree would exhaust the stack long before this depth is reached.
+    expect(depth((tree as unknown as { root: Node }).root)).toBeLessThan(32);
+  });
+
+  it("returns itself when nothing was deleted", () => {
+    const tree = SortedTree.fromSorted(byNumber, [[1, "a"]]);
+    expect(tree.delete(2)).toBe(tree);
+    expect(tree.first()).toEqual([1, "a"]);
+    expect(SortedTree.empty(byNumber).first()).toBeUndefined();
+  });
+});
+
+interface Node {
+  left: Node | undefined;
+  right: Node | undefined;
+}
+
+function depth(node: Node | undefined): number {
+  return node === undefined ? 0 : 1 + Math.max(depth(node.left), depth(node.right));
+}

@@ -1,0 +1,145 @@
+import Type from "typebox";
+import { describe, expect, it } from "vitest";
+import { makeClock } from "./clock.ts";
+import { collection } from "./collection.ts";
+import { emptyTables } from "./table.ts";
+import { timers } from "./timers.ts";
+import { World, type WorldParts } from "./world.ts";
+
+interface Note {
+  id: string;
+  folder: string;
+  at: number;
+}
+
+const notes = collection<Note>({
+  name: "notes",
+  prefix: "note_",
+  idField: "id",
+  schema: Type.Object({}),
+  indexes: { by_folder: { groups: ({ folder }) => [folder], order: ({ at }) => -at } },
+});
+
+const START = Date.parse("2026-03-15T12:00:00.000Z");
+
+function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" = "frozen") {
+  let wall = START;
+  const world = new World({
+    root: { tables: emptyTables([notes, timers]), draws: 0 },
+    clock: makeClock(mode, START, wall),
+    origin: START,
+    seed: 7,
+    secretKey: "test",
+    wallClock: () => wall,
+    parts: { timerHandlers: {}, onEmit: () => {}, onCommit: () => {}, ...parts },
+  });
+  return { world, pass: (ms: number) => (wall += ms) };
+}
+
+describe("World", () => {
+  it("leaves no trace of a change that threw", () => {
+    const { world } = makeWorld();
+    const before = world.root;
+    expect(() =>
+      world.transact((tx) => {
+        tx.insert(notes, { id: "note_1", folder: "a", at: 0 });
+        throw new Error("no");
+      }),
+    ).toThrow("no");
+    expect(world.root).toBe(before);
+  });
+
+  it("keeps lists in order and narrows them by range without touching the rest", () => {
+    const { world } = makeWorld();
+    world.transact((tx) => {
+      for (let i = 0; i < 10; i++)
+        tx.insert(notes, { id: `note_${i}`, folder: i % 2 ? "odd" : "even", at: i });
+      tx.update(notes, "note_4", { folder: "odd" });
+      tx.remove(notes, "note_9");
+    });
+    const tx = world.read();
+    const odd = tx.index(notes, "by_folder", "odd");
+    expect(odd.page(0, 10).map(({ id }) => id)).toEqual(["note_7", "note_5", "note_4", "note_3", "note_1"]);
+    expect(
+      odd
+        .between(-5, -3)
+        .page(0, 10)
+        .map(({ id }) => id),
+    ).toEqual(["note_5", "note_4", "note_3"]);
+    expect(odd.between(-5, -3).size).toBe(3);
+    expect(tx.index(notes, "by_folder", "none").size).toBe(0);
+  });
+
+  it("interfaces 4 advance runs what becomes due in order, at its due time, and waits for its effects", async () => {
+    const seen: string[] = [];
+    const { world } = makeWorld({
+      timerHandlers: {
+        "file.step": (tx, timer) => {
+          seen.push(`${timer.subject} at ${tx.now}`);
+          if (timer.subject === "a") tx.schedule({ kind: "file.step", subject: "c", due: timer.due + 500 });
+          return async () => {
+            await new Promise((resolve) => setImmediate(resolve));
+            seen.push(`${timer.subject} done at ${world.epochNow() - START}`);
+          };
+        },
+      },
+    });
+    world.transact((tx) => {
+      tx.schedule({ kind: "file.step", subject: "b", due: 2000 });
+      tx.schedule({ kind: "file.step", subject: "a", due: 1000 });
+      tx.schedule({ kind: "file.step", subject: "z", due: 9000 });
+    });
+    const ran = await world.advance((now) => now + 3000);
+    expect(ran.map(({ at, subject }) => [at, subject])).toEqual([
+      ["2026-03-15T12:00:01.000Z", "a"],
+      ["2026-03-15T12:00:01.500Z", "c"],
+      ["2026-03-15T12:00:02.000Z", "b"],
+    ]);
+    expect(seen).toEqual([
+      "a at 1000",
+      "a done at 1000",
+      "c at 1500",
+      "c done at 1500",
+      "b at 2000",
+      "b done at 2000",
+    ]);
+    expect(world.epochNow()).toBe(START + 3000);
+    expect(world.pending().map(({ subject }) => subject)).toEqual(["z"]);
+  });
+
+  it("interfaces 4 advance refuses to go back and {next} goes to the nearest due instant", async () => {
+    const { world } = makeWorld();
+    await expect(world.advance(START - 1)).rejects.toThrow(RangeError);
+    world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: 60_000 }));
+    expect((await world.advance("next")).map(({ subject }) => subject)).toEqual(["x"]);
+    expect(world.epochNow()).toBe(START + 60_000);
+    expect(await world.advance("next")).toEqual([]);
+    expect(world.epochNow()).toBe(START + 60_000);
+  });
+
+  it("runs what became due on a moving clock before anyone sees the world", () => {
+    const { world, pass } = makeWorld(
+      { timerHandlers: { expiry: (tx) => void tx.insert(notes, { id: "note_1", folder: "a", at: 0 }) } },
+      "real",
+    );
+    world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: 5000 }));
+    pass(4999);
+    world.catchUp();
+    expect(world.read().get(notes, "note_1")).toBeUndefined();
+    pass(1);
+    world.transact((tx) => expect(tx.get(notes, "note_1")).toBeDefined());
+    world.close();
+  });
+
+  it("interfaces 4 restoring shows the clock, the data and the draws of the snapshot again", () => {
+    const { world } = makeWorld();
+    const snapshot = world.value();
+    const draw = () => world.transact((tx) => tx.newId("note_"));
+    const first = draw();
+    world.transact((tx) => tx.insert(notes, { id: "note_1", folder: "a", at: 0 }));
+    world.restore(snapshot);
+    expect(world.read().get(notes, "note_1")).toBeUndefined();
+    expect(draw()).toBe(first);
+    expect(draw()).not.toBe(first);
+  });
+});
