@@ -1,4 +1,4 @@
-import { Ajv, type ValidateFunction } from "ajv";
+import { Ajv2020 as Ajv, type ValidateFunction } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { type CheckOptions, checkDocument } from "./check-document.ts";
 import { formatProblem } from "./document-error.ts";
@@ -135,7 +135,7 @@ describe("messages", () => {
         h: { type: "object", maxProperties: 1 },
         "a/b~c": { type: "string" },
       },
-      dependencies: { a: ["z"] },
+      dependentRequired: { a: ["z"] },
     };
     const lines = [
       "a: [1]",

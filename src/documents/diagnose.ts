@@ -1,5 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { type Branch, explainAlternatives } from "./explain-alternatives.ts";
 
@@ -42,7 +41,7 @@ function compileThoroughly(schema: Record<string, unknown>): ValidateFunction | 
       logger: false,
       validateSchema: false,
     } as const;
-    const ajv = String(schema.$schema).includes("2020-12") ? new Ajv2020(options) : new Ajv(options);
+    const ajv = new Ajv2020(options);
     formats.default(ajv);
     const pointers = pointersOf(schema);
     for (const keyword of ["anyOf", "oneOf"] as const) replaceKeyword(ajv, keyword, pointers);
@@ -55,7 +54,11 @@ function compileThoroughly(schema: Record<string, unknown>): ValidateFunction | 
 
 // ajv reports the errors of all branches in one flat list from which they cannot be told apart again once a branch
 // is a `$ref`. These keywords of ours judge branch by branch and report only what explains the failure.
-function replaceKeyword(ajv: Ajv, keyword: "anyOf" | "oneOf", pointers: ReadonlyMap<object, string>): void {
+function replaceKeyword(
+  ajv: Ajv2020,
+  keyword: "anyOf" | "oneOf",
+  pointers: ReadonlyMap<object, string>,
+): void {
   ajv.removeKeyword(keyword);
   ajv.addKeyword({
     keyword,
@@ -90,7 +93,7 @@ function unwrap(errors: readonly ErrorObject[]): ErrorObject[] {
   );
 }
 
-function branchValidator(ajv: Ajv, pointer: string): ValidateFunction {
+function branchValidator(ajv: Ajv2020, pointer: string): ValidateFunction {
   const validate = ajv.getSchema(`${ROOT}#${pointer}`);
   if (validate === undefined) throw new Error(`the schema has no part ${pointer}`);
   return validate as ValidateFunction;

@@ -62,18 +62,14 @@ describe("globs", () => {
     const patterns = fc
       .array(fc.oneof({ weight: 3, arbitrary: part }, fc.constant("**")), { minLength: 1, maxLength: 4 })
       .map((parts) => parts.join("/"));
-    const texts = fc
-      .array(fc.string({ unit: fc.constantFrom("a", "b", "."), minLength: 1, maxLength: 4 }), {
-        minLength: 1,
-        maxLength: 5,
-      })
-      .map((parts) => parts.join("/"));
+    // Names with a dot at either end are left out: picomatch has rules of its own for them, here dots are ordinary.
+    const word = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength: 2 });
+    const name = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join("."));
+    const texts = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => names.join("/"));
     fc.assert(
       fc.property(patterns, texts, (pattern, text) => {
-        // picomatch keeps . and .. out of wildcards; here they are ordinary text. It also lets `a/**` match
-        // `a` but not `*/**`; here both do.
-        fc.pre(!/[*?][^/]*\/\*\*$/.test(pattern));
-        fc.pre(!text.split("/").some((name) => /^\.+$/.test(name)) && !/(^|\/)\.+(\/|$)/.test(pattern));
+        // picomatch lets `a/**` match `a` but not `*/**`; here both do.
+        fc.pre(!/[*?][^/]*\/\*\*$/.test(pattern) && !/(^|\/)\.+(\/|$)/.test(pattern));
         const judge = picomatch(pattern, {
           dot: true,
           noextglob: true,
