@@ -34,6 +34,7 @@ if (stale) {
     cwd: root,
     input: {
       "cli/main": "src/cli/main.ts",
+      understudy: "src/understudy.ts",
       generated: "src/generated.ts",
       "client/index": "src/client/index.ts",
       "client/vitest": "src/client/vitest.ts",
