@@ -1,6 +1,7 @@
 import type { Resource } from "../contract/resource.ts";
 import { apiKeysResource } from "./api-keys/index.ts";
 import { auditLogsResource } from "./audit-logs/index.ts";
+import { authResource } from "./auth/index.ts";
 import { departmentsResource } from "./departments/index.ts";
 import { organizationsResource } from "./organizations/index.ts";
 import { usersResource } from "./users/index.ts";
@@ -10,6 +11,7 @@ export const RESOURCES: readonly Resource[] = [
   organizationsResource,
   usersResource,
   apiKeysResource,
+  authResource,
   departmentsResource,
   auditLogsResource,
 ];

@@ -69,15 +69,15 @@ export class SandboxRegistry {
   }
 
   /** The caller has checked that the name is well-formed and free. */
-  create(options: SandboxOptions): ManagedSandbox {
-    const sandbox = new ManagedSandbox(this.parts, options);
+  create(options: SandboxOptions, like?: ManagedSandbox): ManagedSandbox {
+    const sandbox = new ManagedSandbox(this.parts, options, like);
     this.sandboxes.set(options.name, sandbox);
     return sandbox;
   }
 
   /** A second sandbox with the same data, clock, settings and random state (interfaces 4). */
   fork(source: ManagedSandbox, name: string): ManagedSandbox {
-    const copy = this.create({ name, fixture: source.fixture, seed: source.seed, settings: source.settings });
+    const copy = this.create({ name, seed: source.seed, settings: source.settings }, source);
     copy.adopt(source);
     return copy;
   }
@@ -112,14 +112,15 @@ export class ManagedSandbox implements Sandbox {
   private start: number;
   private readonly parts: RegistryParts;
 
-  constructor(parts: RegistryParts, options: SandboxOptions) {
+  /** `like` lends its fixture as it was loaded: an inline one has no name to load it by again. */
+  constructor(parts: RegistryParts, options: SandboxOptions, like?: ManagedSandbox) {
     const { defaults } = parts;
     this.parts = parts;
     this.name = options.name;
     this.created_at = parts.wallClock();
     this.seed = options.seed ?? defaults.seed;
     this.settings = { ...DEFAULT_SETTINGS, ...defaults.settings, ...options.settings };
-    this.source = parts.fixtures.load(options.fixture ?? defaults.fixture);
+    this.source = like?.source ?? parts.fixtures.load(options.fixture ?? defaults.fixture);
     this.fixture = this.source.name;
     this.journal = new Journal(this.settings.journal_limit);
     const clock = options.clock ?? defaults.clock;

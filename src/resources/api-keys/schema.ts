@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Id, NullableInstant, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
+import { digestOf } from "./digest.ts";
 
 /** Section 2.15: `ak_` and 39 alphanumerics. */
 export const KEY_PATTERN = "^ak_[A-Za-z0-9]{39}$";
@@ -23,7 +24,7 @@ export const apiKeys = collection<ApiKey>({
   idField: "id",
   schema: ApiKey,
   indexes: {
-    by_key: { groups: (key) => [key.key], order: (key) => key.id },
+    by_digest: { groups: (key) => [digestOf(key).toString("latin1")], order: (key) => key.id },
     by_user: { groups: (key) => [key.user_id], order: (key) => key.id },
   },
 });

@@ -1,7 +1,97 @@
-import type { Identity } from "../../contract/operation.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import { createHmac } from "node:crypto";
+import type { Identity, Principal } from "../../contract/operation.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { apiKeys } from "../api-keys/schema.ts";
+import { identityOf } from "./identity.ts";
+import { signingKeys } from "./schema.ts";
 
-/** Placeholder until G01 lands. */
-export function identifyToken(_tx: Transaction, _token: string): Identity | undefined {
-  return undefined;
+/** G01: the claims of an access token; instants in seconds since 1970 on the sandbox's clock. */
+interface Claims {
+  sub: string;
+  org: string;
+  key: string;
+  iat: number;
+  exp: number;
+}
+
+const HEADER = base64url({ alg: "HS256", typ: "JWT" });
+const LONGEST_TOKEN = 4096;
+const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+const MOST_VERIFIED = 2000;
+
+/** Claims of tokens whose signature was checked, by secret and token; the oldest leave first. */
+const verified = new Map<string, Claims>();
+
+/** Signs an access token. By hand, because jose signs asynchronously and a transaction does not wait. */
+export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
+  const iat = secondsNow(tx);
+  const { user_id: sub, organization_id: org, key_id: key } = principal;
+  const payload = `${HEADER}.${base64url({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
+  const signature = createHmac("sha256", signingSecret(tx)).update(payload).digest("base64url");
+  return `${payload}.${signature}`;
+}
+
+/**
+ * Who calls with this session token; undefined for one that is forged, expired or from another world,
+ * or whose key may no longer be used. Waits only the first time that it sees a token.
+ */
+export function identifyToken(
+  tx: Transaction,
+  token: string,
+): Identity | undefined | Promise<Identity | undefined> {
+  const secret = tx.get(signingKeys, SIGNING_KEY)?.secret;
+  if (secret === undefined || token.length > LONGEST_TOKEN || !COMPACT_JWS.test(token)) return undefined;
+  const known = `${secret}.${token}`;
+  const claims = verified.get(known);
+  if (claims !== undefined) return identityOfClaims(tx, claims);
+  return verify(token, secret).then((fresh) => {
+    if (fresh === undefined) return undefined;
+    if (verified.size >= MOST_VERIFIED) verified.delete(verified.keys().next().value!);
+    verified.set(known, fresh);
+    return identityOfClaims(tx, fresh);
+  });
+}
+
+/** jose binds the key to HS256, so neither an unsigned token nor one of another algorithm passes. */
+async function verify(token: string, secret: string): Promise<Claims | undefined> {
+  // Loaded with the first token: most sandboxes never see one, and a cold start should not pay for it.
+  const { jwtVerify } = await import("jose");
+  try {
+    const { payload } = await jwtVerify(token, Buffer.from(secret), {
+      algorithms: ["HS256"],
+      requiredClaims: ["sub", "org", "key", "iat", "exp"],
+      // Expiry is judged below, at every use and on the sandbox's clock.
+      currentDate: new Date(0),
+    });
+    const { sub, org, key, iat, exp } = payload as Partial<Claims>;
+    return { sub: String(sub), org: String(org), key: String(key), iat: Number(iat), exp: Number(exp) };
+  } catch {
+    return undefined;
+  }
+}
+
+function identityOfClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | undefined {
+  const record = tx.get(apiKeys, key);
+  if (record === undefined || record.user_id !== sub || secondsNow(tx) >= exp) return undefined;
+  return identityOf(tx, record, "token");
+}
+
+const SIGNING_KEY = "access";
+
+/**
+ * Kept in the world rather than derived at every use: a fork or a restored snapshot honours the tokens
+ * it was made with, while a reset, whose secrets are others, honours none from before.
+ */
+function signingSecret(tx: Transaction): string {
+  const kept = tx.get(signingKeys, SIGNING_KEY);
+  if (kept !== undefined) return kept.secret;
+  return tx.insert(signingKeys, { id: SIGNING_KEY, secret: tx.derivedSecret("auth/access-tokens") }).secret;
+}
+
+function secondsNow(world: WorldReader): number {
+  return Math.floor(world.absolute(world.now) / 1000);
+}
+
+function base64url(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
 }

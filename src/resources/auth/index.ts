@@ -1,0 +1,11 @@
+import type { Resource } from "../../contract/resource.ts";
+import { createToken, refreshToken } from "./operations.ts";
+import { expireRefreshToken } from "./refresh-tokens.ts";
+import { refreshTokens, signingKeys } from "./schema.ts";
+
+export const authResource: Resource = {
+  name: "auth",
+  collections: [refreshTokens, signingKeys],
+  operations: [createToken, refreshToken],
+  timers: { expiry: expireRefreshToken },
+};

@@ -1,0 +1,80 @@
+import Type from "typebox";
+import { ApiError } from "../../contract/errors.ts";
+import { type Call, operation, Reply } from "../../contract/operation.ts";
+import { apiKeys } from "../api-keys/schema.ts";
+import { identifyKey, identityOf } from "./identity.ts";
+import { findRefreshToken, issueRefreshToken, spendRefreshToken } from "./refresh-tokens.ts";
+import { TokenGrant } from "./schema.ts";
+import { signAccessToken } from "./tokens.ts";
+
+const SUCCESS = { status: 200, schema: TokenGrant, headers: ["Cache-Control"] };
+
+export const createToken = operation({
+  id: "auth.create_token",
+  section: "G01",
+  assumptions: ["G01", "G06"],
+  method: "POST",
+  path: "/v1/auth/token",
+  summary: "Exchange an API key for a session token",
+  description:
+    "The API key comes in the body or in one of the headers of section 5; where both are sent, the body decides, so that a client may ask for a new token while its old one still rides along.",
+  credentials: false,
+  envelope: "C",
+  body: { kind: "json", optional: true, schema: Type.Object({ api_key: Type.Optional(Type.String()) }) },
+  errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
+  success: SUCCESS,
+  identify({ body: { api_key }, principal, world }) {
+    if (api_key !== undefined) return identifyKey(world, api_key) ?? refuse();
+    // A session token does not renew itself; that is what refresh tokens are for.
+    if (principal?.credential !== "api_key") return refuse();
+    const key = world.get(apiKeys, principal.key_id);
+    return (key && identityOf(world, key, "api_key")) ?? refuse();
+  },
+  handle: grant,
+});
+
+export const refreshToken = operation({
+  id: "auth.refresh_token",
+  section: "G01",
+  assumptions: ["G01", "G06"],
+  method: "POST",
+  path: "/v1/auth/refresh",
+  summary: "Exchange a refresh token for a new session token",
+  description: "The refresh token is spent; access tokens that were issued before live on until they expire.",
+  credentials: false,
+  envelope: "C",
+  body: {
+    kind: "json",
+    optional: true,
+    schema: Type.Object({ refresh_token: Type.Optional(Type.String()) }),
+  },
+  errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
+  success: SUCCESS,
+  identify({ body: { refresh_token }, world }) {
+    const token = refresh_token === undefined ? undefined : findRefreshToken(world, refresh_token);
+    const key = token && world.get(apiKeys, token.key_id);
+    return (key && identityOf(world, key, "token")) ?? refuse();
+  },
+  // Asked again inside the transaction, so that of two uses at once one is refused.
+  access: ({ body: { refresh_token }, world }) => findRefreshToken(world, refresh_token ?? "") ?? refuse(),
+  handle(call, token) {
+    spendRefreshToken(call.world, token);
+    return grant(call);
+  },
+});
+
+function grant({ world, principal, settings }: Call): Reply {
+  const body: TokenGrant = {
+    access_token: signAccessToken(world, principal, settings.token_lifetime_seconds),
+    token_type: "Bearer",
+    expires_in: settings.token_lifetime_seconds,
+    refresh_token: issueRefreshToken(world, principal.key_id),
+  };
+  return new Reply(200, body, { "Cache-Control": "no-store" });
+}
+
+function refuse(): never {
+  throw new ApiError("AUTHENTICATION_REQUIRED", {
+    system_message: "Send an API key, or a refresh token that is neither spent nor expired.",
+  });
+}

@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import type { TimerHandler } from "../../state/world.ts";
+import { type RefreshToken, refreshTokens } from "./schema.ts";
+
+const LIFETIME_MS = 30 * 86_400_000;
+
+/** A new refresh token for a key; the text is handed out once and cannot be read back (G01). */
+export function issueRefreshToken(tx: Transaction, key_id: string): string {
+  const id = tx.newId("rtok_");
+  const token = `rt_${tx.secret(`refresh/${id}`)}`;
+  const expires_at = tx.now + LIFETIME_MS;
+  tx.insert(refreshTokens, { id, digest: digestOf(token), key_id, expires_at });
+  tx.schedule({ kind: "expiry", subject: id, due: expires_at });
+  return token;
+}
+
+/** The token's record while it is neither spent nor expired. */
+export function findRefreshToken(world: WorldReader, token: string): RefreshToken | undefined {
+  const [found] = world.index(refreshTokens, "by_digest", digestOf(token)).page(0, 1);
+  return found !== undefined && world.now < found.expires_at ? found : undefined;
+}
+
+export function spendRefreshToken(tx: Transaction, { id }: RefreshToken): void {
+  tx.remove(refreshTokens, id);
+  tx.unschedule("expiry", id);
+}
+
+/** For a key that is deleted: its sessions cannot be renewed. */
+export function dropRefreshTokens(tx: Transaction, key_id: string): void {
+  for (const token of tx.index(refreshTokens, "by_key", key_id)) spendRefreshToken(tx, token);
+}
+
+export const expireRefreshToken: TimerHandler = (tx, { subject }) => {
+  tx.remove(refreshTokens, subject);
+};
+
+function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("base64url");
+}

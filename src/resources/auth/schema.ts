@@ -1,0 +1,51 @@
+import Type, { type Static } from "typebox";
+import { collection } from "../../state/collection.ts";
+
+/**
+ * G01: a refresh token that has not been spent; only its digest is kept. Part of the world like any
+ * record, so that snapshots and forks carry it and a reset forgets it.
+ */
+export interface RefreshToken {
+  id: string;
+  digest: string;
+  key_id: string;
+  expires_at: number;
+}
+
+export const refreshTokens = collection<RefreshToken>({
+  name: "_refresh_tokens",
+  prefix: "rtok_",
+  idField: "id",
+  internal: true,
+  schema: Type.Object({}),
+  indexes: {
+    by_digest: { groups: ({ digest }) => [digest], order: ({ id }) => id },
+    by_key: { groups: ({ key_id }) => [key_id], order: ({ id }) => id },
+  },
+});
+
+/** The key that signs a world's access tokens, made with its first one. */
+export interface SigningKey {
+  id: string;
+  secret: string;
+}
+
+export const signingKeys = collection<SigningKey>({
+  name: "_signing_keys",
+  prefix: "",
+  idField: "id",
+  internal: true,
+  schema: Type.Object({}),
+});
+
+/** G01's answer to both of its calls. */
+export const TokenGrant = Type.Object(
+  {
+    access_token: Type.String(),
+    token_type: Type.Literal("Bearer"),
+    expires_in: Type.Integer({ minimum: 1, description: "Seconds" }),
+    refresh_token: Type.String(),
+  },
+  { $id: "TokenGrant" },
+);
+export type TokenGrant = Static<typeof TokenGrant>;
