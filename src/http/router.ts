@@ -1,28 +1,34 @@
 import findMyWay, { type HTTPMethod } from "find-my-way";
 import type { AnyOperation, Method } from "../contract/operation.ts";
 
-export interface Match {
-  operation: AnyOperation;
+/** What a route needs to know of its declaration; the control API's have no more in common with ours. */
+export interface Routed {
+  method: Method;
+  path: string;
+}
+
+export interface Match<O extends Routed = AnyOperation> {
+  operation: O;
   params: Record<string, string>;
 }
 
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Finds operations by method and path; the paths come from the declarations, braces and all. */
-export class Router {
+export class Router<O extends Routed = AnyOperation> {
   private readonly routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength: 4096 });
 
-  constructor(operations: readonly AnyOperation[]) {
+  constructor(operations: readonly O[]) {
     for (const operation of operations) {
       const path = operation.path.replace(/\{(\w+)\}/g, ":$1");
       this.routes.on(operation.method as HTTPMethod, path, () => {}, operation);
     }
   }
 
-  find(method: string, path: string): Match | undefined {
+  find(method: string, path: string): Match<O> | undefined {
     const found = this.routes.find(method as HTTPMethod, path);
     if (found === null || found.store === null || found.store === undefined) return undefined;
-    return { operation: found.store as AnyOperation, params: found.params as Record<string, string> };
+    return { operation: found.store as O, params: found.params as Record<string, string> };
   }
 
   /** For `Allow`: the methods that this path does answer. */

@@ -96,7 +96,7 @@ function makeExchange(sandbox: Sandbox, { request, response, path, query, prefix
     path: path === "" ? "/" : path,
     query,
     base_url: baseUrl(request, sandbox.name, prefixed),
-    id: `req_${drawHex(hash32("request", sandbox.seed), world.requests++)}`,
+    id: `req_${drawHex(hash32("request", world.seed), world.requests++)}`,
     at: world.epochNow(),
     started: performance.now(),
     operation: undefined,

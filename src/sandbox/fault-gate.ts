@@ -48,4 +48,10 @@ export interface FaultGate {
   after(facts: FaultFacts): Promise<Strike | undefined>;
   /** For the journal of a request that nothing struck: the nearest rule that did not match. */
   nearMisses(facts: FaultFacts): readonly string[];
+  /** Names of the scenarios in force (interfaces 4). */
+  readonly scenarios?: readonly string[];
+  /** Puts exactly these scenarios in force. @throws DocumentError, Problem for a name that is not known */
+  setScenarios?(names: readonly string[]): void;
+  /** As on the sandbox's first day: its first scenarios, no inline rule, no hit, no draw (interfaces 4). */
+  reset?(): void;
 }

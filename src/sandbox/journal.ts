@@ -42,7 +42,8 @@ export class Journal {
   private bytes = 0;
   private lost = 0;
   private next = 1;
-  private readonly listeners = new Set<(entry: JournalEntry) => void>();
+  private closed = false;
+  private readonly listeners = new Set<(entry: JournalEntry | undefined) => void>();
   limit: number;
 
   constructor(limit: number) {
@@ -54,7 +55,7 @@ export class Journal {
     complete.sequence = this.next++;
     this.ring.push(complete);
     this.bytes += costOf(complete);
-    while (this.size > this.limit || (this.bytes > BYTE_LIMIT && this.size > 0)) this.evict();
+    this.keepWithin();
     for (const listener of this.listeners) listener(complete);
     return complete;
   }
@@ -84,9 +85,31 @@ export class Journal {
     this.lost = 0;
   }
 
-  subscribe(listener: (entry: JournalEntry) => void): () => void {
+  /** Calls back with each new entry, and once with undefined at the end; returns the way to stop. */
+  subscribe(listener: (entry: JournalEntry | undefined) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
+  }
+
+  /** A smaller bound takes effect at once. */
+  resize(limit: number): void {
+    this.limit = limit;
+    this.keepWithin();
+  }
+
+  /** The sandbox is gone; whoever follows it is told. */
+  close(): void {
+    this.closed = true;
+    for (const listener of this.listeners) listener(undefined);
+    this.listeners.clear();
+  }
+
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
+  private keepWithin(): void {
+    while (this.size > this.limit || (this.bytes > BYTE_LIMIT && this.size > 0)) this.evict();
   }
 
   private evict(): void {
@@ -103,5 +126,9 @@ export class Journal {
 }
 
 function costOf(entry: JournalEntry): number {
-  return ENTRY_OVERHEAD + (entry.request_body?.length ?? 0) + (entry.response_body?.length ?? 0);
+  let cost = ENTRY_OVERHEAD + (entry.request_body?.length ?? 0) + (entry.response_body?.length ?? 0);
+  cost += entry.path.length + entry.query.length;
+  for (const text of entry.request_headers) cost += text.length;
+  for (const text of entry.response_headers) cost += text.length;
+  return cost;
 }

@@ -33,8 +33,24 @@ export interface SandboxOptions {
   fixture?: string | object;
   seed?: number;
   clock?: ClockSetting;
+  scenarios?: readonly string[];
   settings?: Partial<Settings>;
 }
+
+/**
+ * Keeps the bytes of half-finished uploads beside the values of a sandbox. `capture` must be cheap
+ * (references, links), because snapshots and forks are.
+ */
+export interface BlobKeeper {
+  capture(sandbox: Sandbox): unknown;
+  restore(sandbox: Sandbox, captured: unknown): void;
+  release(captured: unknown): void;
+  /** Plain JSON, for the download of a snapshot, and back. */
+  encode(captured: unknown): Promise<unknown>;
+  decode(document: unknown): Promise<unknown>;
+}
+
+export type SandboxChange = "created" | "settings" | "reset" | "restored" | "snapshots" | "deleted";
 
 export interface RegistryParts {
   fixtures: FixtureSource;
@@ -44,6 +60,9 @@ export interface RegistryParts {
   worldParts: (sandbox: () => Sandbox) => WorldParts;
   /** A sandbox's world was replaced as a whole, or the sandbox is gone: uploads and queues follow. */
   onDiscard: (sandbox: Sandbox) => void;
+  /** Something besides its world's records changed; commits are told by `worldParts().onCommit`. */
+  onChange?: (sandbox: ManagedSandbox, change: SandboxChange) => void;
+  blobs?: BlobKeeper;
 }
 
 /** All sandboxes of a server. */
@@ -63,23 +82,32 @@ export class SandboxRegistry {
     return this.sandboxes.size;
   }
 
+  get blobs(): BlobKeeper | undefined {
+    return this.parts.blobs;
+  }
+
   /** In order of creation. */
   all(): IterableIterator<ManagedSandbox> {
     return this.sandboxes.values();
   }
 
-  /** The caller has checked that the name is well-formed and free. */
-  create(options: SandboxOptions, like?: ManagedSandbox): ManagedSandbox {
-    const sandbox = new ManagedSandbox(this.parts, options, like);
-    this.sandboxes.set(options.name, sandbox);
-    return sandbox;
+  /**
+   * The caller has checked that the name is well-formed and free.
+   * @throws DocumentError when the fixture is unknown or wrong, or a scenario is
+   */
+  create(options: SandboxOptions): ManagedSandbox {
+    const { fixtures, defaults } = this.parts;
+    return this.add(options, fixtures.load(options.fixture ?? defaults.fixture));
   }
 
   /** A second sandbox with the same data, clock, settings and random state (interfaces 4). */
   fork(source: ManagedSandbox, name: string): ManagedSandbox {
-    const copy = this.create({ name, seed: source.seed, settings: source.settings }, source);
-    copy.adopt(source);
-    return copy;
+    const { seed, settings } = source;
+    return this.add(
+      { name, seed, settings, scenarios: source.faults.scenarios ?? [] },
+      source.source,
+      source,
+    );
   }
 
   delete(name: string): void {
@@ -87,10 +115,25 @@ export class SandboxRegistry {
     if (sandbox === undefined) return;
     this.sandboxes.delete(name);
     sandbox.close();
+    this.parts.onChange?.(sandbox, "deleted");
   }
 
   close(): void {
     for (const sandbox of this.sandboxes.values()) sandbox.close();
+  }
+
+  private add(options: SandboxOptions, fixture: LoadedFixture, original?: ManagedSandbox): ManagedSandbox {
+    const sandbox = new ManagedSandbox(this.parts, options, fixture);
+    try {
+      if (options.scenarios?.length) sandbox.faults.setScenarios?.(options.scenarios);
+      if (original) sandbox.adopt(original);
+    } catch (error) {
+      sandbox.close();
+      throw error;
+    }
+    this.sandboxes.set(options.name, sandbox);
+    this.parts.onChange?.(sandbox, "created");
+    return sandbox;
   }
 }
 
@@ -108,20 +151,19 @@ export class ManagedSandbox implements Sandbox {
   journal: Journal;
   windows = new RateWindows();
   /** What `reset` goes back to. */
-  private source: LoadedFixture;
+  source: LoadedFixture;
   private start: number;
   private readonly parts: RegistryParts;
 
-  /** `like` lends its fixture as it was loaded: an inline one has no name to load it by again. */
-  constructor(parts: RegistryParts, options: SandboxOptions, like?: ManagedSandbox) {
+  constructor(parts: RegistryParts, options: SandboxOptions, source: LoadedFixture) {
     const { defaults } = parts;
     this.parts = parts;
     this.name = options.name;
     this.created_at = parts.wallClock();
     this.seed = options.seed ?? defaults.seed;
     this.settings = { ...DEFAULT_SETTINGS, ...defaults.settings, ...options.settings };
-    this.source = like?.source ?? parts.fixtures.load(options.fixture ?? defaults.fixture);
-    this.fixture = this.source.name;
+    this.source = source;
+    this.fixture = source.name;
     this.journal = new Journal(this.settings.journal_limit);
     const clock = options.clock ?? defaults.clock;
     this.start = clock.now ?? parts.wallClock();
@@ -129,40 +171,83 @@ export class ManagedSandbox implements Sandbox {
     this.faults = parts.faults(() => this);
   }
 
-  /** Everything as on the first day; settings and snapshots stay, the clock keeps its mode. */
+  /**
+   * Everything as on the first day; settings and snapshots stay, the clock keeps its mode.
+   * @throws DocumentError when the fixture is unknown or wrong; nothing has changed then
+   */
   reset(change: { fixture?: string | object; seed?: number } = {}): void {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
+    const seed = change.seed ?? this.seed;
+    // Built before anything is thrown away: a fixture that cannot be built must not cost the old world.
+    source.root(seed);
     const { mode, rate } = this.world.clock;
     this.world.close();
     this.parts.onDiscard(this);
     this.source = source;
     this.fixture = source.name;
-    this.seed = change.seed ?? this.seed;
+    this.seed = seed;
     this.resets += 1;
     this.windows = new RateWindows();
     this.journal.clear();
+    this.faults.reset?.();
     this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
+    this.parts.onChange?.(this, "reset");
+  }
+
+  /** Changes settings that were checked before. */
+  configure(settings: Partial<Settings>): void {
+    this.settings = { ...this.settings, ...settings };
+    this.journal.resize(this.settings.journal_limit);
+    this.parts.onChange?.(this, "settings");
   }
 
   value(): SandboxValue {
-    return { world: this.world.value(), windows: this.windows.copy(), taken_at: this.world.epochNow() };
+    return {
+      world: this.world.value(),
+      windows: this.windows.copy(),
+      taken_at: this.world.epochNow(),
+      blobs: this.parts.blobs?.capture(this),
+    };
   }
 
+  /** Makes a value the present; it may come from another sandbox. */
   restore(value: SandboxValue): void {
     this.windows = value.windows.copy();
+    this.parts.blobs?.restore(this, value.blobs);
     this.world.restore(value.world);
+    this.parts.onChange?.(this, "restored");
   }
 
-  adopt(source: ManagedSandbox): void {
-    this.source = source.source;
-    this.fixture = source.fixture;
-    this.start = source.start;
-    this.restore(source.value());
+  saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
+    this.releaseSnapshot(name);
+    this.snapshots.set(name, value);
+    this.parts.onChange?.(this, "snapshots");
+    return value;
+  }
+
+  deleteSnapshot(name: string): void {
+    this.releaseSnapshot(name);
+    if (this.snapshots.delete(name)) this.parts.onChange?.(this, "snapshots");
+  }
+
+  adopt(original: ManagedSandbox): void {
+    this.start = original.start;
+    this.resets = original.resets;
+    const value = original.value();
+    this.restore(value);
+    this.parts.blobs?.release(value.blobs);
   }
 
   close(): void {
     this.world.close();
+    this.journal.close();
+    for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
     this.parts.onDiscard(this);
+  }
+
+  private releaseSnapshot(name: string): void {
+    const known = this.snapshots.get(name);
+    if (known?.blobs !== undefined) this.parts.blobs?.release(known.blobs);
   }
 
   private freshWorld(mode: ClockMode, at: number, rate: number | undefined): World {
@@ -171,7 +256,9 @@ export class ManagedSandbox implements Sandbox {
       clock: makeClock(mode, at, this.parts.wallClock(), rate),
       origin: at,
       seed: this.seed,
-      secretKey: createHash("sha256").update(`${this.seed}\u0000${this.name}\u0000${this.resets}`).digest("hex"),
+      secretKey: createHash("sha256")
+        .update(`${this.seed}\u0000${this.name}\u0000${this.resets}`)
+        .digest("hex"),
       wallClock: this.parts.wallClock,
       parts: this.parts.worldParts(() => this),
     });

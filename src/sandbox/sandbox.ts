@@ -8,7 +8,10 @@ import type { RateWindows } from "./rate-windows.ts";
 export interface SandboxValue {
   readonly world: WorldValue;
   readonly windows: RateWindows;
+  /** Milliseconds since 1970, on the sandbox's clock. */
   readonly taken_at: number;
+  /** What the keeper of half-finished uploads captured; opaque here (see BlobKeeper). */
+  readonly blobs?: unknown;
 }
 
 /** One isolated world inside the server, with everything that belongs to it. */

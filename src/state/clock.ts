@@ -15,13 +15,17 @@ export interface Clock {
   readonly pinned?: number;
 }
 
+/** The last instant that an ISO 8601 timestamp of four digits can name. */
+export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 export function makeClock(mode: ClockMode, at: number, wall: number, rate = 1): Clock {
   return { mode, at, wall, rate: mode === "frozen" ? 0 : mode === "real" ? 1 : rate };
 }
 
 export function readClock(clock: Clock, wall: number): number {
   if (clock.pinned !== undefined) return clock.pinned;
-  return clock.rate === 0 ? clock.at : Math.floor(clock.at + (wall - clock.wall) * clock.rate);
+  if (clock.rate === 0) return clock.at;
+  return Math.min(LAST_INSTANT, Math.floor(clock.at + (wall - clock.wall) * clock.rate));
 }
 
 /** The same mode, showing `at` from this wall instant on. */
@@ -33,8 +37,9 @@ export function pinClock(clock: Clock, at: number): Clock {
   return { ...clock, pinned: at };
 }
 
-/** Wall milliseconds until the clock shows `due`; Infinity when it stands still. */
+/** Wall milliseconds until the clock shows `due`; Infinity when it stands still before it. */
 export function wallDelay(clock: Clock, due: number, wall: number): number {
-  if (clock.pinned !== undefined || clock.rate === 0) return Number.POSITIVE_INFINITY;
+  if (clock.pinned !== undefined) return Number.POSITIVE_INFINITY;
+  if (clock.rate === 0) return due <= clock.at ? 0 : Number.POSITIVE_INFINITY;
   return Math.max(0, (due - readClock(clock, wall)) / clock.rate);
 }

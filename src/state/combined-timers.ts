@@ -15,8 +15,12 @@ export function combinedTimers(
     [...byKind].map(([kind, handlers]) => [
       kind,
       (tx, timer) => {
-        const effects = handlers.map((handler) => handler(tx, timer)).filter((effect) => effect !== undefined);
-        return effects.length === 0 ? undefined : async () => void (await Promise.all(effects.map((run) => run!())));
+        const effects = handlers
+          .map((handler) => handler(tx, timer))
+          .filter((effect) => effect !== undefined);
+        return effects.length === 0
+          ? undefined
+          : async () => void (await Promise.all(effects.map((run) => run!())));
       },
     ]),
   ) as Partial<Record<TimerKind, TimerHandler>>;

@@ -16,6 +16,13 @@ const byOrderThenId: Compare<Order, string> = (a, aId, b, bId) =>
 
 const EMPTY_IDS: IdTree = SortedTree.empty(byOrderThenId);
 
+/** One record that was added (no `before`), removed (no `after`) or replaced. */
+export interface RecordChange<R> {
+  id: string;
+  before: R | undefined;
+  after: R | undefined;
+}
+
 /**
  * One collection's records and indexes as a value: every change returns a new table that shares the
  * rest. Content may be given as a thunk: a fixture's big collections are only made when first read,
@@ -84,6 +91,17 @@ export class Table<R extends StoredRecord> {
       rows: rows.delete(id),
       indexes: this.reindexed(indexes, before, undefined),
     });
+  }
+
+  /** What changed from this table to another of its collection; nothing is read when they are the same. */
+  *changesTo(after: Table<R>): IterableIterator<RecordChange<R>> {
+    if (this === after) return;
+    for (const { key, before, after: is } of SortedTree.differences(
+      this.loaded().rows,
+      after.loaded().rows,
+    )) {
+      yield { id: key, before, after: is };
+    }
   }
 
   private reindexed(indexes: Content<R>["indexes"], before: R | undefined, after: R | undefined) {

@@ -1,4 +1,13 @@
-import { type Clock, type ClockMode, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
+import {
+  type Clock,
+  type ClockMode,
+  LAST_INSTANT,
+  makeClock,
+  moveClock,
+  pinClock,
+  readClock,
+  wallDelay,
+} from "./clock.ts";
 import type { Root } from "./root.ts";
 import { type Timer, type TimerKind, timers } from "./timers.ts";
 import { type EmittedEvent, Transaction } from "./transaction.ts";
@@ -15,6 +24,8 @@ export interface WorldParts {
   onEmit: (tx: Transaction, events: readonly EmittedEvent[]) => void;
   /** After every commit that changed something; must not throw. */
   onCommit: (world: World, commit: Commit) => void;
+  /** A handler threw: its changes are dropped and its timer with them. Must not throw. */
+  onTimerError?: (error: unknown, timer: Timer) => void;
 }
 
 export interface Commit {
@@ -29,6 +40,9 @@ export interface WorldValue {
   readonly clock: Clock;
   readonly origin: number;
   readonly requests: number;
+  /** Random state is the seed, the key of secrets, and `root.draws`. */
+  readonly seed: number;
+  readonly secretKey: string;
 }
 
 export interface WorldOptions {
@@ -48,6 +62,11 @@ export interface RanTimer {
 }
 
 const LONGEST_OS_TIMER = 2 ** 31 - 1;
+/** After so many synchronous steps an advance lets other requests have a turn. */
+const STEPS_PER_TURN = 200;
+
+/** Where an advance goes, in milliseconds since 1970. */
+export type AdvanceTarget = number | "next" | ((now: number) => number);
 
 /**
  * The living state of one sandbox: a root that only transactions replace, a clock, and the timers that
@@ -59,8 +78,8 @@ export class World {
   origin: number;
   /** Requests answered so far; request ids are drawn from it. */
   requests = 0;
-  readonly seed: number;
-  private readonly secretKey: string;
+  seed: number;
+  private secretKey: string;
   private readonly wallClock: () => number;
   private readonly parts: WorldParts;
   private readonly listeners = new Set<() => void>();
@@ -69,6 +88,8 @@ export class World {
   private osTimer: NodeJS.Timeout | undefined;
   private nextDue = Number.POSITIVE_INFINITY;
   private closed = false;
+  /** Grows with every restore: work that began before one must not write its outcome into what came after. */
+  generation = 0;
 
   constructor(options: WorldOptions) {
     this.root = options.root;
@@ -97,10 +118,12 @@ export class World {
     return this.transactNow(change);
   }
 
-  /** Runs what became due on a clock that moves by itself, before anyone looks at the world. */
+  /**
+   * Runs what became due before anyone looks at the world. A frozen clock holds back only what lies
+   * ahead of it: what is set for this very instant (a job that takes no time) runs all the same.
+   */
   catchUp(): void {
-    if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.rate === 0) return;
-    if (this.clock.pinned !== undefined) return;
+    if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.pinned !== undefined || this.closed) return;
     while (this.nextDue <= this.epochNow() && this.runNext() !== undefined);
   }
 
@@ -115,26 +138,30 @@ export class World {
   }
 
   /**
-   * Moves the clock forward to `target` (milliseconds since 1970), stopping at every due instant on the
-   * way and waiting for what it started. Calls queue behind each other. `"next"` goes to the nearest.
-   * @throws RangeError when the target lies before the sandbox's now
+   * Moves the clock forward to `target`, stopping at every due instant on the way and waiting for what
+   * it started. Calls queue behind each other. `"next"` goes to the nearest; a restore or the end of the
+   * world cuts the walk short.
+   * @throws RangeError when the target lies before the sandbox's now, or after the year 9999
    */
-  advance(target: number | "next" | ((now: number) => number)): Promise<RanTimer[]> {
-    const run = this.advancing.then(() => this.walkTo(target));
-    this.advancing = run.catch(() => {});
-    return run;
+  advance(target: AdvanceTarget): Promise<RanTimer[]> {
+    return this.queued(() => this.walkTo(target));
   }
 
   /**
    * Replaces the clock. A later now runs what became due; see `advance`.
    * @throws RangeError when `now` lies before the sandbox's now
    */
-  async setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
-    const target = now ?? (mode === "real" ? this.wallClock() : this.epochNow());
-    const ran = await this.advance(target);
-    this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);
-    this.arm();
-    return ran;
+  setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
+    return this.queued(async () => {
+      const { generation } = this;
+      const ran = await this.walkTo(now ?? ((present) => (mode === "real" ? this.wallClock() : present)));
+      if (generation === this.generation) {
+        this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);
+        this.arm();
+        this.notify();
+      }
+      return ran;
+    });
   }
 
   /** Registers outbound work that an advance must wait for. */
@@ -160,6 +187,8 @@ export class World {
       clock: moveClock(this.clock, this.epochNow(), this.wallClock()),
       origin: this.origin,
       requests: this.requests,
+      seed: this.seed,
+      secretKey: this.secretKey,
     };
   }
 
@@ -168,6 +197,9 @@ export class World {
     this.root = value.root;
     this.origin = value.origin;
     this.requests = value.requests;
+    this.seed = value.seed;
+    this.secretKey = value.secretKey;
+    this.generation += 1;
     this.clock = moveClock(value.clock, value.clock.at, this.wallClock());
     this.arm();
     this.notify();
@@ -210,17 +242,20 @@ export class World {
     this.notify();
   }
 
-  private async walkTo(target: number | "next" | ((now: number) => number)): Promise<RanTimer[]> {
+  private queued<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.advancing.then(work);
+    this.advancing = run.catch(() => {});
+    return run;
+  }
+
+  private async walkTo(target: AdvanceTarget): Promise<RanTimer[]> {
     this.catchUp();
     await this.settled();
+    const { generation } = this;
     const now = this.epochNow();
-    const end =
-      target === "next"
-        ? Math.max(now, this.dueOrNow(now))
-        : typeof target === "function"
-          ? target(now)
-          : target;
+    const end = this.endOf(target, now);
     if (end < now) throw new RangeError("the clock only moves forward");
+    if (end > LAST_INSTANT) throw new RangeError("the clock ends with the year 9999");
     const ran: RanTimer[] = [];
     this.clock = pinClock(this.clock, now);
     try {
@@ -230,13 +265,22 @@ export class World {
         if (timer === undefined) break;
         ran.push({ at: new Date(this.epochNow()).toISOString(), kind: timer.kind, subject: timer.subject });
         await this.settled();
+        if (ran.length % STEPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (generation !== this.generation) return ran;
       }
     } finally {
-      this.clock = moveClock(this.clock, end, this.wallClock());
-      this.arm();
-      this.notify();
+      if (generation === this.generation) {
+        this.clock = moveClock(this.clock, end, this.wallClock());
+        this.arm();
+        this.notify();
+      }
     }
     return ran;
+  }
+
+  private endOf(target: AdvanceTarget, now: number): number {
+    if (target === "next") return Math.max(now, this.dueOrNow(now));
+    return typeof target === "function" ? target(now) : target;
   }
 
   private dueOrNow(now: number): number {
@@ -246,11 +290,17 @@ export class World {
   private runNext(): Timer | undefined {
     const first = this.read().index(timers, "due", "").page(0, 1)[0];
     if (first === undefined) return undefined;
-    const effect = this.transactNow((tx) => {
-      tx.remove(timers, first.id);
-      return this.parts.timerHandlers[first.kind]?.(tx, first);
-    });
-    if (effect) this.track(effect());
+    try {
+      const effect = this.transactNow((tx) => {
+        tx.remove(timers, first.id);
+        return this.parts.timerHandlers[first.kind]?.(tx, first);
+      });
+      if (effect) this.track(effect());
+    } catch (error) {
+      // Left in place, the timer would be due again at once and for ever.
+      this.transactNow((tx) => tx.remove(timers, first.id));
+      this.parts.onTimerError?.(error, first);
+    }
     return first;
   }
 

@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Compare, SortedTree } from "./sorted-tree.ts";
+
+const byKey: Compare<number, unknown> = (a, _a, b) => a - b;
+
+type Edit = { key: number; value: number | undefined };
+const edits = fc.array(
+  fc.record({
+    key: fc.integer({ min: 0, max: 40 }),
+    value: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
+  }),
+  { maxLength: 60 },
+);
+
+function edited(tree: SortedTree<number, object>, changes: readonly Edit[], values: readonly object[]) {
+  return changes.reduce(
+    (next, { key, value }) => (value === undefined ? next.delete(key) : next.set(key, values[value]!)),
+    tree,
+  );
+}
+
+describe("SortedTree.differences", () => {
+  it("interfaces 4 finds exactly the entries whose values differ, in order", () => {
+    const values = [{}, {}, {}, {}];
+    fc.assert(
+      fc.property(edits, edits, edits, (shared, left, right) => {
+        const base = edited(SortedTree.empty<number, object>(byKey), shared, values);
+        const before = edited(base, left, values);
+        const after = edited(base, right, values);
+        const expected = Array.from({ length: 41 }, (_, key) => key)
+          .filter((key) => before.get(key) !== after.get(key))
+          .map((key) => ({ key, before: before.get(key), after: after.get(key) }));
+        expect([...SortedTree.differences(before, after)]).toEqual(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("does not read what both trees share", () => {
+    const entries = Array.from({ length: 100_000 }, (_, key) => [key, { key }] as const);
+    let reads = 0;
+    const counting: Compare<number, object> = (a, _a, b) => {
+      reads += 1;
+      return a - b;
+    };
+    const before = SortedTree.fromSorted<number, object>(counting, entries);
+    const after = before.set(777, { key: -1 }).delete(50_000).set(100_001, { key: 0 });
+    reads = 0;
+    expect([...SortedTree.differences(before, after)].map(({ key }) => key)).toEqual([777, 50_000, 100_001]);
+    expect(reads).toBeLessThan(2000);
+  });
+});
