@@ -1,14 +1,42 @@
-// The one place that knows the built library's inside: what a sandbox costs without a socket between.
+// The one place that knows the built server's inside: what a sandbox costs without a socket between.
 // Everything else in bench/ goes through the command line and HTTP.
+import { existsSync } from "node:fs";
+
+const BUILT = new URL("../../dist/understudy.js", import.meta.url);
+const MOVED = "dept_infra";
 
 /**
- * Opens a server's registry of sandboxes in this process.
- * Returns {create(name), touch(name), reset(name), snapshot(name, snapshot), restore(name, snapshot),
- * fork(name, as), remove(name), close()}; each may return a promise. `touch` changes one record (a reparent),
- * so that reset and restore have something to undo.
+ * Opens a server's registry of sandboxes in this process, without listening.
+ * `fixture` is an inline fixture; `departments` is how many it must hold, so that a fixture that was not
+ * understood cannot pass for a fast one.
+ * `touch` changes one record, so that reset and restore have something to undo.
  */
-export async function openRegistry({ fixture }) {
-  throw new Error(
-    `the in-process adapter is not filled in yet (bench/src/in-process.mjs, fixture ${fixture})`,
-  );
+export async function openRegistry({ fixture, departments }) {
+  if (!existsSync(BUILT)) throw new Error("dist/understudy.js is missing: run `npm run build` first");
+  const { assemble } = await import(BUILT.href);
+  const understudy = await assemble({ fixture });
+  const { sandboxes } = understudy;
+  const named = (name) => sandboxes.get(name);
+  expectDepartments(named("default"), departments);
+  let touches = 0;
+  return {
+    create: (name) => sandboxes.create({ name }),
+    touch(name) {
+      const { world } = named(name);
+      const { collection } = world.root.tables["departments"];
+      world.transact((tx) => tx.update(collection, MOVED, { member_count: ++touches }));
+    },
+    reset: (name) => named(name).reset(),
+    snapshot: (name, snapshot) => named(name).snapshots.set(snapshot, named(name).value()),
+    restore: (name, snapshot) => named(name).restore(named(name).snapshots.get(snapshot)),
+    fork: (name, as) => sandboxes.fork(named(name), as),
+    remove: (name) => sandboxes.delete(name),
+    // It never listened, so closing its sandboxes is all there is to do.
+    close: () => sandboxes.close(),
+  };
+}
+
+function expectDepartments(sandbox, expected) {
+  const { size } = sandbox.world.root.tables["departments"];
+  if (size < expected) throw new Error(`the fixture holds ${size} departments, not ${expected}`);
 }

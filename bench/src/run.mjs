@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { generator } from "./load.mjs";
 import { LOAD_CORE, pinned, pinRunner, SERVER_CORE } from "./pinning.mjs";
 import { notMeasured } from "./rows.mjs";
-import { stopAll } from "./server-process.mjs";
+import { lastWords, stopAll } from "./server-process.mjs";
 import { markdownTable, textTable } from "./table.mjs";
 
 // The order of the table; a measure that is not named here runs last.
@@ -67,7 +67,7 @@ for (const [index, name] of chosen.entries()) {
   try {
     rows.push(...(await measure(run)));
   } catch (error) {
-    rows.push(notMeasured(name, "Understudy", error));
+    rows.push(notMeasured(name, "Understudy", [String(error?.message ?? error), ...lastWords()].join("; ")));
   } finally {
     await stopAll();
   }

@@ -8,6 +8,10 @@ import { onCore, SERVER_CORE } from "./pinning.mjs";
 
 const PROBE = fileURLToPath(new URL("./probe.mjs", import.meta.url));
 const running = new Set();
+const died = [];
+
+/** What the servers said that ended without being told to, since the last call: the reason behind a broken connection. */
+export const lastWords = () => died.splice(0);
 
 export async function freePort() {
   const server = createServer();
@@ -39,6 +43,7 @@ export function startNode({ args, cwd, env, nodeArgs = [], probe = false }) {
   }).then(() => {
     server.exited = true;
     running.delete(server);
+    if (!server.stopping) died.push(`${args[0]} ended by itself: ${server.stderr.trim().slice(-600)}`);
   });
   running.add(server);
   server.stop = () => stop(server);
@@ -49,6 +54,7 @@ export function startNode({ args, cwd, env, nodeArgs = [], probe = false }) {
 
 async function stop(server) {
   if (server.exited) return;
+  server.stopping = true;
   server.child.kill("SIGTERM");
   const graceful = await Promise.race([server.ended.then(() => true), sleep(5000, false, { ref: false })]);
   if (!graceful) {

@@ -3,7 +3,7 @@ import { loadOk } from "./load.mjs";
 const WARM_UP_SECONDS = 1;
 
 /**
- * Loads several targets in turn (A B C, A B C, ...) after a warm-up of each, and returns, target by target,
+ * Loads several targets in turn (A B C, C B A, ...) after a warm-up of each, and returns, target by target,
  * the list of its turns [{rps, p99}]. `targets`: [{name, ...load's target}].
  */
 export async function takeTurns(targets, { rounds, seconds, log, warmUp = true }) {
@@ -13,7 +13,10 @@ export async function takeTurns(targets, { rounds, seconds, log, warmUp = true }
     await loadOk(target, WARM_UP_SECONDS);
   }
   for (let round = 1; round <= rounds; round++) {
-    for (const [index, target] of targets.entries()) {
+    const order = [...targets.entries()];
+    // To and fro, so that no target always runs on the caches and compiled code another has warmed.
+    if (round % 2 === 0) order.reverse();
+    for (const [index, target] of order) {
       log(`turn ${round} of ${rounds}: ${target.name}`);
       turns[index].push(await loadOk(target, seconds));
     }

@@ -6,15 +6,15 @@ import { startUnderstudy, understudy } from "../subjects/understudy.mjs";
 
 export const about = "from spawning the process to its first 200, reference world loaded";
 
-const STARTS = 7;
+const STARTS = 5;
 const reference = { ...understudy, start: () => startUnderstudy({ fixture: "reference" }) };
 
-export async function measure({ log, rounds }) {
+export async function measure({ log }) {
   const subjects = [nodeHttp, ...frameworks, ...peers, reference];
   const times = new Map(subjects.map((subject) => [subject, []]));
   const errors = new Map();
   // The first start of each fills the file cache and is not counted.
-  for (let turn = 0; turn <= Math.max(STARTS, rounds); turn++) {
+  for (let turn = 0; turn <= STARTS; turn++) {
     for (const subject of subjects.filter((candidate) => !errors.has(candidate))) {
       log(`start ${turn} of ${STARTS}: ${subject.name}`);
       try {

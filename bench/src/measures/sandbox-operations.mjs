@@ -2,23 +2,27 @@ import { openRegistry } from "../in-process.mjs";
 import { loadOk } from "../load.mjs";
 import { atLeast, atMost, notMeasured, row } from "../rows.mjs";
 import { median } from "../statistics.mjs";
-import { controlHeaders, fixtureFile, startUnderstudy } from "../subjects/understudy.mjs";
+import { controlHeaders, startUnderstudy } from "../subjects/understudy.mjs";
 
 export const about = "create, reset, snapshot, restore and fork inside the server; creations over HTTP";
 
 const BATCHES = 15;
 const BATCH = 200;
 const FIXTURES = [
-  { label: "reference", path: () => "reference" },
-  { label: "100,000 departments", path: () => fixtureFile({ generate: { departments: 100_000 } }) },
+  { label: "reference", fixture: { extends: "reference" }, departments: 8 },
+  {
+    label: "100,000 departments",
+    fixture: { extends: "reference", generate: { departments: 100_000 } },
+    departments: 100_000,
+  },
 ];
 
 export async function measure(run) {
   const rows = [];
-  for (const { label, path } of FIXTURES) {
+  for (const { label, ...world } of FIXTURES) {
     run.log(`inside the server, ${label}`);
     try {
-      rows.push(...(await insideTheServer(label, path())));
+      rows.push(...(await insideTheServer(label, world)));
     } catch (error) {
       rows.push(notMeasured(`sandbox operations, ${label}`, "Understudy", error));
     }
@@ -26,8 +30,8 @@ export async function measure(run) {
   return [...rows, ...(await overHttp(run))];
 }
 
-async function insideTheServer(label, fixture) {
-  const registry = await openRegistry({ fixture });
+async function insideTheServer(label, world) {
+  const registry = await openRegistry(world);
   const times = new Map();
   const timed = async (operation, task) => {
     const start = performance.now();

@@ -6,7 +6,8 @@ import { scratchFile, scratchFolder } from "../scratch.mjs";
 import { firstOk, freePort, startNode } from "../server-process.mjs";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const BIN = join(ROOT, "bin/understudy.js");
+/** Another build can be measured with the same harness. */
+const BIN = process.env.UNDERSTUDY_BIN ?? join(ROOT, "bin/understudy.js");
 export const BENCH_FIXTURE = fileURLToPath(new URL("../../fixtures/bench.yaml", import.meta.url));
 
 const KEYS = {
@@ -40,8 +41,8 @@ export function fixtureFile(additions = {}) {
  * Starts a server as a user would (journal on, files watched) and waits until it answers.
  * Options: fixture (name or path), args (more options of `start`), nodeArgs, probe, timeoutMs.
  */
-export async function startUnderstudy({ fixture = BENCH_FIXTURE, args = [], timeoutMs, ...process } = {}) {
-  if (!existsSync(BIN)) throw new Error("not built yet: bin/understudy.js is missing");
+export async function startUnderstudy({ fixture = BENCH_FIXTURE, args = [], timeoutMs, ...options } = {}) {
+  if (!existsSync(BIN)) throw new Error(`there is no ${BIN}`);
   const port = await freePort();
   const ready = join(scratchFolder(), "ready.json");
   const server = startNode({
@@ -50,7 +51,7 @@ export async function startUnderstudy({ fixture = BENCH_FIXTURE, args = [], time
       ...["--fixture", fixture, ...args],
     ],
     cwd: scratchFolder(),
-    ...process,
+    ...options,
   });
   const url = `http://127.0.0.1:${port}`;
   const firstAnswerMs = await firstOk(server, { url: url + LIMITS, headers: asEve, timeoutMs });
