@@ -2,7 +2,9 @@ import type { Resource } from "../contract/resource.ts";
 import { apiKeysResource } from "./api-keys/index.ts";
 import { auditLogsResource } from "./audit-logs/index.ts";
 import { authResource } from "./auth/index.ts";
+import { authConfigsResource } from "./auth-configs/index.ts";
 import { departmentsResource } from "./departments/index.ts";
+import { musicCollectionsResource } from "./music-collections/index.ts";
 import { organizationsResource } from "./organizations/index.ts";
 import { usersResource } from "./users/index.ts";
 
@@ -14,4 +16,6 @@ export const RESOURCES: readonly Resource[] = [
   authResource,
   departmentsResource,
   auditLogsResource,
+  authConfigsResource,
+  musicCollectionsResource,
 ];

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
-import type { FixtureReader } from "../../contract/resource.ts";
+import type { FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { Id, Timestamp, UserId } from "../../contract/schema.ts";
+import { entriesOf, firstOrganization, generatedId, usersOf } from "../organizations/of-fixture.ts";
 import { apiKeys, KEY_PATTERN } from "./schema.ts";
 
 const ApiKeyEntry = Type.Object(
@@ -16,14 +17,29 @@ const ApiKeyEntry = Type.Object(
   { additionalProperties: false },
 );
 
-const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+export const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 export const apiKeysFixture: FixtureReader = {
-  keys: { api_keys: Type.Array(ApiKeyEntry) },
+  keys: {
+    api_keys: Type.Union([Type.Array(ApiKeyEntry), Type.Integer({ minimum: 0, maximum: 200_000 })]),
+  },
+  check(fixture, report) {
+    if (typeof fixture["api_keys"] === "number") return;
+    const known = new Map(usersOf(fixture).map((user) => [user.id, user]));
+    const keys = new Map<string, string>();
+    for (const [position, entry] of keysOf(fixture).entries()) {
+      const user = known.get(entry.user_id);
+      const path = ["api_keys", position];
+      if (user === undefined) report([...path, "user_id"], `there is no user ${entry.user_id}`);
+      if (entry.key === undefined) continue;
+      const other = keys.get(entry.key);
+      if (other !== undefined) report([...path, "key"], `${other} has the same key`);
+      keys.set(entry.key, entry.id);
+    }
+  },
   seed(fixture, base) {
-    const entries = (fixture["api_keys"] ?? []) as Static<typeof ApiKeyEntry>[];
     base.fill(apiKeys, () =>
-      entries.map((entry) => ({
+      keysOf(fixture).map((entry) => ({
         id: entry.id,
         user_id: entry.user_id,
         current: entry.current,
@@ -35,3 +51,13 @@ export const apiKeysFixture: FixtureReader = {
     );
   },
 };
+
+/** Keys that a number asks for go to the users in turn, acting in their first organization. */
+function keysOf(fixture: FixtureData): readonly Static<typeof ApiKeyEntry>[] {
+  const users = usersOf(fixture);
+  return entriesOf(fixture, "api_keys", (n) => {
+    const user = users[n % users.length];
+    const current = Object.keys(user?.memberships ?? {})[0] ?? firstOrganization(fixture);
+    return { id: generatedId("apikey_", n), user_id: user?.id ?? "usr_system", current };
+  });
+}

@@ -39,33 +39,39 @@ const NAMES = [
 
 export const departmentsFixture: FixtureReader = {
   keys: {
-    departments: Type.Array(DepartmentEntry),
+    departments: Type.Union([Type.Array(DepartmentEntry), Type.Integer({ minimum: 0, maximum: 2_000_000 })]),
     globex_departments: Type.Array(DepartmentEntry, {
       description: "Shorthand for departments of org_globex",
     }),
   },
   generate: { departments: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   check(fixture, report) {
-    const known = new Map(entriesOf(fixture).map(({ entry }) => [entry.id, entry]));
-    for (const { entry, path } of entriesOf(fixture)) {
+    const known = new Map(departmentEntries(fixture).map(({ entry }) => [entry.id, entry]));
+    const sound = new Set<string>();
+    for (const { entry, path } of departmentEntries(fixture)) {
       const parent = entry.parent_id == null ? undefined : known.get(entry.parent_id);
       if (entry.parent_id != null && parent === undefined) {
         report([...path, "parent_id"], `there is no department ${entry.parent_id}`);
       } else if (parent && parent.organization_id !== entry.organization_id) {
         report([...path, "parent_id"], `${parent.id} belongs to another organization`);
-      } else if (parent && ancestors(entry, known).includes(entry.id)) {
+      } else if (isOwnAncestor(entry, known, sound)) {
         report([...path, "parent_id"], `${entry.id} would be its own ancestor`);
       }
     }
   },
   seed(fixture, base) {
     base.fill(departments, () => {
-      const entries = entriesOf(fixture).map(({ entry }) => entry);
+      const entries = departmentEntries(fixture).map(({ entry }) => entry);
       const records = new Map<string, Department>();
       const known = new Map(entries.map((entry) => [entry.id, entry]));
       for (const entry of entries) {
-        for (const id of [...ancestors(entry, known).reverse(), entry.id]) {
-          if (!records.has(id)) records.set(id, complete(known.get(id)!, records, { fixture, base }));
+        const missing = [entry];
+        // Climbs only to what is there already, so that a long chain costs its length once.
+        for (let id = entry.parent_id; id != null && !records.has(id); id = missing.at(-1)!.parent_id) {
+          missing.push(known.get(id)!);
+        }
+        for (const next of missing.reverse()) {
+          if (!records.has(next.id)) records.set(next.id, complete(next, records, { fixture, base }));
         }
       }
       return [...records.values(), ...generated(fixture, base, records.size)];
@@ -75,21 +81,29 @@ export const departmentsFixture: FixtureReader = {
 
 type Placed = Entry & { organization_id: string };
 
-function entriesOf(fixture: FixtureData): { entry: Placed; path: (string | number)[] }[] {
+/** What the fixture names one by one; departments asked for by number are made by `generated`. */
+export function departmentEntries(fixture: FixtureData): { entry: Placed; path: (string | number)[] }[] {
   const read = (key: string, organization_id: string) =>
-    ((fixture[key] ?? []) as Entry[]).map((entry, position) => ({
+    (Array.isArray(fixture[key]) ? (fixture[key] as Entry[]) : []).map((entry, position) => ({
       entry: { organization_id, ...entry },
       path: [key, position],
     }));
   return [...read("departments", firstOrganization(fixture)), ...read("globex_departments", "org_globex")];
 }
 
-/** Ids above an entry, nearest first; ends where a chain closes on itself. */
-function ancestors(entry: Placed, known: ReadonlyMap<string, Placed>): string[] {
-  const chain: string[] = [];
-  for (let id = entry.parent_id; id != null && !chain.includes(id); id = known.get(id)?.parent_id)
-    chain.push(id);
-  return chain;
+/** Whether the chain above an entry comes back to it; `sound` remembers those whose chain ends. */
+function isOwnAncestor(entry: Placed, known: ReadonlyMap<string, Placed>, sound: Set<string>): boolean {
+  const chain = new Set<string>([entry.id]);
+  let id = entry.parent_id;
+  while (id != null && !sound.has(id)) {
+    if (id === entry.id) return true;
+    // A ring further up is reported for those who are in it.
+    if (chain.has(id)) return false;
+    chain.add(id);
+    id = known.get(id)?.parent_id;
+  }
+  for (const passed of chain) sound.add(passed);
+  return false;
 }
 
 function complete(
@@ -117,7 +131,8 @@ function complete(
 
 /** Departments that `generate:` asks for beyond those given: a tree eight wide, in the first organization. */
 function generated(fixture: FixtureData, base: BaseBuilder, present: number): Department[] {
-  const wanted = Number(fixture.generate?.["departments"] ?? 0) - present;
+  const asked = typeof fixture["departments"] === "number" ? fixture["departments"] : 0;
+  const wanted = Math.max(asked, Number(fixture.generate?.["departments"] ?? 0)) - present;
   const made: Department[] = [];
   const organization_id = firstOrganization(fixture);
   for (let i = 0; i < wanted; i++) {

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { Id, Words } from "../../contract/schema.ts";
+import { entriesOf, generatedId } from "./of-fixture.ts";
 import { ORGANIZATION_TYPES, organizations, PLANS } from "./schema.ts";
 
 const OrganizationEntry = Type.Object(
@@ -18,9 +19,13 @@ const COMPANY_NAMES = ["Northwind", "Contoso", "Umbra", "Vandelay", "Stark", "Wa
 const COMPANY_KINDS = ["Robotics", "Labs", "Analytics", "Logistics", "Studios", "Foods"];
 
 export const organizationsFixture: FixtureReader = {
-  keys: { organizations: Type.Array(OrganizationEntry) },
+  keys: {
+    organizations: Type.Union([Type.Array(OrganizationEntry), Type.Integer({ minimum: 0, maximum: 10_000 })]),
+  },
   seed(fixture, base) {
-    const entries = (fixture["organizations"] ?? []) as Static<typeof OrganizationEntry>[];
+    const entries = entriesOf<Static<typeof OrganizationEntry>>(fixture, "organizations", (n) => ({
+      id: generatedId("org_", n),
+    }));
     base.fill(organizations, () =>
       entries.map((entry) => {
         const random = base.random("organizations", entry.id);

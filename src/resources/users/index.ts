@@ -1,10 +1,11 @@
 import type { Resource } from "../../contract/resource.ts";
+import { setCurrentOrganization } from "./operations.ts";
 import { users } from "./schema.ts";
 import { usersFixture } from "./seed.ts";
 
 export const usersResource: Resource = {
   name: "users",
   collections: [users],
-  operations: [],
+  operations: [setCurrentOrganization],
   fixture: usersFixture,
 };

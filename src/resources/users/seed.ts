@@ -1,7 +1,8 @@
 import Type, { type Static } from "typebox";
-import type { FixtureReader } from "../../contract/resource.ts";
+import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { Timestamp, UserId, Words } from "../../contract/schema.ts";
-import { ACCOUNTS, ROLES, users } from "./schema.ts";
+import { usersOf } from "../organizations/of-fixture.ts";
+import { ACCOUNTS, ROLES, type User, users } from "./schema.ts";
 
 const DAY = 86_400_000;
 
@@ -18,6 +19,8 @@ const UserEntry = Type.Object(
   },
   { additionalProperties: false },
 );
+
+export type UserEntry = Static<typeof UserEntry>;
 
 export const FIRST_NAMES = [
   "Alma",
@@ -48,24 +51,28 @@ export const LAST_NAMES = [
 ];
 
 export const usersFixture: FixtureReader = {
-  keys: { users: Type.Array(UserEntry) },
+  keys: { users: Type.Union([Type.Array(UserEntry), Type.Integer({ minimum: 0, maximum: 200_000 })]) },
   seed(fixture, base) {
-    const entries = (fixture["users"] ?? []) as Static<typeof UserEntry>[];
-    base.fill(users, () =>
-      entries.map((entry) => {
-        const random = base.random("users", entry.id);
-        const name = entry.name ?? `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
-        return {
-          id: entry.id,
-          name,
-          email: entry.email ?? `${name.toLowerCase().replaceAll(/[^a-z]+/g, ".")}@example.test`,
-          memberships: entry.memberships ?? {},
-          capabilities: entry.capabilities ?? {},
-          account: entry.account ?? "active",
-          verified: entry.verified ?? true,
-          created_at: entry.created_at ? base.instant(entry.created_at) : -random.int(60, 400) * DAY,
-        };
-      }),
-    );
+    base.fill(users, () => usersOf<UserEntry>(fixture).map((entry) => completeUser(entry, base)));
   },
 };
+
+/** A user of the fixture with what it leaves out; other seeds name people by it. */
+export function completeUser(entry: UserEntry, base: BaseBuilder): User {
+  const random = base.random("users", entry.id);
+  const name = entry.name ?? `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
+  return {
+    id: entry.id,
+    name,
+    email: entry.email ?? emailFor(name),
+    memberships: entry.memberships ?? {},
+    capabilities: entry.capabilities ?? {},
+    account: entry.account ?? "active",
+    verified: entry.verified ?? true,
+    created_at: entry.created_at ? base.instant(entry.created_at) : -random.int(60, 400) * DAY,
+  };
+}
+
+export function emailFor(name: string): string {
+  return `${name.toLowerCase().replaceAll(/[^a-z]+/g, ".")}@example.test`;
+}

@@ -1,0 +1,57 @@
+import { invalidInput } from "../../contract/errors.ts";
+import { parseDateOrInstant } from "../../documents/instant.ts";
+import type { View } from "../../state/table.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { type AuditLog, auditLogs } from "./schema.ts";
+
+export interface AuditFilter {
+  entity_type?: string;
+  action_type?: string;
+  actor_id?: string;
+  target_id?: string;
+  department_id?: string;
+  from_date?: string;
+  to_date?: string;
+  search_term?: string;
+}
+
+/**
+ * The organization's entries between the two dates, both included, newest first (G28: a date without
+ * time is the whole UTC day). The list belongs to the world as it is now, whatever happens later.
+ * @throws ApiError INVALID_INPUT for `from_date` when it lies after `to_date`
+ */
+export function entriesWithin(
+  world: WorldReader,
+  organization_id: string,
+  { from_date, to_date }: AuditFilter,
+): View<AuditLog> {
+  const all = world.index(auditLogs, "by_organization", organization_id);
+  const from = from_date === undefined ? undefined : parseDateOrInstant(from_date)!.from;
+  const to = to_date === undefined ? undefined : parseDateOrInstant(to_date)!.to;
+  if (from === undefined && to === undefined) return all;
+  if (from !== undefined && to !== undefined && from > to) {
+    throw invalidInput("from_date", from_date, "from_date lies after to_date");
+  }
+  // The list runs backwards in time, so its bounds change sides.
+  const newest = to === undefined ? Number.NEGATIVE_INFINITY : -world.relative(to);
+  const oldest = from === undefined ? Number.POSITIVE_INFINITY : -world.relative(from);
+  return all.between(newest, oldest);
+}
+
+/** Whether an entry passes the filters other than the dates; undefined when there are none. */
+export function matcherOf(filter: AuditFilter): ((entry: AuditLog) => boolean) | undefined {
+  const { entity_type, action_type, actor_id, target_id, department_id, search_term } = filter;
+  const tests: ((entry: AuditLog) => boolean)[] = [];
+  if (entity_type !== undefined) tests.push((entry) => entry.entity_type === entity_type);
+  if (action_type !== undefined) tests.push((entry) => entry.action === action_type);
+  if (actor_id !== undefined) tests.push((entry) => entry.actor_id === actor_id);
+  if (target_id !== undefined) tests.push((entry) => entry.target_id === target_id);
+  if (department_id !== undefined) tests.push((entry) => entry.department_id === department_id);
+  if (search_term !== undefined && search_term !== "") {
+    const term = search_term.toLowerCase();
+    tests.push(({ entity_name, actor_name, actor_email }) =>
+      [entity_name, actor_name, actor_email].some((text) => text.toLowerCase().includes(term)),
+    );
+  }
+  return tests.length === 0 ? undefined : (entry) => tests.every((test) => test(entry));
+}

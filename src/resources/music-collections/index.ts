@@ -1,0 +1,13 @@
+import type { Resource } from "../../contract/resource.ts";
+import { listTracks } from "./operations.ts";
+import { musicCollections, tracks } from "./schema.ts";
+import { musicCollectionsFixture } from "./seed.ts";
+import { musicCollectionState, trackState } from "./state.ts";
+
+export const musicCollectionsResource: Resource = {
+  name: "music_collections",
+  collections: [musicCollections, tracks],
+  operations: [listTracks],
+  fixture: musicCollectionsFixture,
+  state: { music_collections: musicCollectionState, tracks: trackState },
+};

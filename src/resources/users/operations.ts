@@ -1,0 +1,46 @@
+import Type from "typebox";
+import { ApiError } from "../../contract/errors.ts";
+import { operation } from "../../contract/operation.ts";
+import { Id } from "../../contract/schema.ts";
+import { apiKeys } from "../api-keys/schema.ts";
+import { isMember } from "../organizations/access.ts";
+import { OrganizationSummary, organizations } from "../organizations/schema.ts";
+
+export const setCurrentOrganization = operation({
+  id: "users.set_current_organization",
+  section: "4.5",
+  assumptions: ["G03", "G32"],
+  method: "PUT",
+  path: "/v1/user/current-organization",
+  summary: "Set the organization that the calling key acts in",
+  description: "Changes the calling key (for a session token: its key) and no other key of the user.",
+  body: { kind: "json", schema: Type.Object({ organization_id: Id("org_") }) },
+  errors: ["INSUFFICIENT_PERMISSIONS"],
+  success: {
+    status: 200,
+    schema: Type.Object({
+      success: Type.Boolean(),
+      message: Type.String(),
+      current_organization_id: Id("org_"),
+      organization: OrganizationSummary,
+    }),
+  },
+  access(call) {
+    const { organization_id } = call.body;
+    const organization = call.world.get(organizations, organization_id);
+    // An organization that does not exist is answered like a foreign one, so that nothing can be probed.
+    if (organization === undefined || !isMember(call, organization_id)) {
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { organization_id } });
+    }
+    return organization;
+  },
+  handle({ principal, world }, { id, name, type }) {
+    world.update(apiKeys, principal.key_id, { current: id });
+    return {
+      success: true,
+      message: `Requests with this key now act in ${name}.`,
+      current_organization_id: id,
+      organization: { id, name, type },
+    };
+  },
+});
