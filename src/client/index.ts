@@ -1,1 +1,5 @@
-export { assemble } from "../understudy.ts";
+export { connect, type UnderstudyClient } from "./connect.ts";
+export { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
+export { ControlError, UnreachableError } from "./http.ts";
+export { SandboxClient } from "./sandbox.ts";
+export type * from "./types.ts";

@@ -1,0 +1,63 @@
+import { type ControlHttp, controlHttp } from "./http.ts";
+import { SandboxClient } from "./sandbox.ts";
+import type { List, SandboxOptions, SandboxState } from "./types.ts";
+
+/** A running server, in this process or another (interfaces 8). */
+export interface UnderstudyClient {
+  /** The server's address, without a trailing slash. */
+  readonly url: string;
+  readonly http: ControlHttp;
+  health(): Promise<{ status: "ok"; version: string; uptime_seconds: number; sandboxes: number }>;
+  /** Creates a sandbox; the name is made up where none is given. */
+  sandbox(options?: SandboxOptions): Promise<SandboxClient>;
+  /** Opens one that exists, such as `default`. */
+  open(name: string): Promise<SandboxClient>;
+  list(): Promise<SandboxState[]>;
+  /** Forks a sandbox under a new name. */
+  fork(source: string, name: string): Promise<SandboxClient>;
+}
+
+/** @throws UnreachableError when nothing answers at `url` (on the first call, not here) */
+export function connect(url = "http://127.0.0.1:4747", options: { token?: string } = {}): UnderstudyClient {
+  const http = controlHttp(url, options.token ?? process.env["UNDERSTUDY_TOKEN"]);
+  const opened = async (state: SandboxState) =>
+    new SandboxClient(http, state, await credentialsOf(http, state));
+  return {
+    url: http.url,
+    http,
+    health: () => http.call("GET", "/_control/health"),
+    sandbox: async (wanted = {}) =>
+      opened(await http.call<SandboxState>("POST", "/_control/sandboxes", wanted)),
+    open: async (name) =>
+      opened(await http.call<SandboxState>("GET", `/_control/sandboxes/${encodeURIComponent(name)}`)),
+    list: async () => (await http.call<List<SandboxState>>("GET", "/_control/sandboxes")).items,
+    fork: async (source, name) =>
+      opened(
+        await http.call<SandboxState>("POST", `/_control/sandboxes/${encodeURIComponent(source)}/fork`, {
+          name,
+        }),
+      ),
+  };
+}
+
+interface KeyRecord {
+  user_id: string;
+  key: string;
+  revoked: boolean;
+  expires_at: string | null;
+}
+
+/** One key per user: the first that is neither revoked nor expired. */
+async function credentialsOf(
+  http: ControlHttp,
+  { name, clock }: SandboxState,
+): Promise<Record<string, string>> {
+  const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
+  const { items } = await http.call<List<KeyRecord>>("GET", path);
+  const credentials: Record<string, string> = {};
+  for (const { user_id, key, revoked, expires_at } of items) {
+    const usable = !revoked && (expires_at === null || expires_at > clock.now);
+    if (usable && credentials[user_id] === undefined) credentials[user_id] = key;
+  }
+  return credentials;
+}

@@ -1,0 +1,71 @@
+/** A refusal of the control API, with the problem that it answered (RFC 9457). */
+export class ControlError extends Error {
+  override readonly name = "ControlError";
+  readonly status: number;
+  readonly problem: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, problem: Record<string, unknown>) {
+    const said = [problem["detail"] ?? problem["title"] ?? `the server answered ${status}`, problem["hint"]];
+    super(said.filter((part) => part !== undefined).join(" "));
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** Nothing answers at the URL. */
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+
+  constructor(url: string, cause: unknown) {
+    super(
+      `No Understudy answers at ${url}. Start one with \`understudy start\`, or name another with --url.`,
+      { cause },
+    );
+  }
+}
+
+export interface ControlHttp {
+  readonly url: string;
+  readonly token: string | undefined;
+  /** Sends JSON, resolves with the JSON that came back; undefined for 204. @throws ControlError, UnreachableError */
+  call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
+  /** The body as text, for HAR files and reports. */
+  text(path: string): Promise<string>;
+}
+
+export function controlHttp(url: string, token?: string): ControlHttp {
+  const base = url.replace(/\/+$/, "");
+  async function request(method: string, path: string, body?: unknown): Promise<Response> {
+    let response: Response;
+    try {
+      response = await fetch(base + path, {
+        method,
+        headers: {
+          accept: "application/json",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(token ? { authorization: `Bearer ${token}` } : {}),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
+    } catch (error) {
+      throw new UnreachableError(base, error);
+    }
+    if (!response.ok) {
+      const problem = await response
+        .json()
+        .catch(() => ({ title: `The server answered ${response.status}.` }));
+      throw new ControlError(response.status, problem as Record<string, unknown>);
+    }
+    return response;
+  }
+  return {
+    url: base,
+    token,
+    async call<T>(method: string, path: string, body?: unknown) {
+      const response = await request(method, path, body);
+      if (response.status === 204) return undefined as T;
+      return (await response.json()) as T;
+    },
+    text: async (path) => (await request("GET", path)).text(),
+  };
+}
