@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Collection, StoredRecord } from "./collection.ts";
+import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Root } from "./root.ts";
 import type { Table, View } from "./table.ts";
@@ -77,6 +77,11 @@ export class Transaction implements WorldReader {
 
   index<R extends StoredRecord>(collection: Collection<R>, name: string, group: string): View<R> {
     return this.table(collection).index(name, group);
+  }
+
+  /** Every collection of this world, the internal ones too. */
+  collections(): AnyCollection[] {
+    return Object.values(this.tables).map((table) => table.collection);
   }
 
   insert<R extends StoredRecord>(collection: Collection<R>, record: R): R {

@@ -1,10 +1,12 @@
 import type { Resource } from "../../contract/resource.ts";
 import { apiKeys } from "./schema.ts";
 import { apiKeysFixture } from "./seed.ts";
+import { apiKeyState } from "./state.ts";
 
 export const apiKeysResource: Resource = {
   name: "api_keys",
   collections: [apiKeys],
   operations: [],
   fixture: apiKeysFixture,
+  state: { api_keys: apiKeyState },
 };

@@ -2,10 +2,12 @@ import type { Resource } from "../../contract/resource.ts";
 import { reparentDepartment } from "./operations.ts";
 import { departments } from "./schema.ts";
 import { departmentsFixture } from "./seed.ts";
+import { departmentState } from "./state.ts";
 
 export const departmentsResource: Resource = {
   name: "departments",
   collections: [departments],
   operations: [reparentDepartment],
   fixture: departmentsFixture,
+  state: { departments: departmentState },
 };

@@ -1,4 +1,4 @@
-import type { Transaction } from "../../state/transaction.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AuditEntry } from "../audit-logs/record.ts";
 import { type Department, departments } from "./schema.ts";
 
@@ -35,6 +35,15 @@ export function moveDepartment(
     }
   }
   return moved;
+}
+
+/** Everything below a department, parents before their children. */
+export function descendantsOf(world: WorldReader, { id }: Department): Department[] {
+  const found = [...world.index(departments, "by_parent", id)];
+  for (let next = 0; next < found.length; next++) {
+    for (const child of world.index(departments, "by_parent", found[next]!.id)) found.push(child);
+  }
+  return found;
 }
 
 /** G31: what the audit log says of a move; the target is the new parent, empty at top level. */

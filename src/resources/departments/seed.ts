@@ -24,7 +24,7 @@ const DepartmentEntry = Type.Object(
 type Entry = Static<typeof DepartmentEntry>;
 
 const DAY = 86_400_000;
-const NAMES = [
+export const NAMES = [
   "Support",
   "Design",
   "Research",

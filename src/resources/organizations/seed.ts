@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { Id, Words } from "../../contract/schema.ts";
+import type { Random } from "../../state/random.ts";
 import { entriesOf, generatedId } from "./of-fixture.ts";
 import { ORGANIZATION_TYPES, organizations, PLANS } from "./schema.ts";
 
@@ -31,7 +32,7 @@ export const organizationsFixture: FixtureReader = {
         const random = base.random("organizations", entry.id);
         return {
           id: entry.id,
-          name: entry.name ?? `${random.pick(COMPANY_NAMES)} ${random.pick(COMPANY_KINDS)}`,
+          name: entry.name ?? inventOrganizationName(random),
           type: entry.type ?? "company",
           plan: entry.plan ?? "standard",
           rate_limit: entry.rate_limit ?? null,
@@ -40,3 +41,7 @@ export const organizationsFixture: FixtureReader = {
     );
   },
 };
+
+export function inventOrganizationName(random: Random): string {
+  return `${random.pick(COMPANY_NAMES)} ${random.pick(COMPANY_KINDS)}`;
+}

@@ -2,10 +2,12 @@ import type { Resource } from "../../contract/resource.ts";
 import { setCurrentOrganization } from "./operations.ts";
 import { users } from "./schema.ts";
 import { usersFixture } from "./seed.ts";
+import { userState } from "./state.ts";
 
 export const usersResource: Resource = {
   name: "users",
   collections: [users],
   operations: [setCurrentOrganization],
   fixture: usersFixture,
+  state: { users: userState },
 };

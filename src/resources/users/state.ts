@@ -1,0 +1,120 @@
+import { invalidInput } from "../../contract/errors.ts";
+import type { StateActor, StateRules } from "../../contract/resource.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { removeKey } from "../api-keys/rules.ts";
+import { apiKeys } from "../api-keys/schema.ts";
+import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
+import { organizations } from "../organizations/schema.ts";
+import { type UserEvent, userEventData } from "./events.ts";
+import { type User, users } from "./schema.ts";
+import { emailFor, FIRST_NAMES, LAST_NAMES } from "./seed.ts";
+
+interface Change {
+  tx: Transaction;
+  actor: StateActor;
+  user: User;
+}
+
+/** Users come and go through state calls alone (G18); each organization of theirs hears of it. */
+export const userState: StateRules<User> = {
+  complete(fields, tx, random) {
+    const name = fields.name ?? `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
+    const [first] = tx.all(organizations).page(0, 1);
+    return {
+      email: emailFor(name),
+      memberships: first === undefined ? {} : { [first.id]: "member" },
+      capabilities: {},
+      account: "active",
+      verified: false,
+      created_at: tx.now,
+      ...fields,
+      name,
+    };
+  },
+  insert(tx, record, actor) {
+    requireOrganizations(tx, record);
+    tx.insert(users, record);
+    for (const organization_id of Object.keys(record.memberships)) {
+      tell({ tx, actor, user: record }, organization_id, "user.created");
+      audit({ tx, actor, user: record }, organization_id, "created");
+    }
+    return record;
+  },
+  update(tx, before, after, actor) {
+    requireOrganizations(tx, after);
+    tx.put(users, after);
+    const change = { tx, actor, user: after };
+    const values = changedFields(before, after);
+    if (values === undefined) return after;
+    const own = changedFields(before, after, ["memberships"]);
+    const beyondVerified = changedFields(before, after, ["verified"]) !== undefined;
+    const verified = after.verified && !before.verified;
+    for (const organization_id of organizationsOf(before, after)) {
+      if (verified) tell(change, organization_id, "user.verified");
+      if (beyondVerified || !verified) tell(change, organization_id, "user.updated");
+      if (own !== undefined) audit(change, organization_id, "updated", own);
+      auditRole(change, organization_id, before);
+    }
+    return after;
+  },
+  remove(tx, record, actor) {
+    for (const key of tx.index(apiKeys, "by_user", record.id)) removeKey(tx, key);
+    for (const organization_id of Object.keys(record.memberships)) {
+      tell({ tx, actor, user: record }, organization_id, "user.deleted");
+      audit({ tx, actor, user: record }, organization_id, "deleted");
+    }
+    // Last, so that an owner who deletes themselves is still known by name in the log.
+    tx.remove(users, record.id);
+  },
+};
+
+function requireOrganizations(tx: Transaction, { memberships, capabilities }: User): void {
+  for (const id of Object.keys(memberships)) {
+    if (tx.get(organizations, id) === undefined)
+      throw invalidInput(`memberships.${id}`, memberships[id], "there is no such organization");
+  }
+  for (const id of Object.keys(capabilities)) {
+    if (!Object.hasOwn(memberships, id))
+      throw invalidInput(
+        `capabilities.${id}`,
+        capabilities[id],
+        "the user is no member of this organization",
+      );
+  }
+}
+
+function organizationsOf(before: User, after: User): string[] {
+  return [...new Set([...Object.keys(before.memberships), ...Object.keys(after.memberships)])];
+}
+
+function tell({ tx, actor, user }: Change, organization_id: string, event: UserEvent): void {
+  if (!actor.silent) tx.emit(event, organization_id, userEventData(event, user, tx));
+}
+
+function audit(
+  { tx, actor, user }: Change,
+  organization_id: string,
+  action: string,
+  values?: { previous_value: string; new_value: string },
+): void {
+  const entry = { organization_id, entity_type: "user" as const, entity_id: user.id, entity_name: user.name };
+  recordStateAudit(tx, actor, { ...entry, action, ...values });
+}
+
+/** G31: a role that somebody gains, changes or loses in one organization. */
+function auditRole({ tx, actor, user }: Change, organization_id: string, before: User): void {
+  const was = before.memberships[organization_id];
+  const is = user.memberships[organization_id];
+  if (was === is) return;
+  recordStateAudit(tx, actor, {
+    organization_id,
+    entity_type: "role_assignment",
+    entity_id: user.id,
+    entity_name: is ?? was!,
+    action: was === undefined ? "created" : is === undefined ? "deleted" : "updated",
+    target_id: user.id,
+    target_name: user.name,
+    previous_value: was,
+    new_value: is,
+  });
+}
