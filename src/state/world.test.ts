@@ -107,6 +107,46 @@ describe("World", () => {
     expect(world.pending().map(({ subject }) => subject)).toEqual(["z"]);
   });
 
+  it("interfaces 4 advance starts what is due at one instant together and leaves out what was called off", async () => {
+    const seen: string[] = [];
+    const open: (() => void)[] = [];
+    const { world } = makeWorld({
+      timerHandlers: {
+        "webhook.retry":
+          (_tx, { subject }) =>
+          async () => {
+            seen.push(`${subject} begins`);
+            if (subject === "c") await Promise.resolve();
+            else await new Promise<void>((resolve) => open.push(resolve));
+            seen.push(`${subject} ends`);
+            return subject !== "b";
+          },
+      },
+    });
+    world.transact((tx) => {
+      for (const [subject, due] of [
+        ["a", 1000],
+        ["b", 1000],
+        ["c", 2000],
+      ] as const)
+        tx.schedule({ kind: "webhook.retry", subject, due });
+    });
+    const advance = world.advance((now) => now + 2000);
+    while (open.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    expect(seen).toEqual(["a begins", "b begins"]);
+    for (const end of open) end();
+    expect((await advance).map(({ subject }) => subject)).toEqual(["a", "c"]);
+    expect(seen).toEqual(["a begins", "b begins", "a ends", "b ends", "c begins", "c ends"]);
+  });
+
+  it("tells its parts when a restore or the end replaces it", () => {
+    const seen: boolean[] = [];
+    const { world } = makeWorld({ onReplace: ({ isClosed }) => seen.push(isClosed) });
+    world.restore(world.value());
+    world.close();
+    expect(seen).toEqual([false, true]);
+  });
+
   it("interfaces 4 advance refuses to go back and {next} goes to the nearest due instant", async () => {
     const { world } = makeWorld();
     await expect(world.advance(START - 1)).rejects.toThrow(RangeError);

@@ -14,16 +14,25 @@ import { type EmittedEvent, Transaction } from "./transaction.ts";
 
 /**
  * Runs inside the transaction that removes the timer; what it returns runs after the commit and is
- * awaited by `advance`.
+ * awaited by `advance`. An effect that resolves with false was called off before it began (a retry whose
+ * webhook another retry of the same instant disabled), and the advance does not report it.
  */
-export type TimerHandler = (tx: Transaction, timer: Timer) => void | (() => Promise<void>);
+// biome-ignore lint/suspicious/noConfusingVoidType: an effect that has nothing to say returns nothing
+export type TimerHandler = (tx: Transaction, timer: Timer) => void | (() => Promise<boolean | void>);
+
+type TimerEffect = Exclude<ReturnType<TimerHandler>, void>;
 
 export interface WorldParts {
   timerHandlers: Partial<Record<TimerKind, TimerHandler>>;
-  /** Turns emitted events into records (pending deliveries) before the commit. */
-  onEmit: (tx: Transaction, events: readonly EmittedEvent[]) => void;
+  /**
+   * Turns emitted events into records (pending deliveries) before the commit. What it returns runs after
+   * the commit and is awaited by `advance`, as with timers.
+   */
+  onEmit: (tx: Transaction, events: readonly EmittedEvent[]) => void | (() => Promise<void>);
   /** After every commit that changed something; must not throw. */
   onCommit: (world: World, commit: Commit) => void;
+  /** The root was replaced as a whole by a restore, or the world has ended. Must not throw. */
+  onReplace?: (world: World) => void;
   /** A handler threw: its changes are dropped and its timer with them. Must not throw. */
   onTimerError?: (error: unknown, timer: Timer) => void;
 }
@@ -83,7 +92,7 @@ export class World {
   private readonly wallClock: () => number;
   private readonly parts: WorldParts;
   private readonly listeners = new Set<() => void>();
-  private readonly running = new Set<Promise<void>>();
+  private readonly running = new Set<Promise<unknown>>();
   private advancing: Promise<unknown> = Promise.resolve();
   private osTimer: NodeJS.Timeout | undefined;
   private nextDue = Number.POSITIVE_INFINITY;
@@ -165,9 +174,9 @@ export class World {
   }
 
   /** Registers outbound work that an advance must wait for. */
-  track(work: Promise<void>): void {
+  track(work: Promise<unknown>): void {
     this.running.add(work);
-    void work.finally(() => this.running.delete(work)).catch(() => {});
+    void work.catch(() => {}).finally(() => this.running.delete(work));
   }
 
   /** Resolves when no tracked work is under way. */
@@ -202,6 +211,7 @@ export class World {
     this.generation += 1;
     this.clock = moveClock(value.clock, value.clock.at, this.wallClock());
     this.arm();
+    this.parts.onReplace?.(this);
     this.notify();
   }
 
@@ -212,6 +222,7 @@ export class World {
   close(): void {
     this.closed = true;
     clearTimeout(this.osTimer);
+    this.parts.onReplace?.(this);
     this.notify();
   }
 
@@ -227,8 +238,9 @@ export class World {
   private transactNow<T>(change: (tx: Transaction) => T): T {
     const tx = this.read();
     const value = change(tx);
-    if (tx.emitted.length > 0) this.parts.onEmit(tx, tx.emitted);
+    const effect = tx.emitted.length > 0 ? this.parts.onEmit(tx, tx.emitted) : undefined;
     this.commit(tx);
+    if (effect) this.track(effect());
     return value;
   }
 
@@ -256,17 +268,22 @@ export class World {
     const end = this.endOf(target, now);
     if (end < now) throw new RangeError("the clock only moves forward");
     if (end > LAST_INSTANT) throw new RangeError("the clock ends with the year 9999");
-    const ran: RanTimer[] = [];
+    const ran = new Set<RanTimer>();
+    let steps = 0;
     this.clock = pinClock(this.clock, now);
     try {
       while (this.nextDue <= end && !this.closed) {
         this.clock = pinClock(this.clock, Math.max(this.nextDue, this.epochNow()));
-        const timer = this.runNext();
-        if (timer === undefined) break;
-        ran.push({ at: new Date(this.epochNow()).toISOString(), kind: timer.kind, subject: timer.subject });
-        await this.settled();
-        if (ran.length % STEPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-        if (generation !== this.generation) return ran;
+        const step = this.runNext();
+        if (step === undefined) break;
+        const { kind, subject } = step.timer;
+        const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
+        ran.add(entry);
+        void step.effect?.then((made) => made === false && ran.delete(entry)).catch(() => {});
+        // What is due at one instant is started together, so that one slow effect holds up no other.
+        if (this.nextDue > this.epochNow()) await this.settled();
+        if (++steps % STEPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (generation !== this.generation) return [...ran];
       }
     } finally {
       if (generation === this.generation) {
@@ -275,7 +292,7 @@ export class World {
         this.notify();
       }
     }
-    return ran;
+    return [...ran];
   }
 
   private endOf(target: AdvanceTarget, now: number): number {
@@ -287,7 +304,7 @@ export class World {
     return this.nextDue === Number.POSITIVE_INFINITY ? now : this.nextDue;
   }
 
-  private runNext(): Timer | undefined {
+  private runNext(): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
     const first = this.read().index(timers, "due", "").page(0, 1)[0];
     if (first === undefined) return undefined;
     try {
@@ -295,13 +312,17 @@ export class World {
         tx.remove(timers, first.id);
         return this.parts.timerHandlers[first.kind]?.(tx, first);
       });
-      if (effect) this.track(effect());
+      if (effect) {
+        const running = effect();
+        this.track(running);
+        return { timer: first, effect: running };
+      }
     } catch (error) {
       // Left in place, the timer would be due again at once and for ever.
       this.transactNow((tx) => tx.remove(timers, first.id));
       this.parts.onTimerError?.(error, first);
     }
-    return first;
+    return { timer: first };
   }
 
   /** Points the one OS timer of this world at the nearest due instant. */
