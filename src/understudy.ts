@@ -5,17 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
 import type { Services } from "./contract/operation.ts";
-import type { FixtureData } from "./contract/resource.ts";
 import type { Settings } from "./contract/settings.ts";
-import { buildBase } from "./fixtures/base.ts";
+import { createFixtureSource, type WatchableFixtureSource } from "./fixtures/fixture-source.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { RESOURCES } from "./resources/index.ts";
+import { requireBudget } from "./resources/usage/require-budget.ts";
 import type { FaultGate } from "./sandbox/fault-gate.ts";
 import { type ClockSetting, SandboxRegistry } from "./sandbox/registry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
-import type { Root } from "./state/root.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 
 export interface UnderstudyOptions {
@@ -28,6 +27,7 @@ export interface UnderstudyOptions {
 
 export interface Understudy {
   readonly sandboxes: SandboxRegistry;
+  readonly fixtures: WatchableFixtureSource;
   readonly server: Server;
   /** Binds and resolves with the base URL. */
   listen(port: number, host: string): Promise<string>;
@@ -39,10 +39,11 @@ export interface Understudy {
 export function assemble(options: UnderstudyOptions = {}): Understudy {
   const log = options.log ?? pino({ level: "warn" }, pino.destination(2));
   const folder = mkdtempSync(join(tmpdir(), "understudy-"));
+  const fixtures = createFixtureSource({ resources: RESOURCES });
   const sandboxes = new SandboxRegistry({
-    fixtures: { load: loadInline },
+    fixtures,
     defaults: {
-      fixture: options.fixture ?? {},
+      fixture: options.fixture ?? "reference",
       seed: options.seed ?? 1,
       clock: options.clock ?? { mode: "real" },
       settings: options.settings ?? {},
@@ -60,7 +61,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     pipeline: {
       router: new Router(RESOURCES.flatMap(({ operations }) => operations)),
       identify,
-      requireBudget: () => {},
+      requireBudget,
       services: (sandbox) => servicesOf(sandbox),
       uploadFolder: (sandbox) => join(folder, sandbox.name),
       durable: undefined,
@@ -71,6 +72,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   sandboxes.create({ name: "default" });
   return {
     sandboxes,
+    fixtures,
     server,
     listen: (port, host) =>
       new Promise((resolve, reject) => {
@@ -89,28 +91,6 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         });
         server.closeIdleConnections();
       }),
-  };
-}
-
-const bases = new WeakMap<object, Map<number, Root>>();
-
-function loadInline(fixture: string | object) {
-  const data = fixture as FixtureData;
-  return {
-    name: "inline",
-    root(seed: number): Root {
-      let bySeed = bases.get(data);
-      if (bySeed === undefined) {
-        bySeed = new Map();
-        bases.set(data, bySeed);
-      }
-      let root = bySeed.get(seed);
-      if (root === undefined) {
-        root = buildBase(data, seed, RESOURCES);
-        bySeed.set(seed, root);
-      }
-      return root;
-    },
   };
 }
 
