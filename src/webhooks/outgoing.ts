@@ -1,0 +1,73 @@
+import Type from "typebox";
+import { collection } from "../state/collection.ts";
+import type { Transaction, WorldReader } from "../state/transaction.ts";
+import type { World } from "../state/world.ts";
+
+export type AttemptKind = "first" | "retry" | "redelivery";
+
+/**
+ * An attempt that is to be made now, or is under way. It stands in the root until its outcome is recorded,
+ * so a snapshot, a fork or a restart in between makes the attempt again (receivers tell by the delivery id).
+ */
+export interface Outgoing {
+  id: string;
+  kind: AttemptKind;
+  webhook_id: string;
+  delivery_id: string;
+  /** Order within the webhook. */
+  position: number;
+  /** The webhook was disabled meanwhile: not made if it has not begun, and followed by no retry. */
+  cancelled: boolean;
+  /** Of a first attempt: the delivery to be, which nobody sees before the attempt has ended (G24). */
+  first?: NewDelivery;
+}
+
+export interface NewDelivery {
+  organization_id: string;
+  event: string;
+  created_at: number;
+  /** The exact text that every attempt sends. */
+  body: string;
+}
+
+export const outgoing = collection<Outgoing>({
+  name: "_outgoing",
+  prefix: "",
+  idField: "id",
+  internal: true,
+  schema: Type.Object({}),
+  indexes: {
+    by_webhook: { groups: ({ webhook_id }) => [webhook_id], order: ({ position }) => position },
+  },
+});
+
+/** Puts an attempt behind those that its webhook has already. */
+export function queueAttempt(tx: Transaction, attempt: Omit<Outgoing, "position" | "cancelled">): void {
+  const queue = tx.index(outgoing, "by_webhook", attempt.webhook_id);
+  const [last] = queue.size === 0 ? [] : queue.page(queue.size - 1, 1);
+  tx.put(outgoing, { ...attempt, position: (last?.position ?? 0) + 1, cancelled: false });
+}
+
+export function isUnderWay(world: WorldReader, attempt_id: string): boolean {
+  return world.get(outgoing, attempt_id) !== undefined;
+}
+
+/** Resolves once the outcome of each of these attempts is recorded, or the world they belong to is gone. */
+export function attemptsEnded(world: World, ids: readonly string[], signal?: AbortSignal): Promise<void> {
+  const { generation } = world;
+  let left = [...ids];
+  return new Promise((resolve) => {
+    let stop = () => {};
+    const look = () => {
+      const present = world.read();
+      left = left.filter((id) => isUnderWay(present, id));
+      if (left.length > 0 && !world.isClosed && !signal?.aborted && world.generation === generation) return;
+      stop();
+      signal?.removeEventListener("abort", look);
+      resolve();
+    };
+    signal?.addEventListener("abort", look, { once: true });
+    stop = world.subscribe(look);
+    look();
+  });
+}
