@@ -70,6 +70,19 @@ export class Reply {
   }
 }
 
+/**
+ * An answer that spends tokens of its key's budget per minute; the rate headers of this very answer show
+ * what is left (G07).
+ */
+export class TokenReply extends Reply {
+  readonly tokens: number;
+
+  constructor(status: number, body: unknown, tokens: number) {
+    super(status, body);
+    this.tokens = tokens;
+  }
+}
+
 /** Bytes or text as they are, with their content type. */
 export class RawBody {
   readonly content_type: string;

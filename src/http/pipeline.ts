@@ -124,6 +124,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     checkResponse(operation, result);
     return result;
   });
+  step.spendTokens(exchange, value);
   if (operation.finish) {
     value = await operation.finish(call, value, parts.services(sandbox));
     checkResponse(operation, value);

@@ -1,5 +1,5 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import type { Call, Identity } from "../contract/operation.ts";
+import { type Call, type Identity, TokenReply } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
@@ -48,6 +48,15 @@ export function countRequest(exchange: Exchange, { principal, requests_per_minut
     details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
     headers: { "Retry-After": String(retry_after_seconds) },
   });
+}
+
+/** G07: the tokens of an answer come off the budget that its own headers show. */
+export function spendTokens(exchange: Exchange, value: unknown): void {
+  const { sandbox, identity, rate, at } = exchange;
+  if (!(value instanceof TokenReply) || identity === undefined || rate === undefined) return;
+  const spending = { now: at, token_limit: rate.token_limit };
+  const token_remaining = sandbox.windows.spend(identity.principal.key_id, value.tokens, spending);
+  exchange.rate = { ...rate, token_remaining };
 }
 
 /** The body as it arrived, read once; fault rules may have asked for it already. */

@@ -37,9 +37,16 @@ export class RateWindows {
     };
   }
 
-  /** Spends tokens of 4.19; the budget is shown and never refuses (G07). */
-  spend(key_id: string, tokens: number, now: number): void {
-    this.current(key_id, now).tokens += tokens;
+  /**
+   * Spends tokens of 4.19 from the window in which its request was counted, and says what is left; the
+   * budget is shown and never refuses (G07). A window that is over by now stays closed.
+   */
+  spend(key_id: string, tokens: number, { now, token_limit }: { now: number; token_limit: number }): number {
+    const window = this.windows.get(key_id);
+    if (window === undefined || window.minute !== Math.floor(now / WINDOW_MS))
+      return Math.max(0, token_limit - tokens);
+    window.tokens += tokens;
+    return Math.max(0, token_limit - window.tokens);
   }
 
   copy(): RateWindows {
