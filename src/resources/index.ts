@@ -1,11 +1,19 @@
 import type { Resource } from "../contract/resource.ts";
 import { apiKeysResource } from "./api-keys/index.ts";
+import { assistantsResource } from "./assistants/index.ts";
 import { auditLogsResource } from "./audit-logs/index.ts";
 import { authResource } from "./auth/index.ts";
 import { authConfigsResource } from "./auth-configs/index.ts";
+import { changeLogsResource } from "./change-logs/index.ts";
+import { dashboardsResource } from "./dashboards/index.ts";
 import { departmentsResource } from "./departments/index.ts";
+import { invoicesResource } from "./invoices/index.ts";
+import { modelResponsesResource } from "./model-responses/index.ts";
+import { modelsResource } from "./models/index.ts";
 import { musicCollectionsResource } from "./music-collections/index.ts";
 import { organizationsResource } from "./organizations/index.ts";
+import { threadsResource } from "./threads/index.ts";
+import { usageResource } from "./usage/index.ts";
 import { usersResource } from "./users/index.ts";
 
 /** The whole emulated API, one line per resource; order is the order of documents and lists. */
@@ -18,4 +26,12 @@ export const RESOURCES: readonly Resource[] = [
   auditLogsResource,
   authConfigsResource,
   musicCollectionsResource,
+  threadsResource,
+  assistantsResource,
+  changeLogsResource,
+  dashboardsResource,
+  usageResource,
+  modelsResource,
+  modelResponsesResource,
+  invoicesResource,
 ];

@@ -1,0 +1,47 @@
+import type { StateActor } from "../../contract/resource.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { actorOf } from "../change-logs/actor.ts";
+import { newestFirstId, recordChange } from "../change-logs/record.ts";
+import type { Change } from "../change-logs/schema.ts";
+import { type Assistant, assistantHistory, type HistoryEntry } from "./schema.ts";
+
+/** State calls reach the world from the machine it runs on. */
+const METADATA: HistoryEntry["metadata"] = {
+  ip_address: "127.0.0.1",
+  user_agent: "understudy-control",
+  source: "api",
+};
+
+/**
+ * Tells of a change to an assistant in its history and in the change log (G31). The history of 4.8 has
+ * no word for a restored assistant; only the change log has.
+ */
+export function recordAssistantChange(
+  tx: Transaction,
+  assistant: Assistant,
+  {
+    action,
+    changes,
+    actor,
+  }: { action: HistoryEntry["action"] | "restored"; changes: Change[]; actor: StateActor },
+): void {
+  if (actor.silent) return;
+  const entry = {
+    organization_id: assistant.organization_id,
+    resource_type: "assistant" as const,
+    resource_id: assistant.id,
+    resource_name: assistant.name,
+    changes,
+  };
+  if (action !== "restored") {
+    tx.insert(assistantHistory, {
+      id: newestFirstId(tx, assistantHistory),
+      timestamp: tx.now,
+      ...entry,
+      action,
+      ...actorOf(tx, actor.user_id, assistant.organization_id),
+      metadata: METADATA,
+    });
+  }
+  recordChange(tx, { ...entry, action, actor_id: actor.user_id });
+}

@@ -1,0 +1,80 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, NullableInstant, Timestamp, UserId, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+import { entryFields } from "../change-logs/schema.ts";
+
+export const HISTORY_ACTIONS = ["created", "updated", "deleted"] as const;
+
+/** Section 2.1 names assistants and shows no fields; these are what their history tells of (G18). */
+export const Assistant = Type.Object({
+  id: Id("asst_"),
+  organization_id: Id("org_"),
+  name: Type.String({ minLength: 1 }),
+  description: Type.String(),
+  instructions: Type.String(),
+  model: Type.String({ minLength: 1 }),
+  temperature: Type.Number({ minimum: 0, maximum: 2 }),
+  created_by: UserId(),
+  created_at: Instant(),
+  /** Set while the assistant is in the bin; null brings it back. */
+  deleted_at: NullableInstant(),
+});
+export type Assistant = Static<typeof Assistant>;
+
+export const assistants = collection<Assistant>({
+  name: "assistants",
+  prefix: "asst_",
+  idField: "id",
+  schema: Assistant,
+});
+
+const historyFields = {
+  ...entryFields,
+  resource_type: Type.Literal("assistant"),
+  resource_id: Id("asst_"),
+  action: Words(HISTORY_ACTIONS),
+  metadata: Type.Object({
+    ip_address: Type.String(),
+    user_agent: Type.String(),
+    source: Type.String(),
+  }),
+};
+
+/** Section 2.6. It carries its organization because it outlives the assistant (G18). */
+export const HistoryEntry = Type.Object({
+  ...historyFields,
+  organization_id: Id("org_"),
+  timestamp: Instant(),
+});
+export type HistoryEntry = Static<typeof HistoryEntry>;
+
+export const HistoryEntryBody = Type.Object(
+  { ...historyFields, timestamp: Timestamp() },
+  { $id: "AssistantHistoryEntry" },
+);
+
+/** One list for each combination of filters, so that none of them is ever scanned. */
+export function historyGroup(
+  assistant_id: string,
+  { action, user_id }: { action?: string; user_id?: string },
+): string {
+  return `${assistant_id}|${action ?? ""}|${user_id ?? ""}`;
+}
+
+export const assistantHistory = collection<HistoryEntry>({
+  name: "assistant_history",
+  prefix: "log_",
+  idField: "id",
+  schema: HistoryEntry,
+  indexes: {
+    newest: {
+      groups: ({ resource_id, action, user_id }) => [
+        historyGroup(resource_id, {}),
+        historyGroup(resource_id, { action }),
+        historyGroup(resource_id, { user_id }),
+        historyGroup(resource_id, { action, user_id }),
+      ],
+      order: ({ timestamp }) => -timestamp,
+    },
+  },
+});

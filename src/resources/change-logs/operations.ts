@@ -1,0 +1,57 @@
+import Type from "typebox";
+import { operation } from "../../contract/operation.ts";
+import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
+import { requireAdministrator } from "../organizations/access.ts";
+import { dateSpan } from "./date-span.ts";
+import { CHANGE_ACTIONS, ChangeLogBody, changeLogGroup, changeLogs, RESOURCE_TYPES } from "./schema.ts";
+
+export const listChangeLogs = operation({
+  id: "change_logs.list",
+  section: "4.16",
+  assumptions: ["G02", "G03", "G08", "G28", "G31"],
+  method: "POST",
+  path: "/v1/organizations/{organization_id}/dashboard/change-logs",
+  summary: "List an organization's change log",
+  description: "Newest first. Filters stand in the body, all of them optional; so is the body itself.",
+  params: Type.Object({ organization_id: Id("org_") }),
+  body: {
+    kind: "json",
+    optional: true,
+    schema: Type.Object({
+      skip: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
+      take: Type.Optional(PageNumber({ minimum: 1, maximum: 100, default: 50 })),
+      start_date: Type.Optional(DateOrInstant()),
+      end_date: Type.Optional(DateOrInstant()),
+      resource_type: Type.Optional(Words(RESOURCE_TYPES)),
+      action: Type.Optional(Words(CHANGE_ACTIONS)),
+    }),
+  },
+  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED", "INSUFFICIENT_PERMISSIONS"],
+  success: {
+    status: 200,
+    schema: Type.Object({
+      logs: Type.Array(ChangeLogBody),
+      total_count: Type.Integer(),
+      skip: Type.Integer(),
+      take: Type.Integer(),
+    }),
+  },
+  access(call) {
+    requireAdministrator(call, call.params.organization_id);
+  },
+  handle({ params: { organization_id }, body, world }) {
+    const { skip = 0, take = 50 } = body;
+    const { from, to } = dateSpan(body, world);
+    const found = world
+      .index(changeLogs, "newest", changeLogGroup(organization_id, body))
+      .between(-to, -from);
+    return {
+      logs: found
+        .page(skip, take)
+        .map(({ organization_id: _, ...entry }) => ({ ...entry, timestamp: world.iso(entry.timestamp) })),
+      total_count: found.size,
+      skip,
+      take,
+    };
+  },
+});

@@ -1,0 +1,73 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, Timestamp, UserId, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** Section 4.16. */
+export const RESOURCE_TYPES = ["organization_user", "assistant", "rule", "document"] as const;
+export const CHANGE_ACTIONS = [
+  "created",
+  "updated",
+  "deleted",
+  "added",
+  "removed",
+  "restored",
+  "entity_attached",
+  "entity_detached",
+] as const;
+
+/** Section 2.6: empty for a creation. */
+export const Change = Type.Object({
+  field: Type.String(),
+  old_value: Type.Unknown(),
+  new_value: Type.Unknown(),
+});
+export type Change = Static<typeof Change>;
+
+/** What the entries of both logs of section 2.6 share, besides timestamp, type and action. */
+export const entryFields = {
+  id: Id("log_"),
+  resource_id: Type.String({ minLength: 1 }),
+  resource_name: Type.String(),
+  user_id: UserId(),
+  user_name: Type.String(),
+  user_email: Type.String(),
+  changes: Type.Array(Change),
+};
+
+const fields = {
+  ...entryFields,
+  resource_type: Words(RESOURCE_TYPES),
+  action: Words(CHANGE_ACTIONS),
+};
+
+export const ChangeLog = Type.Object({ ...fields, organization_id: Id("org_"), timestamp: Instant() });
+export type ChangeLog = Static<typeof ChangeLog>;
+
+/** Section 2.6, without the metadata that only assistant history carries. */
+export const ChangeLogBody = Type.Object({ ...fields, timestamp: Timestamp() }, { $id: "ChangeLog" });
+
+/** One list for each combination of filters, so that none of them is ever scanned. */
+export function changeLogGroup(
+  organization_id: string,
+  { resource_type, action }: { resource_type?: string; action?: string },
+): string {
+  return `${organization_id}|${resource_type ?? ""}|${action ?? ""}`;
+}
+
+export const changeLogs = collection<ChangeLog>({
+  name: "change_logs",
+  prefix: "log_",
+  idField: "id",
+  schema: ChangeLog,
+  indexes: {
+    newest: {
+      groups: ({ organization_id, resource_type, action }) => [
+        changeLogGroup(organization_id, {}),
+        changeLogGroup(organization_id, { resource_type }),
+        changeLogGroup(organization_id, { action }),
+        changeLogGroup(organization_id, { resource_type, action }),
+      ],
+      order: ({ timestamp }) => -timestamp,
+    },
+  },
+});

@@ -1,0 +1,13 @@
+import type { Resource } from "../../contract/resource.ts";
+import { resolveShareLink, revokeShareLink } from "./operations.ts";
+import { dashboards, shareLinks } from "./schema.ts";
+import { dashboardsFixture } from "./seed.ts";
+import { dashboardRules, shareLinkRules } from "./state.ts";
+
+export const dashboardsResource: Resource = {
+  name: "dashboards",
+  collections: [dashboards, shareLinks],
+  operations: [revokeShareLink, resolveShareLink],
+  fixture: dashboardsFixture,
+  state: { dashboards: dashboardRules, share_links: shareLinkRules },
+};

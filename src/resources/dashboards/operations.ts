@@ -1,0 +1,63 @@
+import Type from "typebox";
+import { ApiError, resourceNotFound } from "../../contract/errors.ts";
+import { noContent, operation } from "../../contract/operation.ts";
+import { Id } from "../../contract/schema.ts";
+import { hasCapability, isMember } from "../organizations/access.ts";
+import { revoked } from "./rules.ts";
+import { dashboards, shareLinks } from "./schema.ts";
+
+const REVOKE_CAPABILITY = "report-create";
+
+export const revokeShareLink = operation({
+  id: "share_links.revoke",
+  section: "4.12",
+  assumptions: ["G02", "G03"],
+  method: "DELETE",
+  path: "/v1/dashboards/{dashboard_id}/share-links/{link_id}",
+  summary: "Revoke a dashboard's share link",
+  description: "The slug stops resolving at once. Revoking a revoked link changes nothing.",
+  params: Type.Object({ dashboard_id: Id("dsh_"), link_id: Id("slink_") }),
+  errors: ["DASHBOARD_NOT_FOUND", "INSUFFICIENT_PERMISSIONS", "RESOURCE_NOT_FOUND"],
+  success: { status: 204, description: "The link is revoked." },
+  access(call) {
+    const { dashboard_id, link_id } = call.params;
+    const dashboard = call.world.get(dashboards, dashboard_id);
+    if (dashboard === undefined || !isMember(call, dashboard.organization_id)) {
+      throw new ApiError("DASHBOARD_NOT_FOUND", { details: { dashboard_id } });
+    }
+    if (!hasCapability(call, dashboard.organization_id, REVOKE_CAPABILITY)) {
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_capability: REVOKE_CAPABILITY } });
+    }
+    const link = call.world.get(shareLinks, link_id);
+    if (link?.dashboard_id !== dashboard_id) throw resourceNotFound("link_id", link_id);
+    return link;
+  },
+  handle({ world }, link) {
+    world.put(shareLinks, revoked(link, world.now));
+    return noContent();
+  },
+});
+
+export const resolveShareLink = operation({
+  id: "share_links.resolve",
+  section: "G19",
+  assumptions: ["G02", "G19"],
+  method: "GET",
+  path: "/v1/dashboards/shared/{slug}",
+  summary: "Open a shared dashboard",
+  description: "For anybody who has the link: needs no credentials and counts against no rate.",
+  params: Type.Object({ slug: Type.String({ minLength: 1, examples: ["revenue-board"] }) }),
+  credentials: false,
+  errors: ["RESOURCE_NOT_FOUND"],
+  success: {
+    status: 200,
+    schema: Type.Object({ dashboard_id: Id("dsh_"), title: Type.String(), link_id: Id("slink_") }),
+  },
+  access({ params: { slug }, world }) {
+    const [link] = world.index(shareLinks, "by_slug", slug).page(0, 1);
+    const dashboard = link?.status === "active" ? world.get(dashboards, link.dashboard_id) : undefined;
+    if (link === undefined || dashboard === undefined) throw resourceNotFound("slug", slug);
+    return { dashboard_id: dashboard.id, title: dashboard.title, link_id: link.link_id };
+  },
+  handle: (_call, shared) => shared,
+});

@@ -1,0 +1,42 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+export const Dashboard = Type.Object({
+  id: Id("dsh_"),
+  organization_id: Id("org_"),
+  title: Type.String({ minLength: 1 }),
+  created_by: UserId(),
+  created_at: Instant(),
+});
+export type Dashboard = Static<typeof Dashboard>;
+
+export const dashboards = collection<Dashboard>({
+  name: "dashboards",
+  prefix: "dsh_",
+  idField: "id",
+  schema: Dashboard,
+});
+
+/** Section 3.4. */
+export const ShareLink = Type.Object({
+  link_id: Id("slink_"),
+  dashboard_id: Id("dsh_"),
+  slug: Type.String({ pattern: "^[A-Za-z0-9_-]{1,120}$" }),
+  status: Words(["active", "revoked"]),
+  created_by: UserId(),
+  created_at: Instant(),
+  revoked_at: NullableInstant(),
+});
+export type ShareLink = Static<typeof ShareLink>;
+
+export const shareLinks = collection<ShareLink>({
+  name: "share_links",
+  prefix: "slink_",
+  idField: "link_id",
+  schema: ShareLink,
+  indexes: {
+    by_dashboard: { groups: ({ dashboard_id }) => [dashboard_id], order: ({ created_at }) => created_at },
+    by_slug: { groups: ({ slug }) => [slug], order: ({ link_id }) => link_id },
+  },
+});

@@ -1,0 +1,21 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** G25: the shape that the billing events carry. */
+export const Invoice = Type.Object({
+  invoice_id: Id("inv_"),
+  organization_id: Id("org_"),
+  amount: Type.Number({ minimum: 0 }),
+  currency: Type.String({ pattern: "^[A-Z]{3}$" }),
+  status: Words(["draft", "paid", "failed"]),
+  created_at: Instant(),
+});
+export type Invoice = Static<typeof Invoice>;
+
+export const invoices = collection<Invoice>({
+  name: "invoices",
+  prefix: "inv_",
+  idField: "invoice_id",
+  schema: Invoice,
+});

@@ -1,0 +1,13 @@
+import type { Resource } from "../../contract/resource.ts";
+import { createModelResponse } from "./operations.ts";
+import { replyRules } from "./schema.ts";
+import { replyRulesFixture } from "./seed.ts";
+import { replyRuleRules } from "./state.ts";
+
+export const modelResponsesResource: Resource = {
+  name: "model_responses",
+  collections: [replyRules],
+  operations: [createModelResponse],
+  fixture: replyRulesFixture,
+  state: { reply_rules: replyRuleRules },
+};

@@ -1,0 +1,51 @@
+import MiniSearch from "minisearch";
+import type { Services } from "../../contract/operation.ts";
+import type { Transaction } from "../../state/transaction.ts";
+
+/** A passage of an attached file, as an answer cites it. */
+export interface Quote {
+  filename: string;
+  passage: string;
+  /** How well it fits the question; compares passages of different files. */
+  score: number;
+}
+
+export interface PassageRequest {
+  world: Transaction;
+  services: Services;
+  file_id: string;
+  question: string;
+}
+
+/** Finds the passage of one file that fits a question best; undefined for a file without text. */
+export type PassageFor = (request: PassageRequest) => Promise<Quote | undefined> | Quote | undefined;
+
+/** The best of all attached files, the first of them where they are equal. */
+export async function bestQuote(
+  passageFor: PassageFor,
+  { file_ids, ...request }: Omit<PassageRequest, "file_id"> & { file_ids: readonly string[] },
+): Promise<Quote | undefined> {
+  let best: Quote | undefined;
+  for (const file_id of file_ids) {
+    const quote = await passageFor({ ...request, file_id });
+    if (quote && (best === undefined || quote.score > best.score)) best = quote;
+  }
+  return best;
+}
+
+const SENTENCE = /[^.!?\n]+[.!?]*/g;
+const LONGEST_PASSAGE = 300;
+
+/** The sentence of a text that fits a question best, the first one where none has a word of it. */
+export function bestPassage(text: string, question: string): { passage: string; score: number } | undefined {
+  const passages = (text.match(SENTENCE) ?? [])
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== "");
+  if (passages.length === 0) return undefined;
+  const search = new MiniSearch<{ id: number; text: string }>({ fields: ["text"] });
+  search.addAll(passages.map((passage, id) => ({ id, text: passage })));
+  const [hit] = search.search(question, { prefix: (term) => term.length > 3 });
+  const passage = passages[hit?.id ?? 0]!;
+  // By characters, so that no surrogate pair is cut in half.
+  return { passage: [...passage].slice(0, LONGEST_PASSAGE).join(""), score: hit?.score ?? 0 };
+}

@@ -1,0 +1,92 @@
+import Type, { type Static } from "typebox";
+import { Id, Timestamp, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+import { ContentBlock, MESSAGE_ROLES } from "../threads/schema.ts";
+
+/** Section 2.13. */
+export const FILES_PER_MESSAGE = 10;
+
+const messageFields = {
+  role: Words(MESSAGE_ROLES),
+  content: Type.Optional(
+    Type.Union([
+      Type.String(),
+      Type.Array(ContentBlock, {
+        contains: { properties: { type: { const: "file" } } },
+        minContains: 0,
+        maxContains: FILES_PER_MESSAGE,
+      }),
+    ]),
+  ),
+  texts: Type.Optional(
+    Type.Array(Type.Object({ text: Type.String() }), { description: "The shorter form of the API overview" }),
+  ),
+  files: Type.Optional(Type.Array(Type.Object({ file_id: Id("file_") }), { maxItems: FILES_PER_MESSAGE })),
+};
+
+/** Section 2.13, in either form: `content`, or the overview's `texts` (G20). */
+export const InputMessage = Type.Object(
+  { ...messageFields, id: Type.Optional(Type.String()) },
+  { $id: "InputMessage", if: { required: ["texts"] }, else: { required: ["content"] } },
+);
+export type InputMessage = Static<typeof InputMessage>;
+
+export const ModelResponse = Type.Object(
+  {
+    id: Id("resp_"),
+    object: Type.Literal("model.response"),
+    created_at: Timestamp(),
+    model: Type.String(),
+    output: Type.Array(
+      Type.Object({
+        type: Type.Literal("message"),
+        role: Type.Literal("assistant"),
+        content: Type.Array(Type.Object({ type: Type.Literal("text"), text: Type.String() })),
+      }),
+    ),
+    usage: Type.Object({
+      input_tokens: Type.Integer(),
+      output_tokens: Type.Integer(),
+      total_tokens: Type.Integer(),
+      cost: Type.Number(),
+      currency: Type.Literal("CHF"),
+    }),
+    inputs: Type.Array(Type.Object({ id: Type.String(), ...messageFields })),
+  },
+  { $id: "ModelResponse" },
+);
+
+const ruleFields = {
+  /** All that are given must hold; none given matches everything. */
+  match: Type.Object(
+    {
+      model: Type.Optional(Type.String({ minLength: 1 })),
+      text: Type.Optional(Type.String({ minLength: 1 })),
+      file_id: Type.Optional(Id("file_")),
+    },
+    { additionalProperties: false },
+  ),
+  reply: Type.String(),
+};
+
+/** G20: what a sandbox answers where its author wants a certain text. */
+export const ReplyRule = Type.Object({
+  id: Id("reply_"),
+  /** Rules are tried in this order. */
+  position: Type.Integer({ minimum: 0 }),
+  ...ruleFields,
+});
+export type ReplyRule = Static<typeof ReplyRule>;
+
+export const ReplyRuleEntry = Type.Object(
+  { id: Type.Optional(Id("reply_")), ...ruleFields },
+  { additionalProperties: false },
+);
+
+export const replyRules = collection<ReplyRule>({
+  name: "reply_rules",
+  prefix: "reply_",
+  idField: "id",
+  schema: ReplyRule,
+  indexes: { in_order: { groups: () => [""], order: ({ position }) => position } },
+});

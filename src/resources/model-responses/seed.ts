@@ -1,0 +1,19 @@
+import Type, { type Static } from "typebox";
+import type { FixtureReader } from "../../contract/resource.ts";
+import { ReplyRuleEntry, replyRules } from "./schema.ts";
+
+export const replyRulesFixture: FixtureReader = {
+  keys: {
+    reply_rules: Type.Array(ReplyRuleEntry, { description: "Tried in this order; the first match replies" }),
+  },
+  seed(fixture, base) {
+    const entries = (fixture["reply_rules"] ?? []) as Static<typeof ReplyRuleEntry>[];
+    base.fill(replyRules, () =>
+      entries.map((entry, position) => ({
+        id: `reply_${base.random("reply_rules", position).letters(20)}`,
+        ...entry,
+        position,
+      })),
+    );
+  },
+};

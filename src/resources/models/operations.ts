@@ -1,0 +1,82 @@
+import Type from "typebox";
+import { ApiError } from "../../contract/errors.ts";
+import { operation } from "../../contract/operation.ts";
+import { Id } from "../../contract/schema.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { isMember } from "../organizations/access.ts";
+import { organizations } from "../organizations/schema.ts";
+import { Model, models } from "./schema.ts";
+
+const listing = { models: Type.Array(Model), total_count: Type.Integer() };
+
+/** All models are available to all organizations (G21). */
+function activeModels(world: WorldReader) {
+  const active = world.index(models, "active", "");
+  return { models: [...active], total_count: active.size };
+}
+
+export const listOrganizationModels = operation({
+  id: "models.list_for_organization",
+  section: "4.18",
+  assumptions: ["G21", "G22"],
+  method: "GET",
+  path: "/v1/organizations/{organization_id}/models",
+  summary: "List the models available to an organization",
+  description:
+    "Announced, not available in production: answers 404 unless the setting `preview` is on. Fields may change.",
+  params: Type.Object({ organization_id: Id("org_") }),
+  errors: ["ORGANIZATION_NOT_FOUND", "INSUFFICIENT_PERMISSIONS", "RESOURCE_NOT_FOUND"],
+  success: { status: 200, schema: Type.Object({ organization_id: Id("org_"), ...listing }) },
+  access(call) {
+    const { organization_id } = call.params;
+    if (call.settings.preview === "off") {
+      throw new ApiError("RESOURCE_NOT_FOUND", {
+        message: "This endpoint has been announced and is not available yet.",
+        system_message:
+          "Use GET /v1/models until it is, or switch the sandbox's setting `preview` on to try the intended behaviour.",
+        details: { organization_id },
+      });
+    }
+    if (call.world.get(organizations, organization_id) === undefined)
+      throw new ApiError("ORGANIZATION_NOT_FOUND", { details: { organization_id } });
+    // G22: this endpoint's own 403, not the one that the others give to strangers.
+    if (!isMember(call, organization_id))
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { organization_id } });
+  },
+  handle: ({ params: { organization_id }, world }) => ({ organization_id, ...activeModels(world) }),
+});
+
+export const listModels = operation({
+  id: "models.list",
+  section: "4.18",
+  assumptions: ["G21"],
+  method: "GET",
+  path: "/v1/models",
+  summary: "List the models",
+  description: "Active models by `order`, then by title. `max_tokens` and `cost_per_1k_tokens` may be null.",
+  errors: [],
+  success: { status: 200, schema: Type.Object(listing) },
+  handle: ({ world }) => activeModels(world),
+});
+
+export const listModelsV2 = operation({
+  id: "models.list_v2",
+  section: "4.18",
+  assumptions: ["G21"],
+  method: "GET",
+  path: "/v2/models",
+  summary: "List the models, under the other version prefix",
+  description: "Answers as `/v1/models` does, or 404 where the setting `v2_models` is off.",
+  errors: ["RESOURCE_NOT_FOUND"],
+  success: { status: 200, schema: Type.Object(listing) },
+  access({ settings }) {
+    if (settings.v2_models === "off") {
+      throw new ApiError("RESOURCE_NOT_FOUND", {
+        message: "There is no such endpoint.",
+        system_message: "The sandbox's setting `v2_models` is off; use /v1/models.",
+        details: { path: "/v2/models" },
+      });
+    }
+  },
+  handle: ({ world }) => activeModels(world),
+});

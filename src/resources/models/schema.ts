@@ -1,0 +1,43 @@
+import Type, { type Static } from "typebox";
+import { Id, Nullable, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** Section 2.8 says that there are four vendors and keeps their names to itself; so do we. */
+export const PROVIDERS = ["vendor_a", "vendor_b", "vendor_c", "vendor_d"] as const;
+
+const LARGEST_ORDER = 1_000_000_000;
+
+/** Section 2.8, stored as it is answered. */
+export const Model = Type.Object(
+  {
+    id: Id("model_"),
+    title: Type.String({ minLength: 1 }),
+    description: Nullable(Type.String()),
+    key: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$" }),
+    external: Type.String({ minLength: 1 }),
+    provider: Words(PROVIDERS),
+    is_active: Type.Boolean(),
+    is_visible_in_ui: Type.Boolean(),
+    order: Type.Integer({ minimum: 0, maximum: LARGEST_ORDER }),
+    max_tokens: Nullable(Type.Integer({ minimum: 1 })),
+    cost_per_1k_tokens: Nullable(Type.Number({ minimum: 0 })),
+  },
+  { $id: "Model" },
+);
+export type Model = Static<typeof Model>;
+
+export const models = collection<Model>({
+  name: "models",
+  prefix: "model_",
+  idField: "id",
+  schema: Model,
+  indexes: {
+    active: { groups: ({ is_active }) => (is_active ? [""] : []), order: displayOrder },
+    by_key: { groups: ({ key }) => [key], order: ({ id }) => id },
+  },
+});
+
+/** 4.18: `order` ascending, then alphabetically by title. */
+function displayOrder({ order, title }: Model): string {
+  return `${String(order).padStart(10, "0")} ${title.toLowerCase()}`;
+}

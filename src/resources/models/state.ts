@@ -1,0 +1,20 @@
+import { invalidInput } from "../../contract/errors.ts";
+import type { StateRules } from "../../contract/resource.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { type Model, models } from "./schema.ts";
+import { completeModel } from "./seed.ts";
+
+export const modelRules: StateRules<Model> = {
+  complete: (fields, _tx, random) =>
+    completeModel({ ...fields, key: fields.key ?? `model-${random.letters(8)}` }, random),
+  insert: (tx, record) => tx.insert(models, unambiguous(tx, record)),
+  update: (tx, _before, after) => tx.put(models, unambiguous(tx, after)),
+};
+
+/** Requests name a model by its key, so no two may share one. */
+function unambiguous(tx: Transaction, model: Model): Model {
+  for (const other of tx.index(models, "by_key", model.key)) {
+    if (other.id !== model.id) throw invalidInput("key", model.key, `${other.id} has this key`);
+  }
+  return model;
+}

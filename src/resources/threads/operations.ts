@@ -1,0 +1,44 @@
+import Type from "typebox";
+import { ApiError, resourceNotFound } from "../../contract/errors.ts";
+import { operation } from "../../contract/operation.ts";
+import { Id } from "../../contract/schema.ts";
+import { isAdministrator } from "../organizations/access.ts";
+import { deleteThreadWithMessages } from "./rules.ts";
+import { threads } from "./schema.ts";
+
+export const deleteThread = operation({
+  id: "threads.delete",
+  section: "4.7",
+  assumptions: ["G02", "G05", "G08", "G25"],
+  method: "DELETE",
+  path: "/v1/threads/{thread_id}",
+  summary: "Delete a thread for good",
+  description:
+    "Removes the thread and all its messages. For its owner, and owners and admins of its organization.",
+  params: Type.Object({ thread_id: Id("thread_") }),
+  envelope: "B",
+  spellings: {
+    RESOURCE_NOT_FOUND: "thread_not_found",
+    AUTHENTICATION_REQUIRED: "missing_authentication",
+    INSUFFICIENT_PERMISSIONS: "insufficient_permissions",
+  },
+  errors: ["INSUFFICIENT_PERMISSIONS", "RESOURCE_NOT_FOUND"],
+  success: {
+    status: 200,
+    schema: Type.Object({ success: Type.Boolean(), threadId: Id("thread_"), message: Type.String() }),
+  },
+  access(call) {
+    const { thread_id } = call.params;
+    const thread = call.world.get(threads, thread_id);
+    if (thread === undefined) throw resourceNotFound("thread_id", thread_id);
+    // Section 5 rule 3: no access to an existing thread is 403, for strangers to its organization too.
+    if (thread.owner_id !== call.principal.user_id && !isAdministrator(call, thread.organization_id)) {
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { thread_id } });
+    }
+    return thread;
+  },
+  handle({ world }, thread) {
+    deleteThreadWithMessages(world, thread);
+    return { success: true, threadId: thread.id, message: "Thread deleted successfully" };
+  },
+});

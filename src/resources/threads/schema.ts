@@ -1,0 +1,57 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** Section 2.13. */
+export const MESSAGE_ROLES = ["user", "system", "assistant"] as const;
+
+export const Thread = Type.Object({
+  id: Id("thread_"),
+  organization_id: Id("org_"),
+  owner_id: UserId(),
+  title: Type.String(),
+  created_at: Instant(),
+});
+export type Thread = Static<typeof Thread>;
+
+export const threads = collection<Thread>({
+  name: "threads",
+  prefix: "thread_",
+  idField: "id",
+  schema: Thread,
+});
+
+/** Section 2.13: the type says which other field a block must have. */
+export const ContentBlock = Type.Object(
+  {
+    type: Words(["text", "file"]),
+    text: Type.Optional(Type.String()),
+    file_id: Type.Optional(Id("file_")),
+  },
+  {
+    allOf: [
+      { if: { properties: { type: { not: { const: "text" } } } }, else: { required: ["text"] } },
+      { if: { properties: { type: { not: { const: "file" } } } }, else: { required: ["file_id"] } },
+    ],
+  },
+);
+export type ContentBlock = Static<typeof ContentBlock>;
+
+export const Message = Type.Object({
+  id: Id("msg_"),
+  thread_id: Id("thread_"),
+  role: Words(MESSAGE_ROLES),
+  content: Type.Union([Type.String(), Type.Array(ContentBlock)]),
+  created_at: Instant(),
+});
+export type Message = Static<typeof Message>;
+
+export const messages = collection<Message>({
+  name: "messages",
+  prefix: "msg_",
+  idField: "id",
+  schema: Message,
+  indexes: {
+    by_thread: { groups: ({ thread_id }) => [thread_id], order: ({ created_at }) => created_at },
+  },
+});

@@ -1,0 +1,105 @@
+import Type from "typebox";
+import { Id, Nullable, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+const Limit = () => Nullable(Type.Number({ minimum: 0, maximum: 1e9 }));
+
+/** What state calls show and take: amounts in CHF by calendar month. */
+export const UsageRecord = Type.Object({
+  /** `org_acme` for the organization's own row, `org_acme:apikey_ada` for a key's in it. */
+  id: Type.String({ pattern: "^org_[A-Za-z0-9_-]{1,120}(:apikey_[A-Za-z0-9_-]{1,120})?$" }),
+  organization_id: Id("org_"),
+  api_key_id: Nullable(Id("apikey_")),
+  monthly_limit: Limit(),
+  /** For all API keys of the organization together; null in a key's row. */
+  api_monthly_limit: Limit(),
+  spent: Type.Record(
+    Type.String({ pattern: "^\\d{4}-(0[1-9]|1[0-2])$" }),
+    Type.Number({ minimum: 0, maximum: 1e9 }),
+    { default: {}, examples: [{ "2026-03": 850 }] },
+  ),
+});
+
+/** As it is stored. */
+export interface Usage {
+  id: string;
+  organization_id: string;
+  api_key_id: string | null;
+  /** CHF. */
+  monthly_limit: number | null;
+  api_monthly_limit: number | null;
+  /** Millionths of a franc by month relative to the origin's. */
+  spent: Readonly<Record<string, number>>;
+  /** Borders whose crossing was told, as `month/scope/event`, so that each is told once (G25). */
+  told: readonly string[];
+}
+
+export const usage = collection<Usage>({
+  name: "usage",
+  prefix: "org_",
+  idField: "id",
+  schema: UsageRecord,
+  indexes: {
+    keys_of: {
+      groups: ({ organization_id, api_key_id }) => (api_key_id === null ? [] : [organization_id]),
+      order: ({ api_key_id }) => api_key_id ?? "",
+    },
+  },
+});
+
+/** A key's limit belongs to (organization, key) (G33). */
+export function usageId(organization_id: string, api_key_id: string | null): string {
+  return api_key_id === null ? organization_id : `${organization_id}:${api_key_id}`;
+}
+
+export function emptyUsage(organization_id: string, api_key_id: string | null): Usage {
+  return {
+    id: usageId(organization_id, api_key_id),
+    organization_id,
+    api_key_id,
+    monthly_limit: null,
+    api_monthly_limit: null,
+    spent: {},
+    told: [],
+  };
+}
+
+/** Section 3.6. */
+export const USAGE_STATUSES = ["ok", "warning", "exceeded", "no_limit"] as const;
+export type UsageStatus = (typeof USAGE_STATUSES)[number];
+
+/** Section 2.7; null where no limit is configured (G33). */
+export const LimitFigures = Type.Object(
+  {
+    monthly_limit: Nullable(Type.Number()),
+    current_usage: Type.Number(),
+    utilization_percentage: Nullable(Type.Number()),
+    remaining_budget: Nullable(Type.Number()),
+    status: Words(USAGE_STATUSES),
+  },
+  { $id: "UsageLimit" },
+);
+
+export const UsageLimits = Type.Object(
+  {
+    organization_limits: LimitFigures,
+    api_limits: Nullable(LimitFigures),
+    api_key_limits: Type.Array(
+      Type.Object({
+        api_key_id: Id("apikey_"),
+        api_key_name: Type.String(),
+        monthly_limit: Nullable(Type.Number()),
+        current_usage: Type.Number(),
+        utilization_percentage: Nullable(Type.Number()),
+        status: Words(USAGE_STATUSES),
+      }),
+    ),
+    summary: Type.Object({
+      total_keys: Type.Integer(),
+      keys_with_limits: Type.Integer(),
+      keys_exceeded: Type.Integer(),
+      overall_status: Words(USAGE_STATUSES),
+    }),
+  },
+  { $id: "UsageLimits" },
+);
