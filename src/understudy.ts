@@ -4,9 +4,16 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
+import manifest from "../package.json" with { type: "json" };
 import type { Services } from "./contract/operation.ts";
 import type { Settings } from "./contract/settings.ts";
+import { createGuard } from "./control/guard.ts";
+import { createControl } from "./control/handle-control.ts";
+import { createInternal, type Mount } from "./control/internal.ts";
+import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
+import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
 import { createFixtureSource, type WatchableFixtureSource } from "./fixtures/fixture-source.ts";
+import { closeServer } from "./http/close-server.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
 import { identify } from "./resources/auth/identify.ts";
@@ -16,12 +23,17 @@ import type { FaultGate } from "./sandbox/fault-gate.ts";
 import { type ClockSetting, SandboxRegistry } from "./sandbox/registry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
+import { nextChange } from "./state/next-change.ts";
 
 export interface UnderstudyOptions {
   fixture?: string | object;
   seed?: number;
   clock?: ClockSetting;
   settings?: Partial<Settings>;
+  /** interfaces 7: with it, the control API asks for the token and limits are enforced. */
+  shared?: { token: string; limits?: Partial<Limits> };
+  /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
+  allowHosts?: readonly string[];
   log?: Logger;
 }
 
@@ -39,6 +51,8 @@ export interface Understudy {
 export function assemble(options: UnderstudyOptions = {}): Understudy {
   const log = options.log ?? pino({ level: "warn" }, pino.destination(2));
   const folder = mkdtempSync(join(tmpdir(), "understudy-"));
+  const timerHandlers = combinedTimers(RESOURCES);
+  const operations = RESOURCES.flatMap((resource) => resource.operations);
   const fixtures = createFixtureSource({ resources: RESOURCES });
   const sandboxes = new SandboxRegistry({
     fixtures,
@@ -50,16 +64,33 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
     wallClock: Date.now,
     faults: () => NO_FAULTS,
-    worldParts: () => ({ timerHandlers: combinedTimers(RESOURCES), onEmit: () => {}, onCommit: () => {} }),
+    worldParts: () => ({
+      timerHandlers,
+      onEmit: () => {},
+      onCommit: () => {},
+      onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
+    }),
     onDiscard: () => {},
   });
+  const control: ControlServer = {
+    sandboxes,
+    resources: RESOURCES,
+    operations,
+    version: manifest.version,
+    started: performance.now(),
+    limits: options.shared && { ...SHARED_LIMITS, ...options.shared.limits },
+    log,
+  };
+  // Everything of the product's own: each part adds its mount here.
+  const mounts: Mount[] = [
+    { prefix: "/_control", access: "token", handle: createControl(control, CONTROL_OPERATIONS) },
+  ];
+  const guard = createGuard({ allowHosts: options.allowHosts ?? [], token: options.shared?.token });
   const { server } = createFront({
     sandbox: (name) => sandboxes.get(name),
-    internal: (_request, response) => {
-      response.writeHead(404).end();
-    },
+    internal: createInternal({ mounts, guard, log }),
     pipeline: {
-      router: new Router(RESOURCES.flatMap(({ operations }) => operations)),
+      router: new Router(operations),
       identify,
       requireBudget,
       services: (sandbox) => servicesOf(sandbox),
@@ -82,15 +113,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
           resolve(`http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
         });
       }),
-    close: () =>
-      new Promise((resolve) => {
-        sandboxes.close();
-        server.close(() => {
-          rmSync(folder, { recursive: true, force: true });
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
+    close: async () => {
+      await closeServer(server, () => sandboxes.close());
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
@@ -106,6 +132,7 @@ function servicesOf(sandbox: Sandbox): Services {
   return {
     read: () => world.read(),
     transact: (change) => world.transact(change),
+    changed: (signal) => nextChange(world, signal),
     get isClosed() {
       return world.isClosed;
     },

@@ -67,7 +67,7 @@ export function unknownName(what: string, name: string, known: Iterable<string>)
   return new Problem(404, {
     kind: `unknown-${what.replaceAll(" ", "-")}`,
     title: `Unknown ${what}`,
-    detail: sentence(`there is no ${what} ${JSON.stringify(clip(name, 80))}`, hint),
+    detail: sentence(`There is no ${what} ${JSON.stringify(clip(name, 80))}`, hint),
     value: name,
     hint,
   });
@@ -137,8 +137,5 @@ function shortened(value: unknown): unknown {
 }
 
 function sentence(text: string, hint?: string): string {
-  const start =
-    text.charAt(0).toUpperCase() === text.charAt(0) || /^[\w.[\]]+ (must|may|needs|is)/.test(text);
-  const spoken = start ? text : text.charAt(0).toUpperCase() + text.slice(1);
-  return hint === undefined ? `${spoken}.` : `${spoken}. Did you mean ${JSON.stringify(hint)}?`;
+  return hint === undefined ? `${text}.` : `${text}. Did you mean ${JSON.stringify(hint)}?`;
 }

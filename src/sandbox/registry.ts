@@ -194,6 +194,19 @@ export class ManagedSandbox implements Sandbox {
     this.parts.onChange?.(this, "reset");
   }
 
+  /**
+   * Moves to the version of the fixture that is in force now, keeping the clock (interfaces 6); not where a
+   * request has changed something, which only a reset may throw away. Returns whether it moved.
+   */
+  renew(): boolean {
+    if (!this.world.untouched) return false;
+    const value = this.value();
+    this.restore({ ...value, world: { ...value.world, root: this.source.root(this.seed) } });
+    this.parts.blobs?.release(value.blobs);
+    this.world.untouched = true;
+    return true;
+  }
+
   /** Changes settings that were checked before. */
   configure(settings: Partial<Settings>): void {
     this.settings = { ...this.settings, ...settings };

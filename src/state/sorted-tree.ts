@@ -89,6 +89,14 @@ export class SortedTree<K, V> {
     return new SortedTree(this.compare, this.inserted(this.root, key, value));
   }
 
+  /**
+   * Other values for keys that are all present, in order and distinct: each shared node is copied once,
+   * however many of the entries lie below it.
+   */
+  replaceSorted(entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
+    return new SortedTree(this.compare, this.replaced(this.root, entries, [0, entries.length]));
+  }
+
   /** The same tree (by reference) when nothing compares equal. */
   delete(key: K, value?: V): SortedTree<K, V> {
     const root = this.removed(this.root, key, value as V);
@@ -127,6 +135,31 @@ export class SortedTree<K, V> {
     return order < 0
       ? balance(node, this.inserted(node.left, key, value), node.right)
       : balance(node, node.left, this.inserted(node.right, key, value));
+  }
+
+  private replaced(
+    node: Node<K, V> | undefined,
+    entries: readonly (readonly [K, V])[],
+    [from, to]: readonly [number, number],
+  ): Node<K, V> | undefined {
+    if (node === undefined || from >= to) return node;
+    let low = from;
+    let high = to;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const [key, value] = entries[middle]!;
+      if (this.compare(key, value, node.key, node.value) < 0) low = middle + 1;
+      else high = middle;
+    }
+    const here = entries[low];
+    const hit = low < to && this.compare(here![0], here![1], node.key, node.value) === 0;
+    return {
+      key: node.key,
+      value: hit ? here![1] : node.value,
+      left: this.replaced(node.left, entries, [from, low]),
+      right: this.replaced(node.right, entries, [hit ? low + 1 : low, to]),
+      size: node.size,
+    };
   }
 
   private removed(node: Node<K, V> | undefined, key: K, value: V): Node<K, V> | undefined {

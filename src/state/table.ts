@@ -1,4 +1,4 @@
-import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
+import type { AnyCollection, Collection, IndexSpec, StoredRecord } from "./collection.ts";
 import { type Compare, SortedTree } from "./sorted-tree.ts";
 
 type Order = number | string;
@@ -81,6 +81,26 @@ export class Table<R extends StoredRecord> {
       rows: rows.set(id, record),
       indexes: this.reindexed(indexes, before, record),
     });
+  }
+
+  /** The same as one `put` after the other, for many records at once. */
+  putAll(records: readonly R[]): Table<R> {
+    const { rows, indexes } = this.loaded();
+    const { idOf, indexes: specs = {} } = this.collection;
+    const latest = new Map(records.map((record) => [idOf(record), record]));
+    const inPlace: (readonly [string, R])[] = [];
+    const others: R[] = [];
+    for (const [id, record] of latest) {
+      const before = rows.get(id);
+      if (before !== undefined && staysInPlace(specs, before, record)) inPlace.push([id, record]);
+      else others.push(record);
+    }
+    inPlace.sort(([a], [b]) => (a < b ? -1 : 1));
+    let table: Table<R> = this;
+    if (inPlace.length > 0)
+      table = new Table(this.collection, { rows: rows.replaceSorted(inPlace), indexes });
+    for (const record of others) table = table.put(record);
+    return table;
   }
 
   remove(id: string): Table<R> {
@@ -205,6 +225,13 @@ function withoutId(
     next = ids.size === 0 ? next.delete(group) : next.set(group, ids);
   }
   return next;
+}
+
+/** Whether no index would list the new record elsewhere than the old one. */
+function staysInPlace<R>(specs: Record<string, IndexSpec<R>>, before: R, after: R): boolean {
+  return Object.values(specs).every(
+    ({ groups, order }) => order(before) === order(after) && sameGroups(groups(before), groups(after)),
+  );
 }
 
 function sameGroups(a: readonly string[], b: readonly string[]): boolean {

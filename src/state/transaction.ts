@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Root } from "./root.ts";
-import type { Table, View } from "./table.ts";
+import type { AnyTable, Table, View } from "./table.ts";
 import { type Timer, type TimerKind, timerId, timers } from "./timers.ts";
 
 export interface EmittedEvent {
@@ -45,7 +45,9 @@ export class Transaction implements WorldReader {
   readonly emitted: EmittedEvent[] = [];
   /** `collection\0id` of every record that was written, for the persisted log. */
   readonly touched = new Set<string>();
-  private tables: Root["tables"];
+  private tables: Record<string, AnyTable>;
+  /** Whether `tables` is this transaction's own copy, which no root holds yet. */
+  private own = false;
   private draws: number;
   private readonly start: Root;
   private readonly secretKey: string;
@@ -62,6 +64,7 @@ export class Transaction implements WorldReader {
 
   /** The root as this transaction has changed it; the very root it started from if it changed nothing. */
   result(): Root {
+    this.own = false;
     return this.tables === this.start.tables && this.draws === this.start.draws
       ? this.start
       : { tables: this.tables, draws: this.draws };
@@ -93,6 +96,13 @@ export class Transaction implements WorldReader {
   put<R extends StoredRecord>(collection: Collection<R>, record: R): R {
     this.replace(collection, this.table(collection).put(record), collection.idOf(record));
     return record;
+  }
+
+  /** Puts many records of one collection, for less than each on its own would cost. */
+  putAll<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): void {
+    const table = this.table(collection).putAll(records);
+    this.adopt(collection, table);
+    for (const record of records) this.touched.add(`${collection.name}\u0000${collection.idOf(record)}`);
   }
 
   /** Merges fields into a record that is known to exist. */
@@ -162,7 +172,14 @@ export class Transaction implements WorldReader {
 
   private replace<R extends StoredRecord>(collection: Collection<R>, table: Table<R>, id: string): void {
     if (table === this.tables[collection.name]) return;
-    this.tables = { ...this.tables, [collection.name]: table };
+    this.adopt(collection, table);
     this.touched.add(`${collection.name}\u0000${id}`);
+  }
+
+  private adopt<R extends StoredRecord>(collection: Collection<R>, table: Table<R>): void {
+    // Copied at the first write only: a change may write several collections many times.
+    if (!this.own) this.tables = { ...this.tables };
+    this.own = true;
+    this.tables[collection.name] = table;
   }
 }

@@ -97,6 +97,8 @@ export class World {
   private osTimer: NodeJS.Timeout | undefined;
   private nextDue = Number.POSITIVE_INFINITY;
   private closed = false;
+  /** Nothing but the clock has changed this world since it was made from its fixture. */
+  untouched = true;
   /** Grows with every restore: work that began before one must not write its outcome into what came after. */
   generation = 0;
 
@@ -124,7 +126,10 @@ export class World {
   /** Runs `change` and commits what it did; if it throws, nothing happened. */
   transact<T>(change: (tx: Transaction) => T): T {
     this.catchUp();
-    return this.transactNow(change);
+    const before = this.root;
+    const value = this.transactNow(change);
+    if (this.root !== before) this.untouched = false;
+    return value;
   }
 
   /**
@@ -209,6 +214,7 @@ export class World {
     this.seed = value.seed;
     this.secretKey = value.secretKey;
     this.generation += 1;
+    this.untouched = false;
     this.clock = moveClock(value.clock, value.clock.at, this.wallClock());
     this.arm();
     this.parts.onReplace?.(this);

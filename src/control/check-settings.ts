@@ -1,0 +1,49 @@
+import Type from "typebox";
+import { Settings } from "../contract/settings.ts";
+import { parseDuration } from "../documents/duration.ts";
+import { checkInput } from "./check-input.ts";
+import { unprocessable } from "./problem.ts";
+
+const SomeSettings = Type.Object(
+  Object.fromEntries(
+    Object.entries(Settings.properties).map(([name, schema]) => [name, Type.Optional(schema)]),
+  ),
+  { additionalProperties: false },
+);
+
+/** G21, G22: these are words, and booleans are taken for them. */
+const SWITCHES = new Set(["preview", "v2_models"]);
+
+/**
+ * Settings as they were written (control API, CLI, configuration file), checked and in their one form.
+ * @throws Problem 422 naming the setting, with the nearest known one
+ */
+export function checkSettings(given: unknown, prefix = "settings"): Partial<Settings> {
+  const settings =
+    typeof given === "object" && given !== null && !Array.isArray(given)
+      ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name, inWords(name, value)]))
+      : given;
+  checkInput(SomeSettings, settings, prefix);
+  const { retry_schedule, cors_origins } = settings as Partial<Settings>;
+  for (const [position, delay] of (retry_schedule ?? []).entries()) {
+    if (parseDuration(delay) === undefined) {
+      const field = `${prefix}.retry_schedule[${position}]`;
+      throw unprocessable(field, delay, "must be a duration such as 90s, 5m, 6h, PT5M or milliseconds");
+    }
+  }
+  for (const [position, origin] of (cors_origins ?? []).entries()) {
+    if (!isOrigin(origin)) {
+      const field = `${prefix}.cors_origins[${position}]`;
+      throw unprocessable(field, origin, "must be an origin such as https://app.example.test, or *");
+    }
+  }
+  return settings as Partial<Settings>;
+}
+
+function inWords(name: string, value: unknown): unknown {
+  return SWITCHES.has(name) && typeof value === "boolean" ? (value ? "on" : "off") : value;
+}
+
+function isOrigin(text: string): boolean {
+  return text === "*" || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/i.test(text);
+}

@@ -1,0 +1,116 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { clip } from "../documents/document-error.ts";
+import { type Authority, authorityOfOrigin, isLoopback, parseAuthority } from "./authority.ts";
+import { Problem } from "./problem.ts";
+
+export interface GuardOptions {
+  /** Names, or names with a port, that may stand in Host and Origin besides loopback (`--allow-host`). */
+  allowHosts: readonly string[];
+  /** Asked for in shared mode (interfaces 7); undefined in local mode. */
+  token: string | undefined;
+}
+
+export interface Guard {
+  /**
+   * Host and Origin: what a page of another site, or one whose name was rebound to loopback, cannot forge.
+   * @throws Problem 403
+   */
+  requireAllowedSource(request: IncomingMessage): void;
+  /** @throws Problem 401 */
+  requireToken(request: IncomingMessage): void;
+}
+
+/** interfaces 7: who may talk to the control API and the console. */
+export function createGuard({ allowHosts, token }: GuardOptions): Guard {
+  const allowed = allowHosts.map(parseAllowed);
+  const accepts = (authority: Authority | undefined): boolean =>
+    authority !== undefined &&
+    (isLoopback(authority.host) || allowed.some((entry) => covers(entry, authority)));
+  const expected = token === undefined ? undefined : digest(token);
+  return {
+    requireAllowedSource(request) {
+      for (const host of hostsOf(request)) {
+        if (!accepts(parseAuthority(host))) throw foreignHost(host);
+      }
+      const { origin } = request.headers;
+      if (origin !== undefined && !accepts(authorityOfOrigin(origin))) throw foreignOrigin(origin);
+      // A page's <img> or <script> sends no Origin, but a browser says where it comes from.
+      if (origin === undefined && isCrossSiteLoad(request)) throw foreignOrigin("another site");
+    },
+    requireToken(request) {
+      if (expected === undefined) return;
+      const sent = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
+      // Digests, because timingSafeEqual throws on texts of different lengths, which tells the length.
+      if (sent === undefined || !timingSafeEqual(digest(sent), expected))
+        throw missingToken(sent !== undefined);
+    },
+  };
+}
+
+/** @throws Error for an entry that no Host header could ever equal */
+function parseAllowed(text: string): Authority {
+  const authority = parseAuthority(text) ?? parseAuthority(`[${text}]`);
+  if (authority === undefined) {
+    throw new Error(
+      `${JSON.stringify(text)} is no host name: write it as in \`sandbox.example.test\` or \`10.0.0.5:4747\``,
+    );
+  }
+  return authority;
+}
+
+function covers(entry: Authority, { host, port }: Authority): boolean {
+  return entry.host === host && (entry.port === undefined || entry.port === port);
+}
+
+/** Every name the request claims to be sent to: each Host header, and the target if it is absolute. */
+function hostsOf({ rawHeaders, url = "/" }: IncomingMessage): string[] {
+  const hosts: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.toLowerCase() === "host") hosts.push(rawHeaders[i + 1]!);
+  }
+  if (hosts.length !== 1) return [hosts.length === 0 ? "" : `${hosts.join(", ")}`];
+  if (!url.startsWith("/")) hosts.push(/^https?:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url);
+  return hosts;
+}
+
+function isCrossSiteLoad({ headers }: IncomingMessage): boolean {
+  return headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] !== "navigate";
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function foreignHost(host: string): Problem {
+  return new Problem(403, {
+    kind: "host-not-allowed",
+    title: "Host not allowed",
+    detail:
+      "The control API and the console answer requests to loopback names only. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host and the name you use.",
+    field: "Host",
+    value: clip(host, 200),
+  });
+}
+
+function foreignOrigin(origin: string): Problem {
+  return new Problem(403, {
+    kind: "origin-not-allowed",
+    title: "Origin not allowed",
+    detail:
+      "The control API and the console answer pages from loopback origins only. Serve the page from localhost, or start the server with --allow-host and the page's host.",
+    field: "Origin",
+    value: clip(origin, 200),
+  });
+}
+
+function missingToken(sent: boolean): Problem {
+  return new Problem(401, {
+    kind: "token-required",
+    title: "Control token required",
+    detail: sent
+      ? "The token is not the one of this server. It was printed at its start, or set by UNDERSTUDY_TOKEN."
+      : "This server is shared: send its control token as `Authorization: Bearer`. It was printed at its start, or set by UNDERSTUDY_TOKEN.",
+    headers: { "WWW-Authenticate": 'Bearer realm="understudy control"' },
+  });
+}

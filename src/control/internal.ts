@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import { corsHeaders, preflight } from "./cors.ts";
+import type { Guard } from "./guard.ts";
+import { asProblem, Problem } from "./problem.ts";
+
+/** Something of the product's own that answers below a prefix beginning with `/_`. */
+export interface Mount {
+  /** Such as `/_console`; answers that path and everything below it. */
+  prefix: string;
+  /**
+   * `token`: allowed sources only, and the control token in shared mode. `source`: allowed sources only (static
+   * pages hold no secret). `open`: anyone, as for receivers, which play a partner's endpoint.
+   */
+  access: "token" | "source" | "open";
+  handle: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
+}
+
+/** Answers every path that begins with `/_` and is not the emulated API's; guards each mount as it asks. */
+export function createInternal(parts: { mounts: readonly Mount[]; guard: Guard; log: Logger }) {
+  return async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
+    try {
+      const mount = parts.mounts.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+      if (mount?.access !== "open") parts.guard.requireAllowedSource(request);
+      if (mount === undefined) throw nothingHere(path, parts.mounts);
+      if (mount.access !== "open" && preflight(request, response)) return;
+      if (mount.access === "token") parts.guard.requireToken(request);
+      await mount.handle(request, response, path);
+    } catch (error) {
+      sendProblem(request, response, asProblem(error) ?? internal(error, parts.log));
+    }
+  };
+}
+
+/** Writes a refusal; a stream that has begun is cut instead, so that it does not look complete. */
+export function sendProblem(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
+  if (response.headersSent) return void response.destroy();
+  const body = JSON.stringify(problem.body);
+  if (!request.complete) request.resume();
+  const refusedSource = problem.status === 403;
+  response.writeHead(problem.status, {
+    "Content-Type": "application/problem+json",
+    "Content-Length": Buffer.byteLength(body),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    ...(request.complete ? {} : { Connection: "close" }),
+    ...(refusedSource ? {} : corsHeaders(request)),
+    ...problem.headers,
+  });
+  response.end(body);
+}
+
+function nothingHere(path: string, mounts: readonly Mount[]): Problem {
+  return new Problem(404, {
+    kind: "unknown-path",
+    detail: `Nothing answers ${path.slice(0, 200)}. Understudy's own paths are ${mounts.map(({ prefix }) => prefix).join(", ")}; emulated paths begin with /v1 or /v2, or with /_s/{sandbox}.`,
+  });
+}
+
+function internal(error: unknown, log: Logger): Problem {
+  log.error({ err: error }, "internal error in the control API");
+  return new Problem(500, {
+    kind: "internal",
+    detail: "An unexpected error occurred. The server's log says more; please report it.",
+  });
+}

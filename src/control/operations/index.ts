@@ -1,0 +1,42 @@
+import type { AnyControlOperation } from "../operation.ts";
+import { advanceClock, pendingTimers, setClock, showClock } from "./clock.ts";
+import {
+  createSandbox,
+  deleteSandbox,
+  forkSandbox,
+  health,
+  listSandboxes,
+  resetSandbox,
+  retrieveSandbox,
+  updateSandbox,
+} from "./sandboxes.ts";
+import {
+  createRecord,
+  deleteRecord,
+  listCollections,
+  listRecords,
+  retrieveRecord,
+  updateRecord,
+} from "./state.ts";
+
+/** The whole control API (interfaces 4), one file per area; order is that of the documentation. */
+export const CONTROL_OPERATIONS: readonly AnyControlOperation[] = [
+  health,
+  listSandboxes,
+  createSandbox,
+  retrieveSandbox,
+  updateSandbox,
+  deleteSandbox,
+  resetSandbox,
+  forkSandbox,
+  showClock,
+  setClock,
+  advanceClock,
+  pendingTimers,
+  listCollections,
+  listRecords,
+  createRecord,
+  retrieveRecord,
+  updateRecord,
+  deleteRecord,
+];

@@ -1,0 +1,33 @@
+import type { ManagedSandbox } from "../sandbox/registry.ts";
+import type { Root } from "../state/root.ts";
+import { presentClock } from "./clock-input.ts";
+
+/** A sandbox as the control API shows it (interfaces 4). */
+export function presentSandbox(sandbox: ManagedSandbox, origin: string) {
+  const { name, fixture, seed, settings, world, faults } = sandbox;
+  world.catchUp();
+  return {
+    name,
+    base_url: name === "default" ? origin : `${origin}/_s/${name}`,
+    fixture,
+    seed,
+    clock: presentClock(world),
+    scenarios: [...(faults.scenarios ?? [])],
+    settings,
+    created_at: new Date(sandbox.created_at).toISOString(),
+    counts: countsOf(world.root),
+  };
+}
+
+/** Records by collection; tables of the server's own are nobody's business. */
+export function countsOf({ tables }: Root): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name in tables) {
+    if (!tables[name]!.collection.internal) counts[name] = tables[name]!.size;
+  }
+  return counts;
+}
+
+export function recordsOf(root: Root): number {
+  return Object.values(countsOf(root)).reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { StreamBody } from "../contract/operation.ts";
+import { corsHeaders } from "./cors.ts";
+
+export interface ControlAnswer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  content_type?: string;
+  body?: string | Buffer;
+  stream?: StreamBody["chunks"];
+}
+
+const PING_MS = 10_000;
+
+/** Writes the answer of a control call; a stream goes no faster than the client reads. */
+export async function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: ControlAnswer,
+): Promise<void> {
+  if (response.destroyed) return;
+  response.writeHead(answer.status, {
+    ...(answer.content_type === undefined ? {} : { "Content-Type": answer.content_type }),
+    ...(answer.stream || answer.status === 204
+      ? {}
+      : { "Content-Length": answer.body === undefined ? 0 : Buffer.byteLength(answer.body) }),
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    ...corsHeaders(request),
+    ...answer.headers,
+  });
+  if (answer.stream === undefined || request.method === "HEAD") return void response.end(answer.body);
+  await stream(response, answer.stream);
+}
+
+async function stream(response: ServerResponse, chunks: StreamBody["chunks"]): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  response.flushHeaders();
+  const ping = setInterval(() => response.write(":\n\n"), PING_MS);
+  ping.unref();
+  try {
+    for await (const chunk of chunks(gone.signal)) {
+      if (gone.signal.aborted) return;
+      if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
+    }
+    response.end();
+  } catch (error) {
+    if (!gone.signal.aborted) response.destroy(error as Error);
+  } finally {
+    clearInterval(ping);
+    gone.abort();
+  }
+}

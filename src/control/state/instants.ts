@@ -1,0 +1,60 @@
+import type { TSchema } from "typebox";
+
+type One = (value: unknown) => unknown;
+type Converter = (value: unknown, one: One) => unknown;
+
+interface Shape extends Record<string, unknown> {
+  properties?: Record<string, Shape>;
+  patternProperties?: Record<string, Shape>;
+  items?: Shape;
+  anyOf?: Shape[];
+  oneOf?: Shape[];
+  allOf?: Shape[];
+}
+
+/**
+ * Finds, once per schema, where instants stand (`Instant()` of contract/schema.ts), and applies a
+ * conversion there. Values are copied where something changes and shared where nothing does.
+ */
+export function instantConverter(schema: TSchema): Converter {
+  return compile(schema as unknown as Shape) ?? ((value) => value);
+}
+
+function compile(schema: Shape): Converter | undefined {
+  if (schema["x-instant"] === true) return (value, one) => one(value);
+  const steps = [
+    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].map(compile),
+    ofObject(schema),
+    ofArray(schema),
+  ].filter((step) => step !== undefined);
+  if (steps.length === 0) return undefined;
+  // A branch that does not apply finds nothing to convert, so that all may be tried in turn.
+  return (value, one) => steps.reduce((current, step) => step(current, one), value);
+}
+
+function ofObject({ properties = {}, patternProperties = {} }: Shape): Converter | undefined {
+  const named = new Map<string, Converter>();
+  for (const [name, schema] of Object.entries(properties)) {
+    const converter = compile(schema);
+    if (converter) named.set(name, converter);
+  }
+  const patterned = Object.entries(patternProperties)
+    .map(([pattern, schema]) => ({ pattern: new RegExp(pattern), converter: compile(schema) }))
+    .filter(({ converter }) => converter !== undefined);
+  if (named.size === 0 && patterned.length === 0) return undefined;
+  return (value, one) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    const copy: Record<string, unknown> = { ...value };
+    for (const name in copy) {
+      const converter = named.get(name) ?? patterned.find(({ pattern }) => pattern.test(name))?.converter;
+      if (converter) copy[name] = converter(copy[name], one);
+    }
+    return copy;
+  };
+}
+
+function ofArray({ items }: Shape): Converter | undefined {
+  const converter = items && compile(items);
+  if (!converter) return undefined;
+  return (value, one) => (Array.isArray(value) ? value.map((item) => converter(item, one)) : value);
+}

@@ -1,0 +1,96 @@
+import type { TObject, TSchema } from "typebox";
+import type { Resource, StateRules } from "../../contract/resource.ts";
+import { parseInstant } from "../../documents/instant.ts";
+import type { AnyCollection } from "../../state/collection.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { checkInput } from "../check-input.ts";
+import { unknownName, unprocessable } from "../problem.ts";
+import { instantConverter } from "./instants.ts";
+
+type Fields = Record<string, unknown>;
+
+/** A collection as the state calls see it: its rules, and the border between stored and public form. */
+export class StateCollection {
+  readonly collection: AnyCollection;
+  // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
+  readonly rules: StateRules<any>;
+  readonly properties: Readonly<Record<string, TSchema>>;
+  private readonly convert: ReturnType<typeof instantConverter>;
+  private readonly someFields: TObject;
+
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  constructor(collection: AnyCollection, rules: StateRules<any> = {}) {
+    this.collection = collection;
+    this.rules = rules;
+    this.convert = instantConverter(collection.schema);
+    const { required: _required, $id: _id, ...schema } = collection.schema as TObject & { $id?: string };
+    this.properties = schema.properties;
+    // Which fields must be there is the server's business: it fills in what was not given.
+    this.someFields = { ...schema, additionalProperties: false } as unknown as TObject;
+  }
+
+  get required(): readonly string[] {
+    return (this.collection.schema as { required?: string[] }).required ?? [];
+  }
+
+  /** Instants become ISO 8601 texts. */
+  toPublic(record: object, world: WorldReader): Fields {
+    const shown = this.rules.toPublic ? this.rules.toPublic(record, world) : record;
+    return this.convert(shown, (value) => (typeof value === "number" ? world.iso(value) : value)) as Fields;
+  }
+
+  /** For fields that `check` has let pass. */
+  toStored(fields: Fields, world: WorldReader): Fields {
+    const given = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
+    return this.convert(given, (value) => {
+      if (typeof value !== "string") return value;
+      const instant = parseInstant(value);
+      if (instant === undefined)
+        throw unprocessable(nameOf(fields, value), value, "must be an ISO 8601 timestamp");
+      return world.relative(instant);
+    }) as Fields;
+  }
+
+  /** @throws Problem 422 naming the first field that is unknown or does not fit */
+  check(fields: unknown): void {
+    checkInput(this.someFields, fields);
+  }
+
+  /** The same for a whole record in public form. */
+  checkWhole(record: unknown): void {
+    checkInput(this.collection.schema, record);
+  }
+}
+
+function nameOf(fields: Fields, value: unknown): string {
+  return Object.keys(fields).find((name) => fields[name] === value) ?? "body";
+}
+
+const byResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCollection>>();
+
+/** Every collection that state calls reach, by name; internal ones are not theirs. */
+export function stateCollections(resources: readonly Resource[]): ReadonlyMap<string, StateCollection> {
+  let found = byResources.get(resources);
+  if (found === undefined) {
+    found = new Map(
+      resources.flatMap(({ collections, state }) =>
+        collections
+          .filter(({ internal }) => internal !== true)
+          .map(
+            (collection) =>
+              [collection.name, new StateCollection(collection, state?.[collection.name])] as const,
+          ),
+      ),
+    );
+    byResources.set(resources, found);
+  }
+  return found;
+}
+
+/** @throws Problem 404 */
+export function stateCollection(resources: readonly Resource[], name: string): StateCollection {
+  const known = stateCollections(resources);
+  const found = known.get(name);
+  if (found === undefined) throw unknownName("collection", name, known.keys());
+  return found;
+}
