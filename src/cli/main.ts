@@ -1,3 +1,3 @@
-import { assemble } from "../understudy.ts";
-const understudy = assemble({ fixture: "reference" });
-console.log(await understudy.listen(4747, "127.0.0.1"));
+import { run } from "./run.ts";
+
+await run(process.argv.slice(2));

@@ -1,0 +1,46 @@
+import { apiKeys } from "../resources/api-keys/schema.ts";
+import { users } from "../resources/users/schema.ts";
+import type { Understudy } from "../understudy.ts";
+import { table } from "./output.ts";
+import type { Ready } from "./ready-file.ts";
+
+const MOST_CREDENTIALS = 15;
+
+/** What a user reads first: where it is, whom to be, and a line to paste. */
+export function banner(understudy: Understudy, ready: Ready): string {
+  const sandbox = understudy.sandboxes.get("default")!;
+  const world = sandbox.world.read();
+  const keys = [...world.all(apiKeys)].filter(
+    ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
+  );
+  const rows = keys.slice(0, MOST_CREDENTIALS).map(({ key, user_id, current }) => {
+    const user = world.get(users, user_id);
+    const role = user?.memberships[current] ?? "no member";
+    const account = user && user.account !== "active" ? `, ${user.account}` : "";
+    return [`  ${user_id}`, key, `${user?.name ?? "unknown"}, ${role} of ${current}${account}`];
+  });
+  const hidden = keys.length - rows.length;
+  const first = keys[0];
+  const lines = [
+    "",
+    `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
+    "",
+    `  API      ${ready.url}`,
+    `  Console  ${ready.console}`,
+    ...(ready.token === null ? [] : [`  Token    ${ready.token}`]),
+    "",
+    "  Credentials (header `api-key`):",
+    table(["  user", "key", "who"], rows),
+    ...(hidden > 0 ? [`  … and ${hidden} more`] : []),
+    ...(first === undefined
+      ? []
+      : [
+          "",
+          "  Try:",
+          `  curl -s -H 'api-key: ${first.key}' ${ready.url}/v1/analytics/usage/limits/${first.current}`,
+        ]),
+    "",
+    "",
+  ];
+  return lines.join("\n");
+}

@@ -1,0 +1,92 @@
+import type { CommandModule } from "yargs";
+import type { ClockState, RanTimer } from "../../client/types.ts";
+import { UsageError } from "../failure.ts";
+import { print, table } from "../output.ts";
+import { sandboxOf, type Target, targetOptions } from "../target.ts";
+
+const show = (clock: ClockState) =>
+  `${clock.now}  ${clock.mode}${clock.mode === "scaled" ? ` x${clock.rate}` : ""}`;
+
+function ranTable(ran: readonly RanTimer[]): string {
+  if (ran.length === 0) return "Nothing became due.";
+  return table(
+    ["ran at", "kind", "subject"],
+    ran.map(({ at, kind, subject }) => [at, kind, subject]),
+  );
+}
+
+export const clockCommand: CommandModule = {
+  command: "clock",
+  describe: "Read and move a sandbox's time",
+  builder: (argv) =>
+    argv
+      .command({
+        command: "show",
+        describe: "The sandbox's now, and what is due next",
+        builder: targetOptions,
+        async handler(target: Target) {
+          const { clock } = await sandboxOf(target);
+          const [state, pending] = [await clock.show(), await clock.pending()];
+          const due = pending.slice(0, 20).map(({ due_at, kind, subject }) => [due_at, kind, subject]);
+          const more = pending.length > 20 ? `\n… and ${pending.length - 20} more` : "";
+          const list =
+            due.length === 0 ? "Nothing is due." : table(["due at", "kind", "subject"], due) + more;
+          print(target.json, { ...state, pending }, `${show(state)}\n\n${list}`);
+        },
+      } as CommandModule<object, Target>)
+      .command({
+        command: "advance <by>",
+        describe: "Move forward and run what becomes due: 90s, 5m, 6h, 2d, PT5M, an instant, or `next`",
+        builder: targetOptions,
+        async handler(target: Target & { by: string }) {
+          const { clock } = await sandboxOf(target);
+          const by = String(target.by);
+          const result = await clock.advance(
+            by === "next" ? { next: true } : /^\d{4}-/.test(by) ? { to: by } : { by },
+          );
+          print(target.json, result, `${ranTable(result.ran)}\nIt is ${result.now}.`);
+        },
+      } as CommandModule<object, Target & { by: string }>)
+      .command({
+        command: "set <instant>",
+        describe: "Go to an instant, running what becomes due on the way; the mode stays",
+        builder: targetOptions,
+        async handler(target: Target & { instant: string }) {
+          const { clock } = await sandboxOf(target);
+          const { mode, rate } = await clock.show();
+          const state = await clock.set({ mode, now: target.instant, rate });
+          print(target.json, state, show(state));
+        },
+      } as CommandModule<object, Target & { instant: string }>)
+      .command({
+        command: "freeze",
+        describe: "Stop where it is",
+        builder: targetOptions,
+        async handler(target: Target) {
+          const state = await (await sandboxOf(target)).clock.freeze();
+          print(target.json, state, show(state));
+        },
+      } as CommandModule<object, Target>)
+      .command({
+        command: "run [rate]",
+        describe: "Let it run again, from where it is, as fast as wanted: x1, x60, x3600",
+        builder: targetOptions,
+        async handler(target: Target & { rate?: string }) {
+          const { clock } = await sandboxOf(target);
+          const rate = rateOf(target.rate ?? "x1");
+          const { now } = await clock.show();
+          const state = await clock.set(rate === 1 ? { mode: "real", now } : { mode: "scaled", now, rate });
+          print(target.json, state, show(state));
+        },
+      } as CommandModule<object, Target & { rate?: string }>)
+      .demandCommand(1, "clock needs an action: show, advance, set, freeze or run")
+      .example("$0 clock advance 6h", "Six hours of retries, in a moment"),
+  handler: () => {},
+};
+
+/** @throws UsageError */
+export function rateOf(text: string): number {
+  const rate = Number(/^x?(\d+(?:\.\d+)?)$/.exec(text)?.[1] ?? Number.NaN);
+  if (!(rate > 0)) throw new UsageError(`"${text}" is no rate; write x1, x60 or x0.5`);
+  return rate;
+}

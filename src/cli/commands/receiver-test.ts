@@ -1,0 +1,108 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { CommandModule } from "yargs";
+import { CheckFailed, UsageError } from "../failure.ts";
+import { isInteractive, print } from "../output.ts";
+
+interface Options {
+  endpoint: string;
+  secret: string;
+  probe: string | undefined;
+  report: string[] | undefined;
+  timeout: number;
+  "service-name": string;
+  json: boolean;
+}
+
+export const receiverTestCommand: CommandModule<object, Options> = {
+  command: "receiver-test <endpoint>",
+  describe: "Grade a webhook receiver and say what to mend",
+  builder: (argv) =>
+    argv
+      .positional("endpoint", { type: "string", demandOption: true, describe: "The receiver's URL" })
+      .option("secret", {
+        type: "string",
+        demandOption: true,
+        describe: "The webhook's signing secret (whsec_…)",
+      })
+      .option("probe", {
+        type: "string",
+        describe: "URL that answers how many deliveries, or which ids, were processed",
+      })
+      .option("report", {
+        type: "string",
+        array: true,
+        describe: "junit=FILE and html=FILE, repeatable or comma-separated",
+      })
+      .option("timeout", { type: "number", default: 30, describe: "Seconds that the receiver may take" })
+      .option("service-name", {
+        type: "string",
+        default: "Service",
+        describe: "Name in the User-Agent of deliveries",
+      })
+      .example(
+        "$0 receiver-test http://127.0.0.1:3000/webhook --secret whsec_… --probe http://127.0.0.1:3000/processed",
+        "Every check, side effects included",
+      ) as never,
+  async handler(options) {
+    const reports = reportFiles(options.report);
+    const [
+      { gradeReceiver, ReceiverTestUsageError },
+      { formatCheck, formatText },
+      { receiverHtml, receiverJunit },
+    ] = await Promise.all([
+      import("../../webhooks/receiver-test/grade-receiver.ts"),
+      import("../../webhooks/receiver-test/format-text.ts"),
+      import("../../reports/receiver-report.ts"),
+    ]);
+    const live = !options.json && isInteractive(process.stderr);
+    const stop = new AbortController();
+    process.once("SIGINT", () => stop.abort());
+    try {
+      const graded = await gradeReceiver({
+        url: options.endpoint,
+        secret: options.secret,
+        probe: options.probe,
+        timeoutMs: options.timeout * 1000,
+        serviceName: options["service-name"],
+        signal: stop.signal,
+        onProgress: live
+          ? ({ index, total, check }) =>
+              process.stderr.write(`[${index + 1}/${total}] ${formatCheck(check).join("
+")}
+`)
+          : undefined,
+      });
+      writeReports(reports, { junit: () => receiverJunit(graded), html: () => receiverHtml(graded) });
+      print(options.json, graded, formatText(graded, { colour: isInteractive(process.stdout) }));
+      if (graded.verdict === "fail") process.exitCode = 1;
+    } catch (error) {
+      if (error instanceof ReceiverTestUsageError) throw new UsageError(error.message);
+      if (stop.signal.aborted) throw new CheckFailed("the grading was interrupted");
+      throw error;
+    }
+  },
+};
+
+export type ReportKind = "junit" | "html";
+
+/** `junit=F,html=F`. @throws UsageError */
+export function reportFiles(options: readonly string[] | undefined): Partial<Record<ReportKind, string>> {
+  const files: Partial<Record<ReportKind, string>> = {};
+  for (const part of (options ?? []).flatMap((text) => text.split(","))) {
+    const [, kind, file] = /^(junit|html)=(.+)$/.exec(part.trim()) ?? [];
+    if (kind === undefined) throw new UsageError(`--report takes junit=FILE or html=FILE, not "${part}"`);
+    files[kind as ReportKind] = file;
+  }
+  return files;
+}
+
+export function writeReports(
+  files: Partial<Record<ReportKind, string>>,
+  contents: Record<ReportKind, () => string>,
+): void {
+  for (const [kind, file] of Object.entries(files) as [ReportKind, string][]) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, contents[kind]());
+  }
+}

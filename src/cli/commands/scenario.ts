@@ -1,0 +1,64 @@
+import type { CommandModule } from "yargs";
+import { UsageError } from "../failure.ts";
+import { print, table } from "../output.ts";
+import { sandboxOf, type Target, targetOptions } from "../target.ts";
+
+type Options = Target & { name: string; files: string[] };
+
+export const scenarioCommand: CommandModule = {
+  command: "scenario",
+  describe: "List, switch and check failure scenarios",
+  builder: (argv) =>
+    argv
+      .command({
+        command: "list",
+        describe: "All scenarios, and which are on",
+        builder: targetOptions,
+        async handler(target: Options) {
+          const { items, total } = await (await sandboxOf(target)).scenarios.list();
+          const rows = items.map(({ active, name, description }) => [
+            active ? "on" : "",
+            name,
+            description ?? "",
+          ]);
+          print(target.json, { items, total }, table(["", "name", "description"], rows));
+        },
+      } as CommandModule<object, Options>)
+      .command({
+        command: "on <name>",
+        describe: "Switch one on, leaving the others as they are",
+        builder: targetOptions,
+        handler: (target: Options) =>
+          change(target, (active) => [...active.filter((name) => name !== target.name), target.name]),
+      } as CommandModule<object, Options>)
+      .command({
+        command: "off <name>",
+        describe: "Switch one off",
+        builder: targetOptions,
+        handler: (target: Options) =>
+          change(target, (active) => {
+            if (!active.includes(target.name))
+              throw new UsageError(`${target.name} is not on; on are: ${active.join(", ") || "none"}`);
+            return active.filter((name) => name !== target.name);
+          }),
+      } as CommandModule<object, Options>)
+      .command({
+        command: "check <files..>",
+        describe: "Check scenario files, without a server",
+        async handler({ files, json }: Options) {
+          const { checkScenarioFiles } = await import("../check-scenarios.ts");
+          await checkScenarioFiles(files, json);
+        },
+      } as CommandModule<object, Options>)
+      .demandCommand(1, "scenario needs an action: list, on, off or check")
+      .example("$0 scenario on flaky-ten-percent", "One request in ten fails from now on"),
+  handler: () => {},
+};
+
+async function change(target: Options, next: (active: string[]) => string[]): Promise<void> {
+  const sandbox = await sandboxOf(target);
+  const { scenarios } = await sandbox.info();
+  const names = next(scenarios);
+  await sandbox.scenarios.activate(...names);
+  print(target.json, { active: names }, `On: ${names.join(", ") || "none"}`);
+}

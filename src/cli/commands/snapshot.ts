@@ -1,0 +1,112 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import type { CommandModule } from "yargs";
+import { UsageError } from "../failure.ts";
+import { print, table } from "../output.ts";
+import { sandboxOf, type Target, targetOptions } from "../target.ts";
+
+type Named = Target & { name: string; file: string; before: string; after: string };
+
+const action = (
+  command: string,
+  describe: string,
+  handler: (options: Named) => Promise<void>,
+): CommandModule<object, Named> => ({ command, describe, builder: targetOptions as never, handler });
+
+export const snapshotCommand: CommandModule = {
+  command: "snapshot",
+  describe: "Keep, restore and compare a sandbox's state",
+  builder: (argv) =>
+    argv
+      .command(
+        action("save <name>", "Keep the present under a name", async (options) => {
+          const saved = await (await sandboxOf(options)).snapshots.save(options.name);
+          print(options.json, saved, `Saved ${options.name}.`);
+        }),
+      )
+      .command(
+        action("restore <name>", "Go back to a snapshot", async (options) => {
+          const state = await (await sandboxOf(options)).snapshots.restore(options.name);
+          print(options.json, state, `${options.sandbox} is as it was at ${options.name}.`);
+        }),
+      )
+      .command(
+        action("list", "The sandbox's snapshots", async (options) => {
+          const { items, total } = await (await sandboxOf(options)).snapshots.list();
+          const rows = items.map(({ name, ...rest }) => [name, String(rest["taken_at"] ?? rest["at"] ?? "")]);
+          print(
+            options.json,
+            { items, total },
+            rows.length === 0 ? "No snapshots." : table(["name", "taken at"], rows),
+          );
+        }),
+      )
+      .command(
+        action(
+          "diff <before> [after]",
+          "What changed between two snapshots; `now` is the present",
+          async (options) => {
+            const difference = await (await sandboxOf(options)).snapshots.diff(
+              options.before,
+              options.after ?? "now",
+            );
+            print(options.json, difference, differenceText(difference));
+          },
+        ),
+      )
+      .command(
+        action("export <name> <file>", "Write a snapshot to a file", async (options) => {
+          const document = await (await sandboxOf(options)).snapshots.export(options.name);
+          writeFileSync(options.file, `${JSON.stringify(document)}\n`);
+          print(options.json, { file: options.file }, `Wrote ${options.file}.`);
+        }),
+      )
+      .command(
+        action("import <name> <file>", "Read a snapshot from a file", async (options) => {
+          const saved = await (await sandboxOf(options)).snapshots.import(
+            options.name,
+            readDocument(options.file),
+          );
+          print(
+            options.json,
+            saved,
+            `Imported ${options.name}; restore it with \`snapshot restore ${options.name}\`.`,
+          );
+        }),
+      )
+      .demandCommand(1, "snapshot needs an action: save, restore, list, diff, export or import")
+      .example("$0 snapshot save before-checkout", "Restore it as often as you like"),
+  handler: () => {},
+};
+
+function readDocument(file: string): Record<string, unknown> {
+  const text = readFileSync(file, "utf8");
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    throw new UsageError(`${file}: not a snapshot: ${(error as Error).message}`);
+  }
+}
+
+function differenceText(difference: Record<string, Record<string, unknown[]>>): string {
+  const lines: string[] = [];
+  for (const [sign, kind] of [
+    ["+", "added"],
+    ["-", "removed"],
+    ["~", "changed"],
+  ] as const) {
+    for (const [collection, records] of Object.entries(difference[kind] ?? {})) {
+      for (const record of records) lines.push(`${sign} ${collection} ${idOf(record)}`);
+    }
+  }
+  return lines.length === 0 ? "No differences." : lines.join("\n");
+}
+
+function idOf(record: unknown): string {
+  if (typeof record === "string") return record;
+  const fields = record as Record<string, unknown>;
+  return String(
+    fields["id"] ??
+      Object.entries(fields).find(([name]) => name.endsWith("_id"))?.[1] ??
+      JSON.stringify(record),
+  );
+}
