@@ -90,27 +90,36 @@ function story(entry: Entry, fixture: FixtureData, base: BaseBuilder): Story {
     const action = position < created ? "created" : position < created + updated ? "updated" : "deleted";
     const change = action === "updated" ? retuned(assistant, random) : undefined;
     if (change) assistant = { ...assistant, [change.field]: change.new_value };
-    history.push({
-      ...written(assistant, { action, random, actor: action === "created" ? creator : random.pick(actors) }),
-      timestamp: hourOf(position),
-      changes: change ? [change] : [],
-    });
+    const actor = action === "created" ? creator : random.pick(actors);
+    const changes = change ? [change] : [];
+    history.push(written(assistant, { timestamp: hourOf(position), action, actor, changes, random }));
   }
   return { assistant: asGiven(assistant, entry, history), history };
 }
 
 function written(
   { id, organization_id, name }: Assistant,
-  { action, random, actor }: { action: HistoryEntry["action"]; random: Random; actor: Actor },
-) {
+  {
+    timestamp,
+    action,
+    actor,
+    changes,
+    random,
+  }: Pick<HistoryEntry, "timestamp" | "action" | "changes"> & {
+    actor: Actor;
+    random: Random;
+  },
+): HistoryEntry {
   return {
     id: `log_${random.letters(20)}`,
     organization_id,
-    resource_type: "assistant" as const,
+    timestamp,
+    resource_type: "assistant",
     resource_id: id,
     resource_name: name,
     action,
     ...actor,
+    changes,
     metadata: {
       // Addresses of the documentation range (RFC 5737).
       ip_address: `203.0.113.${random.int(1, 254)}`,

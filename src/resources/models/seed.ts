@@ -54,15 +54,15 @@ export function completeModel({ key, ...given }: Partial<Model> & { key: string 
       "For everyday conversations.",
       null,
     ]),
+    key,
     external: `${provider}/${key}-2026-01`,
+    provider,
     is_active: true,
     is_visible_in_ui: true,
     order: 100,
     max_tokens: random.pick([32_000, 64_000, 128_000]),
     cost_per_1k_tokens: random.pick([0.001, 0.004, 0.01]),
     ...given,
-    key,
-    provider,
   };
 }
 

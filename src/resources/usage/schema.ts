@@ -69,16 +69,13 @@ export const USAGE_STATUSES = ["ok", "warning", "exceeded", "no_limit"] as const
 export type UsageStatus = (typeof USAGE_STATUSES)[number];
 
 /** Section 2.7; null where no limit is configured (G33). */
-export const LimitFigures = Type.Object(
-  {
-    monthly_limit: Nullable(Type.Number()),
-    current_usage: Type.Number(),
-    utilization_percentage: Nullable(Type.Number()),
-    remaining_budget: Nullable(Type.Number()),
-    status: Words(USAGE_STATUSES),
-  },
-  { $id: "UsageLimit" },
-);
+export const LimitFigures = Type.Object({
+  monthly_limit: Nullable(Type.Number()),
+  current_usage: Type.Number(),
+  utilization_percentage: Nullable(Type.Number()),
+  remaining_budget: Nullable(Type.Number()),
+  status: Words(USAGE_STATUSES),
+});
 
 export const UsageLimits = Type.Object(
   {
