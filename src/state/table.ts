@@ -83,22 +83,24 @@ export class Table<R extends StoredRecord> {
     });
   }
 
-  /** The same as one `put` after the other, for many records at once. */
+  /** The same as one `put` for each record, in any order; their ids are distinct. */
   putAll(records: readonly R[]): Table<R> {
     const { rows, indexes } = this.loaded();
-    const { idOf, indexes: specs = {} } = this.collection;
-    const latest = new Map(records.map((record) => [idOf(record), record]));
+    const { idOf } = this.collection;
+    const specs = Object.values(this.collection.indexes ?? {});
     const inPlace: (readonly [string, R])[] = [];
     const others: R[] = [];
-    for (const [id, record] of latest) {
+    for (const record of records) {
+      const id = idOf(record);
       const before = rows.get(id);
       if (before !== undefined && staysInPlace(specs, before, record)) inPlace.push([id, record]);
       else others.push(record);
     }
     inPlace.sort(([a], [b]) => (a < b ? -1 : 1));
-    let table: Table<R> = this;
-    if (inPlace.length > 0)
-      table = new Table(this.collection, { rows: rows.replaceSorted(inPlace), indexes });
+    let table: Table<R> =
+      inPlace.length === 0
+        ? this
+        : new Table(this.collection, { rows: rows.replaceSorted(inPlace), indexes });
     for (const record of others) table = table.put(record);
     return table;
   }
@@ -228,10 +230,11 @@ function withoutId(
 }
 
 /** Whether no index would list the new record elsewhere than the old one. */
-function staysInPlace<R>(specs: Record<string, IndexSpec<R>>, before: R, after: R): boolean {
-  return Object.values(specs).every(
-    ({ groups, order }) => order(before) === order(after) && sameGroups(groups(before), groups(after)),
-  );
+function staysInPlace<R>(specs: readonly IndexSpec<R>[], before: R, after: R): boolean {
+  for (const { groups, order } of specs) {
+    if (order(before) !== order(after) || !sameGroups(groups(before), groups(after))) return false;
+  }
+  return true;
 }
 
 function sameGroups(a: readonly string[], b: readonly string[]): boolean {

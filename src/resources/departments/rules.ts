@@ -16,24 +16,23 @@ export function placeUnder(id: string, parent: Department | undefined): { path: 
 
 /**
  * Moves a department with all its descendants, in the caller's transaction. The walk keeps its own
- * stack: a chain of ten thousand departments must not exhaust the machine's.
+ * list: a chain of ten thousand departments must not exhaust the machine's.
  */
 export function moveDepartment(
   tx: Transaction,
   department: Department,
   parent: Department | undefined,
 ): Department {
-  const moved = tx.put(departments, {
-    ...department,
-    parent_id: parent?.id ?? null,
-    ...placeUnder(department.id, parent),
-  });
-  const stack = [moved];
-  for (let above = stack.pop(); above !== undefined; above = stack.pop()) {
+  const place = placeUnder(department.id, parent);
+  const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, ...place });
+  const below: Department[] = [];
+  for (let above: Department | undefined = moved, next = 0; above !== undefined; above = below[next++]) {
     for (const child of tx.index(departments, "by_parent", above.id)) {
-      stack.push(tx.put(departments, { ...child, ...placeUnder(child.id, above) }));
+      const { path, depth } = placeUnder(child.id, above);
+      below.push({ ...child, path, depth });
     }
   }
+  if (below.length > 0) tx.putAll(departments, below);
   return moved;
 }
 
