@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
 import manifest from "../package.json" with { type: "json" };
-import type { Services } from "./contract/operation.ts";
+import type { OutboundClient, Services } from "./contract/operation.ts";
 import type { Settings } from "./contract/settings.ts";
 import { createGuard } from "./control/guard.ts";
 import { createControl } from "./control/handle-control.ts";
@@ -19,11 +19,14 @@ import { createFront } from "./http/server.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { RESOURCES } from "./resources/index.ts";
 import { requireBudget } from "./resources/usage/require-budget.ts";
+import { eventListeners } from "./sandbox/event-listeners.ts";
 import type { FaultGate } from "./sandbox/fault-gate.ts";
 import { type ClockSetting, SandboxRegistry } from "./sandbox/registry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
+import { createAddressPolicy } from "./webhooks/address-policy.ts";
+import { createOutbound } from "./webhooks/outbound.ts";
 
 export interface UnderstudyOptions {
   fixture?: string | object;
@@ -53,6 +56,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const folder = mkdtempSync(join(tmpdir(), "understudy-"));
   const timerHandlers = combinedTimers(RESOURCES);
   const operations = RESOURCES.flatMap((resource) => resource.operations);
+  const policy = createAddressPolicy({ mode: options.shared ? "shared" : "local" });
+  const outbound = createOutbound({ policy });
   const fixtures = createFixtureSource({ resources: RESOURCES });
   const sandboxes = new SandboxRegistry({
     fixtures,
@@ -64,9 +69,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
     wallClock: Date.now,
     faults: () => NO_FAULTS,
-    worldParts: () => ({
+    worldParts: (sandbox) => ({
       timerHandlers,
-      onEmit: () => {},
+      onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox(), outbound)),
       onCommit: () => {},
       onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
     }),
@@ -93,7 +98,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       router: new Router(operations),
       identify,
       requireBudget,
-      services: (sandbox) => servicesOf(sandbox),
+      services: (sandbox) => servicesOf(sandbox, outbound),
       uploadFolder: (sandbox) => join(folder, sandbox.name),
       durable: undefined,
       performWire: async (_effect, exchange) => void exchange.response.destroy(),
@@ -115,6 +120,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       }),
     close: async () => {
       await closeServer(server, () => sandboxes.close());
+      outbound.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -127,9 +133,13 @@ const NO_FAULTS: FaultGate = {
   nearMisses: () => [],
 };
 
-function servicesOf(sandbox: Sandbox): Services {
+function servicesOf(sandbox: Sandbox, outbound: OutboundClient): Services {
   const { world } = sandbox;
   return {
+    outbound,
+    get settings() {
+      return sandbox.settings;
+    },
     read: () => world.read(),
     transact: (change) => world.transact(change),
     changed: (signal) => nextChange(world, signal),

@@ -124,6 +124,8 @@ export interface Services {
   bytes: ByteStore;
   /** The one outbound client. */
   outbound: OutboundClient;
+  /** Of the sandbox, as they are now. */
+  readonly settings: Settings;
   /** The sandbox is gone or reset: streams end. */
   readonly isClosed: boolean;
 }

@@ -2,9 +2,9 @@ import type { TSchema } from "typebox";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Random } from "../state/random.ts";
 import type { TimerKind } from "../state/timers.ts";
-import type { Transaction, WorldReader } from "../state/transaction.ts";
+import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world.ts";
-import type { AnyOperation } from "./operation.ts";
+import type { AnyOperation, Services } from "./operation.ts";
 
 /** Everything the server knows of one resource; registered in resources/index.ts and nowhere else. */
 export interface Resource {
@@ -18,7 +18,18 @@ export interface Resource {
   state?: Readonly<Record<string, StateRules<any>>>;
   /** A kind may be handled by several resources; each answers for the subjects it knows. */
   timers?: Partial<Record<TimerKind, TimerHandler>>;
+  /** Hears of every emitted event; see `EventListener`. */
+  onEvents?: EventListener;
 }
+
+/**
+ * Runs inside the transaction that emitted the events. What it returns runs once they are committed, may
+ * use the network, and is awaited by `clock advance`; it must not throw.
+ */
+export type EventListener = (
+  tx: Transaction,
+  events: readonly EmittedEvent[],
+) => void | ((services: Services) => Promise<void>);
 
 export interface FixtureReader {
   /** JSON Schema of each top-level key that it reads; together they are the fixture's schema. */

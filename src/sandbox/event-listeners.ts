@@ -1,0 +1,19 @@
+import type { Services } from "../contract/operation.ts";
+import type { EventListener } from "../contract/resource.ts";
+import type { WorldParts } from "../state/world.ts";
+
+/**
+ * Every resource that listens to events, as the world's one listener. Whatever a listener has to do on the
+ * network runs after the commit; `services` is asked for no sooner.
+ */
+export function eventListeners(
+  owners: readonly { onEvents?: EventListener }[],
+  services: () => Services,
+): WorldParts["onEmit"] {
+  const listeners = owners.flatMap(({ onEvents }) => onEvents ?? []);
+  return (tx, events) => {
+    const effects = listeners.flatMap((listen) => listen(tx, events) ?? []);
+    if (effects.length === 0) return undefined;
+    return async () => void (await Promise.all(effects.map((run) => run(services()))));
+  };
+}
