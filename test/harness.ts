@@ -69,7 +69,7 @@ export async function startReference(
           ...(body !== undefined && !raw ? { "content-type": "application/json" } : {}),
           ...headers,
         },
-        body: body === undefined ? undefined : raw ? (body as BodyInit) : JSON.stringify(body),
+        body: body === undefined ? undefined : raw ? (body as RequestInit["body"]) : JSON.stringify(body),
       });
       const text = await response.text();
       const json = response.headers.get("content-type")?.includes("json") && text !== "";

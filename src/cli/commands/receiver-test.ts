@@ -68,9 +68,7 @@ export const receiverTestCommand: CommandModule<object, Options> = {
         signal: stop.signal,
         onProgress: live
           ? ({ index, total, check }) =>
-              process.stderr.write(`[${index + 1}/${total}] ${formatCheck(check).join("
-")}
-`)
+              process.stderr.write(`[${index + 1}/${total}] ${formatCheck(check).join("\n")}\n`)
           : undefined,
       });
       writeReports(reports, { junit: () => receiverJunit(graded), html: () => receiverHtml(graded) });
