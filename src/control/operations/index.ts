@@ -11,6 +11,15 @@ import {
   updateSandbox,
 } from "./sandboxes.ts";
 import {
+  deleteSnapshot,
+  diffSnapshots,
+  downloadSnapshot,
+  listSnapshots,
+  restoreSnapshot,
+  saveSnapshot,
+  uploadSnapshot,
+} from "./snapshots.ts";
+import {
   createRecord,
   deleteRecord,
   listCollections,
@@ -28,6 +37,13 @@ export const CONTROL_OPERATIONS: readonly AnyControlOperation[] = [
   updateSandbox,
   deleteSandbox,
   resetSandbox,
+  listSnapshots,
+  saveSnapshot,
+  restoreSnapshot,
+  downloadSnapshot,
+  uploadSnapshot,
+  deleteSnapshot,
+  diffSnapshots,
   forkSandbox,
   showClock,
   setClock,

@@ -140,6 +140,7 @@ function requireWhole(state: StateCollection, record: Fields, tx: Transaction): 
 /** Whether a stored record's public form fits its schema; used for uploaded snapshots too. */
 export function wholeness(state: StateCollection, record: Fields, tx: Transaction): { problem?: Problem } {
   try {
+    state.requireStoredInstants(record);
     state.checkWhole(state.toPublic(record, tx));
     return {};
   } catch (error) {

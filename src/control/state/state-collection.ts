@@ -56,6 +56,15 @@ export class StateCollection {
     checkInput(this.someFields, fields);
   }
 
+  /** At rest an instant is a number; a text there would upset every order and rendering. */
+  requireStoredInstants(record: object): void {
+    this.convert(record, (value) => {
+      if (typeof value === "string")
+        throw unprocessable("body", value, "stands where an instant is stored as a number");
+      return value;
+    });
+  }
+
   /** The same for a whole record in public form. */
   checkWhole(record: unknown): void {
     checkInput(this.collection.schema, record);

@@ -1,0 +1,125 @@
+import Type from "typebox";
+import { nearest } from "../documents/nearest.ts";
+import type { SandboxValue } from "../sandbox/sandbox.ts";
+import {
+  decodeSnapshot,
+  SNAPSHOT_FORMAT,
+  SNAPSHOT_VERSION,
+  type SnapshotDocument,
+} from "../sandbox/snapshot-document.ts";
+import type { Root } from "../state/root.ts";
+import { Transaction } from "../state/transaction.ts";
+import { WorldDocumentError } from "../state/world-document.ts";
+import { checkInput } from "./check-input.ts";
+import type { ControlServer } from "./operation.ts";
+import { Problem, unprocessable } from "./problem.ts";
+import { wholeness } from "./state/change-records.ts";
+import { stateCollections } from "./state/state-collection.ts";
+
+const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Epoch = Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999 });
+const Records = Type.Array(Type.Object({}));
+
+/** `[api key id, counts]`; spelt out, because JSON Schema 2020-12 writes tuples differently from TypeBox. */
+const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
+  type: "array",
+  minItems: 2,
+  maxItems: 2,
+  prefixItems: [
+    Type.String(),
+    Type.Object({ minute: Type.Integer(), requests: Whole, tokens: Whole }, { additionalProperties: false }),
+  ],
+});
+
+const Document = Type.Object(
+  {
+    format: Type.Literal(SNAPSHOT_FORMAT),
+    version: Type.Literal(SNAPSHOT_VERSION),
+    name: Type.Optional(Type.String()),
+    taken_at: Epoch,
+    world: Type.Object(
+      {
+        seed: Whole,
+        secret_key: Type.String({ minLength: 1, maxLength: 200 }),
+        origin: Epoch,
+        clock: Type.Object(
+          {
+            mode: Type.Enum(["real", "frozen", "scaled"]),
+            now: Epoch,
+            rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+          },
+          { additionalProperties: false },
+        ),
+        requests: Whole,
+        draws: Whole,
+        tables: Type.Record(
+          Type.String(),
+          Type.Object({ records: Records }, { additionalProperties: false }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    windows: Type.Array(Window),
+    blobs: Type.Optional(Type.Unknown()),
+  },
+  { additionalProperties: false },
+);
+
+/**
+ * An uploaded snapshot as a value that can be restored. Every record must be one that the state calls
+ * could show: what goes in here must not make the emulated API stumble later.
+ * @throws Problem 422
+ */
+export async function readSnapshot(server: ControlServer, document: unknown): Promise<SandboxValue> {
+  requireVersion(document as Record<string, unknown>);
+  checkInput(Document, document);
+  try {
+    const collections = server.resources.flatMap((resource) => resource.collections);
+    const given = document as SnapshotDocument;
+    const value = await decodeSnapshot(given, collections, server.sandboxes.blobs);
+    requireWholeRecords(server, value.world.root, given);
+    return value;
+  } catch (error) {
+    if (!(error instanceof WorldDocumentError)) throw error;
+    const field = `world.${error.field}`;
+    const hint = nearest(error.field.split(".")[1] ?? "", stateCollections(server.resources).keys());
+    throw unprocessable(
+      field,
+      null,
+      error.message,
+      error.message.includes("no collection") ? hint : undefined,
+    );
+  }
+}
+
+function requireVersion({ format, version }: Record<string, unknown>): void {
+  if (format !== SNAPSHOT_FORMAT) {
+    throw unprocessable("format", format, `must be "${SNAPSHOT_FORMAT}": this is no downloaded snapshot`);
+  }
+  if (typeof version === "number" && version > SNAPSHOT_VERSION) {
+    throw new Problem(422, {
+      kind: "snapshot-too-new",
+      title: "The snapshot is too new",
+      detail: `The snapshot has format version ${version}, and this Understudy reads up to version ${SNAPSHOT_VERSION}: it was written by a newer release. Update Understudy, or save the snapshot again with this one.`,
+      field: "version",
+      value: version,
+    });
+  }
+}
+
+function requireWholeRecords(server: ControlServer, root: Root, { world }: SnapshotDocument): void {
+  const { origin, seed, clock } = world;
+  const tx = new Transaction(root, { origin, seed, now: clock.now - origin, secretKey: "" });
+  for (const [name, state] of stateCollections(server.resources)) {
+    for (const record of tx.all(state.collection) as Iterable<Record<string, unknown>>) {
+      const { problem } = wholeness(state, record, tx);
+      if (problem === undefined) continue;
+      const id = state.collection.idOf(record);
+      throw unprocessable(
+        `world.tables.${name}`,
+        id,
+        `holds ${id}, which cannot be: ${problem.message.replace(/\.$/, "")}`,
+      );
+    }
+  }
+}
