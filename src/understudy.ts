@@ -22,6 +22,7 @@ import { requireBudget } from "./resources/usage/require-budget.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
 import type { FaultGate } from "./sandbox/fault-gate.ts";
 import { type ClockSetting, SandboxRegistry } from "./sandbox/registry.ts";
+import { RequestTally } from "./sandbox/request-tally.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
@@ -53,7 +54,8 @@ export interface Understudy {
 /** The composition root: the only place that knows every part. */
 export function assemble(options: UnderstudyOptions = {}): Understudy {
   const log = options.log ?? pino({ level: "warn" }, pino.destination(2));
-  const folder = mkdtempSync(join(tmpdir(), "understudy-"));
+  const uploads = new UploadKeeper(options.shared?.limits?.upload_bytes ?? defaultUploadBytes(options));
+  const tally = new RequestTally();
   const timerHandlers = combinedTimers(RESOURCES);
   const operations = RESOURCES.flatMap((resource) => resource.operations);
   const policy = createAddressPolicy({ mode: options.shared ? "shared" : "local" });
@@ -68,6 +70,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       settings: options.settings ?? {},
     },
     wallClock: Date.now,
+    tally,
     faults: () => NO_FAULTS,
     worldParts: (sandbox) => ({
       timerHandlers,
@@ -81,6 +84,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     sandboxes,
     resources: RESOURCES,
     operations,
+    tally,
     version: manifest.version,
     started: performance.now(),
     limits: options.shared && { ...SHARED_LIMITS, ...options.shared.limits },

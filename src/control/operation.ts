@@ -4,12 +4,15 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { AnyOperation, Method } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { ManagedSandbox, SandboxRegistry } from "../sandbox/registry.ts";
+import type { RequestTally } from "../sandbox/request-tally.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {
   sandboxes: SandboxRegistry;
   resources: readonly Resource[];
   operations: readonly AnyOperation[];
+  /** Counts of all requests, for metrics. */
+  tally: RequestTally | undefined;
   version: string;
   /** performance.now() at the start of the server. */
   started: number;

@@ -8,7 +8,7 @@ export function presentSandbox(sandbox: ManagedSandbox, origin: string) {
   world.catchUp();
   return {
     name,
-    base_url: name === "default" ? origin : `${origin}/_s/${name}`,
+    base_url: baseUrlOf(name, origin),
     fixture,
     seed,
     clock: presentClock(world),
@@ -17,6 +17,11 @@ export function presentSandbox(sandbox: ManagedSandbox, origin: string) {
     created_at: new Date(sandbox.created_at).toISOString(),
     counts: countsOf(world.root),
   };
+}
+
+/** A complete base URL for any client of the emulated API (interfaces 3). */
+export function baseUrlOf(name: string, origin: string): string {
+  return name === "default" ? origin : `${origin}/_s/${name}`;
 }
 
 /** Records by collection; tables of the server's own are nobody's business. */

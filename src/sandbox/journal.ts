@@ -1,3 +1,5 @@
+import type { RequestTally } from "./request-tally.ts";
+
 /**
  * The bounded log of what reached a sandbox. Entries hold references to what the request and the answer
  * already were, so that writing one costs almost nothing; they are rendered, with secrets masked, when
@@ -44,15 +46,18 @@ export class Journal {
   private next = 1;
   private closed = false;
   private readonly listeners = new Set<(entry: JournalEntry | undefined) => void>();
+  private readonly tally: RequestTally | undefined;
   limit: number;
 
-  constructor(limit: number) {
+  constructor(limit: number, tally?: RequestTally) {
     this.limit = limit;
+    this.tally = tally;
   }
 
   add(entry: Omit<JournalEntry, "sequence">): JournalEntry {
     const complete = entry as JournalEntry;
     complete.sequence = this.next++;
+    this.tally?.count(complete.operation, complete.status);
     this.ring.push(complete);
     this.bytes += costOf(complete);
     this.keepWithin();
@@ -72,6 +77,19 @@ export class Journal {
   /** Oldest first. */
   entries(): readonly JournalEntry[] {
     return this.head === 0 ? this.ring : this.ring.slice(this.head);
+  }
+
+  /** Those after a position, oldest first; what the bounds have evicted since is not among them. */
+  since(sequence: number): readonly JournalEntry[] {
+    const entries = this.entries();
+    // Sequences grow by one without gaps, so the place follows from the last one's.
+    const newer = (entries.at(-1)?.sequence ?? 0) - sequence;
+    return newer <= 0 ? [] : entries.slice(Math.max(0, entries.length - newer));
+  }
+
+  /** The position of the newest entry, 0 before the first. */
+  get lastSequence(): number {
+    return this.next - 1;
   }
 
   find(id: string): JournalEntry | undefined {

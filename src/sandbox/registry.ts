@@ -6,6 +6,7 @@ import { World, type WorldParts } from "../state/world.ts";
 import type { FaultGate } from "./fault-gate.ts";
 import { Journal } from "./journal.ts";
 import { RateWindows } from "./rate-windows.ts";
+import type { RequestTally } from "./request-tally.ts";
 import type { Sandbox, SandboxValue } from "./sandbox.ts";
 
 export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -63,6 +64,8 @@ export interface RegistryParts {
   /** Something besides its world's records changed; commits are told by `worldParts().onCommit`. */
   onChange?: (sandbox: ManagedSandbox, change: SandboxChange) => void;
   blobs?: BlobKeeper;
+  /** Counts the requests of all sandboxes. */
+  tally?: RequestTally;
 }
 
 /** All sandboxes of a server. */
@@ -164,7 +167,7 @@ export class ManagedSandbox implements Sandbox {
     this.settings = { ...DEFAULT_SETTINGS, ...defaults.settings, ...options.settings };
     this.source = source;
     this.fixture = source.name;
-    this.journal = new Journal(this.settings.journal_limit);
+    this.journal = new Journal(this.settings.journal_limit, parts.tally);
     const clock = options.clock ?? defaults.clock;
     this.start = clock.now ?? parts.wallClock();
     this.world = this.freshWorld(clock.mode, this.start, clock.rate);

@@ -1,6 +1,15 @@
 import type { AnyControlOperation } from "../operation.ts";
 import { advanceClock, pendingTimers, setClock, showClock } from "./clock.ts";
 import {
+  archiveJournal,
+  checkJournal,
+  clearJournal,
+  followJournal,
+  listJournal,
+  retrieveEntry,
+} from "./journal.ts";
+import { showFidelity, showMetrics, showOpenApi } from "./reports.ts";
+import {
   createSandbox,
   deleteSandbox,
   forkSandbox,
@@ -55,4 +64,13 @@ export const CONTROL_OPERATIONS: readonly AnyControlOperation[] = [
   retrieveRecord,
   updateRecord,
   deleteRecord,
+  listJournal,
+  clearJournal,
+  followJournal,
+  archiveJournal,
+  checkJournal,
+  retrieveEntry,
+  showOpenApi,
+  showFidelity,
+  showMetrics,
 ];

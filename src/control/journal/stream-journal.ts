@@ -1,0 +1,46 @@
+import type { Journal } from "../../sandbox/journal.ts";
+import { renderEntry } from "./render-entry.ts";
+
+/**
+ * Server-sent events, one entry each, with its position as the event's id. Without `after` it begins with
+ * what comes next. The reader's pace decides: nothing is queued for it, and what the journal's bound has
+ * evicted meanwhile is reported as a comment.
+ */
+export async function* streamJournal(
+  journal: Journal,
+  after: number | undefined,
+  signal: AbortSignal,
+): AsyncIterable<string> {
+  // A position of another server's journal lies ahead of this one's; it means nothing here.
+  let last = Math.min(after ?? journal.lastSequence, journal.lastSequence);
+  yield ": the journal of this sandbox\n\n";
+  while (!signal.aborted) {
+    for (const entry of journal.since(last)) {
+      if (entry.sequence <= last) continue;
+      const lost = entry.sequence - last - 1;
+      if (lost > 0) yield `: ${lost} entries were lost to the journal's bound\n\n`;
+      last = entry.sequence;
+      yield `id: ${entry.sequence}\nevent: entry\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;
+    }
+    if (journal.isClosed) return;
+    if (journal.lastSequence > last) {
+      // More came while the reader took its time; or it came and was cleared.
+      if (journal.since(last).length === 0) last = journal.lastSequence;
+      continue;
+    }
+    await nextEntry(journal, signal);
+  }
+}
+
+function nextEntry(journal: Journal, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted || journal.isClosed) return resolve();
+    const done = () => {
+      stop();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const stop = journal.subscribe(done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}
