@@ -28,28 +28,24 @@ export const assistants = collection<Assistant>({
   schema: Assistant,
 });
 
-const historyFields = {
-  ...entryFields,
-  resource_type: Type.Literal("assistant"),
-  resource_id: Id("asst_"),
-  action: Words(HISTORY_ACTIONS),
-  metadata: Type.Object({
-    ip_address: Type.String(),
-    user_agent: Type.String(),
-    source: Type.String(),
-  }),
-};
+const words = { resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) };
+const metadata = Type.Object({
+  ip_address: Type.String(),
+  user_agent: Type.String(),
+  source: Type.String(),
+});
 
 /** Section 2.6. It carries its organization because it outlives the assistant (G18). */
 export const HistoryEntry = Type.Object({
-  ...historyFields,
   organization_id: Id("org_"),
-  timestamp: Instant(),
+  ...entryFields({ timestamp: Instant(), ...words }),
+  resource_id: Id("asst_"),
+  metadata,
 });
 export type HistoryEntry = Static<typeof HistoryEntry>;
 
 export const HistoryEntryBody = Type.Object(
-  { ...historyFields, timestamp: Timestamp() },
+  { ...entryFields({ timestamp: Timestamp(), ...words }), metadata },
   { $id: "AssistantHistoryEntry" },
 );
 

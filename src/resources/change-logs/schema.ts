@@ -1,4 +1,4 @@
-import Type, { type Static } from "typebox";
+import Type, { type Static, type TSchema } from "typebox";
 import { Id, Instant, Timestamp, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -23,28 +23,38 @@ export const Change = Type.Object({
 });
 export type Change = Static<typeof Change>;
 
-/** What the entries of both logs of section 2.6 share, besides timestamp, type and action. */
-export const entryFields = {
-  id: Id("log_"),
-  resource_id: Type.String({ minLength: 1 }),
-  resource_name: Type.String(),
-  user_id: UserId(),
-  user_name: Type.String(),
-  user_email: Type.String(),
-  changes: Type.Array(Change),
-};
+/** Section 2.6 in its order: what the entries of assistant history and of the change log share. */
+export function entryFields<S extends TSchema, T extends TSchema, A extends TSchema>(entry: {
+  timestamp: S;
+  resource_type: T;
+  action: A;
+}) {
+  return {
+    id: Id("log_"),
+    timestamp: entry.timestamp,
+    resource_type: entry.resource_type,
+    resource_id: Type.String({ minLength: 1 }),
+    resource_name: Type.String(),
+    action: entry.action,
+    user_id: UserId(),
+    user_name: Type.String(),
+    user_email: Type.String(),
+    changes: Type.Array(Change),
+  };
+}
 
-const fields = {
-  ...entryFields,
-  resource_type: Words(RESOURCE_TYPES),
-  action: Words(CHANGE_ACTIONS),
-};
+const words = { resource_type: Words(RESOURCE_TYPES), action: Words(CHANGE_ACTIONS) };
 
-export const ChangeLog = Type.Object({ ...fields, organization_id: Id("org_"), timestamp: Instant() });
+export const ChangeLog = Type.Object({
+  organization_id: Id("org_"),
+  ...entryFields({ timestamp: Instant(), ...words }),
+});
 export type ChangeLog = Static<typeof ChangeLog>;
 
 /** Section 2.6, without the metadata that only assistant history carries. */
-export const ChangeLogBody = Type.Object({ ...fields, timestamp: Timestamp() }, { $id: "ChangeLog" });
+export const ChangeLogBody = Type.Object(entryFields({ timestamp: Timestamp(), ...words }), {
+  $id: "ChangeLog",
+});
 
 /** One list for each combination of filters, so that none of them is ever scanned. */
 export function changeLogGroup(

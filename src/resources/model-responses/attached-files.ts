@@ -1,7 +1,9 @@
 import Type from "typebox";
 import { resourceNotFound } from "../../contract/errors.ts";
+import type { Principal } from "../../contract/operation.ts";
 import { collection } from "../../state/collection.ts";
-import { type Caller, isMember } from "../organizations/access.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { isMember } from "../organizations/access.ts";
 import { bestPassage, type PassageFor } from "./passages.ts";
 
 /** What an answer needs of a file; the files resource keeps the record. */
@@ -13,7 +15,7 @@ export interface AttachedFile {
   text?: string;
 }
 
-/** The files resource's table, reached by its name. */
+/** The table of the files resource, by its name; a server without one knows no files. */
 const files = collection<AttachedFile>({
   name: "files",
   prefix: "file_",
@@ -21,21 +23,29 @@ const files = collection<AttachedFile>({
   schema: Type.Object({}),
 });
 
+function findFile(world: Transaction, file_id: string): AttachedFile | undefined {
+  const isKept = world.collections().some(({ name }) => name === files.name);
+  return isKept ? world.get(files, file_id) : undefined;
+}
+
 /**
  * G20 and G02: a file that does not exist, or belongs to an organization of which the caller is no member.
  * @throws ApiError RESOURCE_NOT_FOUND with the first such `file_id`
  */
-export function requireFiles(caller: Caller, file_ids: readonly string[]): void {
+export function requireFiles(
+  { principal, world }: { principal: Principal; world: Transaction },
+  file_ids: readonly string[],
+): void {
   for (const file_id of file_ids) {
-    const file = caller.world.get(files, file_id);
-    if (file === undefined || !isMember(caller, file.organization_id))
+    const file = findFile(world, file_id);
+    if (file === undefined || !isMember({ principal, world }, file.organization_id))
       throw resourceNotFound("file_id", file_id);
   }
 }
 
 /** Searches the text that the file's record carries. */
-export const passageInRecord: PassageFor = ({ world, file_id, question }) => {
-  const file = world.get(files, file_id);
-  const found = file?.text === undefined ? undefined : bestPassage(file.text, question);
+export const passageInRecord: PassageFor = async ({ world, file_id, question }) => {
+  const file = findFile(world, file_id);
+  const found = file?.text === undefined ? undefined : await bestPassage(file.text, question);
   return found && { filename: file!.filename, ...found };
 };

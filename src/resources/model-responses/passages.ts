@@ -1,4 +1,3 @@
-import MiniSearch from "minisearch";
 import type { Services } from "../../contract/operation.ts";
 import type { Transaction } from "../../state/transaction.ts";
 
@@ -18,7 +17,7 @@ export interface PassageRequest {
 }
 
 /** Finds the passage of one file that fits a question best; undefined for a file without text. */
-export type PassageFor = (request: PassageRequest) => Promise<Quote | undefined> | Quote | undefined;
+export type PassageFor = (request: PassageRequest) => Promise<Quote | undefined>;
 
 /** The best of all attached files, the first of them where they are equal. */
 export async function bestQuote(
@@ -37,11 +36,14 @@ const SENTENCE = /[^.!?\n]+[.!?]*/g;
 const LONGEST_PASSAGE = 300;
 
 /** The sentence of a text that fits a question best, the first one where none has a word of it. */
-export function bestPassage(text: string, question: string): { passage: string; score: number } | undefined {
-  const passages = (text.match(SENTENCE) ?? [])
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => sentence !== "");
+export async function bestPassage(
+  text: string,
+  question: string,
+): Promise<{ passage: string; score: number } | undefined> {
+  const passages = (text.match(SENTENCE) ?? []).map((sentence) => sentence.trim()).filter(Boolean);
   if (passages.length === 0) return undefined;
+  // Not at the top: a server that is never asked about a file should not start slower for it.
+  const { default: MiniSearch } = await import("minisearch");
   const search = new MiniSearch<{ id: number; text: string }>({ fields: ["text"] });
   search.addAll(passages.map((passage, id) => ({ id, text: passage })));
   const [hit] = search.search(question, { prefix: (term) => term.length > 3 });

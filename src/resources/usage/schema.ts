@@ -16,7 +16,7 @@ export const UsageRecord = Type.Object({
   spent: Type.Record(
     Type.String({ pattern: "^\\d{4}-(0[1-9]|1[0-2])$" }),
     Type.Number({ minimum: 0, maximum: 1e9 }),
-    { default: {}, examples: [{ "2026-03": 850 }] },
+    { additionalProperties: false, default: {}, examples: [{ "2026-03": 850 }] },
   ),
 });
 

@@ -34,18 +34,6 @@ export const usageFixture: FixtureReader = {
       description: "CHF by organization; keys not named have neither limit nor spending",
     }),
   },
-  check(fixture, report) {
-    const idsOf = (key: string) => new Set(((fixture[key] ?? []) as { id: string }[]).map(({ id }) => id));
-    const [organizations, keys] = [idsOf("organizations"), idsOf("api_keys")];
-    for (const [organization_id, entry] of Object.entries((fixture["usage"] ?? {}) as Entries)) {
-      if (!organizations.has(organization_id)) {
-        report(["usage", organization_id], `there is no organization ${organization_id}`);
-      }
-      for (const key of Object.keys(entry.keys ?? {})) {
-        if (!keys.has(key)) report(["usage", organization_id, "keys", key], `there is no API key ${key}`);
-      }
-    }
-  },
   seed(fixture, base) {
     const entries = (fixture["usage"] ?? {}) as Entries;
     base.fill(usage, () =>

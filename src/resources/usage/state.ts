@@ -1,6 +1,6 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
-import type { WorldReader } from "../../state/transaction.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { anyOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -21,11 +21,13 @@ export const usageRules: StateRules<Usage> = {
     return spent === undefined ? rest : { ...rest, spent: storedMonths(spent, world) };
   },
   complete(fields, tx) {
-    const [organization_id, key] = fields.id?.split(":") ?? [];
-    const organization =
-      fields.organization_id ?? organization_id ?? anyOf(tx, organizations, "organization_id").id;
-    const api_key_id = fields.api_key_id === undefined ? (key ?? null) : fields.api_key_id;
-    return { ...emptyUsage(organization, api_key_id), ...fields };
+    const [organization, key = null] = fields.id?.split(":") ?? [];
+    const named = fields.organization_id ?? organization;
+    const place =
+      named === undefined
+        ? freePlace(tx, fields.api_key_id)
+        : { organization_id: named, api_key_id: fields.api_key_id === undefined ? key : fields.api_key_id };
+    return { ...emptyUsage(place.organization_id, place.api_key_id), ...fields };
   },
   insert(tx, record, actor) {
     requireConsistent(tx, record);
@@ -47,6 +49,16 @@ export const usageRules: StateRules<Usage> = {
   },
   remove: (tx, record) => tx.remove(usage, record.id),
 };
+
+/** Where a POST that names no organization goes: to that of the key it names, or of one without a row. */
+function freePlace(tx: Transaction, api_key_id: string | null | undefined) {
+  const candidates = api_key_id ? [tx.get(apiKeys, api_key_id)] : tx.all(apiKeys);
+  for (const key of api_key_id === null ? [] : candidates) {
+    if (key && tx.get(usage, usageId(key.current, key.id)) === undefined)
+      return { organization_id: key.current, api_key_id: key.id };
+  }
+  return { organization_id: anyOf(tx, organizations, "organization_id").id, api_key_id: api_key_id ?? null };
+}
 
 function storedMonths(spent: Readonly<Record<string, number>>, world: WorldReader): Usage["spent"] {
   return Object.fromEntries(

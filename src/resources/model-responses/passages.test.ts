@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { composeReply } from "./compose-reply.ts";
+import { bestPassage, bestQuote, type PassageRequest } from "./passages.ts";
+
+const HANDBOOK = `Welcome to the company. Trips under four hours go by train.
+Hotels cost at most 180 CHF a night! Who is ill tells the team before nine?`;
+
+describe("G20 passages", () => {
+  it.each([
+    ["How much may a hotel cost?", "Hotels cost at most 180 CHF a night!"],
+    ["do I take the train", "Trips under four hours go by train."],
+    ["I am ill", "Who is ill tells the team before nine?"],
+  ])("G20 %s is answered by the sentence that fits best", async (question, passage) => {
+    expect((await bestPassage(HANDBOOK, question))?.passage).toBe(passage);
+  });
+
+  it("G20 without a fitting word it is the first sentence, without text there is none", async () => {
+    expect(await bestPassage(HANDBOOK, "xyzzy")).toEqual({ passage: "Welcome to the company.", score: 0 });
+    expect(await bestPassage(" \n ", "anything")).toBeUndefined();
+    expect((await bestPassage("😀".repeat(400), "x"))?.passage).toBe("😀".repeat(300));
+  });
+
+  it("G20 of several files the best passage is quoted, word for word", async () => {
+    const texts: Record<string, string> = { file_a: "Nothing here.", file_b: HANDBOOK, file_c: "" };
+    const request = { question: "hotel cost", file_ids: Object.keys(texts) } as unknown as PassageRequest & {
+      file_ids: string[];
+    };
+    const quote = await bestQuote(async ({ file_id, question }) => {
+      const found = await bestPassage(texts[file_id]!, question);
+      return found && { filename: `${file_id}.md`, ...found };
+    }, request);
+    expect(quote?.filename).toBe("file_b.md");
+    const text = composeReply({ seed: 1, model: "atlas-large", question: "hotel cost", quote });
+    expect(text).toContain('file_b.md: "Hotels cost at most 180 CHF a night!"');
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { limitFigures, statusOf, worstOf } from "./rules.ts";
+
+describe("3.6 usage classification", () => {
+  it.each([
+    [0, 100, "ok"],
+    [79_999_999, 100, "ok"],
+    [80_000_000, 100, "warning"],
+    [99_999_999, 100, "warning"],
+    [100_000_000, 100, "exceeded"],
+    [250_000_000, 100, "exceeded"],
+    [80_000, 0.1, "warning"],
+    [0, 0, "exceeded"],
+    [0, 0.000_000_1, "exceeded"],
+    [5_000_000, null, "no_limit"],
+  ] as const)("3.6 %d micro of %s is %s", (spent, limit, status) => {
+    expect(statusOf(spent, limit)).toBe(status);
+  });
+
+  it("G33 classifies before it rounds", () => {
+    expect(limitFigures(79_999_999, 100)).toEqual({
+      monthly_limit: 100,
+      current_usage: 80,
+      utilization_percentage: 80,
+      remaining_budget: 20,
+      status: "ok",
+    });
+  });
+
+  it("G33 nothing remains over the limit, and a limit of nothing is used up", () => {
+    expect(limitFigures(250_000_000, 100)).toMatchObject({
+      remaining_budget: 0,
+      utilization_percentage: 250,
+    });
+    expect(limitFigures(0, 0)).toMatchObject({ remaining_budget: 0, utilization_percentage: 100 });
+  });
+
+  it("G33 overall is the worst", () => {
+    expect(worstOf(["no_limit", "ok"])).toBe("ok");
+    expect(worstOf(["warning", "ok", "no_limit"])).toBe("warning");
+    expect(worstOf(["warning", "exceeded"])).toBe("exceeded");
+    expect(worstOf(["no_limit"])).toBe("no_limit");
+  });
+});
