@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Logger, pino } from "pino";
 import manifest from "../package.json" with { type: "json" };
 import type { OutboundClient, Services } from "./contract/operation.ts";
@@ -17,6 +14,7 @@ import { closeServer } from "./http/close-server.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
 import { identify } from "./resources/auth/identify.ts";
+import { uploadsToRelease } from "./resources/files/release-bytes.ts";
 import { RESOURCES } from "./resources/index.ts";
 import { requireBudget } from "./resources/usage/require-budget.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
@@ -26,6 +24,7 @@ import { RequestTally } from "./sandbox/request-tally.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
+import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
 import { createAddressPolicy } from "./webhooks/address-policy.ts";
 import { createOutbound } from "./webhooks/outbound.ts";
 
@@ -54,7 +53,9 @@ export interface Understudy {
 /** The composition root: the only place that knows every part. */
 export function assemble(options: UnderstudyOptions = {}): Understudy {
   const log = options.log ?? pino({ level: "warn" }, pino.destination(2));
-  const uploads = new UploadKeeper(options.shared?.limits?.upload_bytes ?? defaultUploadBytes(options));
+  const uploads = new UploadKeeper(
+    options.shared ? (options.shared.limits?.upload_bytes ?? SHARED_LIMITS.upload_bytes) : LOCAL_UPLOAD_BYTES,
+  );
   const tally = new RequestTally();
   const timerHandlers = combinedTimers(RESOURCES);
   const operations = RESOURCES.flatMap((resource) => resource.operations);
@@ -74,11 +75,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     faults: () => NO_FAULTS,
     worldParts: (sandbox) => ({
       timerHandlers,
-      onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox(), outbound)),
-      onCommit: () => {},
+      onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox(), { outbound, uploads })),
+      onCommit: (_world, commit) => {
+        for (const upload of uploadsToRelease(commit)) uploads.of(sandbox()).remove(upload);
+      },
       onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
     }),
-    onDiscard: () => {},
+    onDiscard: (sandbox) => uploads.discard(sandbox),
+    blobs: uploads,
   });
   const control: ControlServer = {
     sandboxes,
@@ -102,8 +106,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       router: new Router(operations),
       identify,
       requireBudget,
-      services: (sandbox) => servicesOf(sandbox, outbound),
-      uploadFolder: (sandbox) => join(folder, sandbox.name),
+      services: (sandbox) => servicesOf(sandbox, { outbound, uploads }),
+      formSpace: (sandbox) => uploads.of(sandbox),
       durable: undefined,
       performWire: async (_effect, exchange) => void exchange.response.destroy(),
       log,
@@ -125,7 +129,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     close: async () => {
       await closeServer(server, () => sandboxes.close());
       outbound.close();
-      rmSync(folder, { recursive: true, force: true });
+      uploads.close();
     },
   };
 }
@@ -137,10 +141,14 @@ const NO_FAULTS: FaultGate = {
   nearMisses: () => [],
 };
 
-function servicesOf(sandbox: Sandbox, outbound: OutboundClient): Services {
+function servicesOf(
+  sandbox: Sandbox,
+  { outbound, uploads }: { outbound: OutboundClient; uploads: UploadKeeper },
+): Services {
   const { world } = sandbox;
   return {
     outbound,
+    bytes: uploads.of(sandbox),
     get settings() {
       return sandbox.settings;
     },
@@ -150,5 +158,5 @@ function servicesOf(sandbox: Sandbox, outbound: OutboundClient): Services {
     get isClosed() {
       return world.isClosed;
     },
-  } as Services;
+  } as unknown as Services;
 }

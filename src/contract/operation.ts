@@ -118,8 +118,8 @@ export interface Services {
   read(): Transaction;
   /** A transaction of its own, for work that ends after the request's has committed. */
   transact<T>(change: (tx: Transaction) => T): T;
-  /** Makes the attempts of a delivery that the transaction queued, and waits for them. */
-  attemptDelivery(delivery_id: string): Promise<void>;
+  /** Waits for an attempt that the transaction queued to end; false when it was called off. */
+  attemptDelivery(attempt_id: string): Promise<boolean>;
   /** Bytes of uploads, kept on disk per sandbox. */
   bytes: ByteStore;
   /** The one outbound client. */
@@ -130,15 +130,41 @@ export interface Services {
   readonly isClosed: boolean;
 }
 
+/** How a write into a blob ended. `gone`: the blob was removed or replaced meanwhile. */
+export type WriteOutcome = "written" | "gap" | "excess" | "gone";
+
+/** Bytes of uploads that are not files yet, on disk. A blob exists from its first byte on. */
 export interface ByteStore {
-  /** Appends a stream to a blob; resolves with the blob's size. @throws ByteLimitError over the limit */
-  append(blob: string, chunks: AsyncIterable<Buffer>, limit?: number): Promise<number>;
-  /** Takes over a received file as a blob. */
-  adopt(blob: string, file: ReceivedFile): Promise<void>;
-  read(blob: string): Promise<Buffer>;
+  /** Bytes held. */
   size(blob: string): number;
-  truncate(blob: string, size: number): Promise<void>;
-  remove(blob: string): Promise<void>;
+  /** Checksum of the bytes held, in the notation of Google Cloud Storage. */
+  crc32c(blob: string): string;
+  /** @throws ApiError PAYLOAD_TOO_LARGE when so many more bytes would not fit */
+  requireRoom(bytes: number): void;
+  /**
+   * Writes a stream of bytes that belong at `start`, up to `end` at most. Bytes held already are passed
+   * over; a start beyond them is a gap and writes nothing; a stream longer than `end` is an excess and
+   * leaves the blob as it was. Writers of one blob take turns. What arrived before the stream broke off
+   * is kept.
+   * @throws ApiError PAYLOAD_TOO_LARGE when the sandbox's share of the disk is full
+   */
+  write(
+    blob: string,
+    chunks: AsyncIterable<Buffer>,
+    place: { start: number; end: number },
+  ): Promise<WriteOutcome>;
+  /** At most the first `most` bytes, in memory. */
+  read(blob: string, most: number): Promise<Buffer>;
+  remove(blob: string): void;
+}
+
+/** Where the files of multipart forms are received, counted against the sandbox's share of the disk. */
+export interface FormSpace {
+  /** Exists when it is read. */
+  readonly folder: string;
+  /** @throws ApiError PAYLOAD_TOO_LARGE */
+  take(bytes: number): void;
+  give(bytes: number): void;
 }
 
 export interface OutboundClient {
@@ -219,7 +245,8 @@ export interface Operation<
   access?: (call: Call<Static<P>, Static<Q>, Static<B>>) => L;
   /**
    * Work that waits (decoding an image, receiving bytes): after access, outside any transaction. What it
-   * returns reaches the handler. Access is asked again before the handler runs.
+   * returns reaches the handler. Access is asked again before the handler runs. `signal` aborts when the
+   * client leaves; its reason may be thrown.
    */
   prepare?: (
     call: Call<Static<P>, Static<Q>, Static<B>>,

@@ -1,11 +1,11 @@
-import { createWriteStream, mkdirSync, rmSync } from "node:fs";
+import { createWriteStream, rmSync, type WriteStream } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
-import busboy from "busboy";
+import type busboyType from "busboy";
 import type { TObject } from "typebox";
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import type { BodySpec, FileSpec, ReceivedFile } from "../contract/operation.ts";
+import type { BodySpec, FileSpec, FormSpace, ReceivedFile } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { BODY_IDLE_MS, ClientGone } from "./read-body.ts";
 
@@ -16,8 +16,13 @@ export interface Multipart {
   cleanUp: () => void;
 }
 
+type MultipartSpec = Extract<BodySpec, { kind: "multipart" }>;
+
+/** All text fields of a form together; they are held in memory. */
 const FIELD_BYTES = 1024 * 1024;
 const MOST_PARTS = 100;
+/** Boundaries, part headers and text fields around the files. */
+const FORM_OVERHEAD = 2 * FIELD_BYTES;
 
 /**
  * Receives a multipart body: fields in memory within limits, files straight to disk under names of our
@@ -26,132 +31,212 @@ const MOST_PARTS = 100;
  */
 export async function readMultipart(
   request: IncomingMessage,
-  spec: Extract<BodySpec, { kind: "multipart" }>,
-  place: { folder: string; settings: Settings },
+  spec: MultipartSpec,
+  place: { space: FormSpace; settings: Settings },
 ): Promise<Multipart> {
   if (!/^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
   }
-  mkdirSync(place.folder, { recursive: true });
-  const folder = await mkdtemp(join(place.folder, "form-"));
-  const cleanUp = () => rmSync(folder, { recursive: true, force: true });
+  requireSaneLength(request, spec, place.settings);
+  const { default: busboy } = await import("busboy");
+  const folder = await mkdtemp(join(place.space.folder, "form-"));
+  const form = new FormReader(request, spec, { ...place, folder });
+  const cleanUp = () => {
+    rmSync(folder, { recursive: true, force: true });
+    form.release();
+  };
   try {
-    const received = await receive(request, spec, { ...place, folder });
-    return { ...received, fields: typedFields(spec.fields as TObject, received.fields), cleanUp };
+    await form.read(busboy);
+    return { fields: typedFields(spec.fields as TObject, form.fields), files: form.files, cleanUp };
   } catch (error) {
     cleanUp();
-    request.resume();
     throw error;
   }
 }
 
-function receive(
-  request: IncomingMessage,
-  spec: Extract<BodySpec, { kind: "multipart" }>,
-  place: { folder: string; settings: Settings },
-): Promise<{ fields: Record<string, string>; files: Record<string, ReceivedFile> }> {
-  return new Promise((resolve, reject) => {
-    const fields: Record<string, string> = Object.create(null);
-    const files: Record<string, ReceivedFile> = {};
-    const writing: Promise<void>[] = [];
-    const idle = setTimeout(() => request.destroy(), BODY_IDLE_MS);
-    const fail = (error: unknown) => {
-      clearTimeout(idle);
-      request.unpipe();
-      reject(error);
-    };
-    let form: ReturnType<typeof busboy>;
+/** A form that cannot fit is refused before it is read. @throws ApiError PAYLOAD_TOO_LARGE */
+function requireSaneLength(request: IncomingMessage, spec: MultipartSpec, settings: Settings): void {
+  const files = Object.entries(spec.files).map(([name, file]) => ({ name, limit: file.limit(settings) }));
+  const most = files.reduce((sum, { limit }) => sum + limit, 0);
+  if (Number(request.headers["content-length"] ?? 0) <= most + FORM_OVERHEAD) return;
+  throw tooLarge(files[0]?.name ?? "body", most);
+}
+
+/** One form on its way in. */
+class FormReader {
+  readonly fields: Record<string, string> = Object.create(null);
+  readonly files: Record<string, ReceivedFile> = {};
+  private readonly request: IncomingMessage;
+  private readonly spec: MultipartSpec;
+  private readonly place: { space: FormSpace; settings: Settings; folder: string };
+  private readonly writing: Promise<void>[] = [];
+  private readonly outs: WriteStream[] = [];
+  private fieldBytes = 0;
+  private taken = 0;
+  private released = false;
+
+  constructor(request: IncomingMessage, spec: MultipartSpec, place: FormReader["place"]) {
+    this.request = request;
+    this.spec = spec;
+    this.place = place;
+  }
+
+  /** Gives back the room on disk; a file that is still being received is closed. */
+  release(): void {
+    this.released = true;
+    for (const out of this.outs) out.destroy();
+    this.place.space.give(this.taken);
+    this.taken = 0;
+  }
+
+  read(busboy: typeof busboyType): Promise<void> {
+    const { request } = this;
+    return new Promise((resolve, reject) => {
+      const idle = setTimeout(() => request.destroy(), BODY_IDLE_MS);
+      const alive = () => idle.refresh();
+      const left = () => {
+        if (!request.complete) settle(() => reject(new ClientGone()));
+      };
+      const settle = (outcome: () => void) => {
+        clearTimeout(idle);
+        request.off("data", alive);
+        request.off("close", left);
+        request.unpipe();
+        outcome();
+      };
+      const attempt = (work: () => void) => {
+        try {
+          work();
+        } catch (error) {
+          settle(() => reject(error));
+        }
+      };
+      request.on("data", alive);
+      request.on("close", left);
+      attempt(() => {
+        const form = this.open(busboy);
+        form.on("field", (name, value, info) => attempt(() => this.addField(name, value, info)));
+        form.on("file", (name, stream, info) =>
+          attempt(() => {
+            // Whatever becomes of the file, its bytes have to flow for the form to go on.
+            stream.on("error", () => {});
+            stream.resume();
+            const storing = this.addFile(name, stream, info);
+            storing?.catch((error) => settle(() => reject(error)));
+          }),
+        );
+        for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
+          form.on(limit, () => settle(() => reject(tooManyParts())));
+        }
+        form.on("error", (error) => settle(() => reject(unreadableForm((error as Error).message))));
+        form.on("close", () => {
+          Promise.all(this.writing).then(
+            () => settle(resolve),
+            (error) => settle(() => reject(error)),
+          );
+        });
+        request.pipe(form);
+      });
+    });
+  }
+
+  private open(busboy: typeof busboyType) {
+    const limits = { fieldSize: FIELD_BYTES, fields: MOST_PARTS, files: MOST_PARTS, parts: MOST_PARTS };
     try {
-      form = busboy({
-        headers: request.headers,
+      return busboy({
+        headers: this.request.headers,
         defParamCharset: "utf8",
-        limits: {
-          fieldSize: FIELD_BYTES,
-          fields: MOST_PARTS,
-          files: MOST_PARTS,
-          parts: MOST_PARTS,
-          headerPairs: 50,
-        },
+        limits: { ...limits, headerPairs: 50 },
       });
     } catch (error) {
-      return fail(unreadableForm((error as Error).message));
+      throw unreadableForm((error as Error).message);
     }
-    form.on("field", (name, value, { valueTruncated }) => {
-      if (valueTruncated)
-        return fail(
-          new ApiError("PAYLOAD_TOO_LARGE", { details: { field: name, limit_bytes: FIELD_BYTES } }),
-        );
-      if (Object.hasOwn(spec.files, name))
-        return fail(invalidInput(name, value.slice(0, 100), "must be a file"));
-      if (name in fields) return fail(invalidInput(name, value.slice(0, 100), "was sent twice"));
-      fields[name] = value;
-    });
-    form.on("file", (name, stream, info) => {
-      const file = Object.hasOwn(spec.files, name) ? spec.files[name] : undefined;
-      if (file === undefined) return stream.resume();
-      const refusal = files[name]
-        ? invalidInput(name, info.filename ?? null, "was sent twice")
-        : wrongType(name, info.mimeType, file);
-      if (refusal) {
-        stream.resume();
-        return fail(refusal);
-      }
-      const kept = {
-        path: join(place.folder, name),
-        filename: info.filename ?? name,
-        mime_type: info.mimeType,
-        size: 0,
-      };
-      files[name] = kept;
-      writing.push(store(stream, kept, { name, limit: file.limit(place.settings) }));
-      writing.at(-1)!.catch(fail);
-    });
-    for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
-      form.on(limit, () => fail(new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MOST_PARTS } })));
-    }
-    form.on("error", (error) => fail(unreadableForm((error as Error).message)));
-    form.on("close", () => {
-      Promise.all(writing).then(() => {
-        clearTimeout(idle);
-        resolve({ fields, files });
-      }, fail);
-    });
-    request.on("data", () => idle.refresh());
-    request.on("close", () => {
-      if (!request.complete) fail(new ClientGone());
-    });
-    request.pipe(form);
-  });
-}
+  }
 
-function store(
-  stream: NodeJS.ReadableStream,
-  file: ReceivedFile,
-  { name, limit }: { name: string; limit: number },
-) {
-  return new Promise<void>((resolve, reject) => {
-    const out = createWriteStream(file.path);
-    stream.on("data", (chunk: Buffer) => {
-      file.size += chunk.length;
-      if (file.size > limit) {
+  private addField(name: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
+    this.fieldBytes += Buffer.byteLength(value) + name.length;
+    if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw tooLarge(name, FIELD_BYTES);
+    if (Object.hasOwn(this.spec.files, name)) throw invalidInput(name, value.slice(0, 100), "must be a file");
+    if (name in this.fields) throw invalidInput(name, value.slice(0, 100), "was sent twice");
+    this.fields[name] = value;
+  }
+
+  /** Undefined for a file that nobody asked for, which is let pass unread. */
+  private addFile(
+    name: string,
+    stream: NodeJS.ReadableStream,
+    { filename, mimeType }: { filename?: string; mimeType: string },
+  ): Promise<void> | undefined {
+    if (Object.hasOwn((this.spec.fields as TObject).properties, name)) {
+      throw invalidInput(name, filename ?? null, "must be a text field, not a file");
+    }
+    const file = Object.hasOwn(this.spec.files, name) ? this.spec.files[name] : undefined;
+    if (file === undefined) {
+      // Shown as an unknown field, by its name (G09).
+      this.fields[name] = "";
+      return undefined;
+    }
+    if (Object.hasOwn(this.files, name)) throw invalidInput(name, filename ?? null, "was sent twice");
+    requireType(name, mimeType, file);
+    const path = join(this.place.folder, `file-${this.writing.length}`);
+    const received = { path, filename: filename ?? name, mime_type: mimeType, size: 0 };
+    this.files[name] = received;
+    const storing = this.store(stream, received, { name, limit: file.limit(this.place.settings) });
+    this.writing.push(storing);
+    return storing;
+  }
+
+  private store(
+    stream: NodeJS.ReadableStream,
+    file: ReceivedFile,
+    { name, limit }: { name: string; limit: number },
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const out = createWriteStream(file.path);
+      this.outs.push(out);
+      const stop = (error: unknown) => {
+        stream.unpipe(out);
+        stream.resume();
         out.destroy();
-        stream.resume();
-        reject(new ApiError("PAYLOAD_TOO_LARGE", { details: { field: name, limit_bytes: limit } }));
-      }
+        reject(error);
+      };
+      stream.on("data", (chunk: Buffer) => {
+        file.size += chunk.length;
+        if (file.size > limit) return stop(tooLarge(name, limit));
+        try {
+          this.take(chunk.length);
+        } catch (error) {
+          stop(error);
+        }
+      });
+      stream.on("error", stop);
+      out.on("error", stop);
+      out.on("finish", resolve);
+      stream.pipe(out);
     });
-    stream.on("error", reject);
-    out.on("error", reject);
-    out.on("finish", resolve);
-    stream.pipe(out);
-  });
+  }
+
+  private take(bytes: number): void {
+    if (this.released) return;
+    this.place.space.take(bytes);
+    this.taken += bytes;
+  }
 }
 
-function wrongType(name: string, type: string, file: FileSpec): ApiError | undefined {
-  if (file.types === undefined || file.types.includes(type)) return undefined;
-  return new ApiError("UNSUPPORTED_MEDIA_TYPE", {
+function requireType(name: string, type: string, file: FileSpec): void {
+  if (file.types === undefined || file.types.includes(type.toLowerCase())) return;
+  throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
     details: { field: name, value: type },
     system_message: `${name} must be ${file.types.join(", ")}.`,
   });
+}
+
+function tooLarge(field: string, limit_bytes: number): ApiError {
+  return new ApiError("PAYLOAD_TOO_LARGE", { details: { field, limit_bytes } });
+}
+
+function tooManyParts(): ApiError {
+  return new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MOST_PARTS } });
 }
 
 function unreadableForm(reason: string): ApiError {

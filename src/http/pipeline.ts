@@ -1,10 +1,11 @@
 import type { Logger } from "pino";
 import { ApiError } from "../contract/errors.ts";
-import type { Call, Identity, Services } from "../contract/operation.ts";
+import type { Call, FormSpace, Identity, Services } from "../contract/operation.ts";
 import type { StrikeEffect } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, errorAnswer, internalError, toAnswer } from "./answer.ts";
+import { bodyStream } from "./body-stream.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { ClientGone } from "./read-body.ts";
 import { record } from "./record.ts";
@@ -24,7 +25,7 @@ export interface PipelineParts {
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   services: (sandbox: Sandbox) => Services;
   /** Where multipart files of this sandbox are received. */
-  uploadFolder: (sandbox: Sandbox) => string;
+  formSpace: (sandbox: Sandbox) => FormSpace;
   /** Resolves once every acknowledged change is on disk; undefined where that is not asked for. */
   durable: ((sandbox: Sandbox) => Promise<void>) | undefined;
   performWire: (
@@ -87,7 +88,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
   if (exchange.identity && operation.credentials !== false) step.countRequest(exchange, exchange.identity);
 
   exchange.stage = "validation";
-  const call = await step.validateCall(exchange, parts.uploadFolder(sandbox));
+  const call = await step.validateCall(exchange, parts.formSpace);
   if (operation.identify) {
     exchange.stage = "auth";
     exchange.identity = operation.identify(step.withWorld(call, sandbox.world.read()));
@@ -111,11 +112,12 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
   let prepared: unknown;
   if (operation.prepare) {
     const { bound, loaded } = admit(sandbox.world.read());
-    const signal = AbortSignal.any([]);
+    const gone = new AbortController();
+    exchange.response.once("close", () => gone.abort(new ClientGone()));
     prepared = await operation.prepare(bound, loaded, {
       services: parts.services(sandbox),
-      stream: request,
-      signal,
+      stream: bodyStream(request),
+      signal: gone.signal,
     });
   }
   let value = sandbox.world.transact((tx) => {

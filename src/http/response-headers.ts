@@ -21,6 +21,8 @@ const EXPOSED_HEADERS = [
   "Retry-After",
   "ETag",
   "Content-Disposition",
+  // 4.6: how much of an upload has arrived.
+  "Range",
   "X-Sandbox-Decision",
 ].join(", ");
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Answer, Exchange } from "./exchange.ts";
+import { linger } from "./linger.ts";
 import { standardHeaders } from "./response-headers.ts";
 
 const PING_MS = 10_000;
@@ -18,8 +19,8 @@ export function send(exchange: Exchange, answer: Answer): string[] {
     const length = answer.body === undefined ? 0 : Buffer.byteLength(answer.body);
     if (answer.status !== 204 && answer.status !== 304) headers.push("Content-Length", String(length));
   }
-  if (!exchange.request.complete) headers.push("Connection", "close");
   if (response.destroyed || response.headersSent) return headers;
+  if (!exchange.request.complete) linger(exchange.request);
   response.writeHead(answer.status, headers);
   if (answer.stream === undefined) response.end(answer.body);
   return headers;

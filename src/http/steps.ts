@@ -1,5 +1,5 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import { type Call, type Identity, TokenReply } from "../contract/operation.ts";
+import { type Call, type FormSpace, type Identity, TokenReply } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
@@ -69,7 +69,10 @@ export async function receiveBody(exchange: Exchange): Promise<Buffer> {
  * Readable, then well-formed: body before shape (G04), path before query before body.
  * @throws ApiError INVALID_JSON, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT
  */
-export async function validateCall(exchange: Exchange, folder: string): Promise<Omit<Call, "world">> {
+export async function validateCall(
+  exchange: Exchange,
+  formSpace: (sandbox: Exchange["sandbox"]) => FormSpace,
+): Promise<Omit<Call, "world">> {
   const { sandbox, request } = exchange;
   const operation = exchange.operation!;
   const { settings } = sandbox;
@@ -79,7 +82,7 @@ export async function validateCall(exchange: Exchange, folder: string): Promise<
   if (spec?.kind === "json") {
     body = parseJson(request, await receiveBody(exchange), spec.optional === true);
   } else if (spec?.kind === "multipart") {
-    const form = await readMultipart(request, spec, { folder, settings });
+    const form = await readMultipart(request, spec, { space: formSpace(sandbox), settings });
     exchange.cleanUp = form.cleanUp;
     body = form.fields;
     files = form.files;

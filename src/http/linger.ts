@@ -1,0 +1,23 @@
+import type { IncomingMessage } from "node:http";
+
+const LONGEST_MS = 5_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads on for a while after a refusal was sent before the body's end. A connection that is closed with
+ * bytes unread is reset, and the client would lose the very answer that tells it why.
+ */
+export function linger(request: IncomingMessage): void {
+  let bytes = 0;
+  const cut = () => request.destroy();
+  const timer = setTimeout(cut, LONGEST_MS);
+  timer.unref();
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) cut();
+  });
+  request.once("close", () => clearTimeout(timer));
+  request.once("end", () => clearTimeout(timer));
+  request.on("error", () => {});
+  request.resume();
+}

@@ -1,0 +1,93 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, Nullable, NullableInstant, Timestamp, UserId, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** The bucket that gcs_path and upload URLs name. */
+export const BUCKET = "uploads";
+
+/** The largest object that Google Cloud Storage takes, 5 TiB. */
+const LARGEST_FILE = 5 * 1024 ** 4;
+
+export const FileName = () => Type.String({ minLength: 1, maxLength: 1024, examples: ["handbook.pdf"] });
+export const MimeType = () =>
+  Type.String({
+    maxLength: 255,
+    pattern: "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+\\s*(;.*)?$",
+    examples: ["application/pdf"],
+  });
+export const FileSize = () => Type.Integer({ minimum: 0, maximum: LARGEST_FILE, examples: [482133] });
+
+const fields = {
+  id: Id("file_"),
+  object: Words(["file"]),
+  filename: FileName(),
+  mime_type: MimeType(),
+  file_size: FileSize(),
+  organization_id: Id("org_"),
+  status: Words(["uploaded"]),
+  gcs_path: Type.String({ minLength: 1 }),
+};
+
+/** The file object of section 2.14 and G13, as it is stored. */
+export const FileObject = Type.Object({ ...fields, created_at: Instant(), created_by: UserId() });
+export type FileObject = Static<typeof FileObject>;
+
+export const FileBody = Type.Object(
+  { ...fields, created_at: Timestamp(), created_by: UserId() },
+  { $id: "File" },
+);
+
+export const files = collection<FileObject>({
+  name: "files",
+  prefix: "file_",
+  idField: "id",
+  schema: FileObject,
+});
+
+export const UPLOAD_STATUSES = ["open", "complete", "cancelled", "expired"] as const;
+
+/** A resumable upload: what was announced, and how far it came. Its bytes are in the ByteStore under its id. */
+export const Upload = Type.Object({
+  id: Id("upload_"),
+  /** Stands in the URL in place of credentials (G13). */
+  token: Type.String(),
+  organization_id: Id("org_"),
+  filename: FileName(),
+  mime_type: MimeType(),
+  file_size: FileSize(),
+  gcs_path: Type.String(),
+  status: Words(UPLOAD_STATUSES),
+  created_at: Instant(),
+  expires_at: Instant(),
+  completed_at: NullableInstant(),
+  crc32c: Nullable(Type.String()),
+  /** Once registered. */
+  file_id: Nullable(Id("file_")),
+});
+export type Upload = Static<typeof Upload>;
+
+export const uploads = collection<Upload>({
+  name: "_uploads",
+  prefix: "upload_",
+  idField: "id",
+  schema: Upload,
+  internal: true,
+  indexes: {
+    by_token: { groups: ({ token }) => [token], order: ({ id }) => id },
+    by_path: { groups: ({ gcs_path }) => [gcs_path], order: ({ id }) => id },
+  },
+});
+
+/** The text of an uploaded file, cut into passages that an answer can quote (G20). */
+export interface FileText {
+  file_id: string;
+  passages: readonly string[];
+}
+
+export const fileTexts = collection<FileText>({
+  name: "_file_texts",
+  prefix: "file_",
+  idField: "file_id",
+  schema: Type.Object({ file_id: Id("file_"), passages: Type.Array(Type.String()) }),
+  internal: true,
+});

@@ -1,0 +1,213 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { ApiError } from "../contract/errors.ts";
+import type { ByteStore, FormSpace, WriteOutcome } from "../contract/operation.ts";
+import { crc32c, crc32cText } from "./crc32c.ts";
+import { type Blob, dropBlob, EMPTY_BLOB, holdBlob, readBlob, Segment, type Space } from "./segment.ts";
+import type { TemporaryFolder } from "./temporary-folder.ts";
+
+/** A blob that can still grow; replaced, never emptied, when a restore puts other bytes in its place. */
+interface Live {
+  value: Blob;
+  /** Settles when the writers that came before are done. */
+  turn: Promise<unknown>;
+}
+
+/** The upload bytes of one sandbox, within its share of the disk. */
+export class SandboxBytes implements ByteStore, FormSpace {
+  private live = new Map<string, Live>();
+  private readonly space: Space = { used: 0 };
+  private readonly disk: TemporaryFolder;
+  private readonly limit: number;
+
+  constructor(disk: TemporaryFolder, limit: number) {
+    this.disk = disk;
+    this.limit = limit;
+  }
+
+  get folder(): string {
+    return this.disk.path;
+  }
+
+  size(blob: string): number {
+    return this.live.get(blob)?.value.size ?? 0;
+  }
+
+  crc32c(blob: string): string {
+    return crc32cText(this.live.get(blob)?.value.crc ?? 0);
+  }
+
+  /** @throws ApiError PAYLOAD_TOO_LARGE */
+  requireRoom(bytes: number): void {
+    if (bytes > this.limit - this.space.used - this.shared()) throw this.full();
+  }
+
+  take(bytes: number): void {
+    this.requireRoom(bytes);
+    this.space.used += bytes;
+  }
+
+  give(bytes: number): void {
+    this.space.used -= bytes;
+  }
+
+  async write(
+    blob: string,
+    chunks: AsyncIterable<Buffer>,
+    place: { start: number; end: number },
+  ): Promise<WriteOutcome> {
+    const live = this.live.get(blob) ?? { value: EMPTY_BLOB, turn: Promise.resolve() };
+    this.live.set(blob, live);
+    const isGone = () => this.live.get(blob) !== live;
+    // A client that lost its connection comes back while the old one may still be draining: one at a time.
+    const mine = live.turn.then(() => this.append(live, isGone, { chunks, ...place }));
+    live.turn = mine.catch(() => {});
+    return mine;
+  }
+
+  read(blob: string, most: number): Promise<Buffer> {
+    return readBlob(this.live.get(blob)?.value ?? EMPTY_BLOB, most);
+  }
+
+  remove(blob: string): void {
+    const live = this.live.get(blob);
+    if (live === undefined) return;
+    this.live.delete(blob);
+    dropBlob(live.value);
+  }
+
+  /** References to everything that is held, or undefined where there is nothing. */
+  capture(): ReadonlyMap<string, Blob> | undefined {
+    if (this.live.size === 0) return undefined;
+    const captured = new Map<string, Blob>();
+    for (const [id, { value }] of this.live) {
+      holdBlob(value);
+      captured.set(id, value);
+    }
+    return captured;
+  }
+
+  /** Puts these bytes in place of what is held; writers under way lose their blob. */
+  replace(captured: ReadonlyMap<string, Blob> | undefined): void {
+    const before = this.live;
+    this.live = new Map();
+    for (const [id, value] of captured ?? []) {
+      holdBlob(value);
+      this.live.set(id, { value, turn: Promise.resolve() });
+    }
+    for (const { value } of before.values()) dropBlob(value);
+  }
+
+  /** What a fork or an imported snapshot brought along was written by another, and counts here too. */
+  private shared(): number {
+    let bytes = 0;
+    for (const { value } of this.live.values()) {
+      for (const { segment, length } of value.parts) if (segment.space !== this.space) bytes += length;
+    }
+    return bytes;
+  }
+
+  private async append(
+    live: Live,
+    isGone: () => boolean,
+    { chunks, start, end }: { chunks: AsyncIterable<Buffer>; start: number; end: number },
+  ): Promise<WriteOutcome> {
+    if (isGone()) return "gone";
+    const before = live.value;
+    if (start > before.size) return "gap";
+    const writer = new SegmentWriter(before, this.disk, this.space);
+    let position = start;
+    try {
+      for await (const chunk of chunks) {
+        if (isGone()) return "gone";
+        position += chunk.length;
+        if (position > end) {
+          // Longer than announced: what came with it cannot be trusted to be the file.
+          live.value = before;
+          return "excess";
+        }
+        const fresh = position - live.value.size;
+        if (fresh <= 0) continue;
+        this.requireRoom(fresh);
+        const value = await writer.write(live.value, chunk.subarray(chunk.length - fresh));
+        if (isGone()) return "gone";
+        live.value = value;
+      }
+      return "written";
+    } finally {
+      await writer.close(live.value);
+    }
+  }
+
+  private full(): ApiError {
+    return new ApiError("PAYLOAD_TOO_LARGE", {
+      message: "The sandbox has no room left for uploads.",
+      system_message: `Uploads of this sandbox may take ${this.limit} bytes on disk. Register, cancel or reset what is there, or raise the limit.`,
+      details: {
+        limit_bytes: this.limit,
+        used_bytes: this.space.used + this.shared(),
+        scope: "sandbox_uploads",
+      },
+    });
+  }
+}
+
+/** Appends to the end of a blob, in its last segment where that ends with the blob, else in a new one. */
+class SegmentWriter {
+  private segment: Segment | undefined;
+  private file: FileHandle | undefined;
+  private isNew = false;
+  private readonly disk: TemporaryFolder;
+  private readonly space: Space;
+
+  constructor(before: Blob, disk: TemporaryFolder, space: Space) {
+    this.disk = disk;
+    this.space = space;
+    const last = before.parts.at(-1);
+    if (last && last.segment.space === space && last.length === last.segment.written && !last.segment.busy) {
+      this.segment = last.segment;
+      this.segment.busy = true;
+    }
+  }
+
+  async write(value: Blob, bytes: Buffer): Promise<Blob> {
+    const segment = this.segment ?? this.newSegment();
+    this.file ??= await open(segment.path, this.isNew ? "w" : "r+");
+    // By position: what a failed write left behind the end must not shift what follows.
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await this.file.write(
+        bytes,
+        done,
+        bytes.length - done,
+        segment.written + done,
+      );
+      done += bytesWritten;
+    }
+    segment.wrote(bytes.length);
+    const last = value.parts.at(-1);
+    const goesOn = last?.segment === segment;
+    const part = { segment, length: (goesOn ? last.length : 0) + bytes.length };
+    return {
+      parts: [...(goesOn ? value.parts.slice(0, -1) : value.parts), part],
+      size: value.size + bytes.length,
+      crc: crc32c(bytes, value.crc),
+    };
+  }
+
+  /** `value` is what the blob has become: a new segment that is not in it is nobody's. */
+  async close(value: Blob): Promise<void> {
+    await this.file?.close();
+    const { segment } = this;
+    if (segment === undefined) return;
+    segment.busy = false;
+    if (this.isNew && !value.parts.some((part) => part.segment === segment)) segment.drop();
+    else segment.removeUnlessWanted();
+  }
+
+  private newSegment(): Segment {
+    this.segment = new Segment(this.disk.newPath("blob"), this.space);
+    this.segment.busy = true;
+    this.segment.hold();
+    this.isNew = true;
+    return this.segment;
+  }
+}

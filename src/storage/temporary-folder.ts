@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A folder that comes into being with the first file for it and goes with the process, however it exits. */
+export class TemporaryFolder {
+  private made: string | undefined;
+  private files = 0;
+  private readonly removeOnExit = () => this.remove();
+
+  get path(): string {
+    if (this.made === undefined) {
+      this.made = mkdtempSync(join(tmpdir(), "understudy-"));
+      process.once("exit", this.removeOnExit);
+    }
+    return this.made;
+  }
+
+  /** A path in it that nothing has been stored under; the name says nothing of what a client sent. */
+  newPath(kind: string): string {
+    this.files += 1;
+    return join(this.path, `${kind}-${String(this.files).padStart(8, "0")}`);
+  }
+
+  remove(): void {
+    process.off("exit", this.removeOnExit);
+    if (this.made === undefined) return;
+    rmSync(this.made, { recursive: true, force: true });
+    this.made = undefined;
+  }
+}
