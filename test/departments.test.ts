@@ -223,7 +223,7 @@ describe("state rules of departments", () => {
     expect(await audited()).toEqual([["Platform", "reparented", "Ada Osei"]]);
   });
 
-  it.each([
+  it.each<[string, object, string]>([
     ["parent_id", { parent_id: "dept_infra" }, "a cycle"],
     ["parent_id", { parent_id: "dept_eng" }, "itself"],
     ["parent_id", { parent_id: "dept_globex" }, "a foreign parent"],
