@@ -4,7 +4,7 @@ import type { Principal } from "../../contract/operation.ts";
 import { collection } from "../../state/collection.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { isMember } from "../organizations/access.ts";
-import { bestPassage, type PassageFor } from "./passages.ts";
+import { bestPassage, type PassageFor, passagesOf } from "./passages.ts";
 
 /** What an answer needs of a file; the files resource keeps the record. */
 export interface AttachedFile {
@@ -46,6 +46,6 @@ export function requireFiles(
 /** Searches the text that the file's record carries. */
 export const passageInRecord: PassageFor = async ({ world, file_id, question }) => {
   const file = findFile(world, file_id);
-  const found = file?.text === undefined ? undefined : await bestPassage(file.text, question);
+  const found = file?.text === undefined ? undefined : await bestPassage(passagesOf(file.text), question);
   return found && { filename: file!.filename, ...found };
 };

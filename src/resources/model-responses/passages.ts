@@ -35,12 +35,16 @@ export async function bestQuote(
 const SENTENCE = /[^.!?\n]+[.!?]*/g;
 const LONGEST_PASSAGE = 300;
 
-/** The sentence of a text that fits a question best, the first one where none has a word of it. */
+/** The sentences of a text. */
+export function passagesOf(text: string): string[] {
+  return (text.match(SENTENCE) ?? []).map((sentence) => sentence.trim()).filter(Boolean);
+}
+
+/** The passage that fits a question best, the first one where none has a word of it. */
 export async function bestPassage(
-  text: string,
+  passages: readonly string[],
   question: string,
 ): Promise<{ passage: string; score: number } | undefined> {
-  const passages = (text.match(SENTENCE) ?? []).map((sentence) => sentence.trim()).filter(Boolean);
   if (passages.length === 0) return undefined;
   // Not at the top: a server that is never asked about a file should not start slower for it.
   const { default: MiniSearch } = await import("minisearch");
