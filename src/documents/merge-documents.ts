@@ -8,7 +8,7 @@ export interface MergeOptions {
 }
 
 /** A record's own id comes before the ids of what it refers to, so the order matters. */
-const ID_KEYS = ["id", "file_id", "job_id", "link_id", "delivery_id", "key"];
+export const ID_KEYS = ["id", "file_id", "job_id", "link_id", "delivery_id", "invoice_id", "key"] as const;
 
 /** The id of a record of the reference world's lists, by the first of the usual id fields that it has. */
 export function recordId(record: Readonly<Fields>): string | undefined {
