@@ -42,8 +42,10 @@ export function verifyJournal(
   }
   const { min, max } = boundsOf(expected.count);
   const ok = found >= min && found <= max;
-  // Fewest differences first; of equals the newest, which is the one just tried.
-  misses.sort((a, b) => a.differences.length - b.differences.length || b.entry.sequence - a.entry.sequence);
+  // Nearest first; of equals the newest, which is the one just tried.
+  misses.sort(
+    (a, b) => distance(a.differences) - distance(b.differences) || b.entry.sequence - a.entry.sequence,
+  );
   return { ok, found, nearest: found < min ? misses.slice(0, MOST_MISSES).map(nearMiss) : [] };
 }
 

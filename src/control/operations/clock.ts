@@ -2,10 +2,10 @@ import Type from "typebox";
 import { parseDuration } from "../../documents/duration.ts";
 import type { AdvanceTarget, RanTimer, World } from "../../state/world.ts";
 import { ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
-import { controlOperation, S } from "../operation.ts";
+import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 
-export const showClock = controlOperation({
+const showClock = controlOperation({
   id: "clock.show",
   method: "GET",
   path: `${S}/clock`,
@@ -13,7 +13,7 @@ export const showClock = controlOperation({
   handle: ({ sandbox }) => presentClock(sandbox.world),
 });
 
-export const setClock = controlOperation({
+const setClock = controlOperation({
   id: "clock.set",
   method: "PUT",
   path: `${S}/clock`,
@@ -40,7 +40,7 @@ const Advance = Type.Object(
   { additionalProperties: false },
 );
 
-export const advanceClock = controlOperation({
+const advanceClock = controlOperation({
   id: "clock.advance",
   method: "POST",
   path: `${S}/clock/advance`,
@@ -58,7 +58,7 @@ export const advanceClock = controlOperation({
   },
 });
 
-export const pendingTimers = controlOperation({
+const pendingTimers = controlOperation({
   id: "clock.pending",
   method: "GET",
   path: `${S}/clock/pending`,
@@ -101,3 +101,10 @@ async function forwardOnly(
     );
   }
 }
+
+export const CLOCK_OPERATIONS: readonly AnyControlOperation[] = [
+  showClock,
+  setClock,
+  advanceClock,
+  pendingTimers,
+];

@@ -1,76 +1,23 @@
 import type { AnyControlOperation } from "../operation.ts";
-import { advanceClock, pendingTimers, setClock, showClock } from "./clock.ts";
-import {
-  archiveJournal,
-  checkJournal,
-  clearJournal,
-  followJournal,
-  listJournal,
-  retrieveEntry,
-} from "./journal.ts";
-import { showFidelity, showMetrics, showOpenApi } from "./reports.ts";
-import {
-  createSandbox,
-  deleteSandbox,
-  forkSandbox,
-  health,
-  listSandboxes,
-  resetSandbox,
-  retrieveSandbox,
-  updateSandbox,
-} from "./sandboxes.ts";
-import {
-  deleteSnapshot,
-  diffSnapshots,
-  downloadSnapshot,
-  listSnapshots,
-  restoreSnapshot,
-  saveSnapshot,
-  uploadSnapshot,
-} from "./snapshots.ts";
-import {
-  createRecord,
-  deleteRecord,
-  listCollections,
-  listRecords,
-  retrieveRecord,
-  updateRecord,
-} from "./state.ts";
+import { EVENT_OPERATIONS } from "../webhooks-events.ts";
+import { OUTBOX_OPERATIONS } from "../webhooks-outbox.ts";
+import { RECEIVER_OPERATIONS } from "../webhooks-receivers.ts";
+import { CLOCK_OPERATIONS } from "./clock.ts";
+import { JOURNAL_OPERATIONS } from "./journal.ts";
+import { REPORT_OPERATIONS } from "./reports.ts";
+import { SANDBOX_OPERATIONS } from "./sandboxes.ts";
+import { SNAPSHOT_OPERATIONS } from "./snapshots.ts";
+import { STATE_OPERATIONS } from "./state.ts";
 
-/** The whole control API (interfaces 4), one file per area; order is that of the documentation. */
+/** The whole control API (interfaces 4), one list per area; a new area adds its own here. */
 export const CONTROL_OPERATIONS: readonly AnyControlOperation[] = [
-  health,
-  listSandboxes,
-  createSandbox,
-  retrieveSandbox,
-  updateSandbox,
-  deleteSandbox,
-  resetSandbox,
-  listSnapshots,
-  saveSnapshot,
-  restoreSnapshot,
-  downloadSnapshot,
-  uploadSnapshot,
-  deleteSnapshot,
-  diffSnapshots,
-  forkSandbox,
-  showClock,
-  setClock,
-  advanceClock,
-  pendingTimers,
-  listCollections,
-  listRecords,
-  createRecord,
-  retrieveRecord,
-  updateRecord,
-  deleteRecord,
-  listJournal,
-  clearJournal,
-  followJournal,
-  archiveJournal,
-  checkJournal,
-  retrieveEntry,
-  showOpenApi,
-  showFidelity,
-  showMetrics,
+  ...SANDBOX_OPERATIONS,
+  ...SNAPSHOT_OPERATIONS,
+  ...CLOCK_OPERATIONS,
+  ...STATE_OPERATIONS,
+  ...JOURNAL_OPERATIONS,
+  ...EVENT_OPERATIONS,
+  ...OUTBOX_OPERATIONS,
+  ...RECEIVER_OPERATIONS,
+  ...REPORT_OPERATIONS,
 ];

@@ -7,7 +7,7 @@ import { conditionsOf } from "../journal/match-entry.ts";
 import { renderEntry } from "../journal/render-entry.ts";
 import { streamJournal } from "../journal/stream-journal.ts";
 import { boundsOf, type Count, verifyJournal } from "../journal/verify-journal.ts";
-import { type ControlServer, controlOperation, S } from "../operation.ts";
+import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import { baseUrlOf } from "../sandbox-body.ts";
 
@@ -20,7 +20,7 @@ const Status = Type.Unsafe<string | number>({
 });
 const Text = Type.Optional(Type.String({ minLength: 1 }));
 
-export const listJournal = controlOperation({
+const listJournal = controlOperation({
   id: "journal.list",
   method: "GET",
   path: `${S}/journal`,
@@ -49,7 +49,7 @@ export const listJournal = controlOperation({
   },
 });
 
-export const clearJournal = controlOperation({
+const clearJournal = controlOperation({
   id: "journal.clear",
   method: "DELETE",
   path: `${S}/journal`,
@@ -61,7 +61,7 @@ export const clearJournal = controlOperation({
   },
 });
 
-export const retrieveEntry = controlOperation({
+const retrieveEntry = controlOperation({
   id: "journal.retrieve",
   method: "GET",
   path: `${S}/journal/{id}`,
@@ -79,7 +79,7 @@ export const retrieveEntry = controlOperation({
   },
 });
 
-export const followJournal = controlOperation({
+const followJournal = controlOperation({
   id: "journal.stream",
   method: "GET",
   path: `${S}/journal/stream`,
@@ -97,7 +97,7 @@ export const followJournal = controlOperation({
   },
 });
 
-export const archiveJournal = controlOperation({
+const archiveJournal = controlOperation({
   id: "journal.har",
   method: "GET",
   path: `${S}/journal.har`,
@@ -113,7 +113,7 @@ export const archiveJournal = controlOperation({
 
 const Whole = Type.Integer({ minimum: 0 });
 
-export const checkJournal = controlOperation({
+const checkJournal = controlOperation({
   id: "journal.verify",
   method: "POST",
   path: `${S}/journal/verify`,
@@ -171,3 +171,12 @@ function sinceOf(text: string): JournalEntry["at"] {
   if (span === undefined) throw unprocessable("since", text, "must be an ISO 8601 date or timestamp");
   return span.from;
 }
+
+export const JOURNAL_OPERATIONS: readonly AnyControlOperation[] = [
+  listJournal,
+  clearJournal,
+  followJournal,
+  archiveJournal,
+  checkJournal,
+  retrieveEntry,
+];

@@ -1,8 +1,8 @@
 import { RawBody, Reply } from "../../contract/operation.ts";
 import { metricsText } from "../metrics.ts";
-import { controlOperation } from "../operation.ts";
+import { type AnyControlOperation, controlOperation } from "../operation.ts";
 
-export const showOpenApi = controlOperation({
+const showOpenApi = controlOperation({
   id: "reports.openapi",
   method: "GET",
   path: "/_control/openapi.json",
@@ -14,7 +14,7 @@ export const showOpenApi = controlOperation({
   },
 });
 
-export const showFidelity = controlOperation({
+const showFidelity = controlOperation({
   id: "reports.fidelity",
   method: "GET",
   path: "/_control/fidelity",
@@ -25,7 +25,7 @@ export const showFidelity = controlOperation({
   },
 });
 
-export const showMetrics = controlOperation({
+const showMetrics = controlOperation({
   id: "metrics",
   method: "GET",
   path: "/_control/metrics",
@@ -33,3 +33,5 @@ export const showMetrics = controlOperation({
   handle: ({ server }) =>
     new Reply(200, new RawBody("text/plain; version=0.0.4; charset=utf-8", metricsText(server))),
 });
+
+export const REPORT_OPERATIONS: readonly AnyControlOperation[] = [showOpenApi, showFidelity, showMetrics];

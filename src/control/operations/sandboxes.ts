@@ -6,7 +6,7 @@ import { type ManagedSandbox, SANDBOX_NAME } from "../../sandbox/registry.ts";
 import { checkSettings } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
 import { requireRoom, requireRoomForRecords } from "../limits.ts";
-import { type ControlServer, controlOperation, S } from "../operation.ts";
+import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import { presentSandbox } from "../sandbox-body.ts";
 
@@ -17,7 +17,7 @@ const Fixture = Type.Unsafe<string | object>({
 const Seed = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const AnyObject = Type.Object({}, { additionalProperties: true });
 
-export const health = controlOperation({
+const health = controlOperation({
   id: "health",
   method: "GET",
   path: "/_control/health",
@@ -30,7 +30,7 @@ export const health = controlOperation({
   }),
 });
 
-export const listSandboxes = controlOperation({
+const listSandboxes = controlOperation({
   id: "sandboxes.list",
   method: "GET",
   path: "/_control/sandboxes",
@@ -41,7 +41,7 @@ export const listSandboxes = controlOperation({
   },
 });
 
-export const createSandbox = controlOperation({
+const createSandbox = controlOperation({
   id: "sandboxes.create",
   method: "POST",
   path: "/_control/sandboxes",
@@ -73,7 +73,7 @@ export const createSandbox = controlOperation({
   },
 });
 
-export const retrieveSandbox = controlOperation({
+const retrieveSandbox = controlOperation({
   id: "sandboxes.retrieve",
   method: "GET",
   path: S,
@@ -81,7 +81,7 @@ export const retrieveSandbox = controlOperation({
   handle: ({ sandbox, origin }) => presentSandbox(sandbox, origin),
 });
 
-export const updateSandbox = controlOperation({
+const updateSandbox = controlOperation({
   id: "sandboxes.update",
   method: "PATCH",
   path: S,
@@ -93,7 +93,7 @@ export const updateSandbox = controlOperation({
   },
 });
 
-export const deleteSandbox = controlOperation({
+const deleteSandbox = controlOperation({
   id: "sandboxes.delete",
   method: "DELETE",
   path: S,
@@ -105,7 +105,7 @@ export const deleteSandbox = controlOperation({
   },
 });
 
-export const resetSandbox = controlOperation({
+const resetSandbox = controlOperation({
   id: "sandboxes.reset",
   method: "POST",
   path: `${S}/reset`,
@@ -123,7 +123,7 @@ export const resetSandbox = controlOperation({
   },
 });
 
-export const forkSandbox = controlOperation({
+const forkSandbox = controlOperation({
   id: "sandboxes.fork",
   method: "POST",
   path: `${S}/fork`,
@@ -195,3 +195,14 @@ function generatedName(server: ControlServer): string {
     if (server.sandboxes.get(name) === undefined) return name;
   }
 }
+
+export const SANDBOX_OPERATIONS: readonly AnyControlOperation[] = [
+  health,
+  listSandboxes,
+  createSandbox,
+  retrieveSandbox,
+  updateSandbox,
+  deleteSandbox,
+  resetSandbox,
+  forkSandbox,
+];

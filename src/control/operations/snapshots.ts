@@ -6,7 +6,7 @@ import type { SandboxValue } from "../../sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../sandbox/snapshot-document.ts";
 import type { WorldValue } from "../../state/world.ts";
 import { requireRoomForRecords } from "../limits.ts";
-import { controlOperation, S } from "../operation.ts";
+import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { presentSandbox, recordsOf } from "../sandbox-body.ts";
 import { worldDifference } from "../snapshot-diff.ts";
@@ -22,7 +22,7 @@ const PATIENCE_MS = 5000;
 
 const SnapParams = Type.Object({ name: Type.String(), snap: Type.String() });
 
-export const listSnapshots = controlOperation({
+const listSnapshots = controlOperation({
   id: "snapshots.list",
   method: "GET",
   path: `${S}/snapshots`,
@@ -33,7 +33,7 @@ export const listSnapshots = controlOperation({
   },
 });
 
-export const saveSnapshot = controlOperation({
+const saveSnapshot = controlOperation({
   id: "snapshots.save",
   method: "POST",
   path: `${S}/snapshots`,
@@ -55,7 +55,7 @@ export const saveSnapshot = controlOperation({
   },
 });
 
-export const downloadSnapshot = controlOperation({
+const downloadSnapshot = controlOperation({
   id: "snapshots.download",
   method: "GET",
   path: `${S}/snapshots/{snap}`,
@@ -67,7 +67,7 @@ export const downloadSnapshot = controlOperation({
   },
 });
 
-export const uploadSnapshot = controlOperation({
+const uploadSnapshot = controlOperation({
   id: "snapshots.upload",
   method: "PUT",
   path: `${S}/snapshots/{snap}`,
@@ -83,7 +83,7 @@ export const uploadSnapshot = controlOperation({
   },
 });
 
-export const deleteSnapshot = controlOperation({
+const deleteSnapshot = controlOperation({
   id: "snapshots.delete",
   method: "DELETE",
   path: `${S}/snapshots/{snap}`,
@@ -96,7 +96,7 @@ export const deleteSnapshot = controlOperation({
   },
 });
 
-export const restoreSnapshot = controlOperation({
+const restoreSnapshot = controlOperation({
   id: "snapshots.restore",
   method: "POST",
   path: `${S}/snapshots/{snap}/restore`,
@@ -108,7 +108,7 @@ export const restoreSnapshot = controlOperation({
   },
 });
 
-export const diffSnapshots = controlOperation({
+const diffSnapshots = controlOperation({
   id: "snapshots.diff",
   method: "GET",
   path: `${S}/snapshots/{a}/diff/{b}`,
@@ -149,3 +149,13 @@ function worldOf(sandbox: ManagedSandbox, name: string): WorldValue {
   sandbox.world.catchUp();
   return sandbox.world.value();
 }
+
+export const SNAPSHOT_OPERATIONS: readonly AnyControlOperation[] = [
+  listSnapshots,
+  saveSnapshot,
+  restoreSnapshot,
+  downloadSnapshot,
+  uploadSnapshot,
+  deleteSnapshot,
+  diffSnapshots,
+];

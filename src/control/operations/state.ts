@@ -3,7 +3,7 @@ import { noContent } from "../../contract/operation.ts";
 import type { StateActor } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { requireRoomForRecords } from "../limits.ts";
-import { type ControlCall, controlOperation, S } from "../operation.ts";
+import { type AnyControlOperation, type ControlCall, controlOperation, S } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import {
   type Fields,
@@ -21,7 +21,7 @@ const ChangeQuery = Type.Object({
 });
 const AnyFields = Type.Unsafe<Fields>({ type: "object" });
 
-export const listCollections = controlOperation({
+const listCollections = controlOperation({
   id: "state.collections",
   method: "GET",
   path: `${S}/state`,
@@ -38,7 +38,7 @@ export const listCollections = controlOperation({
   },
 });
 
-export const listRecords = controlOperation({
+const listRecords = controlOperation({
   id: "state.list",
   method: "GET",
   path: `${S}/state/{collection}`,
@@ -75,7 +75,7 @@ export const listRecords = controlOperation({
   },
 });
 
-export const createRecord = controlOperation({
+const createRecord = controlOperation({
   id: "state.create",
   method: "POST",
   path: `${S}/state/{collection}`,
@@ -91,7 +91,7 @@ export const createRecord = controlOperation({
   },
 });
 
-export const retrieveRecord = controlOperation({
+const retrieveRecord = controlOperation({
   id: "state.retrieve",
   method: "GET",
   path: `${S}/state/{collection}/{id}`,
@@ -104,7 +104,7 @@ export const retrieveRecord = controlOperation({
   },
 });
 
-export const updateRecord = controlOperation({
+const updateRecord = controlOperation({
   id: "state.update",
   method: "PATCH",
   path: `${S}/state/{collection}/{id}`,
@@ -118,7 +118,7 @@ export const updateRecord = controlOperation({
   },
 });
 
-export const deleteRecord = controlOperation({
+const deleteRecord = controlOperation({
   id: "state.delete",
   method: "DELETE",
   path: `${S}/state/{collection}/{id}`,
@@ -154,3 +154,12 @@ function actorOf({ query, sandbox, server }: ControlCall): StateActor {
   }
   return { user_id: actor, silent };
 }
+
+export const STATE_OPERATIONS: readonly AnyControlOperation[] = [
+  listCollections,
+  listRecords,
+  createRecord,
+  retrieveRecord,
+  updateRecord,
+  deleteRecord,
+];
