@@ -5,6 +5,7 @@ import type { AnyOperation, Method } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { ManagedSandbox, SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
+import type { Receivers } from "../webhooks/receivers.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {
@@ -18,6 +19,8 @@ export interface ControlServer {
   started: number;
   /** Enforced in shared mode only (interfaces 7); undefined means no limits. */
   limits: Limits | undefined;
+  /** What reached the receivers inside the server. */
+  receivers: Receivers;
   log: Logger;
   /** Resolves once every acknowledged change of the sandbox is on disk; absent where not asked for. */
   durable?: ((sandbox: ManagedSandbox) => Promise<void>) | undefined;

@@ -5,16 +5,22 @@ import { auditLogsResource } from "./audit-logs/index.ts";
 import { authResource } from "./auth/index.ts";
 import { authConfigsResource } from "./auth-configs/index.ts";
 import { changeLogsResource } from "./change-logs/index.ts";
+import { connectionsResource } from "./connections/index.ts";
+import { connectorJobsResource } from "./connector-jobs/index.ts";
+import { connectorNotificationsResource } from "./connector-notifications/index.ts";
 import { dashboardsResource } from "./dashboards/index.ts";
 import { departmentsResource } from "./departments/index.ts";
 import { invoicesResource } from "./invoices/index.ts";
+import { meetingSessionsResource } from "./meeting-sessions/index.ts";
 import { modelResponsesResource } from "./model-responses/index.ts";
 import { modelsResource } from "./models/index.ts";
 import { musicCollectionsResource } from "./music-collections/index.ts";
 import { organizationsResource } from "./organizations/index.ts";
 import { threadsResource } from "./threads/index.ts";
+import { transcriptionsResource } from "./transcriptions/index.ts";
 import { usageResource } from "./usage/index.ts";
 import { usersResource } from "./users/index.ts";
+import { webhooksResource } from "./webhooks/index.ts";
 
 /** The whole emulated API, one line per resource; order is the order of documents and lists. */
 export const RESOURCES: readonly Resource[] = [
@@ -34,4 +40,10 @@ export const RESOURCES: readonly Resource[] = [
   modelsResource,
   modelResponsesResource,
   invoicesResource,
+  meetingSessionsResource,
+  transcriptionsResource,
+  connectionsResource,
+  connectorJobsResource,
+  connectorNotificationsResource,
+  webhooksResource,
 ];

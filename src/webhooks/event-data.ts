@@ -1,5 +1,5 @@
 import type { EventName } from "../contract/event-names.ts";
-import type { Transaction, WorldReader } from "../state/transaction.ts";
+import type { WorldReader } from "../state/transaction.ts";
 
 /** What an event says of its object (G25). One row per event; a new event is a row here and an `emit`. */
 export interface EventShape {
@@ -9,9 +9,9 @@ export interface EventShape {
   fields: readonly string[];
 }
 
-const user = ["user_id", "email", "name", "verified", "created_at"];
-const message = ["message_id", "thread_id", "organization_id", "role", "content", "created_at"];
-const thread = ["thread_id", "organization_id", "title", "owner_id", "created_at", "updated_at"];
+const user = ["user_id", "name", "email", "account", "verified", "created_at"];
+const message = ["message_id", "thread_id", "role", "content", "created_at"];
+const thread = ["thread_id", "organization_id", "owner_id", "title", "created_at"];
 const file = [
   "file_id",
   "object",
@@ -74,17 +74,6 @@ export function eventData(
     data[field] = typeof value === "number" && field.endsWith("_at") ? world.iso(value) : value;
   }
   return data;
-}
-
-/** Emits an event about an object; `organization_id` where the record does not say (users are in several). */
-export function emitEvent(
-  tx: Transaction,
-  event: EventName,
-  about: { record: object; organization_id?: string; extra?: Record<string, unknown> },
-): void {
-  const organization_id =
-    about.organization_id ?? (about.record as { organization_id?: string }).organization_id ?? "";
-  tx.emit(event, organization_id, eventData(event, about.record, { world: tx, extra: about.extra }));
 }
 
 /** `user_id` of `user.created`; usage events are about figures and have no id of their own. */

@@ -1,0 +1,28 @@
+import type { Resource } from "../../contract/resource.ts";
+import { emails } from "../../webhooks/outbox.ts";
+import { outgoing } from "../../webhooks/outgoing.ts";
+import { receivers } from "../../webhooks/receiver-record.ts";
+import { listDeliveries, redeliver, testWebhook } from "./delivery-operations.ts";
+import { enqueueEvents } from "./enqueue.ts";
+import { fixtureFacts } from "./first-organization.ts";
+import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from "./operations.ts";
+import { deliveries, webhooks } from "./schema.ts";
+import { webhooksFixture } from "./seed.ts";
+import { deliveryState, webhookState } from "./state.ts";
+
+export const webhooksResource: Resource = {
+  name: "webhooks",
+  collections: [webhooks, deliveries, outgoing, emails, receivers, fixtureFacts],
+  operations: [
+    createWebhook,
+    listWebhooks,
+    updateWebhook,
+    deleteWebhook,
+    testWebhook,
+    listDeliveries,
+    redeliver,
+  ],
+  fixture: webhooksFixture,
+  onEvents: enqueueEvents,
+  state: { webhooks: webhookState, deliveries: deliveryState },
+};

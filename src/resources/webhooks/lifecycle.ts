@@ -1,0 +1,155 @@
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import type { AttemptOutcome, AttemptPlan } from "../../webhooks/dispatcher.ts";
+import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
+import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
+import { bodyOf } from "./body.ts";
+import { type Attempt, type Delivery, deliveries, type Webhook, webhooks } from "./schema.ts";
+
+/**
+ * Deliveries that are over and kept per webhook; older ones make room, so that a webhook that has been
+ * called a million times does not fill the memory. One with a retry to come is never dropped.
+ */
+const KEPT = 10_000;
+const LOGGED_ATTEMPTS = 100;
+
+/** What an attempt sends and where, as of now (G24: the webhook's URL of that moment); undefined calls it off. */
+export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | undefined {
+  const webhook = world.get(webhooks, row.webhook_id);
+  const present = world.get(outgoing, row.id);
+  if (webhook === undefined || present === undefined || present.cancelled) return undefined;
+  const { url, secret, organization_id } = webhook;
+  if (row.first) {
+    return { url, secret, organization_id, event: row.first.event, body: row.first.body, attempt: 1 };
+  }
+  const delivery = world.get(deliveries, row.delivery_id);
+  if (delivery === undefined || delivery.status === "success") return undefined;
+  const { event, attempts } = delivery;
+  return { url, secret, organization_id, event, body: bodyOf(delivery, world), attempt: attempts + 1 };
+}
+
+/** Records what came of an attempt: the delivery, its webhook's fate and the next instant (3.3, 6.4, G24). */
+export function recordAttempt(
+  tx: Transaction,
+  row: Outgoing,
+  { outcome, schedule }: { outcome: AttemptOutcome; schedule: readonly number[] },
+): void {
+  const present = tx.get(outgoing, row.id);
+  const webhook = tx.get(webhooks, row.webhook_id);
+  tx.remove(outgoing, row.id);
+  const before = deliveryBefore(tx, row);
+  if (present === undefined || webhook === undefined || before === undefined) return;
+  const scheduled_attempts = before.scheduled_attempts + (row.kind === "redelivery" ? 0 : 1);
+  const { response_code } = outcome;
+  const settled = settleAttempt({
+    schedule,
+    scheduledAttempts: scheduled_attempts,
+    endedAt: tx.now,
+    responseCode: response_code,
+  });
+  const delivery: Delivery = {
+    ...before,
+    response_code,
+    attempts: before.attempts + 1,
+    scheduled_attempts,
+    attempt_log: [...before.attempt_log, logged(row, outcome)].slice(-LOGGED_ATTEMPTS),
+    ...(settled.status === "success"
+      ? { status: "success", delivered_at: tx.now, last_attempt: null, next_retry: null }
+      : {
+          status: "failed",
+          delivered_at: null,
+          last_attempt: tx.now,
+          next_retry: nextRetry(before, { ...row, cancelled: present.cancelled }, settled),
+        }),
+  };
+  tx.put(deliveries, delivery);
+  keepTimer(tx, delivery);
+  if (settled.status === "success") tx.remove(outgoing, retryId(delivery.delivery_id));
+  tx.put(webhooks, { ...webhook, last_delivery: tx.now, active: webhook.active && !settled.disablesWebhook });
+  if (settled.disablesWebhook) cancelPending(tx, webhook.webhook_id);
+  trim(tx, webhook.webhook_id);
+}
+
+/** Takes an attempt that was called off out of the queue. */
+export function discardAttempt(tx: Transaction, row: Outgoing): void {
+  tx.remove(outgoing, row.id);
+}
+
+/** A retry has become due: queues it, and returns the attempt's id. */
+export function queueRetry(tx: Transaction, delivery_id: string): string | undefined {
+  const delivery = tx.get(deliveries, delivery_id);
+  if (delivery === undefined || delivery.next_retry === null) return undefined;
+  const id = retryId(delivery_id);
+  queueAttempt(tx, { id, kind: "retry", webhook_id: delivery.webhook_id, delivery_id });
+  return id;
+}
+
+/** A 410, an update to inactive: no retry that is to come, and no attempt that waits its turn, is made (G24). */
+export function cancelPending(tx: Transaction, webhook_id: string): void {
+  for (const delivery of tx.index(deliveries, "retrying", webhook_id)) {
+    const { delivery_id } = tx.put(deliveries, { ...delivery, next_retry: null });
+    tx.unschedule("webhook.retry", delivery_id);
+  }
+  for (const row of tx.index(outgoing, "by_webhook", webhook_id)) {
+    if (row.kind !== "redelivery") tx.put(outgoing, { ...row, cancelled: true });
+  }
+}
+
+/** Removes a webhook with its deliveries and everything that is to come of them. */
+export function removeWebhook(tx: Transaction, { webhook_id }: Webhook): void {
+  for (const { id } of tx.index(outgoing, "by_webhook", webhook_id)) tx.remove(outgoing, id);
+  for (const delivery of tx.index(deliveries, "newest", webhook_id)) removeDelivery(tx, delivery);
+  tx.remove(webhooks, webhook_id);
+}
+
+/** An attempt of it that is under way finds it gone and leaves nothing. */
+export function removeDelivery(tx: Transaction, { delivery_id }: Delivery): void {
+  tx.unschedule("webhook.retry", delivery_id);
+  tx.remove(outgoing, retryId(delivery_id));
+  tx.remove(deliveries, delivery_id);
+}
+
+/** One timer while a retry is to come, none otherwise. */
+export function keepTimer(tx: Transaction, { delivery_id, next_retry }: Delivery): void {
+  if (next_retry === null) tx.unschedule("webhook.retry", delivery_id);
+  else tx.schedule({ kind: "webhook.retry", subject: delivery_id, due: next_retry });
+}
+
+/** G24: a redelivery that fails leaves the retry to come as it was, unless the receiver is gone for good. */
+function nextRetry(before: Delivery, { kind, cancelled }: Outgoing, settled: SettledAttempt): number | null {
+  if (settled.disablesWebhook) return null;
+  if (kind === "redelivery") return before.next_retry;
+  return cancelled ? null : settled.nextRetry;
+}
+
+function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
+  const { first, delivery_id, webhook_id } = row;
+  if (first === undefined) return tx.get(deliveries, delivery_id);
+  return {
+    delivery_id,
+    webhook_id,
+    ...first,
+    status: "failed",
+    response_code: 0,
+    attempts: 0,
+    scheduled_attempts: 0,
+    delivered_at: null,
+    last_attempt: null,
+    next_retry: null,
+    attempt_log: [],
+  };
+}
+
+function logged({ kind }: Outgoing, outcome: AttemptOutcome): Attempt {
+  const { at, url, response_code, duration_ms, error } = outcome;
+  return { at, kind, url, response_code, duration_ms, ...(error === undefined ? {} : { error }) };
+}
+
+function trim(tx: Transaction, webhook_id: string): void {
+  const finished = tx.index(deliveries, "finished", webhook_id);
+  if (finished.size <= KEPT) return;
+  for (const delivery of finished.page(0, finished.size - KEPT)) removeDelivery(tx, delivery);
+}
+
+function retryId(delivery_id: string): string {
+  return `${delivery_id}/retry`;
+}

@@ -1,0 +1,133 @@
+import Type, { type TSchema } from "typebox";
+import { operation } from "../../contract/operation.ts";
+import { Id } from "../../contract/schema.ts";
+import { cancelPending, removeWebhook } from "./lifecycle.ts";
+import { presentCreatedWebhook, presentListedWebhook, presentWebhook } from "./present.ts";
+import { ACCESS_ERRORS, requireCallable, requireOrganization, requireWebhook } from "./rules.ts";
+import {
+  CreatedWebhookBody,
+  EventList,
+  ListedWebhookBody,
+  type Webhook,
+  WebhookBody,
+  WebhookUrl,
+  webhooks,
+} from "./schema.ts";
+
+export const WEBHOOK_PARAMS = Type.Object({ webhook_id: Id("wh_") });
+
+export const Enveloped = <T extends TSchema>(data: T) =>
+  Type.Object({ status: Type.Literal("success"), data });
+
+export const enveloped = <T>(data: T) => ({ status: "success" as const, data });
+
+export const createWebhook = operation({
+  id: "webhooks.create",
+  section: "4.21",
+  assumptions: ["G23"],
+  method: "POST",
+  path: "/webhooks",
+  summary: "Register a webhook",
+  description:
+    "Events of the key's current organization are delivered to the URL from now on. The signing secret is in this answer and in no other.",
+  body: {
+    kind: "json",
+    schema: Type.Object({
+      url: WebhookUrl(),
+      events: EventList(),
+      description: Type.String({ maxLength: 10_000, default: "" }),
+      active: Type.Boolean({ default: true }),
+    }),
+  },
+  errors: ACCESS_ERRORS,
+  success: { status: 201, schema: Enveloped(CreatedWebhookBody) },
+  access: requireOrganization,
+  handle({ body: { url, events, description, active }, world }, organization_id) {
+    requireCallable(url);
+    const webhook: Webhook = {
+      webhook_id: world.newId("wh_"),
+      organization_id,
+      url,
+      secret: `whsec_${world.secret("webhook")}`,
+      events: [...events],
+      description,
+      active,
+      created_at: world.now,
+      last_delivery: null,
+    };
+    return enveloped(presentCreatedWebhook(world.insert(webhooks, webhook), world));
+  },
+});
+
+export const listWebhooks = operation({
+  id: "webhooks.list",
+  section: "4.21",
+  assumptions: ["G23"],
+  method: "GET",
+  path: "/webhooks",
+  summary: "List the organization's webhooks, newest first",
+  errors: ACCESS_ERRORS,
+  success: { status: 200, schema: Enveloped(Type.Array(ListedWebhookBody)) },
+  access: requireOrganization,
+  handle({ world }, organization_id) {
+    const all = world.index(webhooks, "newest", organization_id);
+    return enveloped([...all].map((webhook) => presentListedWebhook(webhook, world)));
+  },
+});
+
+export const updateWebhook = operation({
+  id: "webhooks.update",
+  section: "4.21",
+  assumptions: ["G23", "G24"],
+  method: "PUT",
+  path: "/webhooks/{webhook_id}",
+  summary: "Change a webhook",
+  description:
+    "Only what is given changes. Setting it inactive cancels its pending retries; those of an active one go to its URL of that moment.",
+  params: WEBHOOK_PARAMS,
+  body: {
+    kind: "json",
+    schema: Type.Object({
+      url: Type.Optional(WebhookUrl()),
+      events: Type.Optional(EventList()),
+      description: Type.Optional(Type.String({ maxLength: 10_000 })),
+      active: Type.Optional(Type.Boolean()),
+    }),
+  },
+  errors: [...ACCESS_ERRORS, "RESOURCE_NOT_FOUND"],
+  success: { status: 200, schema: Enveloped(WebhookBody) },
+  access: (call) => requireWebhook(call, call.params.webhook_id),
+  handle({ body: { url, events, description, active }, world }, webhook) {
+    if (url !== undefined) requireCallable(url);
+    const changed = world.put(webhooks, {
+      ...webhook,
+      url: url ?? webhook.url,
+      events: events ? [...events] : webhook.events,
+      description: description ?? webhook.description,
+      active: active ?? webhook.active,
+    });
+    if (active === false) cancelPending(world, webhook.webhook_id);
+    return enveloped(presentWebhook(changed, world));
+  },
+});
+
+export const deleteWebhook = operation({
+  id: "webhooks.delete",
+  section: "4.21",
+  assumptions: ["G23", "G24"],
+  method: "DELETE",
+  path: "/webhooks/{webhook_id}",
+  summary: "Delete a webhook",
+  description: "Its deliveries and pending retries go with it.",
+  params: WEBHOOK_PARAMS,
+  errors: [...ACCESS_ERRORS, "RESOURCE_NOT_FOUND"],
+  success: {
+    status: 200,
+    schema: Enveloped(Type.Object({ webhook_id: Id("wh_"), deleted: Type.Literal(true) })),
+  },
+  access: (call) => requireWebhook(call, call.params.webhook_id),
+  handle({ world }, webhook) {
+    removeWebhook(world, webhook);
+    return enveloped({ webhook_id: webhook.webhook_id, deleted: true as const });
+  },
+});

@@ -1,0 +1,38 @@
+import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
+import type { Principal } from "../../contract/operation.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { requireMember } from "../organizations/access.ts";
+import { type Webhook, webhooks } from "./schema.ts";
+
+interface Caller {
+  principal: Principal;
+  world: WorldReader;
+}
+
+/** Codes that `requireOrganization` and `requireWebhook` answer. */
+export const ACCESS_ERRORS = ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const;
+
+/** G23: webhooks belong to the organization that the key acts in. */
+export function requireOrganization(caller: Caller): string {
+  return requireMember(caller, caller.principal.organization_id).id;
+}
+
+/** @throws ApiError RESOURCE_NOT_FOUND also for a webhook of another organization (G23) */
+export function requireWebhook(caller: Caller, webhook_id: string): Webhook {
+  const organization_id = requireOrganization(caller);
+  const webhook = caller.world.get(webhooks, webhook_id);
+  if (webhook?.organization_id !== organization_id) throw resourceNotFound("webhook_id", webhook_id);
+  return webhook;
+}
+
+/**
+ * What the URL's pattern cannot tell: that it parses, and holds no credentials (G23).
+ * @throws ApiError INVALID_INPUT
+ */
+export function requireCallable(url: string): void {
+  if (!URL.canParse(url)) throw invalidInput("url", url, "url must be an absolute http or https URL");
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "") {
+    throw invalidInput("url", url, "url must not contain credentials");
+  }
+}

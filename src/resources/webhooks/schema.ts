@@ -1,0 +1,130 @@
+import Type, { type Static } from "typebox";
+import { EVENT_NAMES } from "../../contract/event-names.ts";
+import { Id, Instant, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** G23: http or https and absolute; what a pattern cannot tell is checked by `requireCallable`. */
+export const WebhookUrl = () =>
+  Type.String({
+    pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$",
+    maxLength: 2048,
+    examples: ["https://partner.example/hooks"],
+  });
+
+/** G23: at least one, all known, each once. */
+export const EventList = () =>
+  Type.Array(Words(EVENT_NAMES), { minItems: 1, uniqueItems: true, examples: [["user.created"]] });
+
+const fields = {
+  webhook_id: Id("wh_"),
+  url: WebhookUrl(),
+  events: EventList(),
+  description: Type.String({ maxLength: 10_000 }),
+  active: Type.Boolean(),
+};
+const Secret = Type.String({ pattern: "^whsec_[A-Za-z0-9_-]{1,200}$" });
+
+/** Section 2.12, as it is stored. */
+export const Webhook = Type.Object({
+  ...fields,
+  secret: Secret,
+  organization_id: Id("org_"),
+  created_at: Instant(),
+  last_delivery: NullableInstant(),
+});
+export type Webhook = Static<typeof Webhook>;
+
+export const webhooks = collection<Webhook>({
+  name: "webhooks",
+  prefix: "wh_",
+  idField: "webhook_id",
+  schema: Webhook,
+  indexes: {
+    newest: { groups: ({ organization_id }) => [organization_id], order: ({ created_at }) => -created_at },
+    by_event: {
+      groups: ({ active, events, organization_id }) =>
+        active ? events.map((event) => subscribers(organization_id, event)) : [],
+      order: ({ created_at }) => created_at,
+    },
+  },
+});
+
+/** The list of active webhooks that hear of an event. */
+export function subscribers(organization_id: string, event: string): string {
+  return `${organization_id}|${event}`;
+}
+
+/** One attempt of a delivery, with what came of it. */
+export const Attempt = Type.Object({
+  at: Instant({ description: "When it began; made by an advance, its due time" }),
+  kind: Words(["first", "retry", "redelivery"]),
+  url: Type.String(),
+  response_code: Type.Integer(),
+  duration_ms: Type.Integer({ description: "On the wall clock" }),
+  error: Type.Optional(Type.String()),
+});
+export type Attempt = Static<typeof Attempt>;
+
+export const STATUSES = ["success", "failed"] as const;
+
+/** Section 2.12, as it is stored, with every attempt and the exact text that each sends. */
+export const Delivery = Type.Object({
+  delivery_id: Id("del_"),
+  webhook_id: Id("wh_"),
+  organization_id: Id("org_"),
+  event: Type.String({ minLength: 1 }),
+  status: Words(STATUSES),
+  response_code: Type.Integer({ minimum: 0, maximum: 999 }),
+  attempts: Type.Integer({ minimum: 1 }),
+  scheduled_attempts: Type.Integer({ minimum: 0, description: "Attempts without redeliveries" }),
+  created_at: Instant(),
+  delivered_at: NullableInstant(),
+  last_attempt: NullableInstant(),
+  next_retry: NullableInstant(),
+  body: Type.String(),
+  attempt_log: Type.Array(Attempt),
+});
+
+/** A null body is one that nobody has sent yet (a fixture's): `bodyOf` derives it, always the same. */
+export type Delivery = Omit<Static<typeof Delivery>, "body"> & { body: string | null };
+
+export const deliveries = collection<Delivery>({
+  name: "deliveries",
+  prefix: "del_",
+  idField: "delivery_id",
+  schema: Delivery,
+  indexes: {
+    newest: { groups: ({ webhook_id }) => [webhook_id], order: ({ created_at }) => -created_at },
+    retrying: {
+      groups: ({ webhook_id, next_retry }) => (next_retry === null ? [] : [webhook_id]),
+      order: ({ created_at }) => created_at,
+    },
+    finished: {
+      groups: ({ webhook_id, next_retry }) => (next_retry === null ? [webhook_id] : []),
+      order: ({ created_at }) => created_at,
+    },
+  },
+});
+
+/** Section 2.12, as it is answered; the secret only on creation, last_delivery only in lists. */
+const body = { ...fields, created_at: Timestamp() };
+export const WebhookBody = Type.Object(body, { $id: "Webhook" });
+export const CreatedWebhookBody = Type.Object({ ...body, secret: Secret }, { $id: "CreatedWebhook" });
+export const ListedWebhookBody = Type.Object(
+  { ...body, last_delivery: Type.Union([Timestamp(), Type.Null()]) },
+  { $id: "ListedWebhook" },
+);
+
+export const DeliveryBody = Type.Object(
+  {
+    delivery_id: Id("del_"),
+    event: Type.String(),
+    status: Words(STATUSES),
+    response_code: Type.Integer(),
+    attempts: Type.Integer({ minimum: 0 }),
+    delivered_at: Type.Optional(Timestamp()),
+    last_attempt: Type.Optional(Timestamp()),
+    next_retry: Type.Optional(Type.Union([Timestamp(), Type.Null()])),
+  },
+  { $id: "Delivery" },
+);

@@ -1,0 +1,59 @@
+import type { Settings } from "../contract/settings.ts";
+import type { Transaction } from "../state/transaction.ts";
+import type { TimerHandler, WorldParts } from "../state/world.ts";
+import { type DeliveryFacts, type DeliveryRules, type DeliveryStrike, Dispatcher } from "./dispatcher.ts";
+import type { Outbound } from "./outbound.ts";
+import { SendBudget } from "./send-budget.ts";
+
+/** What this part asks of a sandbox. */
+export interface Sender {
+  readonly settings: Settings;
+}
+
+export interface DeliveriesParts<S extends Sender> {
+  outbound: Pick<Outbound, "send">;
+  rules: DeliveryRules & { queueRetry(tx: Transaction, delivery_id: string): string | undefined };
+  /** interfaces 6: `match: { event, webhook }`; what it returns happens as if the receiver had done so. */
+  fault?: (sandbox: S, facts: DeliveryFacts) => DeliveryStrike | undefined;
+  onError: (error: unknown) => void;
+}
+
+export interface Deliveries<S extends Sender> {
+  /** One dispatcher per world; a reset makes a new world, and the old one's dispatcher lets go of everything. */
+  worldParts(sandbox: () => S): Required<Pick<WorldParts, "onCommit" | "onReplace">> & {
+    timerHandlers: { "webhook.retry": TimerHandler };
+  };
+  /** Waits for an attempt to end; false when it was called off. */
+  attempt(sandbox: S, attempt_id: string): Promise<boolean>;
+}
+
+/** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
+export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): Deliveries<S> {
+  const { outbound, rules, fault, onError } = parts;
+  const budget = new SendBudget();
+  const dispatchers = new WeakMap<S, Dispatcher>();
+  return {
+    worldParts(sandbox) {
+      const dispatcher = new Dispatcher({
+        outbound,
+        budget,
+        rules,
+        settings: () => sandbox().settings,
+        ...(fault === undefined ? {} : { deliveryFault: (facts) => fault(sandbox(), facts) }),
+        onError,
+      });
+      dispatchers.set(sandbox(), dispatcher);
+      return {
+        onCommit: (world, commit) => dispatcher.onCommit(world, commit),
+        onReplace: (world) => dispatcher.onReplace(world),
+        timerHandlers: {
+          "webhook.retry": (tx, { subject }) => {
+            const id = rules.queueRetry(tx, subject);
+            return id === undefined ? undefined : () => dispatcher.done(id);
+          },
+        },
+      };
+    },
+    attempt: (sandbox, attempt_id) => dispatchers.get(sandbox)?.done(attempt_id) ?? Promise.resolve(false),
+  };
+}

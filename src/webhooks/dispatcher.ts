@@ -1,0 +1,291 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseDuration } from "../documents/duration.ts";
+import type { Transaction, WorldReader } from "../state/transaction.ts";
+import type { Commit, World } from "../state/world.ts";
+import { type Job, Lane } from "./lane.ts";
+import type { Outbound } from "./outbound.ts";
+import { type Outgoing, outgoing } from "./outgoing.ts";
+import { DEFAULT_RETRY_SCHEDULE } from "./schedule.ts";
+import { SENDING_PER_SANDBOX, type SendBudget } from "./send-budget.ts";
+import { deliveryHeaders, sign } from "./sign.ts";
+
+/** What an attempt sends, and where. */
+export interface AttemptPlan {
+  url: string;
+  secret: string;
+  organization_id: string;
+  event: string;
+  body: string;
+  /** Counted from 1, redeliveries included. */
+  attempt: number;
+}
+
+export interface AttemptOutcome {
+  /** When it began, relative to the sandbox's origin. */
+  at: number;
+  url: string;
+  /** 0: no answer in time, or none at all (G24). */
+  response_code: number;
+  /** On the wall clock. */
+  duration_ms: number;
+  error?: string;
+}
+
+/** What a fault rule with `match: { event, webhook }` may look at (interfaces 6). */
+export interface DeliveryFacts {
+  event: string;
+  webhook_id: string;
+  delivery_id: string;
+  organization_id: string;
+  url: string;
+  attempt: number;
+}
+
+/** A fault in the receiver's place. */
+export interface DeliveryStrike {
+  /** Wall milliseconds before anything else happens; Infinity never answers. */
+  delay_ms: number;
+  /** As if the receiver had answered so; absent: after the delay the receiver itself is called. */
+  response_code?: number;
+  /** With response_code 0: what went wrong on the wire. */
+  error?: string;
+}
+
+/** How records follow from attempts; `resources/webhooks/lifecycle.ts` holds the rules. */
+export interface DeliveryRules {
+  plan(world: WorldReader, row: Outgoing): AttemptPlan | undefined;
+  record(
+    tx: Transaction,
+    row: Outgoing,
+    result: { outcome: AttemptOutcome; schedule: readonly number[] },
+  ): void;
+  discard(tx: Transaction, row: Outgoing): void;
+}
+
+export interface DispatcherParts {
+  outbound: Pick<Outbound, "send">;
+  /** Shared by all sandboxes of a server. */
+  budget: SendBudget;
+  settings: () => {
+    service_name: string;
+    webhook_timeout_seconds: number;
+    retry_schedule: readonly (string | number)[];
+  };
+  rules: DeliveryRules;
+  deliveryFault?: (facts: DeliveryFacts) => DeliveryStrike | undefined;
+  onError: (error: unknown) => void;
+}
+
+const QUEUE_KEY = `${outgoing.name}\u0000`;
+
+/**
+ * Sends what stands in one world's queue of outgoing attempts and records what came of it. It keeps nothing
+ * that the root does not hold, so a restore only has to read the queue again. Webhooks do not wait for each
+ * other; how much is under way at once is bounded per webhook (`Lane`), per sandbox and in all.
+ */
+export class Dispatcher {
+  private readonly parts: DispatcherParts;
+  private world: World | undefined;
+  private jobs = new Map<string, Job>();
+  private lanes = new Map<string, Lane>();
+  private sending = 0;
+  /** Lanes that found no place free. */
+  private starved = new Set<string>();
+
+  constructor(parts: DispatcherParts) {
+    this.parts = parts;
+  }
+
+  /** After each commit: takes up what it queued, calls off what it took out of the queue. */
+  onCommit(world: World, { before, after, touched }: Commit): void {
+    this.world = world;
+    if (before.tables[outgoing.name] === after.tables[outgoing.name] || world.isClosed) return;
+    const present = world.read();
+    for (const key of touched) {
+      if (!key.startsWith(QUEUE_KEY)) continue;
+      const id = key.slice(QUEUE_KEY.length);
+      const row = present.get(outgoing, id);
+      const job = this.jobs.get(id);
+      if (row === undefined) job?.controller.abort();
+      else if (job === undefined) this.accept(world, row);
+    }
+  }
+
+  /** After a restore, or at the world's end: lets go of everything, and takes up what the root says. */
+  onReplace(world: World): void {
+    this.world = world;
+    const { jobs } = this;
+    this.jobs = new Map();
+    this.lanes = new Map();
+    this.starved.clear();
+    this.parts.budget.forget(this.resume);
+    for (const job of jobs.values()) {
+      job.controller.abort();
+      job.end(false);
+    }
+    if (world.isClosed) return;
+    const rows = [...world.read().all(outgoing)].sort((a, b) => a.position - b.position);
+    for (const row of rows) this.accept(world, row);
+  }
+
+  /** Whether the attempt was made; false when it was called off. */
+  done(attempt_id: string): Promise<boolean> {
+    return this.jobs.get(attempt_id)?.done ?? Promise.resolve(false);
+  }
+
+  private accept(world: World, row: Outgoing): void {
+    let end = (_made: boolean) => {};
+    const done = new Promise<boolean>((resolve) => {
+      end = resolve;
+    });
+    const job: Job = { row, controller: new AbortController(), done, end };
+    this.jobs.set(row.id, job);
+    let lane = this.lanes.get(row.webhook_id);
+    if (lane === undefined) {
+      lane = new Lane();
+      this.lanes.set(row.webhook_id, lane);
+    }
+    lane.add(job);
+    job.controller.signal.addEventListener("abort", () => this.callOff(job), { once: true });
+    world.track(done);
+    this.pump(row.webhook_id);
+  }
+
+  /** One that has not begun ends here; one under way ends when its request does. */
+  private callOff(job: Job): void {
+    if (!this.lanes.get(job.row.webhook_id)?.remove(job)) return;
+    this.jobs.delete(job.row.id);
+    job.end(false);
+    this.tidy(job.row.webhook_id);
+  }
+
+  private pump(webhook_id: string): void {
+    const { world } = this;
+    const lane = this.lanes.get(webhook_id);
+    if (lane === undefined || world === undefined || world.isClosed) return;
+    for (;;) {
+      const job = lane.next(world.clock.pinned !== undefined);
+      if (job === undefined) break;
+      if (this.sending >= SENDING_PER_SANDBOX || !this.parts.budget.take(this.resume)) {
+        this.starved.add(webhook_id);
+        return;
+      }
+      this.sending += 1;
+      lane.begin(job);
+      void this.make(world, job)
+        .catch(this.parts.onError)
+        .finally(() => {
+          this.sending -= 1;
+          lane.finish(job);
+          this.parts.budget.release();
+          this.pump(webhook_id);
+          this.resume();
+        });
+    }
+    this.tidy(webhook_id);
+  }
+
+  private tidy(webhook_id: string): void {
+    if (this.lanes.get(webhook_id)?.isEmpty) this.lanes.delete(webhook_id);
+  }
+
+  /** A place is free: the lane that has waited longest goes on. */
+  private readonly resume = (): void => {
+    for (let [webhook_id] = this.starved; webhook_id !== undefined; [webhook_id] = this.starved) {
+      this.starved.delete(webhook_id);
+      this.pump(webhook_id);
+      if (this.starved.has(webhook_id)) return;
+    }
+  };
+
+  private async make(world: World, job: Job): Promise<void> {
+    const { row, controller } = job;
+    const { rules } = this.parts;
+    let made = false;
+    try {
+      // Not within the commit that queued it: what comes of the attempt is a transaction of its own.
+      await undefined;
+      if (this.jobs.get(row.id) !== job) return;
+      const before = world.read();
+      const plan = rules.plan(before, row);
+      if (plan === undefined) return this.write(world, job, (tx) => rules.discard(tx, row));
+      const at = before.now;
+      const answer = await this.attempt(row, plan, controller.signal);
+      const outcome = { at, url: plan.url, ...answer };
+      made = this.jobs.get(row.id) === job && !controller.signal.aborted;
+      this.write(world, job, (tx) => rules.record(tx, row, { outcome, schedule: this.schedule() }));
+    } finally {
+      if (this.jobs.get(row.id) === job) this.jobs.delete(row.id);
+      job.end(made);
+    }
+  }
+
+  /** Work that a restore has overtaken must leave no trace in what came after. */
+  private write(world: World, job: Job, change: (tx: Transaction) => void): void {
+    if (this.jobs.get(job.row.id) !== job || world.isClosed) return;
+    this.jobs.delete(job.row.id);
+    world.transact(change);
+  }
+
+  private async attempt(
+    row: Outgoing,
+    plan: AttemptPlan,
+    signal: AbortSignal,
+  ): Promise<Omit<AttemptOutcome, "at" | "url">> {
+    const { service_name, webhook_timeout_seconds } = this.parts.settings();
+    const timeoutMs = webhook_timeout_seconds * 1000;
+    const strike = this.parts.deliveryFault?.({
+      event: plan.event,
+      webhook_id: row.webhook_id,
+      delivery_id: row.delivery_id,
+      organization_id: plan.organization_id,
+      url: plan.url,
+      attempt: plan.attempt,
+    });
+    if (strike !== undefined) {
+      const struck = await endure(strike, timeoutMs, signal);
+      if (struck !== undefined) return struck;
+    }
+    const body = Buffer.from(plan.body);
+    const { response_code, duration_ms, error } = await this.parts.outbound.send({
+      url: plan.url,
+      method: "POST",
+      headers: deliveryHeaders({
+        event: plan.event,
+        deliveryId: row.delivery_id,
+        signature: sign(plan.secret, body),
+        serviceName: service_name,
+      }),
+      body,
+      timeoutMs: timeoutMs - (strike?.delay_ms ?? 0),
+      signal,
+    });
+    const waited = duration_ms + (strike?.delay_ms ?? 0);
+    return { response_code, duration_ms: waited, ...(error ? { error: error.message } : {}) };
+  }
+
+  private schedule(): readonly number[] {
+    const { retry_schedule } = this.parts.settings();
+    return retry_schedule.map((delay, i) => parseDuration(delay) ?? DEFAULT_RETRY_SCHEDULE[i] ?? 0);
+  }
+}
+
+/** Waits as a fault asks; undefined when the receiver is to be called after all. */
+async function endure(
+  { delay_ms, response_code, error }: DeliveryStrike,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Omit<AttemptOutcome, "at" | "url"> | undefined> {
+  const late = delay_ms >= timeoutMs;
+  const wait = Math.min(delay_ms, timeoutMs);
+  if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {});
+  if (late) {
+    return {
+      response_code: 0,
+      duration_ms: Math.round(wait),
+      error: `no answer in time: a fault delayed it beyond ${timeoutMs} ms`,
+    };
+  }
+  if (response_code === undefined) return undefined;
+  return { response_code, duration_ms: Math.round(wait), ...(error === undefined ? {} : { error }) };
+}

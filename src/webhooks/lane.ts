@@ -1,0 +1,64 @@
+import type { AttemptKind, Outgoing } from "./outgoing.ts";
+
+/** An attempt on its way through the dispatcher. */
+export interface Job {
+  row: Outgoing;
+  /** Ends the request when the attempt is called off. */
+  controller: AbortController;
+  /** True when the attempt was made and recorded, false when it was called off. */
+  done: Promise<boolean>;
+  end: (made: boolean) => void;
+}
+
+/** At most so many attempts of a kind at once per webhook. First attempts go one by one: none overtakes another. */
+const AT_ONCE: Readonly<Record<AttemptKind, number>> = { first: 1, retry: 4, redelivery: 4 };
+
+/** One webhook's attempts: what waits and what is under way. */
+export class Lane {
+  private readonly waiting: Readonly<Record<AttemptKind, Set<Job>>> = {
+    first: new Set(),
+    retry: new Set(),
+    redelivery: new Set(),
+  };
+  private readonly sending: Record<AttemptKind, number> = { first: 0, retry: 0, redelivery: 0 };
+  /** Attempts of one delivery follow each other, so that a redelivery never races the schedule (G24). */
+  private readonly busy = new Set<string>();
+
+  add(job: Job): void {
+    this.waiting[job.row.kind].add(job);
+  }
+
+  remove(job: Job): boolean {
+    return this.waiting[job.row.kind].delete(job);
+  }
+
+  get isEmpty(): boolean {
+    return this.busy.size === 0 && this.next(true) === undefined;
+  }
+
+  /**
+   * The job whose turn it is, left in its place. In an advance (`oneByOne`) retries of one webhook that are due at
+   * one instant go in their order, so that what a 410 cancels does not depend on timing.
+   */
+  next(oneByOne: boolean): Job | undefined {
+    for (const kind of ["redelivery", "first", "retry"] as const) {
+      if (this.sending[kind] >= (oneByOne ? 1 : AT_ONCE[kind])) continue;
+      for (const job of this.waiting[kind]) {
+        if (!this.busy.has(job.row.delivery_id)) return job;
+        if (kind === "first") break;
+      }
+    }
+    return undefined;
+  }
+
+  begin(job: Job): void {
+    this.waiting[job.row.kind].delete(job);
+    this.sending[job.row.kind] += 1;
+    this.busy.add(job.row.delivery_id);
+  }
+
+  finish(job: Job): void {
+    this.sending[job.row.kind] -= 1;
+    this.busy.delete(job.row.delivery_id);
+  }
+}
