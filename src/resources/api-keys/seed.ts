@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { Id, Timestamp, UserId } from "../../contract/schema.ts";
-import { entriesOf, firstOrganization, generatedId, usersOf } from "../organizations/of-fixture.ts";
+import { usersOf } from "../organizations/of-fixture.ts";
 import { apiKeys, KEY_PATTERN } from "./schema.ts";
 
 const ApiKeyEntry = Type.Object(
@@ -20,11 +20,8 @@ const ApiKeyEntry = Type.Object(
 export const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 export const apiKeysFixture: FixtureReader = {
-  keys: {
-    api_keys: Type.Union([Type.Array(ApiKeyEntry), Type.Integer({ minimum: 0, maximum: 200_000 })]),
-  },
+  keys: { api_keys: Type.Array(ApiKeyEntry) },
   check(fixture, report) {
-    if (typeof fixture["api_keys"] === "number") return;
     const known = new Map(usersOf(fixture).map((user) => [user.id, user]));
     const keys = new Map<string, string>();
     for (const [position, entry] of keysOf(fixture).entries()) {
@@ -52,12 +49,6 @@ export const apiKeysFixture: FixtureReader = {
   },
 };
 
-/** Keys that a number asks for go to the users in turn, acting in their first organization. */
 function keysOf(fixture: FixtureData): readonly Static<typeof ApiKeyEntry>[] {
-  const users = usersOf(fixture);
-  return entriesOf(fixture, "api_keys", (n) => {
-    const user = users[n % users.length];
-    const current = Object.keys(user?.memberships ?? {})[0] ?? firstOrganization(fixture);
-    return { id: generatedId("apikey_", n), user_id: user?.id ?? "usr_system", current };
-  });
+  return (fixture["api_keys"] ?? []) as Static<typeof ApiKeyEntry>[];
 }

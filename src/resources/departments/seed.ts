@@ -39,7 +39,7 @@ export const NAMES = [
 
 export const departmentsFixture: FixtureReader = {
   keys: {
-    departments: Type.Union([Type.Array(DepartmentEntry), Type.Integer({ minimum: 0, maximum: 2_000_000 })]),
+    departments: Type.Array(DepartmentEntry),
     globex_departments: Type.Array(DepartmentEntry, {
       description: "Shorthand for departments of org_globex",
     }),
@@ -81,10 +81,10 @@ export const departmentsFixture: FixtureReader = {
 
 type Placed = Entry & { organization_id: string };
 
-/** What the fixture names one by one; departments asked for by number are made by `generated`. */
+/** What the fixture names one by one, with where it stands there. */
 export function departmentEntries(fixture: FixtureData): { entry: Placed; path: (string | number)[] }[] {
   const read = (key: string, organization_id: string) =>
-    (Array.isArray(fixture[key]) ? (fixture[key] as Entry[]) : []).map((entry, position) => ({
+    ((fixture[key] ?? []) as Entry[]).map((entry, position) => ({
       entry: { organization_id, ...entry },
       path: [key, position],
     }));
@@ -131,8 +131,7 @@ function complete(
 
 /** Departments that `generate:` asks for beyond those given: a tree eight wide, in the first organization. */
 function generated(fixture: FixtureData, base: BaseBuilder, present: number): Department[] {
-  const asked = typeof fixture["departments"] === "number" ? fixture["departments"] : 0;
-  const wanted = Math.max(asked, Number(fixture.generate?.["departments"] ?? 0)) - present;
+  const wanted = Number(fixture.generate?.["departments"] ?? 0) - present;
   const made: Department[] = [];
   const organization_id = firstOrganization(fixture);
   for (let i = 0; i < wanted; i++) {

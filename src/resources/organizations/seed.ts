@@ -2,7 +2,6 @@ import Type, { type Static } from "typebox";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";
-import { entriesOf, generatedId } from "./of-fixture.ts";
 import { ORGANIZATION_TYPES, organizations, PLANS } from "./schema.ts";
 
 const OrganizationEntry = Type.Object(
@@ -20,13 +19,9 @@ const COMPANY_NAMES = ["Northwind", "Contoso", "Umbra", "Vandelay", "Stark", "Wa
 const COMPANY_KINDS = ["Robotics", "Labs", "Analytics", "Logistics", "Studios", "Foods"];
 
 export const organizationsFixture: FixtureReader = {
-  keys: {
-    organizations: Type.Union([Type.Array(OrganizationEntry), Type.Integer({ minimum: 0, maximum: 10_000 })]),
-  },
+  keys: { organizations: Type.Array(OrganizationEntry) },
   seed(fixture, base) {
-    const entries = entriesOf<Static<typeof OrganizationEntry>>(fixture, "organizations", (n) => ({
-      id: generatedId("org_", n),
-    }));
+    const entries = (fixture["organizations"] ?? []) as Static<typeof OrganizationEntry>[];
     base.fill(organizations, () =>
       entries.map((entry) => {
         const random = base.random("organizations", entry.id);

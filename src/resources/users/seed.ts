@@ -51,7 +51,7 @@ export const LAST_NAMES = [
 ];
 
 export const usersFixture: FixtureReader = {
-  keys: { users: Type.Union([Type.Array(UserEntry), Type.Integer({ minimum: 0, maximum: 200_000 })]) },
+  keys: { users: Type.Array(UserEntry) },
   seed(fixture, base) {
     base.fill(users, () => usersOf<UserEntry>(fixture).map((entry) => completeUser(entry, base)));
   },

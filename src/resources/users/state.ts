@@ -1,13 +1,15 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { eventData } from "../../webhooks/event-data.ts";
 import { removeKey } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
 import { organizations } from "../organizations/schema.ts";
-import { type UserEvent, userEventData } from "./events.ts";
 import { type User, users } from "./schema.ts";
 import { emailFor, FIRST_NAMES, LAST_NAMES } from "./seed.ts";
+
+type UserEvent = "user.created" | "user.updated" | "user.deleted" | "user.verified";
 
 interface Change {
   tx: Transaction;
@@ -88,7 +90,7 @@ function organizationsOf(before: User, after: User): string[] {
 }
 
 function tell({ tx, actor, user }: Change, organization_id: string, event: UserEvent): void {
-  if (!actor.silent) tx.emit(event, organization_id, userEventData(event, user, tx));
+  if (!actor.silent) tx.emit(event, organization_id, eventData(event, user, { world: tx }));
 }
 
 function audit(
