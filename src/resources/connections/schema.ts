@@ -1,0 +1,20 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+/** What a connector job syncs from; no endpoint of the reference shows one. */
+export const Connection = Type.Object({
+  id: Id("conn_"),
+  organization_id: Id("org_"),
+  name: Type.String({ minLength: 1 }),
+  toolkit: Type.String({ minLength: 1 }),
+  created_at: Instant(),
+});
+export type Connection = Static<typeof Connection>;
+
+export const connections = collection<Connection>({
+  name: "connections",
+  prefix: "conn_",
+  idField: "id",
+  schema: Connection,
+});

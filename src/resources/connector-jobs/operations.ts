@@ -1,0 +1,143 @@
+import Type from "typebox";
+import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
+import { noContent, operation } from "../../contract/operation.ts";
+import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
+import { dateSpan } from "../change-logs/date-span.ts";
+import { connections } from "../connections/schema.ts";
+import { type Caller, requireMember } from "../organizations/access.ts";
+import { selectJobs } from "./list.ts";
+import { endJob, plannedTotals, presentJob, runningJob, startJob } from "./rules.ts";
+import {
+  type ConnectorJob,
+  ConnectorJobBody,
+  connectorJobs,
+  JOB_ORDERS,
+  JOB_STATUSES,
+  JOB_TYPES,
+  JobId,
+} from "./schema.ts";
+
+const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
+const OfJob = Type.Object({ organization_id: Id("org_"), job_id: JobId() });
+const ORGANIZATION = ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const;
+
+export const listConnectorJobs = operation({
+  id: "connector_jobs.list",
+  section: "4.13",
+  assumptions: ["G14", "G28"],
+  method: "GET",
+  path: BASE,
+  summary: "List connector jobs",
+  description: "The dates narrow by start_time. A job that runs has no duration yet and comes last by it.",
+  params: Type.Object({ organization_id: Id("org_") }),
+  query: Type.Object({
+    connection_id: Type.Optional(Id("conn_")),
+    job_type: Type.Optional(Words(JOB_TYPES)),
+    status: Type.Optional(Words(JOB_STATUSES)),
+    start_date: Type.Optional(DateOrInstant()),
+    end_date: Type.Optional(DateOrInstant()),
+    order_by: Type.Optional(Words(JOB_ORDERS, { default: "-start_time" })),
+    limit: Type.Optional(PageNumber({ minimum: 1, maximum: 100, default: 50 })),
+    offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
+  }),
+  errors: ORGANIZATION,
+  success: {
+    status: 200,
+    schema: Type.Object({
+      jobs: Type.Array(ConnectorJobBody),
+      total: Type.Integer(),
+      limit: Type.Integer(),
+      offset: Type.Integer(),
+    }),
+  },
+  access(call) {
+    requireMember(call, call.params.organization_id);
+  },
+  handle({ params: { organization_id }, query, world }) {
+    const { limit = 50, offset = 0, order_by = "-start_time", ...filter } = query;
+    const found = selectJobs(world, { organization_id, filter, order_by, span: dateSpan(query, world) });
+    const jobs = found.page(offset, limit).map((job) => presentJob(job, world));
+    return { jobs, total: found.size, limit, offset };
+  },
+});
+
+export const retrieveConnectorJob = operation({
+  id: "connector_jobs.retrieve",
+  section: "4.13",
+  assumptions: ["G14"],
+  method: "GET",
+  path: `${BASE}/{job_id}`,
+  summary: "Retrieve a connector job",
+  params: OfJob,
+  errors: [...ORGANIZATION, "RESOURCE_NOT_FOUND"],
+  success: { status: 200, schema: ConnectorJobBody },
+  access: requireJob,
+  handle: ({ world }, job) => presentJob(job, world),
+});
+
+export const triggerConnectorJob = operation({
+  id: "connector_jobs.trigger",
+  section: "4.13",
+  assumptions: ["G14"],
+  method: "POST",
+  path: BASE,
+  summary: "Trigger a connector job",
+  description:
+    "The job runs for as long as the setting says when it is triggered. One job of a type runs per connection at a time.",
+  params: Type.Object({ organization_id: Id("org_") }),
+  body: { kind: "json", schema: Type.Object({ connection_id: Id("conn_"), job_type: Words(JOB_TYPES) }) },
+  errors: [...ORGANIZATION, "RESOURCE_NOT_FOUND"],
+  success: { status: 201, schema: ConnectorJobBody },
+  access(call) {
+    const { organization_id } = call.params;
+    const { connection_id } = call.body;
+    requireMember(call, organization_id);
+    if (call.world.get(connections, connection_id)?.organization_id !== organization_id)
+      throw resourceNotFound("connection_id", connection_id);
+  },
+  handle({ params: { organization_id }, body: { connection_id, job_type }, world, settings }) {
+    const running = runningJob(world, { connection_id, job_type });
+    if (running) {
+      throw invalidInput(
+        "connection_id",
+        connection_id,
+        `the ${job_type} job ${running.job_id} of this connection is running`,
+      );
+    }
+    const job_id = world.newId("job_");
+    const started = { job_id, organization_id, connection_id, job_type, start_time: world.now };
+    const job = startJob(world, started, {
+      length: Math.round(settings.connector_job_seconds * 1000),
+      totals: plannedTotals(world.random("connector_job")),
+    });
+    return presentJob(job, world);
+  },
+});
+
+export const cancelConnectorJob = operation({
+  id: "connector_jobs.cancel",
+  section: "4.13",
+  assumptions: ["G14"],
+  method: "POST",
+  path: `${BASE}/{job_id}/cancel`,
+  summary: "Cancel a running connector job",
+  description: "What it has synced so far stays.",
+  params: OfJob,
+  errors: [...ORGANIZATION, "RESOURCE_NOT_FOUND"],
+  success: { status: 204 },
+  access: requireJob,
+  handle({ world }, job) {
+    if (job.status !== "running")
+      throw invalidInput("status", job.status, "only a running job can be cancelled");
+    endJob(world, job, { status: "cancelled", at: world.now });
+    return noContent();
+  },
+});
+
+function requireJob(call: Caller & { params: { organization_id: string; job_id: string } }): ConnectorJob {
+  const { organization_id, job_id } = call.params;
+  requireMember(call, organization_id);
+  const job = call.world.get(connectorJobs, job_id);
+  if (job?.organization_id !== organization_id) throw resourceNotFound("job_id", job_id);
+  return job;
+}

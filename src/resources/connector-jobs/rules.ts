@@ -1,0 +1,104 @@
+import type { Random } from "../../state/random.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { type ConnectorJob, connectorJobs, jobGroup } from "./schema.ts";
+
+/** What a job is going to sync. */
+export function plannedTotals(random: Random): Pick<ConnectorJob, "bytes_total" | "rows_total"> {
+  const rows_total = random.int(200, 4000);
+  return { rows_total, bytes_total: rows_total * random.int(512, 4096) };
+}
+
+export type Synced = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
+
+/** G14: what has been synced by an instant, a pure function of it while the job runs. */
+export function syncedAt(job: ConnectorJob, now: number): Synced {
+  const { status, due, start_time, bytes_total, rows_total, bytes_synced, rows_synced } = job;
+  if (status !== "running" || due === null) return { bytes_synced, rows_synced };
+  const length = due - start_time;
+  const share = length <= 0 ? 1 : Math.min(1, Math.max(0, (now - start_time) / length));
+  return { bytes_synced: Math.floor(bytes_total * share), rows_synced: Math.floor(rows_total * share) };
+}
+
+export function presentJob(job: ConnectorJob, world: WorldReader) {
+  const { job_id, status, job_type, start_time, connection_id, duration } = job;
+  const figures = syncedAt(job, world.now);
+  return { job_id, status, job_type, start_time: world.iso(start_time), connection_id, ...figures, duration };
+}
+
+/** The job of this connection and type that runs now; there is at most one. */
+export function runningJob(
+  world: WorldReader,
+  { connection_id, job_type }: Pick<ConnectorJob, "connection_id" | "job_type">,
+): ConnectorJob | undefined {
+  return world.index(connectorJobs, "running", `${connection_id}|${job_type}`).page(0, 1)[0];
+}
+
+type Started = Pick<ConnectorJob, "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time">;
+
+/** A job that will have run `length` milliseconds; a setting that changes later does not move its end. */
+export function startJob(
+  tx: Transaction,
+  job: Started,
+  { length, totals }: { length: number; totals: Pick<ConnectorJob, "bytes_total" | "rows_total"> },
+): ConnectorJob {
+  const { job_id, organization_id, connection_id, job_type, start_time } = job;
+  const due = start_time + length;
+  tx.schedule({ kind: "connector.job", subject: job_id, due });
+  return tx.put(connectorJobs, {
+    job_id,
+    status: "running",
+    job_type,
+    start_time,
+    connection_id,
+    bytes_synced: 0,
+    rows_synced: 0,
+    duration: null,
+    organization_id,
+    due,
+    ...totals,
+  });
+}
+
+type Outcome = Exclude<ConnectorJob["status"], "running">;
+
+/** Ends a running job at an instant, with what it has synced by then; `given` overrides. */
+export function endJob(
+  tx: Transaction,
+  job: ConnectorJob,
+  { status, at, given = {} }: { status: Outcome; at: number; given?: Partial<Synced & { duration: number }> },
+): ConnectorJob {
+  tx.unschedule("connector.job", job.job_id);
+  const whole = { bytes_synced: job.bytes_total, rows_synced: job.rows_total };
+  return tx.put(connectorJobs, {
+    ...job,
+    status,
+    due: null,
+    duration: Math.max(0, Math.floor((at - job.start_time) / 1000)),
+    ...(status === "succeeded" ? whole : syncedAt(job, at)),
+    ...given,
+  });
+}
+
+/** G15: what notification rules hear of; webhooks of section 6.1 know no such events. */
+export function emitOutcome(tx: Transaction, job: ConnectorJob): void {
+  if (job.status !== "succeeded" && job.status !== "failed") return;
+  const { organization_id } = job;
+  tx.emit(`connector.job.${job.status}`, organization_id, { ...presentJob(job, tx), organization_id });
+}
+
+/** The timer of a running job: it has run its time, and succeeds. */
+export function completeJob(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
+  const job = tx.get(connectorJobs, subject);
+  if (job?.status !== "running") return;
+  emitOutcome(tx, endJob(tx, job, { status: "succeeded", at: due }));
+}
+
+export function removeJob(tx: Transaction, { job_id }: ConnectorJob): void {
+  tx.unschedule("connector.job", job_id);
+  tx.remove(connectorJobs, job_id);
+}
+
+export function removeJobsOf(tx: Transaction, organization_id: string, connection_id: string): void {
+  const group = jobGroup(organization_id, { connection_id });
+  for (const job of tx.index(connectorJobs, "start_time", group)) removeJob(tx, job);
+}

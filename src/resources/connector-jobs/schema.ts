@@ -1,0 +1,90 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, Nullable, Timestamp, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+export const JOB_TYPES = ["sync", "reset"] as const;
+export const JOB_STATUSES = ["running", "succeeded", "failed", "cancelled"] as const;
+export const JOB_ORDERS = ["-start_time", "start_time", "-duration", "duration"] as const;
+export type JobOrder = (typeof JOB_ORDERS)[number];
+
+/** The reference shows no prefix for job ids; ours begin with `job_`. */
+export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$", examples: ["job_example"] });
+
+const before = { job_id: JobId(), status: Words(JOB_STATUSES), job_type: Words(JOB_TYPES) };
+const after = {
+  connection_id: Id("conn_"),
+  bytes_synced: Type.Integer({ minimum: 0 }),
+  rows_synced: Type.Integer({ minimum: 0 }),
+  duration: Nullable(Type.Integer({ minimum: 0, description: "Seconds; null while running" })),
+};
+
+/** Section 2.10, as state calls show it. */
+export const ConnectorJobRecord = Type.Object({
+  ...before,
+  start_time: Instant(),
+  ...after,
+  organization_id: Id("org_"),
+});
+
+/** Section 2.10, as it is answered. */
+export const ConnectorJobBody = Type.Object(
+  { ...before, start_time: Timestamp(), ...after },
+  { $id: "ConnectorJob" },
+);
+
+/**
+ * A running job holds where it is going, and its figures follow from the clock; `bytes_synced` and
+ * `rows_synced` at rest are those of a job that has ended.
+ */
+export type ConnectorJob = Static<typeof ConnectorJobRecord> & {
+  /** When it will have run its time; null once it has ended. */
+  due: number | null;
+  bytes_total: number;
+  rows_total: number;
+};
+
+export interface JobFilter {
+  connection_id?: string | undefined;
+  job_type?: string | undefined;
+  status?: string | undefined;
+}
+
+/** The list of an organization's jobs that the filters leave. */
+export function jobGroup(organization_id: string, { connection_id, job_type, status }: JobFilter): string {
+  return [organization_id, connection_id ?? "", job_type ?? "", status ?? ""].join("|");
+}
+
+function groups({ organization_id, connection_id, job_type, status }: ConnectorJob): string[] {
+  const found: string[] = [];
+  for (const connection of [connection_id, undefined]) {
+    for (const type of [job_type, undefined]) {
+      for (const state of [status, undefined]) {
+        found.push(jobGroup(organization_id, { connection_id: connection, job_type: type, status: state }));
+      }
+    }
+  }
+  return found;
+}
+
+/** G14: a job without a duration comes last in both directions. */
+export const ORDER_OF: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {
+  "-start_time": ({ start_time }) => -start_time,
+  start_time: ({ start_time }) => start_time,
+  "-duration": ({ duration }) => (duration === null ? Number.POSITIVE_INFINITY : -duration),
+  duration: ({ duration }) => duration ?? Number.POSITIVE_INFINITY,
+};
+
+export const connectorJobs = collection<ConnectorJob>({
+  name: "connector_jobs",
+  prefix: "job_",
+  idField: "job_id",
+  schema: ConnectorJobRecord,
+  indexes: {
+    ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups, order: ORDER_OF[name] }])),
+    running: {
+      groups: ({ status, connection_id, job_type }) =>
+        status === "running" ? [`${connection_id}|${job_type}`] : [],
+      order: ({ start_time }) => start_time,
+    },
+  },
+});

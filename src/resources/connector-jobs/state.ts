@@ -1,0 +1,134 @@
+import { invalidInput } from "../../contract/errors.ts";
+import type { StateActor, StateRules } from "../../contract/resource.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { connections } from "../connections/schema.ts";
+import { anyOf, referred } from "../organizations/references.ts";
+import {
+  emitOutcome,
+  endJob,
+  plannedTotals,
+  removeJob,
+  runningJob,
+  type Synced,
+  startJob,
+  syncedAt,
+} from "./rules.ts";
+import { type ConnectorJob, connectorJobs } from "./schema.ts";
+import { DEFAULT_LENGTH } from "./seed.ts";
+
+/** Rules do not see a sandbox's settings: a job that a state call starts runs for the default time. */
+export const connectorJobRules: StateRules<ConnectorJob> = {
+  toPublic(job, world) {
+    const { due: _due, bytes_total: _bytes, rows_total: _rows, ...shown } = job;
+    return { ...shown, ...syncedAt(job, world.now) };
+  },
+  complete(fields, tx, random) {
+    const connection =
+      fields.connection_id === undefined
+        ? anyOf(tx, connections, "connection_id")
+        : referred(tx, connections, { field: "connection_id", id: fields.connection_id });
+    const { bytes_total, rows_total } = plannedTotals(random);
+    const status = fields.status ?? "running";
+    const running = status === "running";
+    const length = fields.duration ?? random.int(5, 120);
+    return {
+      job_type: "sync",
+      start_time: running ? tx.now : tx.now - length * 1000,
+      bytes_synced: status === "succeeded" ? bytes_total : 0,
+      rows_synced: status === "succeeded" ? rows_total : 0,
+      duration: running ? null : length,
+      ...fields,
+      status,
+      connection_id: connection.id,
+      organization_id: fields.organization_id ?? connection.organization_id,
+    };
+  },
+  insert(tx, record) {
+    requireSound(tx, record);
+    const totals = plannedTotals(tx.random("connector_job"));
+    if (record.status !== "running") return tx.insert(connectorJobs, { ...record, due: null, ...totals });
+    requireFree(tx, record);
+    return startJob(tx, record, { length: DEFAULT_LENGTH, totals });
+  },
+  update(tx, before, given, actor) {
+    requireSound(tx, { ...given, duration: durationAsked(before, given) });
+    if (given.status === "running")
+      return before.status === "running" ? moved(tx, before, given) : restarted(tx, before, given);
+    return before.status === "running"
+      ? ended(tx, before, { given, actor })
+      : rewritten(tx, before, { given, actor });
+  },
+  remove: removeJob,
+};
+
+/** A change of status brings its own duration; one that the call gives is judged as it is. */
+function durationAsked(before: ConnectorJob, given: ConnectorJob): number | null {
+  if ((before.status === "running") === (given.status === "running")) return given.duration;
+  if (given.duration !== before.duration) return given.duration;
+  return given.status === "running" ? null : 0;
+}
+
+function requireSound(tx: Transaction, job: ConnectorJob): void {
+  const connection = referred(tx, connections, { field: "connection_id", id: job.connection_id });
+  if (connection.organization_id !== job.organization_id)
+    throw invalidInput(
+      "organization_id",
+      job.organization_id,
+      "the connection belongs to another organization",
+    );
+  if (job.status === "running" && job.duration !== null)
+    throw invalidInput("duration", job.duration, "a running job has no duration yet");
+  if (job.status !== "running" && job.duration === null)
+    throw invalidInput("duration", null, "a job that has ended has a duration");
+}
+
+/** G14: one running job per connection and type. */
+function requireFree(tx: Transaction, job: ConnectorJob): void {
+  const other = runningJob(tx, job);
+  if (other && other.job_id !== job.job_id)
+    throw invalidInput("connection_id", job.connection_id, `${other.job_id} is running already`);
+}
+
+/** Still running, perhaps since another instant: it ends as much later. Its figures are the clock's. */
+function moved(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
+  requireFree(tx, given);
+  const { bytes_total, rows_total } = before;
+  return startJob(tx, given, {
+    length: before.due! - before.start_time,
+    totals: { bytes_total, rows_total },
+  });
+}
+
+function restarted(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
+  requireFree(tx, given);
+  const start_time = given.start_time === before.start_time ? tx.now : given.start_time;
+  const { bytes_total, rows_total } = before;
+  return startJob(
+    tx,
+    { ...given, start_time },
+    { length: DEFAULT_LENGTH, totals: { bytes_total, rows_total } },
+  );
+}
+
+interface Change {
+  given: ConnectorJob;
+  actor: StateActor;
+}
+
+function ended(tx: Transaction, before: ConnectorJob, { given, actor }: Change): ConnectorJob {
+  const own: Partial<Synced & { duration: number }> = {};
+  if (given.bytes_synced !== before.bytes_synced) own.bytes_synced = given.bytes_synced;
+  if (given.rows_synced !== before.rows_synced) own.rows_synced = given.rows_synced;
+  if (given.duration !== null) own.duration = given.duration;
+  const running: ConnectorJob = { ...given, status: "running" };
+  const status = given.status as Exclude<ConnectorJob["status"], "running">;
+  const job = endJob(tx, running, { status, at: tx.now, given: own });
+  if (!actor.silent) emitOutcome(tx, job);
+  return job;
+}
+
+function rewritten(tx: Transaction, before: ConnectorJob, { given, actor }: Change): ConnectorJob {
+  tx.put(connectorJobs, given);
+  if (!actor.silent && given.status !== before.status) emitOutcome(tx, given);
+  return given;
+}

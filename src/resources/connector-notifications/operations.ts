@@ -1,0 +1,122 @@
+import Type from "typebox";
+import { invalidInput } from "../../contract/errors.ts";
+import { operation } from "../../contract/operation.ts";
+import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { type Caller, callerOf, requireMember } from "../organizations/access.ts";
+import { callWebhook, mail, noticeOf } from "./notify.ts";
+import { configOf, presentConfig, requireCallable, soundRules } from "./rules.ts";
+import {
+  CallableUrl,
+  connectorNotifications,
+  NOTIFICATION_TYPES,
+  NotificationConfigBody,
+  NotificationConfigInput,
+} from "./schema.ts";
+
+const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/notifications";
+const TEST_EVENT = "connector.notification.test";
+
+const declared = {
+  section: "4.14",
+  assumptions: ["G15"],
+  params: Type.Object({ organization_id: Id("org_") }),
+  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const,
+  access: (call: Caller & { params: { organization_id: string } }) =>
+    requireMember(call, call.params.organization_id),
+};
+
+export const retrieveNotifications = operation({
+  ...declared,
+  id: "connector_notifications.retrieve",
+  method: "GET",
+  path: BASE,
+  summary: "Retrieve the notification rules of an organization's connectors",
+  success: { status: 200, schema: NotificationConfigBody },
+  handle: ({ params, world }) => presentConfig(configOf(world, params.organization_id), world),
+});
+
+export const updateNotifications = operation({
+  ...declared,
+  id: "connector_notifications.update",
+  method: "PATCH",
+  path: BASE,
+  summary: "Replace the notification rules of an organization's connectors",
+  description: "The rules given are the rules from then on; an empty list switches notifications off.",
+  body: { kind: "json", schema: NotificationConfigInput },
+  success: { status: 200, schema: NotificationConfigBody },
+  handle({ params: { organization_id }, body, world }) {
+    const notifications = soundRules(body.notifications);
+    const config = world.put(connectorNotifications, {
+      organization_id,
+      notifications,
+      updated_at: world.now,
+    });
+    return presentConfig(config, world);
+  },
+});
+
+export const testNotification = operation({
+  ...declared,
+  id: "connector_notifications.test",
+  method: "POST",
+  path: `${BASE}/test`,
+  summary: "Send a test notification",
+  description:
+    "A webhook is really called, once: the URL given, else that of the first webhook rule. An e-mail goes to the address of the first e-mail rule, else to the caller, and lands in the sandbox's outbox.",
+  body: {
+    kind: "json",
+    schema: Type.Object({
+      notification_type: Words(NOTIFICATION_TYPES),
+      url: Type.Optional(CallableUrl()),
+    }),
+  },
+  success: {
+    status: 200,
+    schema: Type.Object({
+      success: Type.Boolean(),
+      notification_type: Words(NOTIFICATION_TYPES),
+      status_code: Nullable(
+        Type.Integer({ description: "The receiver's status; 0: no answer; null: e-mail" }),
+      ),
+      delivered_at: Nullable(Timestamp({ description: "Null unless it was delivered" })),
+    }),
+  },
+  async prepare({ params: { organization_id }, body, world }, _organization, { services, signal }) {
+    if (body.notification_type !== "webhook") return null;
+    const url = body.url ?? firstAddress(world, organization_id, "webhook");
+    if (url === undefined) throw invalidInput("url", null, "url is required where no webhook rule has one");
+    requireCallable("url", url);
+    const notice = noticeOf({ event: TEST_EVENT, organization_id, data: testData("webhook") }, world);
+    return callWebhook(services, { url, notice, signal });
+  },
+  handle(call, _organization, status_code) {
+    const { params, body, world } = call;
+    const { organization_id } = params;
+    const { notification_type } = body;
+    if (notification_type === "email") {
+      const to = firstAddress(world, organization_id, "email") ?? callerOf(call).email;
+      mail(world, to, noticeOf({ event: TEST_EVENT, organization_id, data: testData("email") }, world));
+    }
+    const success = status_code === null || (status_code >= 200 && status_code < 300);
+    return {
+      success,
+      notification_type,
+      status_code,
+      delivered_at: success ? world.iso(world.now) : null,
+    };
+  },
+});
+
+function testData(notification_type: "webhook" | "email") {
+  return { notification_type, message: "This is a test; no connector job has ended." };
+}
+
+function firstAddress(
+  world: WorldReader,
+  organization_id: string,
+  type: "webhook" | "email",
+): string | undefined {
+  const rule = configOf(world, organization_id).notifications.find((candidate) => candidate.type === type);
+  return type === "webhook" ? rule?.url : rule?.email;
+}

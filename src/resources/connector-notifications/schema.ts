@@ -1,0 +1,58 @@
+import Type, { type Static } from "typebox";
+import { EVENT_NAMES } from "../../contract/event-names.ts";
+import { Id, Nullable, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
+
+/** G15: those of section 6.1, and what becomes of connector jobs. */
+export const NOTIFICATION_EVENTS = [
+  ...EVENT_NAMES,
+  "connector.job.succeeded",
+  "connector.job.failed",
+] as const;
+
+export const MOST_RULES = 100;
+
+/** Absolute, http or https; what a pattern cannot tell is checked by `requireCallable`. */
+export const CallableUrl = () =>
+  Type.String({ pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$", maxLength: 2048 });
+
+/** G15. Which address a rule must have, and that it has no other, follows from its type: `soundRules`. */
+export const NotificationRule = Type.Object(
+  {
+    type: Words(NOTIFICATION_TYPES),
+    url: Type.Optional(CallableUrl()),
+    email: Type.Optional(Type.String({ format: "email", maxLength: 254 })),
+    events: Type.Array(Words(NOTIFICATION_EVENTS), { minItems: 1, uniqueItems: true }),
+  },
+  { $id: "NotificationRule", description: "A webhook rule has a url, an email rule an email" },
+);
+export type NotificationRule = Static<typeof NotificationRule>;
+
+const RulesBody = Type.Array(NotificationRule, { maxItems: MOST_RULES });
+
+export const NotificationConfig = Type.Object({
+  organization_id: Id("org_"),
+  notifications: RulesBody,
+  updated_at: NullableInstant(),
+});
+export type NotificationConfig = Static<typeof NotificationConfig>;
+
+export const NotificationConfigBody = Type.Object(
+  {
+    organization_id: Id("org_"),
+    notifications: Type.Array(NotificationRule),
+    updated_at: Nullable(Timestamp({ description: "Null until somebody sets it" })),
+  },
+  { $id: "NotificationConfig" },
+);
+
+export const NotificationConfigInput = Type.Object({ notifications: RulesBody });
+
+export const connectorNotifications = collection<NotificationConfig>({
+  name: "connector_notifications",
+  prefix: "org_",
+  idField: "organization_id",
+  schema: NotificationConfig,
+});

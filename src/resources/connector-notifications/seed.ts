@@ -1,0 +1,39 @@
+import Type from "typebox";
+import { ApiError } from "../../contract/errors.ts";
+import type { FixtureData, FixtureReader } from "../../contract/resource.ts";
+import { soundRules } from "./rules.ts";
+import { connectorNotifications, MOST_RULES, NotificationRule } from "./schema.ts";
+
+export const connectorNotificationsFixture: FixtureReader = {
+  keys: {
+    connector_notifications: Type.Record(
+      Type.String({ pattern: "^org_" }),
+      Type.Array(NotificationRule, { maxItems: MOST_RULES }),
+      { description: "Notification rules by organization; without any, nobody is notified" },
+    ),
+  },
+  check(fixture, report) {
+    for (const [organization_id, rules] of Object.entries(rulesOf(fixture))) {
+      try {
+        soundRules(rules);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        const [position, field] = /\[(\d+)\]\.(\w+)$/.exec(String(error.details["field"]))!.slice(1);
+        report(["connector_notifications", organization_id, Number(position), field!], error.message);
+      }
+    }
+  },
+  seed(fixture, base) {
+    base.fill(connectorNotifications, () =>
+      Object.entries(rulesOf(fixture)).map(([organization_id, rules]) => ({
+        organization_id,
+        notifications: soundRules(rules),
+        updated_at: null,
+      })),
+    );
+  },
+};
+
+function rulesOf(fixture: FixtureData): Record<string, NotificationRule[]> {
+  return (fixture["connector_notifications"] ?? {}) as Record<string, NotificationRule[]>;
+}

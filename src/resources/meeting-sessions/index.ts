@@ -1,0 +1,25 @@
+import type { Resource } from "../../contract/resource.ts";
+import { deletePermanently, exportTranscript, stopMeeting } from "./operations.ts";
+import {
+  meetingArrivals,
+  meetingLogs,
+  meetingRecordings,
+  meetingSessions,
+  meetingTranscripts,
+} from "./schema.ts";
+import { meetingSessionsFixture } from "./seed.ts";
+import { logRules, recordingRules, sessionRules, transcriptRules } from "./state.ts";
+import { streamLogs, streamStatus, streamTranscripts } from "./streams.ts";
+
+export const meetingSessionsResource: Resource = {
+  name: "meeting_sessions",
+  collections: [meetingSessions, meetingTranscripts, meetingLogs, meetingRecordings, meetingArrivals],
+  operations: [exportTranscript, deletePermanently, stopMeeting, streamTranscripts, streamStatus, streamLogs],
+  fixture: meetingSessionsFixture,
+  state: {
+    meeting_sessions: sessionRules,
+    meeting_transcripts: transcriptRules,
+    meeting_logs: logRules,
+    meeting_recordings: recordingRules,
+  },
+};

@@ -1,0 +1,108 @@
+import type { Transaction } from "../../state/transaction.ts";
+import {
+  type Arrival,
+  type MeetingLog,
+  type MeetingRecording,
+  type MeetingSession,
+  meetingArrivals,
+  meetingLogs,
+  meetingRecordings,
+  meetingSessions,
+  meetingTranscripts,
+  type TranscriptEntry,
+} from "./schema.ts";
+
+/** Bytes of a second of compressed speech, for the metadata of recordings. */
+const RECORDED_BYTES = 16_000;
+
+export function arrival(
+  { session_id, kind, record_id }: Omit<Arrival, "id" | "position">,
+  position: number,
+): Arrival {
+  return { id: `${session_id}/${kind}/${position}`, session_id, kind, position, record_id };
+}
+
+/** Appends to what the session's streams tell. */
+export function recordArrival(
+  tx: Transaction,
+  session_id: string,
+  { kind, record_id }: Pick<Arrival, "kind" | "record_id">,
+): void {
+  const { size } = tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
+  tx.insert(meetingArrivals, arrival({ session_id, kind, record_id }, size + 1));
+}
+
+export function addTranscript(tx: Transaction, entry: TranscriptEntry): TranscriptEntry {
+  tx.insert(meetingTranscripts, entry);
+  recordArrival(tx, entry.session_id, { kind: "transcript", record_id: entry.transcript_id });
+  return entry;
+}
+
+export function addLog(tx: Transaction, entry: MeetingLog): MeetingLog {
+  tx.insert(meetingLogs, entry);
+  recordArrival(tx, entry.session_id, { kind: "log", record_id: entry.id });
+  return entry;
+}
+
+export function writeLog(
+  tx: Transaction,
+  session_id: string,
+  { level = "info", message }: Partial<Pick<MeetingLog, "level">> & Pick<MeetingLog, "message">,
+): void {
+  addLog(tx, { id: tx.newId("mblog_"), session_id, at: tx.now, level, message });
+}
+
+/** Section 3.7: ends a running session and keeps its data; one that has ended stays as it is (G16). */
+export function stopSession(tx: Transaction, session: MeetingSession, by: string): MeetingSession {
+  if (session.status === "completed") return session;
+  const stopped = tx.put(meetingSessions, { ...session, status: "completed" as const, ended_at: tx.now });
+  finishRecordings(tx, stopped);
+  writeLog(tx, session.session_id, { message: `Session stopped by ${by}.` });
+  return stopped;
+}
+
+/** A recording ends with its session. */
+export function finishRecordings(tx: Transaction, { session_id, ended_at }: MeetingSession): void {
+  for (const recording of tx.index(meetingRecordings, "by_session", session_id)) {
+    if (recording.duration_seconds === null) tx.put(meetingRecordings, finished(recording, ended_at!));
+  }
+}
+
+export function finished(recording: MeetingRecording, ended_at: number): MeetingRecording {
+  const duration_seconds = Math.max(0, ended_at - recording.started_at) / 1000;
+  return { ...recording, duration_seconds, size_bytes: Math.round(duration_seconds * RECORDED_BYTES) };
+}
+
+/** Starts the recording of a session; one of a session that has ended covers all of it. */
+export function startRecording(tx: Transaction, session: MeetingSession): void {
+  const recording: MeetingRecording = {
+    recording_id: tx.newId("mbrec_"),
+    session_id: session.session_id,
+    mime_type: "audio/mp4",
+    started_at: session.started_at,
+    duration_seconds: null,
+    size_bytes: null,
+  };
+  tx.insert(meetingRecordings, session.ended_at === null ? recording : finished(recording, session.ended_at));
+}
+
+export function removeRecordings(tx: Transaction, session_id: string): void {
+  for (const { recording_id } of tx.index(meetingRecordings, "by_session", session_id)) {
+    tx.remove(meetingRecordings, recording_id);
+  }
+}
+
+/** 4.2: the session with its transcripts, logs and recording metadata. */
+export function deleteSession(tx: Transaction, session_id: string): void {
+  for (const entry of tx.index(meetingTranscripts, "by_session", session_id)) {
+    tx.remove(meetingTranscripts, entry.transcript_id);
+  }
+  for (const entry of tx.index(meetingLogs, "by_session", session_id)) tx.remove(meetingLogs, entry.id);
+  for (const kind of ["transcript", "log"]) {
+    for (const { id } of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`)) {
+      tx.remove(meetingArrivals, id);
+    }
+  }
+  removeRecordings(tx, session_id);
+  tx.remove(meetingSessions, session_id);
+}

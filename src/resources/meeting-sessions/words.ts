@@ -1,0 +1,115 @@
+import type { Random } from "../../state/random.ts";
+
+/** A kind of meeting: how it begins, what is said in it, how it ends. */
+export interface Theme {
+  titles: readonly string[];
+  opening: readonly string[];
+  body: readonly string[];
+  closing: readonly string[];
+}
+
+export const THEMES: readonly Theme[] = [
+  {
+    titles: ["Daily standup", "Platform standup", "Morning sync"],
+    opening: [
+      "Good morning, let's get started; I have us down for fifteen minutes.",
+      "Morning everyone, I'll go first and then pass it round.",
+    ],
+    body: [
+      "Yesterday I finished the import job, and the numbers match the old report now.",
+      "Today I'm pairing on the search filters, they should be in review by lunch.",
+      "I'm blocked on the staging credentials, could someone with access take a look?",
+      "The flaky upload test turned out to be a time zone problem, the fix is up.",
+      "I'd like a second pair of eyes on the migration before we run it on Thursday.",
+      "Support forwarded two tickets about the export, both are reproducible.",
+      "I'll write up what we learned from the outage and send it round this afternoon.",
+      "The design for the settings page is final, so I can start building it.",
+    ],
+    closing: ["Great, nothing else from me. Same time tomorrow.", "Thanks all, let's get back to it."],
+  },
+  {
+    titles: ["Sprint planning", "Quarterly planning", "Roadmap review"],
+    opening: [
+      "Thanks for joining. The goal today is to agree on what we take into the next two weeks.",
+      "Let's begin with what we carried over, then look at the new requests.",
+    ],
+    body: [
+      "We carried over three items, and two of them are waiting for a decision on pricing.",
+      "If we take the reporting work, I'd rather leave the mobile changes for later.",
+      "My estimate for the connector is five days, most of that is error handling.",
+      "Customers keep asking for bulk edits, it came up in four of six interviews.",
+      "Can we agree that performance work is not optional this time?",
+      "I can own that, but I'll need help with the data model in the first week.",
+      "Let's write down the assumption that the vendor delivers before the end of the month.",
+      "Then we're at eighty percent of capacity, which leaves some room for surprises.",
+    ],
+    closing: [
+      "Good, I'll update the board and share the summary within the hour.",
+      "That's a plan. Thank you, everyone.",
+    ],
+  },
+  {
+    titles: ["Incident review", "Retrospective", "Post-launch review"],
+    opening: [
+      "This is a blameless review, so let's look at what happened and what we change.",
+      "I'll walk through the timeline first, please stop me where it's wrong.",
+    ],
+    body: [
+      "The first alert came in at seven minutes past nine, and we acknowledged it at once.",
+      "We lost about twenty minutes because the runbook pointed to the old dashboard.",
+      "The rollback itself was quick, the hard part was being sure that it had worked.",
+      "What went well is that support had a message ready for customers within ten minutes.",
+      "I'd like to add an alarm on the queue length, it would have told us much earlier.",
+      "We should rehearse the failover again, the last time was in the spring.",
+      "The root cause was a retry without a limit, so one slow call became thousands.",
+      "Let's make sure that every action has a name and a date next to it.",
+    ],
+    closing: [
+      "I'll publish the notes today, and we check the actions in two weeks.",
+      "Thanks for the honest conversation, that was useful.",
+    ],
+  },
+  {
+    titles: ["Customer call", "Onboarding session", "Account check-in"],
+    opening: [
+      "Thanks for making the time, I'd love to hear how the first weeks went.",
+      "Before we look at the open questions, is there anything urgent on your side?",
+    ],
+    body: [
+      "The team likes the assistant, but they would prefer answers with a link to the source.",
+      "We imported about four thousand documents, and only a handful failed.",
+      "Is there a way to limit who can see the finance folder?",
+      "Yes, you can do that per department, I'll send you the short guide.",
+      "Our legal colleagues asked where the recordings are stored and for how long.",
+      "They stay in the region you chose, and you can delete them for good at any time.",
+      "We would like to roll it out to the second office in May.",
+      "Then let's schedule a training session for the new group in April.",
+    ],
+    closing: [
+      "Perfect, I'll send a summary with the next steps by the end of the day.",
+      "Thank you, this was very helpful. Talk to you next month.",
+    ],
+  },
+];
+
+export const SPEAKERS = ["Amara", "Bruno", "Chiara", "Dmitri", "Elif", "Farid", "Greta", "Hugo"] as const;
+
+/** `count` lines that follow on each other; a meeting that still runs has no last word yet. */
+export function meetingLines(
+  theme: Theme,
+  count: number,
+  { random, ended }: { random: Random; ended: boolean },
+) {
+  const first = random.int(0, theme.body.length - 1);
+  return Array.from({ length: count }, (_, position) => {
+    if (position === 0) return random.pick(theme.opening);
+    if (ended && position === count - 1) return random.pick(theme.closing);
+    return theme.body[(first + position) % theme.body.length]!;
+  });
+}
+
+/** Seconds that it takes to say this, at an unhurried 150 words a minute. */
+export function speakingSeconds(text: string, random: Random): number {
+  const words = text.split(/\s+/).length;
+  return Math.round((words / 2.5) * (900 + random.int(0, 200))) / 1000;
+}

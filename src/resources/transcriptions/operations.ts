@@ -1,0 +1,197 @@
+import Type from "typebox";
+import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
+import { type Call, operation, RawBody } from "../../contract/operation.ts";
+import { Id, PageNumber } from "../../contract/schema.ts";
+import type { View } from "../../state/table.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { type Caller, isMember } from "../organizations/access.ts";
+import { unlessHeld, validators } from "./conditional.ts";
+import { Actions, pageLinks, siblingLinks } from "./links.ts";
+import { toParagraphs } from "./paragraphs.ts";
+import { type Sentence, sentences, TimedText, type Transcription, transcriptions } from "./schema.ts";
+import { toSrt, toVtt } from "./subtitles.ts";
+
+const BASE = "/v1/audio/transcribe/{transcription_id}";
+const Params = Type.Object({ transcription_id: Id("trans_") });
+const HEADERS = ["ETag", "Last-Modified", "Cache-Control", "X-PII-Redacted", "X-PII-Policies"];
+const NOT_MODIFIED = { status: 304, headers: HEADERS, description: "The client holds this representation" };
+
+const Metadata = Type.Object(
+  {
+    request_id: Type.String(),
+    timestamp: Type.String({ format: "date-time" }),
+    processing_time_ms: Type.Integer(),
+    upstream_latency_ms: Type.Integer(),
+    retry_attempts: Type.Integer(),
+    cache_hit: Type.Boolean(),
+    total_count: Type.Integer(),
+    returned_count: Type.Integer(),
+  },
+  { $id: "TranscriptionMetadata" },
+);
+
+const envelopeOf = <const N extends string>(name: N) =>
+  Type.Object({
+    success: Type.Literal(true),
+    data: Type.Object({
+      transcription_id: Id("trans_"),
+      audio_duration_seconds: Type.Number(),
+      [name]: Type.Array(TimedText),
+    }),
+    metadata: Metadata,
+    actions: Actions,
+  });
+
+const declared = {
+  assumptions: ["G17", "G27"],
+  method: "GET" as const,
+  params: Params,
+  headers: { "if-none-match": "Entity tags that the client holds, or `*`" },
+  errors: ["RESOURCE_NOT_FOUND", "INVALID_INPUT"] as const,
+  access: requireTranscription,
+};
+
+export const listSentences = operation({
+  ...declared,
+  id: "transcriptions.list_sentences",
+  section: "4.11",
+  path: `${BASE}/sentences`,
+  summary: "List the sentences of a transcription",
+  description: "Only of a completed one. All sentences when no limit is given.",
+  query: Type.Object({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, "x-page": true })),
+    offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
+  }),
+  success: [{ status: 200, schema: envelopeOf("sentences"), headers: HEADERS }, NOT_MODIFIED],
+  handle(call, transcription) {
+    const { limit, offset = 0 } = call.query;
+    const all = sentencesOf(call.world, transcription);
+    const page = all.page(offset, limit ?? all.size).map(presentSentence);
+    const pages = pageLinks(placeOf(call, transcription), { offset, limit, total: all.size });
+    return enveloped(call, transcription, {
+      name: "sentences",
+      content: page,
+      total: all.size,
+      links: pages,
+      identity: { offset, limit, total: all.size },
+    });
+  },
+});
+
+export const listParagraphs = operation({
+  ...declared,
+  id: "transcriptions.list_paragraphs",
+  section: "G17",
+  path: `${BASE}/paragraphs`,
+  summary: "List the paragraphs of a transcription",
+  success: [{ status: 200, schema: envelopeOf("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
+  handle(call, transcription) {
+    const content = toParagraphs(sentencesOf(call.world, transcription));
+    return enveloped(call, transcription, { name: "paragraphs", content, total: content.length });
+  },
+});
+
+export const exportSrt = operation({
+  ...declared,
+  id: "transcriptions.export_srt",
+  section: "G17",
+  path: `${BASE}/subtitles/srt`,
+  summary: "Export a transcription as SRT subtitles",
+  success: [
+    { status: 200, content_types: ["text/plain"], headers: [...HEADERS, "Content-Disposition"] },
+    NOT_MODIFIED,
+  ],
+  handle: (call, transcription) =>
+    subtitles(call, transcription, { extension: "srt", type: "text/plain", write: toSrt }),
+});
+
+export const exportVtt = operation({
+  ...declared,
+  id: "transcriptions.export_vtt",
+  section: "G17",
+  path: `${BASE}/subtitles/vtt`,
+  summary: "Export a transcription as WebVTT subtitles",
+  success: [
+    { status: 200, content_types: ["text/vtt"], headers: [...HEADERS, "Content-Disposition"] },
+    NOT_MODIFIED,
+  ],
+  handle: (call, transcription) =>
+    subtitles(call, transcription, { extension: "vtt", type: "text/vtt", write: toVtt }),
+});
+
+/** G17: a foreign organization's transcription is as unknown as one that does not exist. */
+function requireTranscription(call: Caller & { params: { transcription_id: string } }): Transcription {
+  const { transcription_id } = call.params;
+  const transcription = call.world.get(transcriptions, transcription_id);
+  if (transcription === undefined || !isMember(call, transcription.organization_id)) {
+    throw resourceNotFound("transcription_id", transcription_id);
+  }
+  return transcription;
+}
+
+/** @throws ApiError INVALID_INPUT for a transcription that is not completed (G17) */
+function sentencesOf(world: WorldReader, { transcription_id, status }: Transcription): View<Sentence> {
+  if (status !== "completed") {
+    throw invalidInput("status", status, "the transcription must be completed; try again later");
+  }
+  return world.index(sentences, "by_transcription", transcription_id);
+}
+
+function presentSentence({ text, start, end }: Sentence): TimedText {
+  return { text, start, end };
+}
+
+interface Enveloped {
+  name: "sentences" | "paragraphs";
+  content: readonly TimedText[];
+  total: number;
+  links?: object;
+  /** What tells this representation from others with the same content. */
+  identity?: object;
+}
+
+/** The entity tag speaks for the data alone: ids and times of requests, which metadata repeats, are no part of it. */
+function enveloped(call: Call, transcription: Transcription, { name, content, ...rest }: Enveloped) {
+  const { transcription_id, audio_duration_seconds } = transcription;
+  const { processing_time_ms, upstream_latency_ms, retry_attempts, cache_hit } = transcription;
+  const data = { transcription_id, audio_duration_seconds, [name]: content };
+  const headers = validators(transcription, JSON.stringify([rest.identity ?? null, data]), call.world);
+  return unlessHeld(call.headers["if-none-match"], headers, () => ({
+    body: {
+      success: true,
+      data,
+      metadata: {
+        request_id: call.request.id,
+        timestamp: call.world.iso(call.world.now),
+        processing_time_ms,
+        upstream_latency_ms,
+        retry_attempts,
+        cache_hit,
+        total_count: rest.total,
+        returned_count: content.length,
+      },
+      actions: { ...siblingLinks(placeOf(call, transcription)), ...rest.links },
+    },
+  }));
+}
+
+function placeOf({ request }: Call, { transcription_id }: Transcription) {
+  return { base_url: request.base_url, transcription_id };
+}
+
+interface Format {
+  extension: "srt" | "vtt";
+  type: string;
+  write: (cues: Iterable<TimedText>) => string;
+}
+
+function subtitles(call: Call, transcription: Transcription, { extension, type, write }: Format) {
+  const text = write(sentencesOf(call.world, transcription));
+  const headers = validators(transcription, text, call.world);
+  return unlessHeld(call.headers["if-none-match"], headers, () => ({
+    body: new RawBody(`${type}; charset=utf-8`, text),
+    headers: {
+      "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,
+    },
+  }));
+}

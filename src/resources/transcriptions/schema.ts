@@ -1,0 +1,66 @@
+import Type, { type Static } from "typebox";
+import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+
+export const TRANSCRIPTION_STATUSES = ["processing", "completed", "failed"] as const;
+
+/** Such as `person_name`; goes into a header, so its alphabet is a closed one. */
+export const PiiPolicy = Type.String({ pattern: "^[a-z][a-z_]{0,63}$", examples: ["person_name"] });
+
+export const Transcription = Type.Object({
+  transcription_id: Id("trans_"),
+  organization_id: Id("org_"),
+  owner_id: UserId(),
+  status: Words(TRANSCRIPTION_STATUSES),
+  filename: Type.String({ minLength: 1 }),
+  language_code: Type.String({ minLength: 2, maxLength: 35 }),
+  audio_duration_seconds: Type.Number({ minimum: 0 }),
+  pii_redaction: Nullable(Type.Array(PiiPolicy, { minItems: 1, uniqueItems: true })),
+  processing_time_ms: Type.Integer({ minimum: 0 }),
+  upstream_latency_ms: Type.Integer({ minimum: 0 }),
+  retry_attempts: Type.Integer({ minimum: 0 }),
+  cache_hit: Type.Boolean(),
+  created_at: Instant(),
+  completed_at: NullableInstant(),
+  /** Of the transcription or any of its sentences; what `Last-Modified` says. */
+  updated_at: Instant(),
+});
+export type Transcription = Static<typeof Transcription>;
+
+export const transcriptions = collection<Transcription>({
+  name: "transcriptions",
+  prefix: "trans_",
+  idField: "transcription_id",
+  schema: Transcription,
+});
+
+const sentenceFields = {
+  text: Type.String(),
+  start: Type.Number({ minimum: 0, description: "Seconds" }),
+  end: Type.Number({ minimum: 0, description: "Seconds" }),
+};
+
+/** Section 2.5, as it is answered; a paragraph has the same fields. */
+export const TimedText = Type.Object(sentenceFields, { $id: "TimedText" });
+export type TimedText = Static<typeof TimedText>;
+
+/** Section 2.5, as it is stored. */
+export const Sentence = Type.Object({
+  id: Id("sent_"),
+  transcription_id: Id("trans_"),
+  ...sentenceFields,
+});
+export type Sentence = Static<typeof Sentence>;
+
+export const sentences = collection<Sentence>({
+  name: "sentences",
+  prefix: "sent_",
+  idField: "id",
+  schema: Sentence,
+  indexes: {
+    by_transcription: {
+      groups: ({ transcription_id }) => [transcription_id],
+      order: ({ start }) => start,
+    },
+  },
+});

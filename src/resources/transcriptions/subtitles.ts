@@ -1,0 +1,60 @@
+/** One timed text; times in seconds. */
+export interface Cue {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** Sections 4.1 and G17: numbered cues, one line of text each. */
+export function toSrt(cues: Iterable<Cue>): string {
+  let text = "";
+  let number = 0;
+  for (const cue of cues) {
+    number += 1;
+    text += `${number}\n${cueTime(cue.start, ",")} --> ${cueTime(cue.end, ",")}\n${srtText(cue.text)}\n\n`;
+  }
+  return text;
+}
+
+export function toVtt(cues: Iterable<Cue>): string {
+  let text = "WEBVTT\n\n";
+  let number = 0;
+  for (const cue of cues) {
+    number += 1;
+    text += `${number}\n${cueTime(cue.start, ".")} --> ${cueTime(cue.end, ".")}\n${vttText(cue.text)}\n\n`;
+  }
+  return text;
+}
+
+/** HH:MM:SS, rounded down (G28). */
+export function clockTime(seconds: number): string {
+  return clock(Math.floor(seconds));
+}
+
+// Everything that some reader takes for the end of a line, and the other control characters with it.
+const LINE_BREAKS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
+
+/** Text that stays on its line, whatever it holds: a blank line would end a cue, a new one could begin another. */
+export function oneLine(text: string): string {
+  return text.replaceAll(LINE_BREAKS, " ").trim();
+}
+
+/** SRT knows no escapes, so an arrow in the text is pulled apart before a reader takes it for a time line. */
+function srtText(text: string): string {
+  return oneLine(text).replaceAll("-->", "-- >") || "-";
+}
+
+function vttText(text: string): string {
+  return oneLine(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") || "-";
+}
+
+function cueTime(seconds: number, point: "," | "."): string {
+  // Rounded once, in milliseconds: 1.005 s is 1,004.9999 ms in floating point.
+  const milliseconds = Math.round(seconds * 1000);
+  return `${clock(Math.floor(milliseconds / 1000))}${point}${String(milliseconds % 1000).padStart(3, "0")}`;
+}
+
+function clock(seconds: number): string {
+  const part = (value: number) => String(value).padStart(2, "0");
+  return `${part(Math.floor(seconds / 3600))}:${part(Math.floor(seconds / 60) % 60)}:${part(seconds % 60)}`;
+}
