@@ -18,10 +18,18 @@ const compiled = new WeakMap<object, ValidateFunction>();
 export function validatorOf(schema: TSchema): ValidateFunction {
   let validate = compiled.get(schema);
   if (validate === undefined) {
-    validate = ajv.compile(schema);
+    validate = ajv.compile(withoutIds(schema));
     compiled.set(schema, validate);
   }
   return validate;
+}
+
+/**
+ * `$id` names a schema for the OpenAPI document; to ajv it would be an address that only one schema may
+ * have, and the same body is declared by several operations.
+ */
+function withoutIds(schema: TSchema): object {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === "$id" ? undefined : value))) as object;
 }
 
 interface ObjectSchema {
