@@ -13,10 +13,12 @@ import { createFixtureSource, type WatchableFixtureSource } from "./fixtures/fix
 import { closeServer } from "./http/close-server.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
+import { Keeper } from "./persistence/keeper.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
 import { RESOURCES } from "./resources/index.ts";
 import { requireBudget } from "./resources/usage/require-budget.ts";
+import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./resources/webhooks/wiring.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
 import type { FaultGate } from "./sandbox/fault-gate.ts";
 import { type ClockSetting, SandboxRegistry } from "./sandbox/registry.ts";
@@ -26,7 +28,9 @@ import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
 import { createAddressPolicy } from "./webhooks/address-policy.ts";
+import { createDeliveries, type Deliveries } from "./webhooks/deliveries.ts";
 import { createOutbound } from "./webhooks/outbound.ts";
+import { Receivers } from "./webhooks/receivers.ts";
 
 export interface UnderstudyOptions {
   fixture?: string | object;
@@ -34,9 +38,18 @@ export interface UnderstudyOptions {
   clock?: ClockSetting;
   settings?: Partial<Settings>;
   /** interfaces 7: with it, the control API asks for the token and limits are enforced. */
-  shared?: { token: string; limits?: Partial<Limits> };
+  shared?: {
+    token: string;
+    limits?: Partial<Limits>;
+    /** Private ranges (CIDR) that webhooks may be sent to all the same. */
+    allowAddresses?: readonly string[];
+  };
   /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
   allowHosts?: readonly string[];
+  /** Scenarios of the `default` sandbox, by name or file. */
+  scenarios?: readonly string[];
+  /** Keeps every sandbox in a folder; `durable` puts each acknowledged write on disk before its answer. */
+  persist?: { folder: string; durable: boolean };
   log?: Logger;
 }
 
@@ -59,9 +72,22 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const tally = new RequestTally();
   const timerHandlers = combinedTimers(RESOURCES);
   const operations = RESOURCES.flatMap((resource) => resource.operations);
-  const policy = createAddressPolicy({ mode: options.shared ? "shared" : "local" });
+  const policy = createAddressPolicy({
+    mode: options.shared ? "shared" : "local",
+    allow: options.shared?.allowAddresses,
+  });
   const outbound = createOutbound({ policy });
+  const deliveries = createDeliveries<Sandbox>({
+    outbound,
+    rules: DELIVERY_RULES,
+    fault: ({ faults }, facts) => faults.delivery?.(facts),
+    onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
+  });
+  const parts = { outbound, uploads, deliveries };
   const fixtures = createFixtureSource({ resources: RESOURCES });
+  const keeper = options.persist && new Keeper({ ...options.persist, wallClock: Date.now, log });
+  const durable =
+    keeper && options.persist?.durable ? (sandbox: Sandbox) => keeper.flushed(sandbox) : undefined;
   const sandboxes = new SandboxRegistry({
     fixtures,
     defaults: {
@@ -73,30 +99,45 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     wallClock: Date.now,
     tally,
     faults: () => NO_FAULTS,
-    worldParts: (sandbox) => ({
-      timerHandlers,
-      onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox(), { outbound, uploads })),
-      onCommit: (_world, commit) => {
-        for (const upload of uploadsToRelease(commit)) uploads.of(sandbox()).remove(upload);
-      },
-      onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
-    }),
+    worldParts: (sandbox) => {
+      const sender = deliveries.worldParts(sandbox);
+      return {
+        timerHandlers: { ...timerHandlers, ...sender.timerHandlers },
+        onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox(), parts)),
+        onReplace: sender.onReplace,
+        onCommit: (world, commit) => {
+          sender.onCommit(world, commit);
+          keeper?.onCommit(sandbox(), commit.touched);
+          for (const upload of uploadsToRelease(commit)) uploads.of(sandbox()).remove(upload);
+        },
+        onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
+      };
+    },
     onDiscard: (sandbox) => uploads.discard(sandbox),
+    onChange: (sandbox, change) => keeper?.onChange(sandbox, change),
     blobs: uploads,
+  });
+  const receivers = new Receivers({
+    world: (name) => sandboxes.get(name)?.world,
+    secretOf: secretOfWebhook,
+    candidates: knownSecrets,
   });
   const control: ControlServer = {
     sandboxes,
     resources: RESOURCES,
     operations,
     tally,
+    receivers,
     version: manifest.version,
     started: performance.now(),
+    durable,
     limits: options.shared && { ...SHARED_LIMITS, ...options.shared.limits },
     log,
   };
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [
     { prefix: "/_control", access: "token", handle: createControl(control, CONTROL_OPERATIONS) },
+    { prefix: "/_receivers", access: "open", handle: (...exchange) => receivers.handle(...exchange) },
   ];
   const guard = createGuard({ allowHosts: options.allowHosts ?? [], token: options.shared?.token });
   const { server } = createFront({
@@ -106,28 +147,39 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       router: new Router(operations),
       identify,
       requireBudget,
-      services: (sandbox) => servicesOf(sandbox, { outbound, uploads }),
+      services: (sandbox) => servicesOf(sandbox, parts),
       formSpace: (sandbox) => uploads.of(sandbox),
-      durable: undefined,
+      durable,
       performWire: async (_effect, exchange) => void exchange.response.destroy(),
       log,
     },
   });
-  sandboxes.create({ name: "default" });
+  const createDefault = () => sandboxes.create({ name: "default", scenarios: options.scenarios });
+  if (keeper === undefined) createDefault();
   return {
     sandboxes,
     fixtures,
     server,
-    listen: (port, host) =>
-      new Promise((resolve, reject) => {
+    listen: async (port, host) => {
+      await keeper?.load(sandboxes, {
+        fixtures,
+        collections: RESOURCES.flatMap((resource) => resource.collections),
+      });
+      if (sandboxes.get("default") === undefined) createDefault();
+      return new Promise((resolve, reject) => {
         server.once("error", reject);
         server.listen(port, host, () => {
           const { port: bound } = server.address() as AddressInfo;
           resolve(`http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
         });
-      }),
+      });
+    },
     close: async () => {
-      await closeServer(server, () => sandboxes.close());
+      await closeServer(server, () => {
+        for (const { world } of sandboxes.all()) world.close();
+      });
+      await keeper?.close();
+      sandboxes.close();
       outbound.close();
       uploads.close();
     },
@@ -143,11 +195,13 @@ const NO_FAULTS: FaultGate = {
 
 function servicesOf(
   sandbox: Sandbox,
-  { outbound, uploads }: { outbound: OutboundClient; uploads: UploadKeeper },
+  parts: { outbound: OutboundClient; uploads: UploadKeeper; deliveries: Deliveries<Sandbox> },
 ): Services {
   const { world } = sandbox;
+  const { outbound, uploads, deliveries } = parts;
   return {
     outbound,
+    attemptDelivery: (attempt_id) => deliveries.attempt(sandbox, attempt_id),
     bytes: uploads.of(sandbox),
     get settings() {
       return sandbox.settings;

@@ -20,6 +20,18 @@ export interface FixtureSource {
 export interface LoadedFixture {
   name: string;
   root(seed: number): Root;
+  /** The merged document that the roots are built from, as a saved sandbox or a bundle keeps it. */
+  document(): object;
+}
+
+/** What a kept sandbox needs to be itself again. */
+export interface Revival {
+  created_at: number;
+  resets: number;
+  start: number;
+  fixture: LoadedFixture;
+  value: SandboxValue;
+  snapshots: ReadonlyMap<string, SandboxValue>;
 }
 
 export interface ClockSetting {
@@ -113,6 +125,14 @@ export class SandboxRegistry {
     );
   }
 
+  /** A sandbox that was kept on disk, as it was; an existing one of that name is replaced. */
+  revive(options: SandboxOptions, revival: Revival): ManagedSandbox {
+    this.sandboxes.get(options.name)?.close();
+    const sandbox = this.add(options, revival.fixture);
+    sandbox.revive(revival);
+    return sandbox;
+  }
+
   delete(name: string): void {
     const sandbox = this.sandboxes.get(name);
     if (sandbox === undefined) return;
@@ -143,7 +163,7 @@ export class SandboxRegistry {
 /** A sandbox with the operations that replace its world. */
 export class ManagedSandbox implements Sandbox {
   readonly name: string;
-  readonly created_at: number;
+  created_at: number;
   readonly snapshots = new Map<string, SandboxValue>();
   readonly faults: FaultGate;
   fixture: string;
@@ -155,7 +175,8 @@ export class ManagedSandbox implements Sandbox {
   windows = new RateWindows();
   /** What `reset` goes back to. */
   source: LoadedFixture;
-  private start: number;
+  /** First instant of the first day, which a frozen clock goes back to. */
+  start: number;
   private readonly parts: RegistryParts;
 
   constructor(parts: RegistryParts, options: SandboxOptions, source: LoadedFixture) {
@@ -252,6 +273,18 @@ export class ManagedSandbox implements Sandbox {
     const value = original.value();
     this.restore(value);
     this.parts.blobs?.release(value.blobs);
+  }
+
+  revive({ created_at, resets, start, value, snapshots }: Revival): void {
+    this.created_at = created_at;
+    this.resets = resets;
+    this.start = start;
+    for (const [name, kept] of snapshots) this.snapshots.set(name, kept);
+    this.restore(value);
+  }
+
+  get blobs(): BlobKeeper | undefined {
+    return this.parts.blobs;
   }
 
   close(): void {
