@@ -1,7 +1,8 @@
 import type { Settings } from "../contract/settings.ts";
+import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { TimerHandler, WorldParts } from "../state/world.ts";
-import { type DeliveryFacts, type DeliveryRules, type DeliveryStrike, Dispatcher } from "./dispatcher.ts";
+import { type DeliveryRules, Dispatcher } from "./dispatcher.ts";
 import type { Outbound } from "./outbound.ts";
 import { SendBudget } from "./send-budget.ts";
 

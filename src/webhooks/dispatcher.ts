@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseDuration } from "../documents/duration.ts";
+import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, World } from "../state/world.ts";
+import { endureFault, faultDelay } from "./endure-fault.ts";
 import { type Job, Lane } from "./lane.ts";
 import type { Outbound } from "./outbound.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
@@ -13,11 +14,8 @@ import { deliveryHeaders, sign } from "./sign.ts";
 export interface AttemptPlan {
   url: string;
   secret: string;
-  organization_id: string;
   event: string;
   body: string;
-  /** Counted from 1, redeliveries included. */
-  attempt: number;
 }
 
 export interface AttemptOutcome {
@@ -28,26 +26,6 @@ export interface AttemptOutcome {
   response_code: number;
   /** On the wall clock. */
   duration_ms: number;
-  error?: string;
-}
-
-/** What a fault rule with `match: { event, webhook }` may look at (interfaces 6). */
-export interface DeliveryFacts {
-  event: string;
-  webhook_id: string;
-  delivery_id: string;
-  organization_id: string;
-  url: string;
-  attempt: number;
-}
-
-/** A fault in the receiver's place. */
-export interface DeliveryStrike {
-  /** Wall milliseconds before anything else happens; Infinity never answers. */
-  delay_ms: number;
-  /** As if the receiver had answered so; absent: after the delay the receiver itself is called. */
-  response_code?: number;
-  /** With response_code 0: what went wrong on the wire. */
   error?: string;
 }
 
@@ -224,7 +202,13 @@ export class Dispatcher {
   private write(world: World, job: Job, change: (tx: Transaction) => void): void {
     if (this.jobs.get(job.row.id) !== job || world.isClosed) return;
     this.jobs.delete(job.row.id);
-    world.transact(change);
+    try {
+      world.transact(change);
+    } catch (error) {
+      // Left in the queue, the row would be waited for without end.
+      world.transact((tx) => this.parts.rules.discard(tx, job.row));
+      throw error;
+    }
   }
 
   private async attempt(
@@ -234,58 +218,30 @@ export class Dispatcher {
   ): Promise<Omit<AttemptOutcome, "at" | "url">> {
     const { service_name, webhook_timeout_seconds } = this.parts.settings();
     const timeoutMs = webhook_timeout_seconds * 1000;
-    const strike = this.parts.deliveryFault?.({
-      event: plan.event,
-      webhook_id: row.webhook_id,
-      delivery_id: row.delivery_id,
-      organization_id: plan.organization_id,
-      url: plan.url,
-      attempt: plan.attempt,
-    });
-    if (strike !== undefined) {
-      const struck = await endure(strike, timeoutMs, signal);
-      if (struck !== undefined) return struck;
-    }
+    const { webhook_id, delivery_id } = row;
+    const strike = this.parts.deliveryFault?.({ event: plan.event, webhook_id, delivery_id });
+    const endured = strike && (await endureFault(strike, timeoutMs, signal));
+    if (endured !== undefined) return endured;
+    const delay = strike === undefined ? 0 : faultDelay(strike);
     const body = Buffer.from(plan.body);
     const { response_code, duration_ms, error } = await this.parts.outbound.send({
       url: plan.url,
       method: "POST",
       headers: deliveryHeaders({
         event: plan.event,
-        deliveryId: row.delivery_id,
+        deliveryId: delivery_id,
         signature: sign(plan.secret, body),
         serviceName: service_name,
       }),
       body,
-      timeoutMs: timeoutMs - (strike?.delay_ms ?? 0),
+      timeoutMs: timeoutMs - delay,
       signal,
     });
-    const waited = duration_ms + (strike?.delay_ms ?? 0);
-    return { response_code, duration_ms: waited, ...(error ? { error: error.message } : {}) };
+    return { response_code, duration_ms: duration_ms + delay, ...(error ? { error: error.message } : {}) };
   }
 
   private schedule(): readonly number[] {
     const { retry_schedule } = this.parts.settings();
     return retry_schedule.map((delay, i) => parseDuration(delay) ?? DEFAULT_RETRY_SCHEDULE[i] ?? 0);
   }
-}
-
-/** Waits as a fault asks; undefined when the receiver is to be called after all. */
-async function endure(
-  { delay_ms, response_code, error }: DeliveryStrike,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Omit<AttemptOutcome, "at" | "url"> | undefined> {
-  const late = delay_ms >= timeoutMs;
-  const wait = Math.min(delay_ms, timeoutMs);
-  if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {});
-  if (late) {
-    return {
-      response_code: 0,
-      duration_ms: Math.round(wait),
-      error: `no answer in time: a fault delayed it beyond ${timeoutMs} ms`,
-    };
-  }
-  if (response_code === undefined) return undefined;
-  return { response_code, duration_ms: Math.round(wait), ...(error === undefined ? {} : { error }) };
 }

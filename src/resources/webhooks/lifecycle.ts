@@ -17,14 +17,11 @@ export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | un
   const webhook = world.get(webhooks, row.webhook_id);
   const present = world.get(outgoing, row.id);
   if (webhook === undefined || present === undefined || present.cancelled) return undefined;
-  const { url, secret, organization_id } = webhook;
-  if (row.first) {
-    return { url, secret, organization_id, event: row.first.event, body: row.first.body, attempt: 1 };
-  }
+  const { url, secret } = webhook;
+  if (row.first) return { url, secret, event: row.first.event, body: row.first.body };
   const delivery = world.get(deliveries, row.delivery_id);
   if (delivery === undefined || delivery.status === "success") return undefined;
-  const { event, attempts } = delivery;
-  return { url, secret, organization_id, event, body: bodyOf(delivery, world), attempt: attempts + 1 };
+  return { url, secret, event: delivery.event, body: bodyOf(delivery, world) };
 }
 
 /** Records what came of an attempt: the delivery, its webhook's fate and the next instant (3.3, 6.4, G24). */
@@ -124,17 +121,21 @@ function nextRetry(before: Delivery, { kind, cancelled }: Outgoing, settled: Set
 function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
   const { first, delivery_id, webhook_id } = row;
   if (first === undefined) return tx.get(deliveries, delivery_id);
+  const { organization_id, event, created_at, body } = first;
   return {
     delivery_id,
     webhook_id,
-    ...first,
+    organization_id,
+    event,
     status: "failed",
     response_code: 0,
     attempts: 0,
     scheduled_attempts: 0,
+    created_at,
     delivered_at: null,
     last_attempt: null,
     next_retry: null,
+    body,
     attempt_log: [],
   };
 }
