@@ -1,0 +1,176 @@
+import Type from "typebox";
+import { afterEach, describe, expect, it } from "vitest";
+import { makeClock } from "./clock.ts";
+import { collection } from "./collection.ts";
+import { emptyTables } from "./table.ts";
+import { timers } from "./timers.ts";
+import { type RanTimer, type TimerHandler, World, type WorldParts } from "./world.ts";
+import { encodeWorld } from "./world-document.ts";
+
+interface Tick {
+  id: string;
+  at: number;
+  text: string;
+}
+const ticks = collection<Tick>({ name: "ticks", prefix: "tick_", idField: "id", schema: Type.Object({}) });
+
+const START = Date.parse("2026-03-15T12:00:00.000Z");
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" | "scaled" = "frozen") {
+  const wall = { now: START };
+  const world = new World({
+    root: { tables: emptyTables([ticks, timers]), draws: 0 },
+    clock: makeClock(mode, START, wall.now, mode === "scaled" ? 60 : 1),
+    origin: START,
+    seed: 7,
+    secretKey: "test",
+    wallClock: () => wall.now,
+    parts: { timerHandlers: {}, onEmit: () => {}, onCommit: () => {}, ...parts },
+  });
+  return { world, wall };
+}
+
+/** Goes off again and again for a year, each time drawing, and each time later by what it drew. */
+const restless: TimerHandler = (tx, timer) => {
+  const random = tx.random("tick");
+  tx.put(ticks, { id: tx.newId("tick_"), at: timer.due, text: `${timer.subject} ${tx.iso(tx.now)}` });
+  const due = timer.due + random.int(1, 9) * HOUR;
+  if (due < 380 * DAY) tx.schedule({ kind: timer.kind, subject: timer.subject, due });
+  return async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+};
+
+async function trace(steps: number): Promise<string> {
+  const { world } = makeWorld({ timerHandlers: { expiry: restless, "file.step": restless } });
+  world.transact((tx) => {
+    tx.schedule({ kind: "expiry", subject: "a", due: 1 });
+    tx.schedule({ kind: "expiry", subject: "b", due: 1 });
+    tx.schedule({ kind: "file.step", subject: "c", due: 30 * DAY });
+  });
+  const ran: RanTimer[] = [];
+  for (let step = 0; step < steps; step++)
+    ran.push(...(await world.advance((now) => now + (400 * DAY) / steps)));
+  expect(ran.length).toBeGreaterThan(3000);
+  return JSON.stringify({ ran, world: encodeWorld(world.value()) });
+}
+
+const zone = process.env["TZ"];
+afterEach(() => {
+  process.env["TZ"] = zone;
+});
+
+describe("interfaces 4 the clock", () => {
+  it("interfaces 4 400 days in one step are 400 steps of a day, 20 times over, in two time zones", async () => {
+    const once = await trace(1);
+    expect(await trace(400)).toBe(once);
+    for (const name of ["Pacific/Kiritimati", "America/St_Johns"]) {
+      process.env["TZ"] = name;
+      for (let time = 0; time < 9; time++) expect(await trace(time % 2 === 0 ? 1 : 400)).toBe(once);
+    }
+  });
+
+  it("interfaces 4 advances that are asked for at once queue behind each other", async () => {
+    const { world } = makeWorld({ timerHandlers: { expiry: restless } });
+    world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: 1 }));
+    const [first, second] = await Promise.all([
+      world.advance((now) => now + DAY),
+      world.advance((now) => now + DAY),
+    ]);
+    expect(world.epochNow()).toBe(START + 2 * DAY);
+    for (const { at } of first) expect(Date.parse(at)).toBeLessThanOrEqual(START + DAY);
+    for (const { at } of second) expect(Date.parse(at)).toBeGreaterThan(START + DAY);
+  });
+
+  it("interfaces 4 a restore cuts an advance short, and the clock shows what the snapshot showed", async () => {
+    const { world } = makeWorld({ timerHandlers: { expiry: restless } });
+    world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
+    const snapshot = world.value();
+    const advance = world.advance((now) => now + 100 * DAY);
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    world.restore(snapshot);
+    await advance;
+    expect(world.epochNow()).toBe(START);
+    expect(world.read().all(ticks).size).toBe(0);
+    expect(world.pending().map(({ due_at }) => Date.parse(due_at))).toEqual([START + HOUR]);
+  });
+
+  it.each(["real", "scaled"] as const)("interfaces 4 advance works while the clock is %s", async (mode) => {
+    const { world, wall } = makeWorld(
+      {
+        timerHandlers: {
+          expiry: (tx, timer) => void tx.put(ticks, { id: "tick_1", at: timer.due, text: "" }),
+        },
+      },
+      mode,
+    );
+    world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: 10 * DAY }));
+    wall.now += 1000;
+    const passed = mode === "real" ? 1000 : 60_000;
+    const ran = await world.advance((now) => now + 10 * DAY);
+    expect(ran).toEqual([{ at: new Date(START + 10 * DAY).toISOString(), kind: "expiry", subject: "x" }]);
+    expect(world.epochNow()).toBe(START + 10 * DAY + passed);
+    wall.now += 1000;
+    expect(world.epochNow()).toBe(START + 10 * DAY + 2 * passed);
+    world.close();
+  });
+
+  it("interfaces 4 frozen without now stops where it is; real is the wall clock and runs what lies between", async () => {
+    const { world, wall } = makeWorld({ timerHandlers: { expiry: () => {} } }, "scaled");
+    world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: HOUR }));
+    wall.now += 10_000;
+    await world.setClock("frozen");
+    wall.now += 10_000;
+    expect(world.epochNow()).toBe(START + 600_000);
+    wall.now = START + 2 * HOUR;
+    expect((await world.setClock("real")).map(({ subject }) => subject)).toEqual(["x"]);
+    expect(world.epochNow()).toBe(wall.now);
+    await world.advance((now) => now + DAY);
+    await expect(world.setClock("real")).rejects.toThrow(RangeError);
+    world.close();
+  });
+
+  it("interfaces 4 refuses to leave the calendar, and leaves the clock where it was", async () => {
+    const { world } = makeWorld();
+    await expect(world.advance((now) => now + 8e15)).rejects.toThrow("9999");
+    expect(world.epochNow()).toBe(START);
+  });
+
+  it("what is due at this very instant runs on a frozen clock too", () => {
+    const { world } = makeWorld({
+      timerHandlers: { expiry: (tx) => void tx.put(ticks, { id: "tick_1", at: 0, text: "" }) },
+    });
+    world.transact((tx) => {
+      tx.schedule({ kind: "expiry", subject: "now", due: tx.now });
+      tx.schedule({ kind: "expiry", subject: "later", due: tx.now + 1 });
+    });
+    world.catchUp();
+    expect(world.read().all(ticks).size).toBe(1);
+    expect(world.pending().map(({ subject }) => subject)).toEqual(["later"]);
+    world.close();
+  });
+
+  it("a handler that throws loses its changes and its timer, and nothing else stops", async () => {
+    const failed: string[] = [];
+    const { world } = makeWorld({
+      timerHandlers: {
+        expiry: (tx, timer) => {
+          tx.put(ticks, { id: `tick_${timer.subject}`, at: timer.due, text: "" });
+          if (timer.subject === "bad") throw new Error("no");
+        },
+      },
+      onTimerError: (_error, timer) => failed.push(timer.subject),
+    });
+    world.transact((tx) => {
+      tx.schedule({ kind: "expiry", subject: "bad", due: 1000 });
+      tx.schedule({ kind: "expiry", subject: "good", due: 2000 });
+    });
+    const ran = await world.advance((now) => now + 5000);
+    expect(ran.map(({ subject }) => subject)).toEqual(["bad", "good"]);
+    expect(failed).toEqual(["bad"]);
+    expect([...world.read().all(ticks)].map(({ id }) => id)).toEqual(["tick_good"]);
+  });
+});
