@@ -10,6 +10,7 @@ import { connectorJobsResource } from "./connector-jobs/index.ts";
 import { connectorNotificationsResource } from "./connector-notifications/index.ts";
 import { dashboardsResource } from "./dashboards/index.ts";
 import { departmentsResource } from "./departments/index.ts";
+import { filesResource } from "./files/index.ts";
 import { invoicesResource } from "./invoices/index.ts";
 import { meetingSessionsResource } from "./meeting-sessions/index.ts";
 import { modelResponsesResource } from "./model-responses/index.ts";
@@ -20,6 +21,7 @@ import { threadsResource } from "./threads/index.ts";
 import { transcriptionsResource } from "./transcriptions/index.ts";
 import { usageResource } from "./usage/index.ts";
 import { usersResource } from "./users/index.ts";
+import { vectorStoresResource } from "./vector-stores/index.ts";
 import { webhooksResource } from "./webhooks/index.ts";
 
 /** The whole emulated API, one line per resource; order is the order of documents and lists. */
@@ -46,4 +48,6 @@ export const RESOURCES: readonly Resource[] = [
   connectorJobsResource,
   connectorNotificationsResource,
   webhooksResource,
+  filesResource,
+  vectorStoresResource,
 ];

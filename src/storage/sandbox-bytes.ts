@@ -64,8 +64,15 @@ export class SandboxBytes implements ByteStore, FormSpace {
     return mine;
   }
 
-  read(blob: string, most: number): Promise<Buffer> {
-    return readBlob(this.live.get(blob)?.value ?? EMPTY_BLOB, most);
+  async read(blob: string, most: number): Promise<Buffer> {
+    const value = this.live.get(blob)?.value ?? EMPTY_BLOB;
+    // Another request may be done with the blob before this one has read it.
+    holdBlob(value);
+    try {
+      return await readBlob(value, most);
+    } finally {
+      dropBlob(value);
+    }
   }
 
   remove(blob: string): void {

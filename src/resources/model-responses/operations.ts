@@ -2,9 +2,10 @@ import Type, { type Static } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { operation, TokenReply } from "../../contract/operation.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { passageInFile } from "../files/passage-in-file.ts";
 import { models } from "../models/schema.ts";
 import { recordSpending } from "../usage/record-spending.ts";
-import { passageInRecord, requireFiles } from "./attached-files.ts";
+import { requireFiles } from "./attached-files.ts";
 import { composeReply } from "./compose-reply.ts";
 import { bestQuote, type Quote } from "./passages.ts";
 import { costOf, filesOf, matches, questionOf, textsOf, tokensOf } from "./rules.ts";
@@ -35,7 +36,7 @@ export const createModelResponse = operation({
     requireFiles(call, file_ids);
     return { file_ids, question: questionOf(inputs) };
   },
-  prepare: ({ world }, asked, { services }) => bestQuote(passageInRecord, { world, services, ...asked }),
+  prepare: ({ world }, asked, { services }) => bestQuote(passageInFile, { world, services, ...asked }),
   handle({ body, world, principal }, { file_ids, question }, quote) {
     const [model] = world.index(models, "by_key", body.model).page(0, 1);
     if (!model?.is_active)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { cutIntoPassages } from "../files/passages.ts";
 import { composeReply } from "./compose-reply.ts";
-import { bestPassage, bestQuote, type PassageRequest, passagesOf } from "./passages.ts";
+import { bestPassage, bestQuote, type PassageRequest } from "./passages.ts";
 
 const HANDBOOK = `Welcome to the company. Trips under four hours go by train.
 Hotels cost at most 180 CHF a night! Who is ill tells the team before nine?`;
@@ -11,15 +12,15 @@ describe("G20 passages", () => {
     ["do I take the train", "Trips under four hours go by train."],
     ["I am ill", "Who is ill tells the team before nine?"],
   ])("G20 %s is answered by the sentence that fits best", async (question, passage) => {
-    expect((await bestPassage(passagesOf(HANDBOOK), question))?.passage).toBe(passage);
+    expect((await bestPassage(cutIntoPassages(HANDBOOK), question))?.passage).toBe(passage);
   });
 
   it("G20 without a fitting word it is the first sentence, without text there is none", async () => {
-    expect(await bestPassage(passagesOf(HANDBOOK), "xyzzy")).toEqual({
+    expect(await bestPassage(cutIntoPassages(HANDBOOK), "xyzzy")).toEqual({
       passage: "Welcome to the company.",
       score: 0,
     });
-    expect(await bestPassage(passagesOf(" \n "), "anything")).toBeUndefined();
+    expect(await bestPassage(cutIntoPassages(" \n "), "anything")).toBeUndefined();
     expect((await bestPassage(["😀".repeat(400)], "x"))?.passage).toBe("😀".repeat(300));
   });
 
@@ -29,7 +30,7 @@ describe("G20 passages", () => {
       file_ids: string[];
     };
     const quote = await bestQuote(async ({ file_id, question }) => {
-      const found = await bestPassage(passagesOf(texts[file_id]!), question);
+      const found = await bestPassage(cutIntoPassages(texts[file_id]!), question);
       return found && { filename: `${file_id}.md`, ...found };
     }, request);
     expect(quote?.filename).toBe("file_b.md");

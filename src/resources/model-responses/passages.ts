@@ -1,3 +1,4 @@
+import type MiniSearch from "minisearch";
 import type { Services } from "../../contract/operation.ts";
 import type { Transaction } from "../../state/transaction.ts";
 
@@ -32,13 +33,7 @@ export async function bestQuote(
   return best;
 }
 
-const SENTENCE = /[^.!?\n]+[.!?]*/g;
 const LONGEST_PASSAGE = 300;
-
-/** The sentences of a text. */
-export function passagesOf(text: string): string[] {
-  return (text.match(SENTENCE) ?? []).map((sentence) => sentence.trim()).filter(Boolean);
-}
 
 /** The passage that fits a question best, the first one where none has a word of it. */
 export async function bestPassage(
@@ -46,12 +41,31 @@ export async function bestPassage(
   question: string,
 ): Promise<{ passage: string; score: number } | undefined> {
   if (passages.length === 0) return undefined;
-  // Not at the top: a server that is never asked about a file should not start slower for it.
-  const { default: MiniSearch } = await import("minisearch");
-  const search = new MiniSearch<{ id: number; text: string }>({ fields: ["text"] });
-  search.addAll(passages.map((passage, id) => ({ id, text: passage })));
+  const search = await indexOf(passages);
   const [hit] = search.search(question, { prefix: (term) => term.length > 3 });
   const passage = passages[hit?.id ?? 0]!;
   // By characters, so that no surrogate pair is cut in half.
   return { passage: [...passage].slice(0, LONGEST_PASSAGE).join(""), score: hit?.score ?? 0 };
+}
+
+type Index = MiniSearch<{ id: number; text: string }>;
+
+/** Passages of a file never change: their index lives as long as they do, in whichever sandboxes. */
+const indexes = new WeakMap<readonly string[], Promise<Index>>();
+
+function indexOf(passages: readonly string[]): Promise<Index> {
+  let index = indexes.get(passages);
+  if (index === undefined) {
+    index = indexed(passages);
+    indexes.set(passages, index);
+  }
+  return index;
+}
+
+async function indexed(passages: readonly string[]): Promise<Index> {
+  // Not at the top: a server that is never asked about a file should not start slower for it.
+  const { default: Search } = await import("minisearch");
+  const index: Index = new Search({ fields: ["text"] });
+  index.addAll(passages.map((text, id) => ({ id, text })));
+  return index;
 }

@@ -1,0 +1,136 @@
+import Type from "typebox";
+import { operation, Reply } from "../../contract/operation.ts";
+import { Id, Timestamp, Words } from "../../contract/schema.ts";
+import { requireMember } from "../organizations/access.ts";
+import { passagesOfFile, passagesOfUpload } from "./extract-passages.ts";
+import { presentFile } from "./present.ts";
+import { insertFile, requireCompleted, storagePath } from "./rules.ts";
+import { BUCKET, FileBody, FileName, FileSize, files, MimeType, uploads } from "./schema.ts";
+
+const params = Type.Object({ organization_id: Id("org_") });
+const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
+
+/** Section 8: 100 x 2^20 bytes or more take the resumable way. */
+const SIMPLE_UPLOAD_LIMIT = 100 * 1024 * 1024;
+
+export const createUploadUrl = operation({
+  id: "files.create_upload_url",
+  section: "4.6",
+  assumptions: ["G13"],
+  method: "POST",
+  path: "/v1/organizations/{organization_id}/files/upload-url",
+  summary: "Begin a resumable upload",
+  description:
+    "Answers a URL of this server that takes the bytes by the Google Cloud Storage resumable protocol, and the path to register them by.",
+  params,
+  body: { kind: "json", schema: Type.Object(announced) },
+  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
+  success: {
+    status: 200,
+    schema: Type.Object({
+      upload_url: Type.String({ format: "uri" }),
+      gcs_path: Type.String(),
+      expires_at: Timestamp(),
+      method: Words(["PUT"]),
+    }),
+  },
+  access: (call) => requireMember(call, call.params.organization_id),
+  handle({ params: { organization_id }, body, world, settings, request }) {
+    const token = world.secret("upload");
+    const complete = body.file_size === 0;
+    const upload = world.insert(uploads, {
+      id: world.newId("upload_"),
+      token,
+      organization_id,
+      filename: body.filename,
+      mime_type: body.mime_type,
+      file_size: body.file_size,
+      gcs_path: storagePath(organization_id, world.random("gcs_path").letters(20), body.filename),
+      // Of an empty file all bytes are there from the start.
+      status: complete ? "complete" : "open",
+      created_at: world.now,
+      expires_at: world.now + settings.upload_url_lifetime_seconds * 1000,
+      completed_at: complete ? world.now : null,
+      crc32c: null,
+      file_id: null,
+    });
+    if (!complete) world.schedule({ kind: "expiry", subject: upload.id, due: upload.expires_at });
+    return {
+      upload_url: `${request.base_url}/upload/storage/v1/b/${BUCKET}/o?uploadType=resumable&upload_id=${token}`,
+      gcs_path: upload.gcs_path,
+      expires_at: world.iso(upload.expires_at),
+      method: "PUT",
+    };
+  },
+});
+
+export const registerFile = operation({
+  id: "files.register",
+  section: "4.6",
+  assumptions: ["G13", "G25"],
+  method: "POST",
+  path: "/v1/organizations/{organization_id}/files",
+  summary: "Register a completed upload",
+  description:
+    "Compares what was announced with what arrived. The first call makes the file object, another answers the same one.",
+  params,
+  body: { kind: "json", schema: Type.Object({ ...announced, gcs_path: Type.String({ minLength: 1 }) }) },
+  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
+  success: [
+    { status: 201, schema: FileBody },
+    { status: 200, schema: FileBody, description: "It was registered before." },
+  ],
+  access: (call) => requireMember(call, call.params.organization_id),
+  async prepare({ params, body, world }, _organization, { services }) {
+    const upload = requireCompleted(world, params.organization_id, body);
+    return upload.file_id === null ? passagesOfUpload(upload, services.bytes) : undefined;
+  },
+  handle({ params: { organization_id }, body, world, principal }, _organization, passages) {
+    const upload = requireCompleted(world, organization_id, body);
+    if (upload.file_id !== null) return new Reply(200, presentFile(world.get(files, upload.file_id)!, world));
+    const file = insertFile(world, {
+      filename: upload.filename,
+      mime_type: upload.mime_type,
+      file_size: upload.file_size,
+      organization_id,
+      gcs_path: upload.gcs_path,
+      created_by: principal.user_id,
+      passages,
+    });
+    world.update(uploads, upload.id, { file_id: file.id });
+    return new Reply(201, presentFile(file, world));
+  },
+});
+
+export const uploadFile = operation({
+  id: "files.upload",
+  section: "4.6",
+  assumptions: ["G13", "G25"],
+  method: "POST",
+  path: "/v1/organizations/{organization_id}/files/upload",
+  summary: "Upload a file in one request",
+  description: "For files under 100 MB (section 8); larger ones take the resumable upload.",
+  params,
+  body: {
+    kind: "multipart",
+    fields: Type.Object({}),
+    files: { file: { required: true, limit: () => SIMPLE_UPLOAD_LIMIT - 1 } },
+  },
+  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
+  success: { status: 201, schema: FileBody },
+  access: (call) => requireMember(call, call.params.organization_id),
+  prepare: (call) => passagesOfFile(call.files["file"]!),
+  handle({ params: { organization_id }, files: { file }, world, principal }, _organization, passages) {
+    const { filename, mime_type, size } = file!;
+    const made = insertFile(world, {
+      filename,
+      mime_type,
+      file_size: size,
+      organization_id,
+      gcs_path: storagePath(organization_id, world.random("gcs_path").letters(20), filename),
+      created_by: principal.user_id,
+      passages,
+    });
+    return presentFile(made, world);
+  },
+});

@@ -1,0 +1,86 @@
+import { invalidInput } from "../../contract/errors.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { fileEventData } from "./present.ts";
+import { BUCKET, type FileObject, files, fileTexts, type Upload, uploads } from "./schema.ts";
+
+const LONGEST_NAME_IN_PATH = 100;
+
+/** `gs://uploads/org_acme/<random>/<name>`; what a client called the file only decorates it. */
+export function storagePath(organization_id: string, unique: string, filename: string): string {
+  const name = filename.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(-LONGEST_NAME_IN_PATH);
+  return `gs://${BUCKET}/${organization_id}/${unique}/${name}`;
+}
+
+export interface NewFile {
+  filename: string;
+  mime_type: string;
+  file_size: number;
+  organization_id: string;
+  gcs_path: string;
+  created_by: string;
+  /** Undefined where there were no bytes to read it from. */
+  passages: readonly string[] | undefined;
+}
+
+/** A file object comes to be, with its text and its event (G13). */
+export function insertFile(tx: Transaction, { passages, ...announced }: NewFile): FileObject {
+  const file = tx.insert(files, {
+    id: tx.newId("file_"),
+    object: "file",
+    ...announced,
+    status: "uploaded",
+    created_at: tx.now,
+  });
+  if (passages !== undefined) tx.insert(fileTexts, { file_id: file.id, passages });
+  tx.emit("file.uploaded", file.organization_id, fileEventData(file, tx));
+  return file;
+}
+
+/** Section 4.6, what registering announces again. */
+export interface Registration {
+  filename: string;
+  gcs_path: string;
+  file_size: number;
+  mime_type: string;
+}
+
+/**
+ * The completed upload that a registration is about (G13).
+ * @throws ApiError INVALID_INPUT naming the first field that does not fit
+ */
+export function requireCompleted(
+  world: WorldReader,
+  organization_id: string,
+  registration: Registration,
+): Upload {
+  const { gcs_path } = registration;
+  const [upload] = world.index(uploads, "by_path", gcs_path).page(0, 1);
+  if (upload === undefined || upload.organization_id !== organization_id) {
+    throw invalidInput("gcs_path", gcs_path, "gcs_path names no upload of this organization");
+  }
+  if (upload.status !== "complete") throw invalidInput("gcs_path", gcs_path, INCOMPLETE[upload.status]);
+  for (const field of ["filename", "file_size", "mime_type"] as const) {
+    if (registration[field] !== upload[field]) {
+      throw invalidInput(
+        field,
+        registration[field],
+        `${field} must be ${JSON.stringify(upload[field])}, as announced for this upload`,
+      );
+    }
+  }
+  if (upload.file_id !== null && world.get(files, upload.file_id) === undefined) {
+    throw invalidInput("gcs_path", gcs_path, "the file registered from this upload was deleted");
+  }
+  return upload;
+}
+
+const INCOMPLETE: Record<Exclude<Upload["status"], "complete">, string> = {
+  open: "the upload at gcs_path is not complete; send the missing bytes first",
+  cancelled: "the upload at gcs_path was cancelled",
+  expired: "the upload at gcs_path expired before it was complete",
+};
+
+/** The handler of `expiry` timers; those of other things are none of its business. */
+export function expireUpload(tx: Transaction, { subject }: { subject: string }): void {
+  if (tx.get(uploads, subject)?.status === "open") tx.update(uploads, subject, { status: "expired" });
+}

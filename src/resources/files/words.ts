@@ -1,0 +1,54 @@
+/** Names, types and texts for files that nobody uploaded. */
+export const SAMPLE_FILES = [
+  { filename: "onboarding-guide.pdf", mime_type: "application/pdf" },
+  { filename: "travel-policy.md", mime_type: "text/markdown" },
+  { filename: "release-notes.txt", mime_type: "text/plain" },
+  { filename: "price-list.csv", mime_type: "text/csv" },
+  { filename: "security-checklist.pdf", mime_type: "application/pdf" },
+  { filename: "product-catalog.json", mime_type: "application/json" },
+  { filename: "support-macros.md", mime_type: "text/markdown" },
+  { filename: "quarterly-report.pdf", mime_type: "application/pdf" },
+] as const;
+
+const HANDBOOK = [
+  "New colleagues spend their first week with a buddy from another team.",
+  "Working hours are flexible; everyone is reachable between ten and three.",
+  "Each full-time employee has 27 days of paid vacation per year.",
+  "Vacation of more than two weeks is agreed with the team lead eight weeks ahead.",
+  "Sick leave is reported by nine in the morning; a certificate is needed from the third day on.",
+  "Laptops are replaced every three years, or earlier when they break.",
+  "The yearly learning budget is 1,500 francs per person and does not carry over.",
+  "Remote work from abroad is possible for up to twenty days per year.",
+  "Feedback talks take place twice a year, in April and in October.",
+];
+
+const POLICIES = [
+  "Travel in the second class is the rule; flights under four hours are booked in economy.",
+  "Expenses are handed in within thirty days, with a receipt for anything over twenty francs.",
+  "Passwords are kept in the password manager and never sent by mail or chat.",
+  "Customer data stays in the production environment and is never copied to laptops.",
+  "Visitors sign in at the reception and are accompanied at all times.",
+  "Lost devices are reported to the security team within one hour.",
+  "Gifts worth more than fifty francs are declined or handed to the compliance office.",
+  "Confidential documents are shredded; the bins on every floor are emptied on Fridays.",
+];
+
+const GENERAL = [
+  "This document is reviewed once a year; the owner is named on its first page.",
+  "Questions go to the team that maintains it, suggestions are welcome at any time.",
+  "The robot arm is calibrated every 500 hours of operation.",
+  "Spare parts are shipped within two working days from the central warehouse.",
+  "Support answers within four hours on working days, around the clock for premium customers.",
+  "The warranty covers material and workmanship for 24 months from delivery.",
+  "Firmware updates are announced two weeks ahead and can be postponed once.",
+  "Batteries are stored between five and twenty-five degrees.",
+  "All prices are in Swiss francs, without value added tax.",
+  "Training for operators takes two days and ends with a certificate.",
+];
+
+/** What a file of this name would say. */
+export function textsFor(filename: string): readonly string[] {
+  if (/handbook|onboarding|guide/i.test(filename)) return HANDBOOK;
+  if (/polic|security|compliance/i.test(filename)) return POLICIES;
+  return GENERAL;
+}

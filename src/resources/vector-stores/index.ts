@@ -1,0 +1,15 @@
+import type { Resource } from "../../contract/resource.ts";
+import { attachFile, retrieveFileStatus } from "./operations.ts";
+import { advanceFile } from "./rules.ts";
+import { storeFiles, vectorStores } from "./schema.ts";
+import { vectorStoresFixture } from "./seed.ts";
+import { storeFileRules, vectorStoreRules } from "./state.ts";
+
+export const vectorStoresResource: Resource = {
+  name: "vector_stores",
+  collections: [vectorStores, storeFiles],
+  operations: [retrieveFileStatus, attachFile],
+  fixture: vectorStoresFixture,
+  state: { vector_stores: vectorStoreRules, store_files: storeFileRules },
+  timers: { "file.step": advanceFile },
+};

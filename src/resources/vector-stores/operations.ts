@@ -1,0 +1,69 @@
+import Type from "typebox";
+import { ApiError, resourceNotFound } from "../../contract/errors.ts";
+import { operation, Reply } from "../../contract/operation.ts";
+import { Id } from "../../contract/schema.ts";
+import { files } from "../files/schema.ts";
+import { requireMember } from "../organizations/access.ts";
+import { presentStatus } from "./present.ts";
+import { newStoreFile, scheduleStep } from "./rules.ts";
+import { ProcessingStatus, storeFileId, storeFiles, vectorStores } from "./schema.ts";
+
+export const retrieveFileStatus = operation({
+  id: "store_files.retrieve_status",
+  section: "4.9",
+  assumptions: ["G02", "G03", "G11"],
+  method: "GET",
+  path: "/v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
+  summary: "Follow the processing of a file in a store",
+  description:
+    "Progress is a matter of the sandbox's clock. A file that is not in the store, or a store that does not exist, is 404 all the same.",
+  params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_"), file_id: Id("file_") }),
+  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED", "FILE_NOT_IN_STORE"],
+  success: { status: 200, schema: ProcessingStatus },
+  access(call) {
+    const { organization_id, store_id, file_id } = call.params;
+    requireMember(call, organization_id);
+    const store = call.world.get(vectorStores, store_id);
+    const file =
+      store?.organization_id === organization_id
+        ? call.world.get(storeFiles, storeFileId(store_id, file_id))
+        : undefined;
+    if (file === undefined) throw new ApiError("FILE_NOT_IN_STORE", { details: { file_id, store_id } });
+    return file;
+  },
+  handle: ({ world }, file) => presentStatus(file, world),
+});
+
+export const attachFile = operation({
+  id: "store_files.attach",
+  section: "G12",
+  assumptions: ["G03", "G11", "G12"],
+  method: "POST",
+  path: "/v1/organizations/{organization_id}/stores/{store_id}/files",
+  summary: "Put a file into a store",
+  description: "Processing begins at once and follows the sandbox's clock.",
+  params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_") }),
+  body: { kind: "json", schema: Type.Object({ file_id: Id("file_") }) },
+  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED", "RESOURCE_NOT_FOUND"],
+  success: [
+    { status: 202, schema: ProcessingStatus },
+    { status: 200, schema: ProcessingStatus, description: "It is in the store; nothing was restarted." },
+  ],
+  access(call) {
+    const { organization_id, store_id } = call.params;
+    const { file_id } = call.body;
+    requireMember(call, organization_id);
+    const store = call.world.get(vectorStores, store_id);
+    if (store?.organization_id !== organization_id) throw resourceNotFound("store_id", store_id);
+    const file = call.world.get(files, file_id);
+    if (file?.organization_id !== organization_id) throw resourceNotFound("file_id", file_id);
+  },
+  handle({ params: { store_id }, body: { file_id }, world, settings }) {
+    const present = world.get(storeFiles, storeFileId(store_id, file_id));
+    if (present !== undefined) return new Reply(200, presentStatus(present, world));
+    const processing_ms = Math.round(settings.processing_seconds * 1000);
+    const file = world.insert(storeFiles, newStoreFile(world, { store_id, file_id }, processing_ms));
+    scheduleStep(world, file, world.now);
+    return new Reply(202, presentStatus(file, world));
+  },
+});

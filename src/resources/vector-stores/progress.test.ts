@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { isReadable, nextStepEnd, progressAt } from "./progress.ts";
+
+const minute = { started_at: 1000, processing_ms: 60_000 };
+const at = (seconds: number) => progressAt(minute, 1000 + seconds * 1000);
+
+describe("progress of a file", () => {
+  it.each([
+    [0, 0, "parsing"],
+    [8.999, 14, "parsing"],
+    [9, 15, "chunking"],
+    [23.999, 39, "chunking"],
+    [24, 40, "embedding"],
+    [27, 45, "embedding"],
+    [59.999, 99, "embedding"],
+  ])("G11 after %d of 60 seconds it is at %d percent, %s", (seconds, progress_percent, current_step) => {
+    expect(at(seconds)).toEqual({ progress_percent, current_step });
+  });
+
+  it("3.1 never says 100 while processing, whatever the clock shows", () => {
+    expect(at(3600).progress_percent).toBe(99);
+    expect(progressAt({ started_at: 0, processing_ms: 0 }, 0).progress_percent).toBe(99);
+  });
+
+  it("G11 each step ends when the next begins, for any duration", () => {
+    for (const processing_ms of [0, 1, 7, 333, 7000, 60_000, 86_400_001]) {
+      const processing = { started_at: -5, processing_ms };
+      const ends: number[] = [];
+      for (let now = -6; ; now = ends.at(-1)!) {
+        const end = nextStepEnd(processing, now);
+        if (end === ends.at(-1)) break;
+        ends.push(end);
+      }
+      expect(ends.at(-1)).toBe(processing_ms - 5);
+      for (const end of ends.slice(0, -1)) {
+        const before = progressAt(processing, end - 1).current_step;
+        expect(progressAt(processing, end).current_step).not.toBe(before);
+      }
+    }
+  });
+
+  it("G11 documents are readable, other bytes are not", () => {
+    for (const type of [
+      "text/plain",
+      "text/markdown; charset=utf-8",
+      "application/pdf",
+      "application/json",
+    ]) {
+      expect(isReadable(type), type).toBe(true);
+    }
+    for (const type of ["application/octet-stream", "image/png", "application/zip", "video/mp4", "text/"]) {
+      expect(isReadable(type), type).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,92 @@
+import type { Timer } from "../../state/timers.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { fileEventData } from "../files/present.ts";
+import { files } from "../files/schema.ts";
+import { endOf, isReadable, nextStepEnd, parsedAt, progressAt, UNSUPPORTED } from "./progress.ts";
+import { type StoreFile, storeFileId, storeFiles } from "./schema.ts";
+
+/** A file that begins to be processed now. */
+export function newStoreFile(
+  tx: Transaction,
+  place: { store_id: string; file_id: string },
+  processing_ms: number,
+): StoreFile {
+  return {
+    id: storeFileId(place.store_id, place.file_id),
+    ...place,
+    status: "processing",
+    progress_percent: 0,
+    current_step: "parsing",
+    error_message: null,
+    started_at: tx.now,
+    completed_at: null,
+    processing_ms,
+  };
+}
+
+/** Sets, moves or takes away the timer of a file, as its status asks for. */
+export function scheduleStep(tx: Transaction, file: StoreFile, now: number): void {
+  if (file.status === "processing") {
+    tx.schedule({ kind: "file.step", subject: file.file_id, key: file.id, due: nextStepEnd(file, now) });
+  } else tx.unschedule("file.step", file.id);
+}
+
+/** The handler of `file.step` timers: a step has ended, and with it perhaps the whole. */
+export function advanceFile(tx: Transaction, { key, due }: Timer): void {
+  const file = key === undefined ? undefined : tx.get(storeFiles, key);
+  if (file?.status !== "processing") return;
+  const known = tx.get(files, file.file_id);
+  if (known && !isReadable(known.mime_type) && due >= parsedAt(file)) {
+    tx.put(storeFiles, failed(file, due, UNSUPPORTED));
+  } else if (due >= endOf(file)) {
+    completeFile(tx, file, { at: due, silent: false });
+  } else scheduleStep(tx, file, due);
+}
+
+/** Section 3.1, and the event that G11 asks for. */
+export function completeFile(
+  tx: Transaction,
+  file: StoreFile,
+  { at, silent }: { at: number; silent: boolean },
+): StoreFile {
+  const completed = tx.put<StoreFile>(storeFiles, {
+    ...file,
+    status: "completed",
+    progress_percent: 100,
+    current_step: null,
+    error_message: null,
+    completed_at: at,
+  });
+  const known = tx.get(files, file.file_id);
+  if (known && !silent) {
+    tx.emit("file.processed", known.organization_id, {
+      ...fileEventData(known, tx),
+      store_id: file.store_id,
+      status: "completed",
+    });
+  }
+  return completed;
+}
+
+/** G11: a failure keeps the progress reached. */
+export function failed(file: StoreFile, at: number, error_message: string): StoreFile {
+  const { progress_percent } = progressAt(file, at);
+  return {
+    ...file,
+    status: "failed",
+    progress_percent,
+    current_step: null,
+    error_message,
+    completed_at: at,
+  };
+}
+
+export function removeStoreFile(tx: Transaction, { id }: StoreFile): void {
+  tx.unschedule("file.step", id);
+  tx.remove(storeFiles, id);
+}
+
+/** A file that is deleted leaves every store. */
+export function removeFileFromStores(tx: Transaction, file_id: string): void {
+  for (const file of [...tx.index(storeFiles, "by_file", file_id)]) removeStoreFile(tx, file);
+}
