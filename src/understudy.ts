@@ -48,6 +48,8 @@ export interface UnderstudyOptions {
   allowHosts?: readonly string[];
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly string[];
+  /** The user's own scenarios, beside the shipped ones. */
+  scenariosFolder?: string;
   /** Keeps every sandbox in a folder; `durable` puts each acknowledged write on disk before its answer. */
   persist?: { folder: string; durable: boolean };
   log?: Logger;

@@ -1,7 +1,7 @@
 import type { CommandModule } from "yargs";
 import type { ClockState, RanTimer } from "../../client/types.ts";
-import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
+import { rateOf } from "../rate.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
 const show = (clock: ClockState) =>
@@ -83,10 +83,3 @@ export const clockCommand: CommandModule = {
       .example("$0 clock advance 6h", "Six hours of retries, in a moment"),
   handler: () => {},
 };
-
-/** @throws UsageError */
-export function rateOf(text: string): number {
-  const rate = Number(/^x?(\d+(?:\.\d+)?)$/.exec(text)?.[1] ?? Number.NaN);
-  if (!(rate > 0)) throw new UsageError(`"${text}" is no rate; write x1, x60 or x0.5`);
-  return rate;
-}

@@ -42,15 +42,7 @@ export const scenarioCommand: CommandModule = {
             return active.filter((name) => name !== target.name);
           }),
       } as CommandModule<object, Options>)
-      .command({
-        command: "check <files..>",
-        describe: "Check scenario files, without a server",
-        async handler({ files, json }: Options) {
-          const { checkScenarioFiles } = await import("../check-scenarios.ts");
-          await checkScenarioFiles(files, json);
-        },
-      } as CommandModule<object, Options>)
-      .demandCommand(1, "scenario needs an action: list, on, off or check")
+      .demandCommand(1, "scenario needs an action: list, on or off")
       .example("$0 scenario on flaky-ten-percent", "One request in ten fails from now on"),
   handler: () => {},
 };

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import Type, { type TSchema } from "typebox";
+import { Settings } from "../contract/settings.ts";
+import { checkSettings } from "../control/check-settings.ts";
+import { Problem } from "../control/problem.ts";
+import { checkDocument } from "../documents/check-document.ts";
+import { DocumentError } from "../documents/document-error.ts";
+import { problemAt, readDocument } from "../documents/read-document.ts";
+import { validatorOf } from "../http/validate.ts";
+import { UsageError } from "./failure.ts";
+import type { Configuration } from "./start-options.ts";
+
+const Texts = Type.Array(Type.String({ minLength: 1 }));
+const closed = { additionalProperties: false };
+
+/** G21, G22: words that may also be written as booleans. */
+const OrBoolean = (schema: TSchema) => ({ anyOf: [schema, { type: "boolean" }] }) as unknown as TSchema;
+
+const WrittenSettings = Type.Object(
+  Object.fromEntries(
+    Object.entries(Settings.properties).map(([name, schema]) => [
+      name,
+      Type.Optional(name === "preview" || name === "v2_models" ? OrBoolean(schema) : schema),
+    ]),
+  ),
+  closed,
+);
+
+const Document = Type.Object(
+  {
+    port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
+    host: Type.Optional(Type.String({ minLength: 1 })),
+    fixture: Type.Optional(Type.String({ minLength: 1 })),
+    scenario: Type.Optional(Texts),
+    scenarios: Type.Optional(Type.String({ minLength: 1 })),
+    seed: Type.Optional(Type.Integer({ minimum: 0 })),
+    clock: Type.Optional(Type.String({ minLength: 1 })),
+    persist: Type.Optional(Type.String({ minLength: 1 })),
+    durable: Type.Optional(Type.Boolean()),
+    shared: Type.Optional(Type.Boolean()),
+    "allow-host": Type.Optional(Texts),
+    "allow-webhook": Type.Optional(Texts),
+    watch: Type.Optional(Type.Boolean()),
+    quiet: Type.Optional(Type.Boolean()),
+    "ready-file": Type.Optional(Type.String({ minLength: 1 })),
+    settings: Type.Optional(WrittenSettings),
+  },
+  closed,
+);
+
+/**
+ * The configuration file of interfaces 2, checked as the flags and the control API check theirs.
+ * @throws DocumentError with file, line and column; UsageError when the file cannot be read
+ */
+export function readConfiguration(file: string): Configuration {
+  const document = readDocument(read(file), { file });
+  if (document.value === null) return {};
+  const problems = checkDocument(document, validatorOf(Document));
+  if (problems.length > 0) throw new DocumentError(problems, document.text);
+  const { settings, ...options } = document.value as Configuration;
+  if (settings === undefined) return options;
+  try {
+    return { ...options, settings: checkSettings(settings) };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { field = "settings" } = error.body as { field?: string };
+    const path = field.split(/[.[\]]+/).filter((step) => step !== "");
+    const at = path.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+    throw new DocumentError([problemAt(document, { path: at, message: error.message })], document.text);
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`cannot read the configuration ${file}: ${(error as Error).message}`);
+  }
+}

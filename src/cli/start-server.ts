@@ -1,0 +1,62 @@
+import { assemble, type Understudy } from "../understudy.ts";
+import { banner } from "./banner.ts";
+import { type Ready, writeReadyFile } from "./ready-file.ts";
+import type { StartFlags } from "./start-flags.ts";
+import { readStartOptions } from "./start-options.ts";
+
+/**
+ * Starts the server and returns once it accepts requests; it ends with the process's signals.
+ * @throws UsageError, DocumentError, UnknownScenario, PersistenceError, and EADDRINUSE of a taken port
+ */
+export async function startServer(flags: StartFlags): Promise<void> {
+  const options = await readStartOptions(flags);
+  const understudy = assemble(options.server);
+  const stops: (() => Promise<void>)[] = [];
+  stopOnSignals(understudy, stops);
+  let url: string;
+  try {
+    url = await understudy.listen(options.port, options.host);
+  } catch (error) {
+    await understudy.close();
+    throw error;
+  }
+  const token = options.server.shared?.token ?? null;
+  const ready: Ready = { url, console: `${url}/_console`, pid: process.pid, token };
+  if (options.readyFile) writeReadyFile(options.readyFile, ready);
+  if (flags.json) process.stdout.write(`${JSON.stringify(ready)}\n`);
+  else if (!options.quiet) process.stdout.write(banner(understudy, ready));
+  else if (token !== null && !options.readyFile) process.stdout.write(`${token}\n`);
+  if (options.watch) await watchFiles(understudy, stops);
+}
+
+/** Watching starts once requests are accepted: nobody edits a file in the first tenth of a second. */
+async function watchFiles(understudy: Understudy, stops: (() => Promise<void>)[]): Promise<void> {
+  const say = (text: string) => process.stderr.write(`understudy: ${text}\n`);
+  const { watchFixtures } = await import("../fixtures/watch-fixtures.ts");
+  const fixtures = await watchFixtures(understudy.fixtures, {
+    sandboxes: () => understudy.sandboxes.all(),
+    onChange: ({ message }) => say(message),
+    onProblem: (error, fixture) =>
+      say(`fixture ${fixture} stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
+  });
+  stops.push(() => fixtures.close());
+}
+
+/** The first signal lets open requests finish; a second does not wait. */
+function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<void>)[]): void {
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) process.exit(130);
+    stopping = true;
+    try {
+      await Promise.all(stops.map((end) => end()));
+      await understudy.close();
+      process.exit(0);
+    } catch (error) {
+      process.stderr.write(`understudy: ended with a failure: ${(error as Error).message}\n`);
+      process.exit(1);
+    }
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}
