@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { collection } from "../state/collection.ts";
 import { emptyTables } from "../state/table.ts";
 import { type Timer, timers } from "../state/timers.ts";
+import type { FaultGate } from "./fault-gate.ts";
 import { type ManagedSandbox, SandboxRegistry } from "./registry.ts";
 import { decodeSnapshot, encodeSnapshot, type SnapshotDocument } from "./snapshot-document.ts";
 
@@ -66,12 +67,7 @@ function makeRegistry(): SandboxRegistry {
     },
     defaults: { fixture: "model", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },
     wallClock: () => START,
-    faults: () => ({
-      armed: false,
-      before: async () => undefined,
-      after: async () => undefined,
-      nearMisses: () => [],
-    }),
+    faults: () => ({ armed: false }) as FaultGate,
     worldParts: () => ({
       // A timer leaves a trace, so that running one twice or never is seen.
       timerHandlers: {
