@@ -35,7 +35,9 @@ async function* written({ services, last_event_id, since }: EventSource, signal:
   while (!services.isClosed && !signal.aborted) {
     // Asked for before reading: what is committed while a slow client takes these events is not missed.
     const change = services.changed(signal);
-    const { events, ended } = since(services.read(), position);
+    const { events, latest, ended } = since(services.read(), position);
+    // A snapshot was restored: what comes from here on takes the positions again.
+    position = Math.min(position, latest);
     for (const event of events) {
       yield `id: ${event.position}\ndata: ${JSON.stringify(event.data)}\n\n`;
       position = event.position;
