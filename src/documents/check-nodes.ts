@@ -1,6 +1,7 @@
-import { type Alias, isAlias, isCollection, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
+import type { Alias, Node, Scalar } from "yaml";
 import { DANGEROUS_KEYS } from "./dangerous-keys.ts";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
+import { isAlias, isCollection, isMap, isScalar, isSeq } from "./yaml-package.ts";
 import type { SyntaxProblem } from "./yaml-syntax.ts";
 
 export interface CheckedNodes {

@@ -1,6 +1,7 @@
-import { type Alias, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import type { Alias, Node } from "yaml";
 import { keyName, offsetOf } from "./check-nodes.ts";
 import type { DocumentLimits } from "./document-limits.ts";
+import { isAlias, isMap, isScalar, isSeq } from "./yaml-package.ts";
 
 /** What a document stands for is beyond its limits; the message says which, the offset where. */
 export class ExpansionError extends Error {

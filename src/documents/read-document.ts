@@ -1,4 +1,4 @@
-import { type Alias, isAlias, isMap, isSeq, type LineCounter, type Node } from "yaml";
+import type { Alias, LineCounter, Node } from "yaml";
 import { checkNodes, keyName, offsetOf } from "./check-nodes.ts";
 import { DANGEROUS_KEYS } from "./dangerous-keys.ts";
 import {
@@ -11,6 +11,7 @@ import {
 } from "./document-error.ts";
 import { DEFAULT_LIMITS, type DocumentLimits } from "./document-limits.ts";
 import { ExpansionError, plainValue } from "./plain-value.ts";
+import { isAlias, isMap, isSeq } from "./yaml-package.ts";
 import { parseYaml, type SyntaxProblem, UnreadableText } from "./yaml-syntax.ts";
 
 export interface Position {

@@ -1,7 +1,8 @@
-import { Composer, type CST, Lexer, LineCounter, type ParsedNode, Parser } from "yaml";
+import type { Composer, CST, LineCounter, ParsedNode } from "yaml";
 import { MAX_PROBLEMS } from "./document-error.ts";
 import type { DocumentLimits } from "./document-limits.ts";
 import { syntaxMessage } from "./syntax-message.ts";
+import { yaml } from "./yaml-package.ts";
 
 /** A fault in a text, placed by the offset of its first character. */
 export interface SyntaxProblem {
@@ -35,7 +36,7 @@ export class UnreadableText extends Error {
  * @throws UnreadableText
  */
 export function parseYaml(text: string, limits: DocumentLimits): YamlSyntax {
-  const lines = new LineCounter();
+  const lines = new (yaml().LineCounter)();
   const tokens = readTokens(text, limits, lines);
   return { root: compose(tokens, text, lines), lines };
 }
@@ -44,6 +45,7 @@ function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): C
   const refuse = (offset: number, message: string): never => {
     throw new UnreadableText([{ offset, message }], lines);
   };
+  const { Lexer, Parser } = yaml();
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
   const tokens: CST.Token[] = [];
@@ -83,7 +85,7 @@ function openCollections(stack: readonly CST.Token[], interesting: number): numb
 
 function compose(tokens: readonly CST.Token[], text: string, lines: LineCounter): ParsedNode | null {
   const problems: SyntaxProblem[] = [];
-  const composer = new Composer({
+  const composer = new (yaml().Composer)({
     schema: "core", // also under a %YAML 1.1 directive, whose dates and merge keys nobody expects
     resolveKnownTags: false,
     uniqueKeys: false, // its check is quadratic; ours is in check-nodes.ts
