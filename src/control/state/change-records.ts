@@ -32,9 +32,8 @@ export async function insertRecord({ state, sandbox, actor }: Target, given: Fie
     record[collection.idField] ??= tx.newId(collection.prefix);
     if (given[collection.idField] === undefined) requireFree(tx, collection, record[collection.idField]);
     record = inOrder(record, state);
-    requireWhole(state, record, tx);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
-    return present(state, tx, inserted);
+    return wholeRecord(state, tx, inserted);
   });
 }
 
@@ -130,11 +129,15 @@ function publicOrSelf(state: StateCollection, record: Fields, tx: Transaction): 
   }
 }
 
-function requireWhole(state: StateCollection, record: Fields, tx: Transaction): void {
-  const id = record[state.collection.idField];
-  if (typeof id !== "string" || id === "") throw unprocessable(state.collection.idField, id, "must be given");
+/**
+ * As it stands now that the rules have stored it; judged here and not before, since rules add to it.
+ * @throws Problem 422 for the field that neither caller nor rules nor schema could make fit
+ */
+function wholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): object {
+  const record = (tx.get(state.collection, state.collection.idOf(inserted)) ?? inserted) as Fields;
   const { problem } = wholeness(state, record, tx);
   if (problem) throw problem;
+  return state.toPublic(record, tx);
 }
 
 /** Whether a stored record's public form fits its schema; used for uploaded snapshots too. */
