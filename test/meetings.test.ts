@@ -447,7 +447,7 @@ describe("state of meetings", () => {
     expect((await state("GET", "meeting_transcripts?session_id=mbsess_standup")).body.total).toBe(0);
   });
 
-  it("5 the reference world's sessions hold the entries and speakers that it promises", async () => {
+  it("G16 the reference world's sessions hold the entries and speakers that it promises", async () => {
     const held = await state("GET", "meeting_transcripts?limit=100");
     const by = (session: string) =>
       held.body.items.filter((entry: { session_id: string }) => entry.session_id === session);

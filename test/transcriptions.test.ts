@@ -119,7 +119,7 @@ describe("transcriptions.list_sentences", () => {
     expect(answers[0]!.body.actions).toMatchObject({ next: expect.anything(), previous: expect.anything() });
   });
 
-  it("3 links stay within the sandbox of the request", async () => {
+  it("G17 links stay within the sandbox of the request", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
     const { body } = await api.call("dan", "GET", `/_s/other${BASE}/trans_short/sentences`);
     const { href } = body.actions.get_paragraphs;
@@ -320,7 +320,7 @@ describe("state of transcriptions", () => {
     expect([status, body.field]).toEqual([422, "pii_redaction[0]"]);
   });
 
-  it("4 deleting a transcription takes its sentences along", async () => {
+  it("G17 deleting a transcription takes its sentences along", async () => {
     expect((await state("DELETE", "transcriptions/trans_short")).status).toBe(204);
     expect((await state("GET", "sentences?transcription_id=trans_short")).body.total).toBe(0);
     expect((await get("trans_short")).status).toBe(404);

@@ -27,28 +27,30 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
       fields.connection_id === undefined
         ? anyOf(tx, connections, "connection_id")
         : referred(tx, connections, { field: "connection_id", id: fields.connection_id });
-    const { bytes_total, rows_total } = plannedTotals(random);
+    const totals = plannedTotals(random);
     const status = fields.status ?? "running";
     const running = status === "running";
     const length = fields.duration ?? random.int(5, 120);
+    const start_time = fields.start_time ?? (running ? tx.now : tx.now - length * 1000);
     return {
       job_type: "sync",
-      start_time: running ? tx.now : tx.now - length * 1000,
-      bytes_synced: status === "succeeded" ? bytes_total : 0,
-      rows_synced: status === "succeeded" ? rows_total : 0,
+      bytes_synced: status === "succeeded" ? totals.bytes_total : 0,
+      rows_synced: status === "succeeded" ? totals.rows_total : 0,
       duration: running ? null : length,
       ...fields,
       status,
+      start_time,
       connection_id: connection.id,
       organization_id: fields.organization_id ?? connection.organization_id,
+      ...totals,
+      due: running ? start_time + DEFAULT_LENGTH : null,
     };
   },
   insert(tx, record) {
     requireSound(tx, record);
-    const totals = plannedTotals(tx.random("connector_job"));
-    if (record.status !== "running") return tx.insert(connectorJobs, { ...record, due: null, ...totals });
+    if (record.status !== "running") return tx.insert(connectorJobs, record);
     requireFree(tx, record);
-    return startJob(tx, record, { length: DEFAULT_LENGTH, totals });
+    return startJob(tx, record, lengthAndTotals(record));
   },
   update(tx, before, given, actor) {
     requireSound(tx, { ...given, duration: durationAsked(before, given) });
@@ -92,22 +94,17 @@ function requireFree(tx: Transaction, job: ConnectorJob): void {
 /** Still running, perhaps since another instant: it ends as much later. Its figures are the clock's. */
 function moved(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
   requireFree(tx, given);
-  const { bytes_total, rows_total } = before;
-  return startJob(tx, given, {
-    length: before.due! - before.start_time,
-    totals: { bytes_total, rows_total },
-  });
+  return startJob(tx, given, lengthAndTotals(before));
 }
 
 function restarted(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
   requireFree(tx, given);
   const start_time = given.start_time === before.start_time ? tx.now : given.start_time;
-  const { bytes_total, rows_total } = before;
-  return startJob(
-    tx,
-    { ...given, start_time },
-    { length: DEFAULT_LENGTH, totals: { bytes_total, rows_total } },
-  );
+  return startJob(tx, { ...given, start_time }, { ...lengthAndTotals(before), length: DEFAULT_LENGTH });
+}
+
+function lengthAndTotals({ due, start_time, bytes_total, rows_total }: ConnectorJob) {
+  return { length: (due ?? start_time) - start_time, totals: { bytes_total, rows_total } };
 }
 
 interface Change {
