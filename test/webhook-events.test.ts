@@ -43,7 +43,12 @@ describe("interfaces 4 POST S/events", () => {
     await api.trigger({ event: "thread.deleted", for: "thread_welcome" });
     await api.trigger({ event: "user.created", for: "usr_cleo" });
     const data = (await receiver.requests()).map(({ body }) => JSON.parse(body).data);
-    expect(data[0]).toMatchObject({ user_id: "usr_cleo", name: "Cleo M.", email: "cleo@acme.test", verified: true });
+    expect(data[0]).toMatchObject({
+      user_id: "usr_cleo",
+      name: "Cleo M.",
+      email: "cleo@acme.test",
+      verified: true,
+    });
     expect(data[1]).toEqual({ thread_id: "thread_welcome", organization_id: "org_acme" });
     expect(Object.keys(data[2])).toEqual(["user_id", "email", "created_at"]);
   });
@@ -79,7 +84,8 @@ describe("interfaces 4 POST S/events", () => {
     expect(await api.trigger({ event: "user.created" })).toHaveLength(1);
     expect(await api.trigger({ event: "user.created", for: "usr_eve" })).toHaveLength(1);
     expect(await api.trigger({ event: "user.created", organization: "org_globex" })).toHaveLength(1);
-    const messages = (await api.control("GET", "/state/messages?thread_id=thread_welcome&limit=1")).body.items;
+    const messages = (await api.control("GET", "/state/messages?thread_id=thread_welcome&limit=1")).body
+      .items;
     expect(await api.trigger({ event: "message.created", for: messages[0].id })).toHaveLength(1);
     expect(await acme.requests()).toHaveLength(2);
     expect(await globex.requests()).toHaveLength(2);
@@ -91,7 +97,9 @@ describe("interfaces 4 POST S/events", () => {
       webhooks: [{ id: "wh_z", organization_id: "org_zeta", events: ["user.created"], active: true }],
     };
     const other = await startWebhooks({ fixture });
-    expect(await other.trigger({ event: "user.created" })).toMatchObject([{ webhook_id: "wh_z", response_code: 0 }]);
+    expect(await other.trigger({ event: "user.created" })).toMatchObject([
+      { webhook_id: "wh_z", response_code: 0 },
+    ]);
     await other.close();
   });
 

@@ -42,7 +42,9 @@ export interface Delivery {
   next_retry?: string | null;
 }
 
-export async function startWebhooks(options: Parameters<typeof startReference>[0] = {}): Promise<WebhookBench> {
+export async function startWebhooks(
+  options: Parameters<typeof startReference>[0] = {},
+): Promise<WebhookBench> {
   const api = await startReference(options);
   const control: WebhookBench["control"] = (method, path, body) =>
     api.call(undefined, method, `/_control/sandboxes/default${path}`, body);

@@ -190,6 +190,9 @@ describe("4.21 deliveries of the reference world", () => {
     const requests = await receiver.requests();
     expect(requests.map(({ verdict }) => verdict)).toEqual(["valid", "valid"]);
     expect(requests[0]!.body).toBe(requests[1]!.body);
-    expect(JSON.parse(requests[0]!.body)).toMatchObject({ event: "file.processed", delivery_id: "del_failed" });
+    expect(JSON.parse(requests[0]!.body)).toMatchObject({
+      event: "file.processed",
+      delivery_id: "del_failed",
+    });
   });
 });
