@@ -232,7 +232,7 @@ describe("G24 webhooks.redeliver", () => {
   it("G24 a redelivery that fails leaves the pending retry as it was; one that succeeds cancels it", async () => {
     const receiver = await api.receiver([500, 502, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
-    const [{ delivery_id }] = (await api.trigger()) as [{ delivery_id: string }];
+    const { delivery_id } = (await api.trigger())[0]!;
     await api.advanceBy("30s");
     const path = `/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`;
     const failed = await api.call("ada", "POST", path);
@@ -256,7 +256,7 @@ describe("G24 webhooks.redeliver", () => {
   it("G24 redeliveries count as attempts and do not shorten the schedule", async () => {
     const receiver = await api.receiver([500]);
     const { webhook_id } = await api.webhook(receiver.url);
-    const [{ delivery_id }] = (await api.trigger()) as [{ delivery_id: string }];
+    const { delivery_id } = (await api.trigger())[0]!;
     const path = `/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`;
     for (let i = 0; i < 3; i++) await api.call("ada", "POST", path);
     await api.advanceBy("1d");
@@ -267,7 +267,7 @@ describe("G24 webhooks.redeliver", () => {
   it("G24 a redelivery that is answered 410 disables the webhook", async () => {
     const receiver = await api.receiver([500, 410]);
     const { webhook_id } = await api.webhook(receiver.url);
-    const [{ delivery_id }] = (await api.trigger()) as [{ delivery_id: string }];
+    const { delivery_id } = (await api.trigger())[0]!;
     const path = `/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`;
     expect((await api.call("ada", "POST", path)).body.data).toMatchObject({
       response_code: 410,
@@ -287,7 +287,7 @@ describe("G24 webhooks.redeliver", () => {
     for (let round = 0; round < 50; round++) {
       hits = 0;
       succeedAt = Number.POSITIVE_INFINITY;
-      const [{ delivery_id }] = (await api.trigger()) as [{ delivery_id: string }];
+      const { delivery_id } = (await api.trigger())[0]!;
       // Every other round one of them succeeds, and those whose turn comes after it are refused.
       succeedAt = round % 2 === 0 ? Number.POSITIVE_INFINITY : 2 + (round % 19);
       const path = `/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`;

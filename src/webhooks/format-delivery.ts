@@ -43,9 +43,12 @@ function verdictOf(judgement: Judgement | undefined): string {
   return judgement === undefined ? "not checked (no --secret)" : judgement.verdict.toUpperCase();
 }
 
-/** What a stranger sent must not steer the terminal. */
+/** What a stranger sent must not steer the terminal, nor turn its text around. */
 function clean(text: string): string {
-  return text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, (character) => JSON.stringify(character).slice(1, -1));
+  return text.replaceAll(
+    /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function shown(body: Buffer): string {

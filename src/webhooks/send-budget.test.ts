@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { SendBudget } from "./send-budget.ts";
+
+describe("SendBudget", () => {
+  it("6.4 gives out so many places and calls back who waits, first come first served", () => {
+    const budget = new SendBudget(2);
+    const log: string[] = [];
+    const claim = (name: string) => {
+      const retry = () => {
+        log.push(`${name} ${budget.take(retry) ? "takes" : "waits"}`);
+      };
+      return retry;
+    };
+    const [a, b, c, d] = ["a", "b", "c", "d"].map(claim) as [() => void, () => void, () => void, () => void];
+    for (const one of [a, b, c, d]) one();
+    expect(log).toEqual(["a takes", "b takes", "c waits", "d waits"]);
+    budget.release();
+    expect(log.at(-1)).toBe("c takes");
+    budget.forget(d);
+    budget.release();
+    expect(log).toHaveLength(5);
+  });
+
+  it("6.4 a place that the first who waits no longer needs goes to the next", () => {
+    const budget = new SendBudget(1);
+    budget.take(() => {});
+    let served = false;
+    budget.take(() => {});
+    budget.take(() => {
+      served = budget.take(() => {});
+    });
+    budget.release();
+    expect(served).toBe(true);
+  });
+});
