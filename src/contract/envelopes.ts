@@ -33,7 +33,7 @@ const RENDERERS: Record<Envelope, (error: RenderedError, context: ErrorContext) 
     error: {
       message,
       type: TYPES_OF_B[status] ?? (status >= 500 ? "server_error" : "invalid_request_error"),
-      code: spellings?.[code] ?? CODES_OF_B[code] ?? code,
+      code: codeInB(code, spellings),
       // G08: a validation error says which parameter it is about.
       ...(status === 422 && typeof details["field"] === "string" ? { param: details["field"] } : {}),
     },
@@ -57,6 +57,11 @@ const CODES_OF_B: Record<string, string> = {
   RATE_LIMIT_EXCEEDED: "rate_limit_exceeded",
   SPENDING_LIMIT_EXCEEDED: "spending_limit_exceeded",
 };
+
+/** How envelope B spells a catalogue code. */
+export function codeInB(code: string, spellings: ErrorContext["spellings"]): string {
+  return spellings?.[code] ?? CODES_OF_B[code] ?? code;
+}
 
 const TYPES_OF_C: Record<number, string> = {
   401: "AuthenticationError",

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { ASSUMPTIONS } from "../contract/assumptions.ts";
-import { type Envelope, envelopeFor } from "../contract/envelopes.ts";
+import { codeInB, type Envelope, envelopeFor } from "../contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, errorCodesOf, type Success, successesOf } from "../contract/operation.ts";
 import { SchemaComponents } from "./schema-components.ts";
@@ -152,12 +152,14 @@ function requestBody({ body }: AnyOperation, components: SchemaComponents): Json
 }
 
 function successResponse(success: Success, components: SchemaComponents): Json {
-  const content =
-    success.schema !== undefined
-      ? { "application/json": { schema: components.place(success.schema) } }
-      : Object.fromEntries(
-          (success.content_types ?? []).map((type) => [type, { schema: { type: "string" } }]),
-        );
+  const content = {
+    ...(success.schema === undefined
+      ? {}
+      : { "application/json": { schema: components.place(success.schema) } }),
+    ...Object.fromEntries(
+      (success.content_types ?? []).map((type) => [type, { schema: { type: "string" } }]),
+    ),
+  };
   return {
     description: success.description ?? (success.status === 204 ? "Done; there is no body." : "Success"),
     headers: {
@@ -201,12 +203,8 @@ function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode
 function errorSchema(operation: AnyOperation, envelope: Envelope, codes: ErrorCode[]): Json {
   const ref = { $ref: `#/components/schemas/Error${envelope}` };
   if (envelope === "C") return ref;
-  const spelled = codes.map((code) => (envelope === "B" ? spellingInB(operation, code) : code));
+  const spelled = codes.map((code) => (envelope === "B" ? codeInB(code, operation.spellings) : code));
   return { allOf: [ref, { properties: { error: { properties: { code: { enum: spelled } } } } }] };
-}
-
-function spellingInB(operation: AnyOperation, code: ErrorCode): string {
-  return operation.spellings?.[code] ?? (code === "RATE_LIMIT_EXCEEDED" ? "rate_limit_exceeded" : code);
 }
 
 const text = { type: "string" };
@@ -261,6 +259,12 @@ const STANDARD_HEADERS: Json = {
   "X-RateLimit-Limit": { description: "Requests per minute of the plan", schema: { type: "integer" } },
   "X-RateLimit-Remaining": { description: "Requests left in this window", schema: { type: "integer" } },
   "X-RateLimit-Reset": { description: "End of the window, Unix seconds", schema: { type: "integer" } },
+  "x-ratelimit-limit-requests": { description: "As X-RateLimit-Limit", schema: { type: "integer" } },
+  "x-ratelimit-remaining-requests": { description: "As X-RateLimit-Remaining", schema: { type: "integer" } },
+  "x-ratelimit-reset-requests": { description: "Time to the end of the window, such as `41s`", schema: text },
+  "x-ratelimit-limit-tokens": { description: "Tokens per minute (G07)", schema: { type: "integer" } },
+  "x-ratelimit-remaining-tokens": { description: "Tokens left in this window", schema: { type: "integer" } },
+  "x-ratelimit-reset-tokens": { description: "As x-ratelimit-reset-requests", schema: text },
   "X-Sandbox-Decision": { description: "Understudy's own: what decided this answer", schema: text },
 };
 

@@ -1,0 +1,18 @@
+import sharp from "sharp";
+
+const SIZE = { width: 16, height: 16 };
+
+export async function png(name: string): Promise<File> {
+  const bytes = await sharp({ create: { ...SIZE, channels: 3, background: "#336699" } })
+    .png()
+    .toBuffer();
+  return new File([new Uint8Array(bytes)], name, { type: "image/png" });
+}
+
+/** A mask that asks for everything to be filled. */
+export async function transparentPng(name: string): Promise<File> {
+  const bytes = await sharp({ create: { ...SIZE, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } })
+    .png()
+    .toBuffer();
+  return new File([new Uint8Array(bytes)], name, { type: "image/png" });
+}

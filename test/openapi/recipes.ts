@@ -1,0 +1,224 @@
+import type { FreshWorld, Sent } from "./fresh-world.ts";
+import { png, transparentPng } from "./pictures.ts";
+
+/** A realistic request that reaches one documented success. */
+export interface Recipe {
+  status: number;
+  /** Why there are several for one status. */
+  name?: string;
+  request: (world: FreshWorld) => Sent | Promise<Sent>;
+}
+
+const ORG = { organization_id: "org_acme" };
+const STANDUP = { session_id: "mbsess_standup" };
+const SHORT = { transcription_id: "trans_short" };
+/** Nothing listens there, so an attempt ends at once. */
+const NOBODY = "http://127.0.0.1:9/hook";
+
+const ok = (sent: Sent, name?: string): Recipe => ({ status: 200, name, request: () => sent });
+const answering = (status: number, sent: Sent): Recipe => ({ status, request: () => sent });
+const prepared = (status: number, request: Recipe["request"]): Recipe => ({ status, request });
+
+/** What a client holds after a first call, for `If-None-Match`. */
+const held = (path: string): Recipe =>
+  prepared(304, async (world) => {
+    const first = await world.call(path, "GET", { who: "dan", params: SHORT });
+    return { who: "dan", params: SHORT, headers: { "if-none-match": first.headers.get("etag")! } };
+  });
+const TRANSCRIPTION = "/v1/audio/transcribe/{transcription_id}";
+
+const registered = async (world: FreshWorld): Promise<Sent> => {
+  const { path, query, ...upload } = await world.upload(5);
+  await world.api.call(undefined, "PUT", `${path}?${query}`, "hello", { "content-type": "text/plain" });
+  return { who: "dan", params: ORG, body: upload };
+};
+
+const form = (fields: Record<string, string | Blob>): FormData => {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields)) data.append(name, value);
+  return data;
+};
+
+/** By operation id; each documented success has at least one. A new operation fails the run until it has its own. */
+export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
+  "users.set_current_organization": [ok({ who: "ada", body: { organization_id: "org_initech" } })],
+  "auth.create_token": [
+    ok({ who: "dan" }),
+    ok({ body: { api_key: "ak_adaOwnerAcme000000000000000000000000000" } }, "key in the body"),
+  ],
+  "auth.refresh_token": [
+    prepared(200, async (world) => {
+      const { body } = await world.call("/v1/auth/token", "POST", { who: "dan" });
+      return { body: { refresh_token: body.refresh_token } };
+    }),
+  ],
+  "departments.reparent": [
+    ok({ who: "ada", params: { ...ORG, department_id: "dept_ml" }, body: { new_parent_id: "dept_ops" } }),
+    ok(
+      { who: "ben", params: { ...ORG, department_id: "dept_eng" }, body: { new_parent_id: null } },
+      "to the top",
+    ),
+  ],
+  "audit_logs.export": [
+    ok({ who: "ada", params: ORG, query: "entity_type=department&from_date=2026-01-01" }),
+  ],
+  "connectors.list_auth_configs": [ok({ who: "ben" })],
+  "music_collections.list_tracks": [
+    ok({ who: "dan", params: { ...ORG, collection_id: "mcoll_focus" }, query: "limit=3&offset=447" }),
+  ],
+  "threads.delete": [ok({ who: "dan", params: { thread_id: "thread_long" } })],
+  "assistants.list_history": [
+    ok({ who: "dan", params: { assistant_id: "asst_helper" }, query: "action=updated&limit=100" }),
+  ],
+  "change_logs.list": [ok({ who: "ada", params: ORG, body: { take: 5, resource_type: "assistant" } })],
+  "share_links.revoke": [
+    answering(204, { who: "cleo", params: { dashboard_id: "dsh_revenue", link_id: "slink_board" } }),
+  ],
+  "share_links.resolve": [ok({ params: { slug: "revenue-board" } })],
+  "usage.retrieve_limits": [ok({ who: "dan", params: { org_id: "org_acme" }, query: "month=3&year=2026" })],
+  "models.list_for_organization": [
+    prepared(200, async (world) => {
+      await world.control("PATCH", "", { settings: { preview: "on" } });
+      return { who: "dan", params: ORG };
+    }),
+  ],
+  "models.list": [ok({ who: "dan" })],
+  "models.list_v2": [ok({ who: "dan" })],
+  "model_responses.create": [
+    ok({
+      who: "ada",
+      body: {
+        model: "atlas-large",
+        inputs: [
+          { role: "system", content: "Be brief." },
+          { role: "user", content: "What is in it?", files: [{ file_id: "file_policies" }] },
+        ],
+      },
+    }),
+    ok(
+      { who: "ada", body: { model: "comet-mini", inputs: [{ role: "user", texts: [{ text: "Hello" }] }] } },
+      "the shorter form",
+    ),
+  ],
+  "meeting_sessions.export_transcript": ["txt", "srt", "json"].map((format) =>
+    ok({ who: "dan", params: STANDUP, query: `format=${format}` }, format),
+  ),
+  "meeting_sessions.delete_permanently": [answering(204, { who: "cleo", params: STANDUP })],
+  "meeting_sessions.stop": [ok({ who: "cleo", params: { session_id: "mbsess_live" } })],
+  "meeting_sessions.stream_transcripts": [ok({ who: "dan", params: STANDUP })],
+  "meeting_sessions.stream_status": [ok({ who: "dan", params: STANDUP })],
+  "meeting_sessions.stream_logs": [ok({ who: "dan", params: STANDUP, headers: { "last-event-id": "1" } })],
+  "transcriptions.list_sentences": [
+    ok({ who: "dan", params: { transcription_id: "trans_interview" }, query: "limit=10&offset=20" }),
+    ok({ who: "dan", params: { transcription_id: "trans_redacted" } }, "redacted"),
+    held(`${TRANSCRIPTION}/sentences`),
+  ],
+  "transcriptions.list_paragraphs": [ok({ who: "dan", params: SHORT }), held(`${TRANSCRIPTION}/paragraphs`)],
+  "transcriptions.export_srt": [ok({ who: "dan", params: SHORT }), held(`${TRANSCRIPTION}/subtitles/srt`)],
+  "transcriptions.export_vtt": [ok({ who: "dan", params: SHORT }), held(`${TRANSCRIPTION}/subtitles/vtt`)],
+  "connector_jobs.list": [
+    ok({ who: "dan", params: ORG, query: "job_type=sync&order_by=-duration&start_date=2026-03-01" }),
+  ],
+  "connector_jobs.retrieve": [ok({ who: "dan", params: { ...ORG, job_id: "job_sync_done" } })],
+  "connector_jobs.trigger": [
+    answering(201, { who: "dan", params: ORG, body: { connection_id: "conn_wiki", job_type: "sync" } }),
+  ],
+  "connector_jobs.cancel": [answering(204, { who: "dan", params: { ...ORG, job_id: "job_sync_running" } })],
+  "connector_notifications.retrieve": [ok({ who: "dan", params: ORG })],
+  "connector_notifications.update": [
+    ok({
+      who: "dan",
+      params: ORG,
+      body: {
+        notifications: [
+          { type: "webhook", url: NOBODY, events: ["connector.job.failed"] },
+          { type: "email", email: "ops@acme.test", events: ["connector.job.succeeded", "file.processed"] },
+        ],
+      },
+    }),
+  ],
+  "connector_notifications.test": [
+    ok({ who: "dan", params: ORG, body: { notification_type: "email" } }, "e-mail"),
+    ok({ who: "dan", params: ORG, body: { notification_type: "webhook", url: NOBODY } }, "webhook"),
+  ],
+  "webhooks.create": [answering(201, { who: "dan", body: { url: NOBODY, events: ["user.created"] } })],
+  "webhooks.list": [ok({ who: "dan" })],
+  "webhooks.update": [
+    ok({ who: "dan", params: { webhook_id: "wh_ops" }, body: { events: ["thread.deleted"], active: true } }),
+  ],
+  "webhooks.delete": [ok({ who: "dan", params: { webhook_id: "wh_ops" } })],
+  "webhooks.test": [ok({ who: "dan", params: { webhook_id: "wh_ops" } })],
+  "webhooks.list_deliveries": [ok({ who: "dan", params: { webhook_id: "wh_ops" } })],
+  "webhooks.redeliver": [ok({ who: "dan", params: { webhook_id: "wh_ops", delivery_id: "del_failed" } })],
+  "files.create_upload_url": [
+    ok({ who: "dan", params: ORG, body: { filename: "a.pdf", file_size: 10, mime_type: "application/pdf" } }),
+  ],
+  "files.register": [
+    prepared(201, registered),
+    prepared(200, async (world) => {
+      const sent = await registered(world);
+      await world.call("/v1/organizations/{organization_id}/files", "POST", sent);
+      return sent;
+    }),
+  ],
+  "files.upload": [
+    prepared(201, () => ({
+      who: "dan",
+      params: ORG,
+      body: form({ file: new File(["# Notes"], "notes.md", { type: "text/markdown" }) }),
+    })),
+  ],
+  "uploads.put": [
+    prepared(200, async (world) => {
+      const { query } = await world.upload(5);
+      return { params: { bucket: "uploads" }, query, body: "hello" };
+    }),
+    prepared(308, async (world) => {
+      const { query } = await world.upload(10);
+      const headers = { "content-range": "bytes 0-4/10" };
+      return { params: { bucket: "uploads" }, query, body: "hello", headers };
+    }),
+  ],
+  "uploads.cancel": [
+    prepared(499, async (world) => {
+      const { query } = await world.upload(5);
+      return { params: { bucket: "uploads" }, query };
+    }),
+  ],
+  "store_files.retrieve_status": ["file_handbook", "file_policies", "file_broken"].map((file_id) =>
+    ok({ who: "dan", params: { ...ORG, store_id: "vs_handbook", file_id } }, file_id),
+  ),
+  "store_files.attach": [
+    answering(202, {
+      who: "dan",
+      params: { ...ORG, store_id: "vs_empty" },
+      body: { file_id: "file_loose" },
+    }),
+    ok({ who: "dan", params: { ...ORG, store_id: "vs_handbook" }, body: { file_id: "file_handbook" } }),
+  ],
+  "images.uncrop": [
+    prepared(200, async () => ({
+      who: "dan",
+      body: form({
+        provider: "provider_a",
+        organization_id: "org_acme",
+        extend_left: "4",
+        seed: "7",
+        image_file: await png("picture.png"),
+      }),
+    })),
+    {
+      status: 200,
+      name: "provider_b",
+      request: async () => ({
+        who: "dan",
+        body: form({
+          provider: "provider_b",
+          organization_id: "org_acme",
+          image_file: await png("picture.png"),
+          mask_file: await transparentPng("mask.png"),
+        }),
+      }),
+    },
+  ],
+};
