@@ -9,8 +9,11 @@ import { createControl } from "./control/handle-control.ts";
 import { createInternal, type Mount } from "./control/internal.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
 import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
+import { createFaults } from "./faults/create-faults.ts";
+import type { ScenarioLibrary } from "./faults/scenario-library.ts";
 import { createFixtureSource, type WatchableFixtureSource } from "./fixtures/fixture-source.ts";
 import { closeServer } from "./http/close-server.ts";
+import { createWirePerformer } from "./http/perform-wire.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
 import { Keeper } from "./persistence/keeper.ts";
@@ -18,9 +21,9 @@ import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
 import { RESOURCES } from "./resources/index.ts";
 import { requireBudget } from "./resources/usage/require-budget.ts";
+import { spendingFigures } from "./resources/usage/spending-figures.ts";
 import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./resources/webhooks/wiring.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
-import type { FaultGate } from "./sandbox/fault-gate.ts";
 import { type ClockSetting, SandboxRegistry } from "./sandbox/registry.ts";
 import { RequestTally } from "./sandbox/request-tally.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
@@ -58,6 +61,7 @@ export interface UnderstudyOptions {
 export interface Understudy {
   readonly sandboxes: SandboxRegistry;
   readonly fixtures: WatchableFixtureSource;
+  readonly scenarios: ScenarioLibrary;
   readonly server: Server;
   /** Binds and resolves with the base URL. */
   listen(port: number, host: string): Promise<string>;
@@ -90,6 +94,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const keeper = options.persist && new Keeper({ ...options.persist, wallClock: Date.now, log });
   const durable =
     keeper && options.persist?.durable ? (sandbox: Sandbox) => keeper.flushed(sandbox) : undefined;
+  const faults = createFaults({ ...options, operations, spending: spendingFigures });
+  const wires = createWirePerformer();
   const sandboxes = new SandboxRegistry({
     fixtures,
     defaults: {
@@ -100,11 +106,11 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
     wallClock: Date.now,
     tally,
-    faults: () => NO_FAULTS,
+    faults: faults.ofSandbox,
     worldParts: (sandbox) => {
       const sender = deliveries.worldParts(sandbox);
       return {
-        timerHandlers: { ...timerHandlers, ...sender.timerHandlers },
+        timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.timers(sandbox) },
         onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox(), parts)),
         onReplace: sender.onReplace,
         onCommit: (world, commit) => {
@@ -152,15 +158,16 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       services: (sandbox) => servicesOf(sandbox, parts),
       formSpace: (sandbox) => uploads.of(sandbox),
       durable,
-      performWire: async (_effect, exchange) => void exchange.response.destroy(),
+      performWire: wires.perform,
       log,
     },
   });
-  const createDefault = () => sandboxes.create({ name: "default", scenarios: options.scenarios });
+  const createDefault = () => sandboxes.create({ name: "default", scenarios: faults.named });
   if (keeper === undefined) createDefault();
   return {
     sandboxes,
     fixtures,
+    scenarios: faults.library,
     server,
     listen: async (port, host) => {
       await keeper?.load(sandboxes, {
@@ -178,6 +185,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
     close: async () => {
       await closeServer(server, () => {
+        wires.close();
         for (const { world } of sandboxes.all()) world.close();
       });
       await keeper?.close();
@@ -187,13 +195,6 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
   };
 }
-
-const NO_FAULTS: FaultGate = {
-  armed: false,
-  before: async () => undefined,
-  after: async () => undefined,
-  nearMisses: () => [],
-};
 
 function servicesOf(
   sandbox: Sandbox,

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { ApiError } from "../contract/errors.ts";
 import { clip, DocumentError, type DocumentProblem } from "../documents/document-error.ts";
 import { nearest } from "../documents/nearest.ts";
+import { UnknownScenario } from "../sandbox/fault-gate.ts";
 
 export interface ProblemOptions {
   /** A stable word for programs, such as `unknown-sandbox`; the last part of `type`. */
@@ -82,7 +83,13 @@ export function conflict(kind: string, detail: string, advice: string): Problem 
 export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof DocumentError) return documentProblem(error);
+  if (error instanceof UnknownScenario) return unknownScenario(error);
   return error instanceof ApiError ? apiProblem(error) : undefined;
+}
+
+/** 422: the name stands in the call's body, not in its path. */
+export function unknownScenario({ scenario, hint }: UnknownScenario, field = "scenarios"): Problem {
+  return unprocessable(field, scenario, "names no scenario; S/scenarios lists them", hint);
 }
 
 function documentProblem(error: DocumentError): Problem {

@@ -27,11 +27,15 @@ export interface Exchange {
   /** The step that would be named if the request were refused now. */
   stage: "route" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule";
   decision: string;
+  /** The fault that did no more than delay it; what decides an answer is named before it. */
+  delayed_by: string | undefined;
   code: string | null;
   reasons: readonly string[];
   warnings: string[];
   /** What arrived, for the journal and for fault rules that match on bodies. */
   body: Buffer | undefined;
+  /** The body on its way in: whoever asks for it, it is read once. */
+  receiving: Promise<Buffer> | undefined;
   /** Removes the temporary files of a multipart body. */
   cleanUp: (() => void) | undefined;
 }

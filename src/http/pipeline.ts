@@ -8,7 +8,7 @@ import { checkResponse, errorAnswer, internalError, toAnswer } from "./answer.ts
 import { bodyStream } from "./body-stream.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { ClientGone } from "./read-body.ts";
-import { record } from "./record.ts";
+import { record, recordWire } from "./record.ts";
 import type { Router } from "./router.ts";
 import { send, sendStream } from "./send.ts";
 import * as step from "./steps.ts";
@@ -41,15 +41,14 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
   let answer: Answer;
   try {
     answer = await proceed(parts, exchange);
-    if (exchange.decision === "") exchange.decision = "ok";
+    if (exchange.decision === "") exchange.decision = exchange.delayed_by ?? "ok";
   } catch (error) {
     if (error instanceof ClientGone) return exchange.cleanUp?.();
     if (error instanceof Struck) {
-      exchange.decision = error.strike.decision;
-      exchange.reasons = error.strike.reasons;
+      exchange.decision = error.decision;
       answer = error.answer;
       if (error.wire) {
-        record(exchange, answer, []);
+        recordWire(exchange, error.wire, answer);
         exchange.cleanUp?.();
         return parts.performWire(error.wire, exchange, answer);
       }
@@ -80,7 +79,8 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
   exchange.organization = step.organizationOf(exchange);
 
   const faulty = sandbox.faults.armed || hasOverride(request.headers);
-  if (faulty) await strike(exchange, "before");
+  const struck = faulty ? strike(exchange, "before") : undefined;
+  if (struck !== undefined) await struck;
 
   exchange.stage = "auth";
   step.judgeCredentials(exchange);

@@ -1,4 +1,7 @@
+import type { StrikeEffect } from "../sandbox/fault-gate.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { wireEffect } from "./perform-wire.ts";
+import { standardHeaders } from "./response-headers.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
 export function record(exchange: Exchange, answer: Answer, headers: string[]): void {
@@ -22,4 +25,22 @@ export function record(exchange: Exchange, answer: Answer, headers: string[]): v
     response_headers: headers,
     response_body: answer.body,
   });
+  const { operation, sandbox, code } = exchange;
+  if (operation !== undefined) sandbox.outcomes.count(operation, code ?? answer.status);
 }
+
+/** A wire fault: status 0 and no headers where the client saw neither; `decision` names the fault. */
+export function recordWire(
+  exchange: Exchange,
+  effect: Extract<StrikeEffect, { kind: "wire" }>,
+  answer: Answer,
+): void {
+  if (wireEffect(effect).shows_status) {
+    record(exchange, answer, standardHeaders(exchange));
+  } else {
+    exchange.code = null;
+    record(exchange, NO_ANSWER, []);
+  }
+}
+
+const NO_ANSWER: Answer = { status: 0, headers: {}, content_type: undefined, body: undefined };

@@ -106,10 +106,12 @@ function makeExchange(sandbox: Sandbox, { request, response, path, query, prefix
     organization: undefined,
     stage: "route",
     decision: "",
+    delayed_by: undefined,
     code: null,
     reasons: NONE,
     warnings: [],
     body: undefined,
+    receiving: undefined,
     cleanUp: undefined,
   };
 }

@@ -61,7 +61,10 @@ export function spendTokens(exchange: Exchange, value: unknown): void {
 
 /** The body as it arrived, read once; fault rules may have asked for it already. */
 export async function receiveBody(exchange: Exchange): Promise<Buffer> {
-  exchange.body ??= await readBody(exchange.request, exchange.sandbox.settings.json_limit_mb * 1024 * 1024);
+  if (exchange.body === undefined) {
+    exchange.receiving ??= readBody(exchange.request, exchange.sandbox.settings.json_limit_mb * 1024 * 1024);
+    exchange.body = await exchange.receiving;
+  }
   return exchange.body;
 }
 

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CATALOGUE } from "../contract/errors.ts";
-import type { FaultFacts, Strike, StrikeEffect } from "../sandbox/fault-gate.ts";
+import type { AnswerEffect, FaultFacts, Strike, StrikeEffect, Verdict } from "../sandbox/fault-gate.ts";
 import { renderedAnswer } from "./answer.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { receiveBody } from "./steps.ts";
+import { RequestFacts } from "./request-facts.ts";
 
 type WireEffect = Extract<StrikeEffect, { kind: "wire" }>;
 
 /** A fault decided the answer; carries it past the rest of the line. */
 export class Struck extends Error {
-  readonly strike: Strike;
+  readonly decision: string;
   readonly answer: Answer;
   readonly wire: WireEffect | undefined;
 
-  constructor(strike: Strike, answer: Answer, wire?: WireEffect) {
-    super(strike.decision);
-    this.strike = strike;
+  constructor(decision: string, answer: Answer, wire?: WireEffect) {
+    super(decision);
+    this.decision = decision;
     this.answer = answer;
     this.wire = wire;
   }
@@ -26,105 +26,104 @@ export function hasOverride(headers: Exchange["request"]["headers"]): boolean {
   return (
     headers["x-sandbox-fault"] !== undefined ||
     headers["x-sandbox-delay"] !== undefined ||
-    (headers["prefer"] !== undefined && /\bcode\s*=/.test(String(headers["prefer"])))
+    (headers["prefer"] !== undefined && /\bcode\s*=/i.test(String(headers["prefer"])))
   );
 }
 
 /**
- * Lets the sandbox's faults strike. A delay alone only waits (on the wall clock, frozen or not).
+ * Lets the sandbox's faults strike. A delay alone only waits (on the wall clock, frozen or not). Returns
+ * nothing to wait for where nothing strikes, which is the rule with a thousand faults armed.
  * @throws Struck when a fault answers in place of the operation
  */
-export async function strike(exchange: Exchange, phase: "before" | "after", answer?: Answer): Promise<void> {
-  const { faults } = exchange.sandbox;
-  const found =
-    phase === "before" ? await faults.before(facts(exchange)) : await faults.after(facts(exchange));
-  if (found === undefined) {
-    if (phase === "before") exchange.reasons = faults.nearMisses(facts(exchange));
-    return;
-  }
-  exchange.reasons = found.reasons;
-  if (found.delay_ms > 0) await sleep(found.delay_ms);
+export function strike(
+  exchange: Exchange,
+  phase: "before" | "after",
+  answer?: Answer,
+): Promise<void> | undefined {
+  const facts: FaultFacts = new RequestFacts(exchange);
+  const verdict = exchange.sandbox.faults[phase](facts);
+  if (verdict instanceof Promise) return verdict.then((found) => take(exchange, found, answer));
+  return take(exchange, verdict, answer);
+}
+
+function take(exchange: Exchange, { strike: found, reasons }: Verdict, answer: Answer | undefined) {
+  if (reasons.length > 0)
+    exchange.reasons = exchange.reasons.length === 0 ? reasons : [...exchange.reasons, ...reasons];
+  return found === undefined ? undefined : carryOut(exchange, found, answer);
+}
+
+async function carryOut(exchange: Exchange, found: Strike, answer: Answer | undefined): Promise<void> {
+  // Unreferenced: the client's connection keeps the server alive, a delay alone must not.
+  if (found.delay_ms > 0) await sleep(found.delay_ms, undefined, { ref: false });
   if (found.effect === undefined) {
-    exchange.decision = found.decision;
+    exchange.delayed_by = found.decision;
     return;
   }
-  throw struckBy(exchange, found, found.effect, answer);
+  throw struckBy(exchange, found.decision, { effect: found.effect, answer });
 }
 
 function struckBy(
   exchange: Exchange,
-  found: Strike,
-  effect: StrikeEffect,
-  answer: Answer | undefined,
+  decision: string,
+  { effect, answer }: { effect: StrikeEffect; answer: Answer | undefined },
 ): Struck {
-  switch (effect.kind) {
-    case "refused":
-      return new Struck(found, {
-        status: effect.problem.status,
-        headers: {},
-        content_type: "application/problem+json",
-        body: JSON.stringify({ type: "about:blank", ...effect.problem }),
-      });
-    case "raw":
-      return new Struck(found, {
-        status: effect.status,
-        headers: effect.headers,
-        content_type: undefined,
-        body: effect.body,
-      });
-    case "error":
-      return new Struck(found, catalogueAnswer(exchange, effect));
-    case "wire":
-      return new Struck(
-        found,
-        answer ?? catalogueAnswer(exchange, { kind: "error", code: effect.code ?? "HTTP_503" }),
-        effect,
-      );
-  }
+  if (effect.kind === "refused") return new Struck(decision, refusal(effect));
+  if (effect.kind !== "wire") return new Struck(decision, answerOf(exchange, effect));
+  if (effect.answer !== undefined) return new Struck(decision, answerOf(exchange, effect.answer), effect);
+  // What has no body cannot be cut short or spoilt, so it is a failure that the wire carries then.
+  const bare = answer === undefined || (answer.body === undefined && answer.stream === undefined);
+  return new Struck(decision, bare ? answerOf(exchange, UNAVAILABLE) : answer, effect);
 }
 
-/** A catalogue code in the operation's envelope; a bare 5xx is code `HTTP_503`, type `server_error` (interfaces 6). */
-function catalogueAnswer(exchange: Exchange, effect: Extract<StrikeEffect, { kind: "error" }>): Answer {
-  const known = Object.hasOwn(CATALOGUE, effect.code)
-    ? CATALOGUE[effect.code as keyof typeof CATALOGUE]
-    : undefined;
-  const status = effect.status ?? known?.status ?? Number(/^HTTP_(\d{3})$/.exec(effect.code)?.[1] ?? 503);
-  exchange.code = effect.code;
-  return renderedAnswer(exchange, {
-    error: {
-      code: effect.code,
-      status,
-      type: known?.type ?? (status >= 500 ? "server_error" : "client_error"),
-      message: effect.message ?? known?.message ?? "The service is unavailable.",
-      system_message:
-        known?.system_message ?? "A fault that is armed in this sandbox answered in place of the operation.",
-      details: effect.details ?? {},
-    },
-    headers: effect.headers ?? {},
-  });
-}
+const UNAVAILABLE: AnswerEffect = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
 
-function facts(exchange: Exchange): FaultFacts {
-  const { request } = exchange;
+/** Understudy's own refusal, never the emulated API's (interfaces 3). */
+function refusal({ title, detail }: Extract<StrikeEffect, { kind: "refused" }>): Answer {
   return {
-    operation: exchange.operation!,
-    method: exchange.method,
-    path: exchange.path,
-    query: new URLSearchParams(exchange.query),
-    headers: request.headers,
-    principal: exchange.identity?.principal,
-    organization: exchange.organization,
-    body: () => bodyOf(exchange),
+    status: 400,
+    headers: {},
+    content_type: "application/problem+json",
+    body: JSON.stringify({ type: "urn:understudy:problem:override-refused", title, status: 400, detail }),
   };
 }
 
-/** For matching only: a body that is not JSON matches nothing, and is refused later by validation. */
-async function bodyOf(exchange: Exchange): Promise<unknown> {
-  if (exchange.operation!.body?.kind !== "json") return undefined;
-  const bytes = await receiveBody(exchange);
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return undefined;
+/** A catalogue code in the operation's envelope; a bare 5xx is code `HTTP_503`, type `server_error` (interfaces 6). */
+function answerOf(exchange: Exchange, effect: AnswerEffect): Answer {
+  if (effect.kind === "raw") {
+    const { status, headers, body, content_type } = effect;
+    return { status, headers, body, content_type };
   }
+  const { code, details = {}, headers } = effect;
+  const known = Object.hasOwn(CATALOGUE, code) ? CATALOGUE[code as keyof typeof CATALOGUE] : undefined;
+  const status = effect.status ?? known?.status ?? 503;
+  if (known !== undefined) showRate(exchange, code, status);
+  exchange.code = code;
+  return renderedAnswer(exchange, {
+    error: {
+      code,
+      status,
+      type: known?.type ?? (status >= 500 ? "server_error" : "client_error"),
+      message: known?.message ?? (status >= 500 ? "The service is unavailable." : "The request was refused."),
+      system_message:
+        known?.system_message ??
+        (status >= 500
+          ? "The service could not answer; send the request again later."
+          : `The service answered with status ${status}.`),
+      details,
+    },
+    headers,
+  });
+}
+
+/** A refusal that comes after credentials carries rate headers (G07); a fault's counts nothing all the same. */
+function showRate(exchange: Exchange, code: string, status: number): void {
+  const { identity, operation, sandbox, at } = exchange;
+  if (identity === undefined || exchange.rate !== undefined) return;
+  if (operation?.credentials === false || status === 401) return;
+  const { key_id } = identity.principal;
+  const limit = identity.requests_per_minute;
+  const spent = code === "RATE_LIMIT_EXCEEDED";
+  exchange.rate = spent
+    ? sandbox.windows.exhausted(key_id, limit, at)
+    : sandbox.windows.peek(key_id, limit, at);
 }

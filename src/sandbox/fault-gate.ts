@@ -1,34 +1,55 @@
 import type { AnyOperation, Principal } from "../contract/operation.ts";
+import type { Transaction } from "../state/transaction.ts";
 
-/** What a fault rule may match on; `body` is read only if a rule asks for it. */
+/** What a fault rule may match on, and what a plausible refusal is made of. */
 export interface FaultFacts {
-  operation: AnyOperation;
-  method: string;
-  path: string;
-  query: URLSearchParams;
-  headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly operation: AnyOperation;
+  readonly method: string;
+  /** Without sandbox prefix and query. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Identified, not yet judged. */
-  principal: Principal | undefined;
+  readonly principal: Principal | undefined;
   /** The organization of the path, else the key's current one. */
-  organization: string | undefined;
-  body: () => Promise<unknown>;
+  readonly organization: string | undefined;
+  /** A look at the present. */
+  readonly world: Transaction;
+  /** The window of the caller's key as it stands, counting nothing; undefined for nobody's request. */
+  readonly rate: { limit: number; seconds_left: number } | undefined;
+  /** Parsed JSON once `readBody` was awaited; undefined before, and for a body that is not JSON. */
+  readonly body: unknown;
+  readonly bodyRead: boolean;
+  readBody(): Promise<void>;
 }
 
-/** How a fault answers. `error` takes status, envelope and headers from the operation it hits. */
-export type StrikeEffect =
+/** How a fault answers. `error` takes envelope and spelling from the operation it hits. */
+export type AnswerEffect =
   | {
       kind: "error";
+      /** A catalogue code, or `HTTP_503` and the like for a bare status. */
       code: string;
       status?: number;
-      message?: string;
       details?: Record<string, unknown>;
-      headers?: Record<string, string>;
+      headers: Readonly<Record<string, string>>;
     }
-  | { kind: "raw"; status: number; headers: Record<string, string>; body: string }
-  | { kind: "wire"; wire: WireFault; over_ms?: number; code?: string }
-  | { kind: "refused"; problem: { status: number; title: string; detail: string } };
+  | {
+      kind: "raw";
+      status: number;
+      headers: Readonly<Record<string, string>>;
+      body: string | undefined;
+      content_type: string | undefined;
+    };
 
-export type WireFault = "reset" | "hang" | "empty" | "truncate" | "garbage" | "drip";
+export type StrikeEffect =
+  | AnswerEffect
+  /** `answer` is what the wire carries; without it the operation's own, or a 503 where nothing has run. */
+  | { kind: "wire"; wire: WireFault; over_ms: number; answer: AnswerEffect | undefined }
+  | { kind: "refused"; title: string; detail: string };
+
+export const WIRE_FAULTS = ["reset", "hang", "empty", "truncate", "garbage", "drip"] as const;
+export type WireFault = (typeof WIRE_FAULTS)[number];
 
 export interface Strike {
   /** `fault:<scenario | header | inline>/<rule id or code>`, for X-Sandbox-Decision. */
@@ -36,22 +57,79 @@ export interface Strike {
   /** Wall milliseconds to wait first; a strike may be nothing but a delay. */
   delay_ms: number;
   effect: StrikeEffect | undefined;
-  /** For the journal: the rule, its draw. */
+}
+
+/** What the sandbox's faults say to one request. */
+export interface Verdict {
+  readonly strike: Strike | undefined;
+  /** For the journal: the rule that struck and its draw, else the nearest rule and why it did not. */
+  readonly reasons: readonly string[];
+}
+
+/** An attempt to deliver an event, as rules with `match: { event, webhook }` see it. */
+export interface DeliveryFacts {
+  event: string;
+  webhook_id: string;
+  delivery_id: string;
+}
+
+/** What happens to an attempt in place of calling the receiver; a delay alone still calls it. */
+export interface DeliveryStrike {
+  decision: string;
+  /** Wall milliseconds, against the webhook's timeout. */
+  delay_ms: number;
+  /** As if the receiver had answered so. */
+  status: number | undefined;
+  wire: WireFault | undefined;
   reasons: readonly string[];
+}
+
+/** Plain JSON: which rules are in force, and how far each has come. For forks and for keeping on disk. */
+export interface FaultState {
+  first: readonly string[];
+  active: readonly string[];
+  inline: readonly { id: string; rule: object }[];
+  /** By `<source>/<rule id>`. */
+  progress: Readonly<Record<string, object>>;
+  numbered: number;
 }
 
 /** The pipeline's view of a sandbox's faults; `faults/` implements it. */
 export interface FaultGate {
   /** The one check on a request when no rule is armed. */
   readonly armed: boolean;
-  before(facts: FaultFacts): Promise<Strike | undefined>;
-  after(facts: FaultFacts): Promise<Strike | undefined>;
-  /** For the journal of a request that nothing struck: the nearest rule that did not match. */
-  nearMisses(facts: FaultFacts): readonly string[];
+  before(facts: FaultFacts): Verdict | Promise<Verdict>;
+  after(facts: FaultFacts): Verdict | Promise<Verdict>;
+  /** For the sender of webhooks; undefined when nothing strikes this attempt. */
+  delivery?(facts: DeliveryFacts): DeliveryStrike | undefined;
   /** Names of the scenarios in force (interfaces 4). */
   readonly scenarios?: readonly string[];
-  /** Puts exactly these scenarios in force. @throws DocumentError, Problem for a name that is not known */
-  setScenarios?(names: readonly string[]): void;
+  /**
+   * Puts exactly these scenarios in force; with `first`, a reset comes back to them.
+   * @throws UnknownScenario, DocumentError
+   */
+  setScenarios?(names: readonly string[], first?: boolean): void;
   /** As on the sandbox's first day: its first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset?(): void;
+  /** To be called before the world is replaced by a restore; what it returns, afterwards: leases go on. */
+  suspendLeases?(): () => void;
+  /** The `lease` timer with this key came due; false when it was nobody's any more. */
+  leaseEnded?(key: string): boolean;
+  state?(): FaultState;
+  /** @throws DocumentError, UnknownScenario for a state that no longer fits */
+  restoreState?(state: FaultState): void;
+  close?(): void;
+}
+
+/** A scenario was named that neither ships with Understudy nor stands in the user's folder. */
+export class UnknownScenario extends Error {
+  override readonly name = "UnknownScenario";
+  readonly scenario: string;
+  readonly hint: string | undefined;
+
+  constructor(scenario: string, hint: string | undefined) {
+    super(`there is no scenario ${JSON.stringify(scenario.slice(0, 80))}`);
+    this.scenario = scenario;
+    this.hint = hint;
+  }
 }

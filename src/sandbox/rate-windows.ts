@@ -37,6 +37,30 @@ export class RateWindows {
     };
   }
 
+  /** What `count` would show of a request that is refused because the window is used up; counts nothing. */
+  exhausted(key_id: string, limit: number, now: number): RateState {
+    const minute = Math.floor(now / WINDOW_MS);
+    const window = this.windows.get(key_id);
+    const tokens = window?.minute === minute ? window.tokens : 0;
+    const token_limit = limit * TOKENS_PER_REQUEST;
+    return {
+      limit,
+      remaining: 0,
+      reset: (minute + 1) * WINDOW_MS,
+      token_limit,
+      token_remaining: Math.max(0, token_limit - tokens),
+      exceeded: true,
+    };
+  }
+
+  /** What the window holds at this moment; counts nothing. */
+  peek(key_id: string, limit: number, now: number): RateState {
+    const window = this.windows.get(key_id);
+    const used = window?.minute === Math.floor(now / WINDOW_MS) ? window.requests : 0;
+    const remaining = Math.max(0, limit - used);
+    return { ...this.exhausted(key_id, limit, now), remaining, exceeded: remaining === 0 };
+  }
+
   /**
    * Spends tokens of 4.19 from the window in which its request was counted, and says what is left; the
    * budget is shown and never refuses (G07). A window that is over by now stays closed.

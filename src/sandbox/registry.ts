@@ -5,6 +5,7 @@ import type { Root } from "../state/root.ts";
 import { World, type WorldParts } from "../state/world.ts";
 import type { FaultGate } from "./fault-gate.ts";
 import { Journal } from "./journal.ts";
+import { OutcomeCounts } from "./outcome-counts.ts";
 import { RateWindows } from "./rate-windows.ts";
 import type { RequestTally } from "./request-tally.ts";
 import type { Sandbox, SandboxValue } from "./sandbox.ts";
@@ -70,7 +71,7 @@ export interface RegistryParts {
   defaults: { fixture: string | object; seed: number; clock: ClockSetting; settings: Partial<Settings> };
   wallClock: () => number;
   faults: (sandbox: () => Sandbox) => FaultGate;
-  worldParts: (sandbox: () => Sandbox) => WorldParts;
+  worldParts: (sandbox: () => ManagedSandbox) => WorldParts;
   /** A sandbox's world was replaced as a whole, or the sandbox is gone: uploads and queues follow. */
   onDiscard: (sandbox: Sandbox) => void;
   /** Something besides its world's records changed; commits are told by `worldParts().onCommit`. */
@@ -148,7 +149,7 @@ export class SandboxRegistry {
   private add(options: SandboxOptions, fixture: LoadedFixture, original?: ManagedSandbox): ManagedSandbox {
     const sandbox = new ManagedSandbox(this.parts, options, fixture);
     try {
-      if (options.scenarios?.length) sandbox.faults.setScenarios?.(options.scenarios);
+      if (options.scenarios?.length) sandbox.faults.setScenarios?.(options.scenarios, true);
       if (original) sandbox.adopt(original);
     } catch (error) {
       sandbox.close();
@@ -166,6 +167,7 @@ export class ManagedSandbox implements Sandbox {
   created_at: number;
   readonly snapshots = new Map<string, SandboxValue>();
   readonly faults: FaultGate;
+  readonly outcomes = new OutcomeCounts();
   fixture: string;
   seed: number;
   settings: Settings;
@@ -213,8 +215,9 @@ export class ManagedSandbox implements Sandbox {
     this.resets += 1;
     this.windows = new RateWindows();
     this.journal.clear();
-    this.faults.reset?.();
     this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
+    // After the new world, in which the leases of the first scenarios begin again.
+    this.faults.reset?.();
     this.parts.onChange?.(this, "reset");
   }
 
@@ -251,7 +254,9 @@ export class ManagedSandbox implements Sandbox {
   restore(value: SandboxValue): void {
     this.windows = value.windows.copy();
     this.parts.blobs?.restore(this, value.blobs);
+    const resumeLeases = this.faults.suspendLeases?.();
     this.world.restore(value.world);
+    resumeLeases?.();
     this.parts.onChange?.(this, "restored");
   }
 
@@ -273,6 +278,8 @@ export class ManagedSandbox implements Sandbox {
     const value = original.value();
     this.restore(value);
     this.parts.blobs?.release(value.blobs);
+    const armed = original.faults.state?.();
+    if (armed !== undefined) this.faults.restoreState?.(armed);
   }
 
   revive({ created_at, resets, start, value, snapshots }: Revival): void {
@@ -290,6 +297,7 @@ export class ManagedSandbox implements Sandbox {
   close(): void {
     this.world.close();
     this.journal.close();
+    this.faults.close?.();
     for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
     this.parts.onDiscard(this);
   }

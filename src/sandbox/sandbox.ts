@@ -2,6 +2,7 @@ import type { Settings } from "../contract/settings.ts";
 import type { World, WorldValue } from "../state/world.ts";
 import type { FaultGate } from "./fault-gate.ts";
 import type { Journal } from "./journal.ts";
+import type { OutcomeCounts } from "./outcome-counts.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 /** What a snapshot keeps (interfaces 4); settings, scenarios, faults and journal stay as they are. */
@@ -29,5 +30,6 @@ export interface Sandbox {
   journal: Journal;
   windows: RateWindows;
   faults: FaultGate;
+  readonly outcomes: OutcomeCounts;
   readonly snapshots: Map<string, SandboxValue>;
 }

@@ -3,9 +3,12 @@ import { EVENT_OPERATIONS } from "../webhooks-events.ts";
 import { OUTBOX_OPERATIONS } from "../webhooks-outbox.ts";
 import { RECEIVER_OPERATIONS } from "../webhooks-receivers.ts";
 import { CLOCK_OPERATIONS } from "./clock.ts";
+import { COVERAGE_OPERATIONS } from "./coverage.ts";
+import { FAULT_OPERATIONS } from "./faults.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
 import { REPORT_OPERATIONS } from "./reports.ts";
 import { SANDBOX_OPERATIONS } from "./sandboxes.ts";
+import { SCENARIO_OPERATIONS } from "./scenarios.ts";
 import { SNAPSHOT_OPERATIONS } from "./snapshots.ts";
 import { STATE_OPERATIONS } from "./state.ts";
 
@@ -15,9 +18,12 @@ export const CONTROL_OPERATIONS: readonly AnyControlOperation[] = [
   ...SNAPSHOT_OPERATIONS,
   ...CLOCK_OPERATIONS,
   ...STATE_OPERATIONS,
+  ...SCENARIO_OPERATIONS,
+  ...FAULT_OPERATIONS,
   ...JOURNAL_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...OUTBOX_OPERATIONS,
   ...RECEIVER_OPERATIONS,
+  ...COVERAGE_OPERATIONS,
   ...REPORT_OPERATIONS,
 ];

@@ -1,0 +1,188 @@
+import { EVENT_NAMES, TEST_EVENT } from "../contract/event-names.ts";
+import type { AnyOperation } from "../contract/operation.ts";
+import { GlobError, glob, isGlob } from "../documents/glob.ts";
+import { nearest } from "../documents/nearest.ts";
+import type { ProblemDetails } from "../documents/read-document.ts";
+import { codesOf, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
+import { durationProblem } from "./delay-range.ts";
+import { EFFECTS, WIRE_EFFECTS } from "./effects/index.ts";
+import { isDeliveryMatch, operationsOf } from "./match.ts";
+import type { MatchDocument, RuleDocument } from "./rule-schema.ts";
+
+type Path = readonly (string | number)[];
+
+const EVENTS: readonly string[] = [...EVENT_NAMES, TEST_EVENT];
+const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
+
+/** What is wrong with a well-formed rule that no schema can say; `at` is its place in the document. */
+export function checkRule(
+  rule: RuleDocument,
+  at: Path,
+  operations: readonly AnyOperation[],
+): ProblemDetails[] {
+  return new RuleChecker(rule, at, operations).check();
+}
+
+class RuleChecker {
+  private readonly rule: RuleDocument;
+  private readonly at: Path;
+  private readonly operations: readonly AnyOperation[];
+  private readonly problems: ProblemDetails[] = [];
+
+  constructor(rule: RuleDocument, at: Path, operations: readonly AnyOperation[]) {
+    this.rule = rule;
+    this.at = at;
+    this.operations = operations;
+  }
+
+  check(): ProblemDetails[] {
+    const { match = {} } = this.rule;
+    this.checkSchedule();
+    this.checkEffect();
+    this.checkLease();
+    if (isDeliveryMatch(match)) this.checkDelivery(match);
+    else this.checkRequests(match);
+    return this.problems;
+  }
+
+  private report(path: Path, message: string, hint?: string): void {
+    this.problems.push({ path: [...this.at, ...path], message, hint });
+  }
+
+  private checkSchedule(): void {
+    const given = SCHEDULES.filter((key) => this.rule[key] !== undefined);
+    for (const key of given.slice(1)) {
+      this.problems.push({
+        path: [...this.at, key],
+        message: `\`${key}\` cannot stand beside \`${given[0]}\`; a rule has one of ${SCHEDULES.join(", ")}, or none`,
+        atKey: true,
+      });
+    }
+  }
+
+  private checkEffect(): void {
+    const { effect, sequence } = this.rule;
+    if (effect === undefined || Object.keys(effect).length === 0) {
+      if (sequence === undefined) this.report([], "the rule needs an `effect`, or a `sequence` of answers");
+      return;
+    }
+    const report = (path: Path, message: string, hint?: string) =>
+      this.report(["effect", ...path], `\`${path.join(".")}\` ${message}`, hint);
+    for (const { check } of [...EFFECTS, ...WIRE_EFFECTS]) check?.(effect, report);
+    if (sequence === undefined) return;
+    for (const key of ["error", "status", "body", "details"] as const) {
+      if (effect[key] !== undefined)
+        report([key], "is what the entries of the sequence say; leave one of them away");
+    }
+  }
+
+  private checkLease(): void {
+    const ttl = this.rule.lease?.ttl;
+    const problem = ttl === undefined ? undefined : durationProblem(ttl);
+    if (problem !== undefined)
+      this.report(["lease", "ttl"], `\`lease.ttl\` ${problem.message}`, problem.hint);
+  }
+
+  private checkRequests(match: MatchDocument): void {
+    let matched: AnyOperation[];
+    try {
+      if (match.path !== undefined) glob(match.path);
+      matched = this.matchedOperations(match);
+    } catch (error) {
+      if (!(error instanceof GlobError)) throw error;
+      return;
+    }
+    // Of operations that are not known, nothing is known but that a code must be in the catalogue.
+    const { effect, sequence = [] } = this.rule;
+    if (effect?.error !== undefined) this.checkCode(effect.error, ["effect", "error"], matched);
+    for (const [index, entry] of sequence.entries()) {
+      if (typeof entry === "string" && entry !== "pass") this.checkCode(entry, ["sequence", index], matched);
+    }
+  }
+
+  /** @throws GlobError when a pattern was reported as unreadable */
+  private matchedOperations(match: MatchDocument): AnyOperation[] {
+    for (const key of ["operation", "path"] as const) this.requireGlob(match[key], ["match", key]);
+    const { operation, path } = match;
+    if (operation !== undefined && operationsOf({ operation }, this.operations).length === 0) {
+      const ids = this.operations.map(({ id }) => id);
+      const what = isGlob(operation) ? "matches no operation" : "is no operation";
+      this.report(
+        ["match", "operation"],
+        `${JSON.stringify(operation.slice(0, 80))} ${what}`,
+        nearest(operation, ids),
+      );
+      return [];
+    }
+    if (path !== undefined && !/^[/*?{]/.test(path)) {
+      this.report(["match", "path"], "a path begins with a slash, and stands without host, prefix and query");
+      return [];
+    }
+    const matched = operationsOf(match, this.operations);
+    if (matched.length === 0) this.report(["match"], "no operation fits all of operation, method and path");
+    return matched;
+  }
+
+  private requireGlob(pattern: string | undefined, path: Path): void {
+    if (pattern === undefined) return;
+    try {
+      glob(pattern);
+    } catch (error) {
+      if (error instanceof GlobError) this.report(path, `the pattern cannot be used: ${error.message}`);
+      throw error;
+    }
+  }
+
+  private checkCode(text: string, path: Path, matched: readonly AnyOperation[]): void {
+    const { code, forced } = parseCode(text);
+    if (!isCatalogueCode(code)) {
+      const hint =
+        path[0] === "sequence"
+          ? (nearest(code, ["pass"]) ?? nearestCode(code, this.operations))
+          : nearestCode(code, this.operations);
+      this.report(path, `${JSON.stringify(code.slice(0, 80))} is no code of the catalogue`, hint);
+    } else if (!forced && matched.length > 0 && !matched.some((operation) => codesOf(operation).has(code))) {
+      const who =
+        matched.length === 1 ? `${matched[0]!.id} never answers` : "none of the matched operations answers";
+      this.report(path, `${who} ${code}; \`${code}!\` forces it all the same`);
+    }
+  }
+
+  private checkDelivery(match: MatchDocument): void {
+    for (const key of Object.keys(match) as (keyof MatchDocument)[]) {
+      if (key === "event" || key === "webhook") continue;
+      this.report(
+        ["match", key],
+        `\`match.${key}\` is about requests; \`event\` and \`webhook\` hit deliveries`,
+      );
+    }
+    const { effect = {}, phase, sequence = [] } = this.rule;
+    for (const key of ["error", "details", "headers", "body"] as const) {
+      if (effect[key] !== undefined)
+        this.report(["effect", key], `a delivery is hit with status, delay or wire, not with \`${key}\``);
+    }
+    if (phase === "after") this.report(["phase"], "a delivery has one phase; `after` is about requests");
+    for (const [index, entry] of sequence.entries()) {
+      if (typeof entry === "string" && entry !== "pass")
+        this.report(
+          ["sequence", index],
+          "a receiver answers with a status; codes are the API's",
+          nearest(entry, ["pass"]),
+        );
+    }
+    this.checkEvent(match.event);
+  }
+
+  private checkEvent(event: string | undefined): void {
+    if (event === undefined) return;
+    try {
+      this.requireGlob(event, ["match", "event"]);
+    } catch (error) {
+      if (error instanceof GlobError) return;
+      throw error;
+    }
+    if (EVENTS.some(glob(event))) return;
+    const what = isGlob(event) ? "matches no event" : "is no event";
+    this.report(["match", "event"], `${JSON.stringify(event.slice(0, 80))} ${what}`, nearest(event, EVENTS));
+  }
+}

@@ -1,0 +1,58 @@
+import { parseDuration } from "../../documents/duration.ts";
+import type { Random } from "../../state/random.ts";
+import { DurationText, delayProblem, LONGEST_DELAY_MS } from "../delay-range.ts";
+import type { DelayPlan, Effect } from "./effect.ts";
+
+/** Waits on the wall clock, frozen or not (interfaces 3). */
+export const delayEffect: Effect = {
+  keys: {
+    delay: {
+      anyOf: [
+        DurationText,
+        {
+          type: "object",
+          properties: { p50: DurationText, p99: DurationText },
+          required: ["p50", "p99"],
+          additionalProperties: false,
+        },
+      ],
+    } as never,
+  },
+  check({ delay }, report) {
+    if (delay === undefined) return;
+    const parts = typeof delay === "object" ? Object.entries(delay) : ([["", delay]] as const);
+    let readable = true;
+    for (const [part, value] of parts) {
+      const problem = delayProblem(value);
+      if (problem === undefined) continue;
+      readable = false;
+      report(part === "" ? ["delay"] : ["delay", part], problem.message, problem.hint);
+    }
+    if (!readable || typeof delay !== "object") return;
+    if (parseDuration(delay.p99)! < parseDuration(delay.p50)!)
+      report(["delay", "p99"], "must not be below p50");
+  },
+  read({ delay }) {
+    if (delay === undefined) return {};
+    if (typeof delay !== "object") return { delay: { fixed_ms: parseDuration(delay)! } };
+    return { delay: { p50_ms: parseDuration(delay.p50)!, p99_ms: parseDuration(delay.p99)! } };
+  },
+};
+
+/** The 99th percentile of the standard normal distribution. */
+const Z99 = 2.3263478740408408;
+
+/** Milliseconds; latencies have a long tail, so the two percentiles fix a log-normal distribution. */
+export function drawDelay(plan: DelayPlan, random: () => Random): number {
+  if ("fixed_ms" in plan) return plan.fixed_ms;
+  const median = Math.max(1, plan.p50_ms);
+  const sigma = Math.log(Math.max(median, plan.p99_ms) / median) / Z99;
+  const drawn = median * Math.exp(sigma * standardNormal(random()));
+  return Math.min(LONGEST_DELAY_MS, Math.round(drawn));
+}
+
+/** Box and Muller's way from two even draws. */
+function standardNormal(random: Random): number {
+  const radius = Math.sqrt(-2 * Math.log(1 - random.float()));
+  return radius * Math.cos(2 * Math.PI * random.float());
+}

@@ -1,0 +1,14 @@
+import { leaves } from "../connection.ts";
+import type { WireEffect } from "./effect.ts";
+
+/** Open and silent until the client leaves. */
+export const hangWire: WireEffect = {
+  name: "hang",
+  shows_status: false,
+  async perform({ request, socket, gone }) {
+    // Only a connection that is read tells when its client leaves.
+    request.resume();
+    await leaves(gone);
+    socket.destroy();
+  },
+};

@@ -1,0 +1,67 @@
+import { LAST_INSTANT } from "../state/clock.ts";
+import { timers } from "../state/timers.ts";
+import type { Transaction } from "../state/transaction.ts";
+import type { World } from "../state/world.ts";
+import type { ArmedRule } from "./armed-rule.ts";
+
+/**
+ * Leases by time are timers of the sandbox's world, so they stand in `clock pending` and end by `advance`.
+ * A restore replaces the world and must leave faults as they are (interfaces 4): what was left of each
+ * lease is carried over.
+ */
+export class Leases {
+  private readonly world: () => World;
+
+  constructor(world: () => World) {
+    this.world = world;
+  }
+
+  begin(rules: readonly ArmedRule[]): void {
+    const leased = rules.filter(({ rule }) => rule.lease.ttl_ms !== undefined);
+    if (leased.length === 0) return;
+    const now = this.world().epochNow();
+    for (const { progress, rule } of leased) progress.due = now + rule.lease.ttl_ms!;
+    this.world().transact((tx) => schedule(tx, leased));
+  }
+
+  end(rules: readonly ArmedRule[]): void {
+    const leased = rules.filter(({ progress }) => progress.due !== undefined);
+    if (leased.length === 0) return;
+    this.world().transact((tx) => {
+      for (const { key } of leased) tx.unschedule("lease", key);
+    });
+    for (const { progress } of leased) progress.due = undefined;
+  }
+
+  /** Makes the world's lease timers exactly those of these rules. */
+  settle(rules: readonly ArmedRule[]): void {
+    const leased = rules.filter(({ progress }) => progress.due !== undefined);
+    const present = this.world().read();
+    const stale = [...present.index(timers, "due", "")].filter(({ kind }) => kind === "lease");
+    if (leased.length === 0 && stale.length === 0) return;
+    this.world().transact((tx) => {
+      for (const { id } of stale) tx.remove(timers, id);
+      schedule(tx, leased);
+    });
+  }
+
+  /** To be called before a restore; what it returns, after it. */
+  suspend(rules: readonly ArmedRule[]): () => void {
+    const now = this.world().epochNow();
+    const left = rules
+      .filter(({ progress }) => progress.due !== undefined)
+      .map((rule) => ({ rule, left: rule.progress.due! - now }));
+    return () => {
+      const then = this.world().epochNow();
+      for (const { rule, left: remaining } of left) rule.progress.due = then + remaining;
+      this.settle(rules);
+    };
+  }
+}
+
+function schedule(tx: Transaction, rules: readonly ArmedRule[]): void {
+  for (const { key, progress, rule } of rules) {
+    const due = tx.relative(Math.min(LAST_INSTANT, progress.due!));
+    tx.schedule({ kind: "lease", subject: rule.id, key, due });
+  }
+}

@@ -1,0 +1,104 @@
+import type { AnyOperation } from "../contract/operation.ts";
+import { glob, isGlob } from "../documents/glob.ts";
+import type { FaultFacts } from "../sandbox/fault-gate.ts";
+import type { MatchDocument } from "./rule-schema.ts";
+
+/** One condition of a rule, besides the operation, by which rules are indexed. */
+export interface Criterion {
+  /** What it says of a request that it does not fit. */
+  miss: string;
+  fits: (facts: FaultFacts) => boolean;
+}
+
+/**
+ * The conditions of a match in the order in which they are asked: cheap ones first. The body, which has to
+ * be waited for, is not among them, and neither is the principal, by which rules are found.
+ */
+export function criteriaOf(match: MatchDocument): Criterion[] {
+  const criteria: Criterion[] = [];
+  const { api_key, organization, path, header = {}, query = {} } = match;
+  if (api_key !== undefined)
+    criteria.push({
+      miss: `api_key is not ${api_key}`,
+      fits: ({ principal }) => principal?.key_id === api_key,
+    });
+  if (organization !== undefined)
+    criteria.push({
+      miss: `organization is not ${organization}`,
+      fits: (facts) => facts.organization === organization,
+    });
+  if (path !== undefined) {
+    const fits = glob(path);
+    criteria.push({ miss: `path does not match ${path}`, fits: (facts) => fits(facts.path) });
+  }
+  for (const [name, wanted] of Object.entries(header)) {
+    const key = name.toLowerCase();
+    criteria.push({
+      miss: missOf("header", name, wanted),
+      fits: ({ headers }) => isText(headers[key], wanted),
+    });
+  }
+  for (const [name, wanted] of Object.entries(query)) {
+    criteria.push({
+      miss: missOf("query", name, wanted),
+      fits: ({ query: sent }) =>
+        wanted === null ? !sent.has(name) : sent.getAll(name).includes(String(wanted)),
+    });
+  }
+  return criteria;
+}
+
+function isText(sent: string | string[] | undefined, wanted: string | number | boolean | null): boolean {
+  return wanted === null ? sent === undefined : sent !== undefined && String(sent) === String(wanted);
+}
+
+function missOf(part: string, name: string, wanted: unknown): string {
+  return wanted === null ? `${part} ${name} is there` : `${part} ${name} is not ${JSON.stringify(wanted)}`;
+}
+
+/** Whether `value` holds at least what `part` asks for; lists are compared item by item, all of them. */
+export function holds(value: unknown, part: unknown): boolean {
+  if (typeof part !== "object" || part === null) return Object.is(value, part);
+  if (typeof value !== "object" || value === null || Array.isArray(part) !== Array.isArray(value))
+    return false;
+  if (Array.isArray(part)) {
+    const items = value as unknown[];
+    return items.length === part.length && part.every((item, index) => holds(items[index], item));
+  }
+  return Object.entries(part).every(
+    ([key, wanted]) => Object.hasOwn(value, key) && holds((value as Record<string, unknown>)[key], wanted),
+  );
+}
+
+/**
+ * The operations that a match can hit. A path without wildcards narrows them to those whose template it
+ * fits; one with wildcards does not, since two patterns cannot be told apart cheaply.
+ * @throws GlobError
+ */
+export function operationsOf(
+  { operation, method, path }: MatchDocument,
+  operations: readonly AnyOperation[],
+): AnyOperation[] {
+  const named = operation === undefined ? undefined : glob(operation);
+  const literal = path === undefined || isGlob(path) ? undefined : path;
+  return operations.filter(
+    (one) =>
+      (named === undefined || named(one.id)) &&
+      (method === undefined || one.method === method) &&
+      (literal === undefined || fitsTemplate(one.path, literal)),
+  );
+}
+
+function fitsTemplate(template: string, path: string): boolean {
+  const parts = path.split("/");
+  const wanted = template.split("/");
+  return (
+    parts.length === wanted.length &&
+    wanted.every((part, index) => (part.startsWith("{") ? parts[index] !== "" : part === parts[index]))
+  );
+}
+
+/** Whether a match is about deliveries of events rather than about requests. */
+export function isDeliveryMatch({ event, webhook }: MatchDocument): boolean {
+  return event !== undefined || webhook !== undefined;
+}

@@ -1,0 +1,112 @@
+import { type AnyOperation, successesOf } from "../contract/operation.ts";
+import { parseDuration } from "../documents/duration.ts";
+import { nearest } from "../documents/nearest.ts";
+import { type FaultFacts, WIRE_FAULTS } from "../sandbox/fault-gate.ts";
+import { codeOfStatus, codesOf, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
+import { delayProblem } from "./delay-range.ts";
+import { DRIP_MS } from "./effects/drip.ts";
+import type { EffectPlan } from "./effects/effect.ts";
+
+/** What one request asks for itself (interfaces 3). */
+export interface Override {
+  delay_ms: number | undefined;
+  fault: OverrideFault | undefined;
+}
+
+export type OverrideFault =
+  | { kind: "plan"; plan: EffectPlan; name: string }
+  /** The rules of a scenario that may be in force or not. */
+  | { kind: "scenario"; name: string };
+
+/** An override that cannot be honoured; it is refused rather than passed over in silence. */
+export class RefusedOverride extends Error {
+  override readonly name = "RefusedOverride";
+}
+
+/** What reading an override needs to know of the scenarios. */
+export interface ScenarioNames {
+  has(name: string): boolean;
+  names(): readonly string[];
+}
+
+/** @throws RefusedOverride */
+export function readOverride(
+  { headers, operation }: FaultFacts,
+  scenarios: ScenarioNames,
+): Override | undefined {
+  const fault = headers["x-sandbox-fault"];
+  const delay = headers["x-sandbox-delay"];
+  const preferred = headers["prefer"] === undefined ? undefined : preferredStatus(String(headers["prefer"]));
+  if (fault === undefined && delay === undefined && preferred === undefined) return undefined;
+  return {
+    delay_ms: delay === undefined ? undefined : readDelay(String(delay)),
+    fault:
+      fault !== undefined
+        ? readFault(String(fault).trim(), operation, scenarios)
+        : preferred === undefined
+          ? undefined
+          : readPreferred(preferred, operation),
+  };
+}
+
+function readDelay(text: string): number {
+  const problem = delayProblem(text);
+  if (problem !== undefined)
+    throw new RefusedOverride(sentence(`X-Sandbox-Delay ${problem.message}`, problem.hint));
+  return parseDuration(text)!;
+}
+
+function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNames): OverrideFault {
+  const { code, forced } = parseCode(text);
+  if (isCatalogueCode(code)) {
+    if (forced || codesOf(operation).has(code)) return codeFault(code, forced);
+    throw new RefusedOverride(
+      `${operation.id} never answers ${code}. It answers ${[...codesOf(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it all the same.`,
+    );
+  }
+  const wire = WIRE_FAULTS.find((name) => name === text);
+  if (wire !== undefined)
+    return { kind: "plan", plan: { wire: { fault: wire, over_ms: DRIP_MS } }, name: wire };
+  if (scenarios.has(text)) return { kind: "scenario", name: text };
+  const hint = nearestCode(code, [operation]) ?? nearest(text, [...WIRE_FAULTS, ...scenarios.names()]);
+  throw new RefusedOverride(
+    sentence(
+      `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is no code of the catalogue, no scenario and no wire fault (${WIRE_FAULTS.join(", ")})`,
+      hint,
+    ),
+  );
+}
+
+function codeFault(code: Parameters<typeof codeOf>[0], forced: boolean): OverrideFault {
+  return { kind: "plan", plan: { answer: codeOf(code, forced) }, name: code };
+}
+
+function codeOf(code: NonNullable<ReturnType<typeof codeOfStatus>>, forced: boolean) {
+  return { kind: "code", code, forced, details: {}, headers: {} } as const;
+}
+
+/** The N of `Prefer: code=N`, undefined where Prefer is about something else. */
+function preferredStatus(prefer: string): string | undefined {
+  return /(?:^|[\s,;])code\s*=\s*([^\s,;]*)/i.exec(prefer)?.[1];
+}
+
+/** RFC 7240's preference, as mock servers read it: the operation's first documented code with that status. */
+function readPreferred(text: string, operation: AnyOperation): OverrideFault | undefined {
+  const digits = /^"?(\d{3})"?$/.exec(text)?.[1];
+  if (digits === undefined) {
+    throw new RefusedOverride(
+      `Prefer: code=${text.slice(0, 40)} is no status; write it as in \`Prefer: code=404\`.`,
+    );
+  }
+  const status = Number(digits);
+  if (successesOf(operation).some((success) => success.status === status)) return undefined;
+  const code = codeOfStatus(operation, status);
+  if (code !== undefined) return codeFault(code, false);
+  throw new RefusedOverride(
+    `${operation.id} documents no answer with status ${status}; it answers ${[...codesOf(operation)].join(", ")}.`,
+  );
+}
+
+function sentence(text: string, hint: string | undefined): string {
+  return hint === undefined ? `${text}.` : `${text}. Did you mean ${JSON.stringify(hint)}?`;
+}

@@ -1,0 +1,267 @@
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, extname, isAbsolute, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { AnyOperation } from "../contract/operation.ts";
+import { DocumentError } from "../documents/document-error.ts";
+import { nearest } from "../documents/nearest.ts";
+import { UnknownScenario } from "../sandbox/fault-gate.ts";
+import { readScenario } from "./read-scenario.ts";
+import type { Scenario } from "./scenario.ts";
+
+// The same two steps up from src/faults/ and from any folder of the bundle in dist/.
+export const SHIPPED_SCENARIOS = fileURLToPath(new URL("../../scenarios", import.meta.url));
+
+const EXTENSIONS = [".yaml", ".yml", ".json"];
+const LARGEST_FILE = 4 * 1024 * 1024;
+
+export interface ScenarioLibraryOptions {
+  operations: readonly AnyOperation[];
+  /** Where scenarios are found by name, the first that has one wins; by default the shipped ones alone. */
+  folders?: readonly string[];
+  /** What relative paths start from and messages show paths by. */
+  cwd?: string;
+}
+
+/** A sandbox in which scenarios are in force. */
+export interface ScenarioUser {
+  readonly active: readonly string[];
+  renew(scenario: Scenario): void;
+}
+
+/** A scenario as lists show it; `problem` is that of its newest text, which is not in force. */
+export interface ListedScenario {
+  name: string;
+  file: string;
+  shipped: boolean;
+  scenario: Scenario | undefined;
+  problem: DocumentError | undefined;
+}
+
+/** What became of an edited file. */
+export interface ScenarioChange {
+  scenario: Scenario | undefined;
+  /** The last good version stays in force. */
+  problem: DocumentError | undefined;
+}
+
+interface Entry {
+  file: string;
+  /** Modification time and size, by which an edit is noticed. */
+  mark: string;
+  scenario: Scenario | undefined;
+  problem: DocumentError | undefined;
+}
+
+/**
+ * The scenarios that can be switched on by name: shipped ones, the user's folder, single files. Files are
+ * read when they are first asked for, so that they cost nothing at the start.
+ */
+export class ScenarioLibrary {
+  private readonly operations: readonly AnyOperation[];
+  private readonly folders: readonly string[];
+  private readonly cwd: string;
+  private readonly single: string[] = [];
+  private readonly entries = new Map<string, Entry>();
+  private readonly users = new Set<ScenarioUser>();
+  private readonly listeners = new Set<() => void>();
+
+  constructor({ operations, folders = [SHIPPED_SCENARIOS], cwd = process.cwd() }: ScenarioLibraryOptions) {
+    this.operations = operations;
+    this.cwd = cwd;
+    this.folders = folders.map((folder) => resolve(cwd, folder));
+  }
+
+  /** @throws UnknownScenario, or DocumentError for one whose file never was right */
+  get(name: string): Scenario {
+    const known = this.find(name);
+    if (known?.scenario !== undefined) return known.scenario;
+    if (known?.problem !== undefined) throw known.problem;
+    throw new UnknownScenario(name, nearest(name, this.names()));
+  }
+
+  has(name: string): boolean {
+    return this.find(name) !== undefined;
+  }
+
+  names(): string[] {
+    return this.list().map(({ name }) => name);
+  }
+
+  /** By name; a file of the user's hides a shipped one of the same name. */
+  list(): ListedScenario[] {
+    const byName = new Map<string, ListedScenario>();
+    for (const entry of this.scan()) {
+      const name = nameOf(entry);
+      if (byName.has(name)) continue;
+      const { file, scenario, problem } = entry;
+      byName.set(name, {
+        name,
+        file: this.shown(file),
+        shipped: file.startsWith(SHIPPED_SCENARIOS),
+        scenario,
+        problem,
+      });
+    }
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /**
+   * Takes a file that stands in none of the folders; its scenario goes before all others of its name.
+   * @throws DocumentError
+   */
+  addFile(path: string): Scenario {
+    const file = resolve(this.cwd, path);
+    if (!existsSync(file)) throw unreadable(this.shown(file), `there is no file ${this.shown(file)}`);
+    const real = realpathSync(file);
+    const entry = this.entryOf(real);
+    if (entry.scenario === undefined) throw entry.problem!;
+    if (!this.single.includes(real)) this.single.unshift(real);
+    return entry.scenario;
+  }
+
+  /** Tells `user` of edits to what is active there, until `release`. */
+  use(user: ScenarioUser): void {
+    this.users.add(user);
+    for (const listener of this.listeners) listener();
+  }
+
+  release(user: ScenarioUser): void {
+    this.users.delete(user);
+  }
+
+  /** Calls back when other files than before may be in use; returns the way to stop. */
+  onUse(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** The files behind the scenarios that are in force anywhere. */
+  filesInUse(): Set<string> {
+    const active = new Set([...this.users].flatMap((user) => [...user.active]));
+    const files = [...this.entries.values()].filter(({ scenario }) => scenario && active.has(scenario.name));
+    return new Set(files.map(({ file }) => file));
+  }
+
+  /** Reads an edited file again and puts it in force where it is in use; undefined when it says the same. */
+  refresh(file: string): ScenarioChange | undefined {
+    const entry = this.entries.get(file);
+    if (entry === undefined) return undefined;
+    const before = entry.scenario;
+    const fresh = this.read(file);
+    entry.mark = fresh.mark;
+    entry.problem = fresh.problem ?? renamed(before, fresh.scenario, this.shown(file));
+    if (entry.problem !== undefined) return { scenario: undefined, problem: entry.problem };
+    entry.scenario = fresh.scenario;
+    for (const user of this.users) user.renew(fresh.scenario!);
+    return { scenario: fresh.scenario, problem: undefined };
+  }
+
+  private find(name: string): Entry | undefined {
+    for (const file of this.single) {
+      const entry = this.entryOf(file);
+      if (nameOf(entry) === name) return entry;
+    }
+    // Most files are called like their scenarios, which saves reading all the others.
+    if (/^[\w.-]+$/.test(name)) {
+      for (const folder of this.folders) {
+        for (const extension of EXTENSIONS) {
+          const file = join(folder, name + extension);
+          if (!existsSync(file)) continue;
+          const entry = this.entryOf(realpathSync(file));
+          if (nameOf(entry) === name) return entry;
+        }
+      }
+    }
+    return this.scan().find((entry) => nameOf(entry) === name);
+  }
+
+  /** All entries in order of precedence; files that were edited and are not in use are read again. */
+  private scan(): Entry[] {
+    const inUse = this.filesInUse();
+    const files = [...this.single, ...this.folders.flatMap(scenarioFiles)];
+    return files.map((file) => {
+      const known = this.entries.get(file);
+      if (known !== undefined && !inUse.has(file) && known.mark !== markOf(file)) this.entries.delete(file);
+      return this.entryOf(file);
+    });
+  }
+
+  private entryOf(file: string): Entry {
+    let entry = this.entries.get(file);
+    if (entry === undefined) {
+      entry = this.read(file);
+      this.entries.set(file, entry);
+    }
+    return entry;
+  }
+
+  private read(file: string): Entry {
+    const mark = markOf(file);
+    try {
+      return { file, mark, scenario: readScenario(this.textOf(file), this.operations), problem: undefined };
+    } catch (error) {
+      if (!(error instanceof DocumentError)) throw error;
+      return { file, mark, scenario: undefined, problem: error };
+    }
+  }
+
+  private textOf(file: string) {
+    const shown = this.shown(file);
+    try {
+      const stats = statSync(file);
+      if (!stats.isFile()) throw unreadable(shown, `${shown} is no ordinary file`);
+      if (stats.size > LARGEST_FILE) throw unreadable(shown, `${shown} is too large for a scenario`);
+      return { text: readFileSync(file, "utf8"), shown, file };
+    } catch (error) {
+      if (error instanceof DocumentError) throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      throw unreadable(
+        shown,
+        code === "ENOENT" ? `there is no file ${shown}` : `${shown} cannot be read (${code})`,
+      );
+    }
+  }
+
+  private shown(file: string): string {
+    const short = relative(this.cwd, file);
+    return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short;
+  }
+}
+
+/** The user's folder, where there is one, before the shipped scenarios (interfaces 2). */
+export function scenarioFolders(own: string | undefined): string[] {
+  return own === undefined ? [SHIPPED_SCENARIOS] : [own, SHIPPED_SCENARIOS];
+}
+
+function nameOf({ scenario, file }: Entry): string {
+  return scenario?.name ?? basename(file, extname(file));
+}
+
+function scenarioFiles(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((file) => EXTENSIONS.includes(extname(file).toLowerCase()))
+    .sort()
+    .map((file) => realpathSync(join(folder, file)));
+}
+
+function markOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats === undefined ? "gone" : `${stats.mtimeMs} ${stats.size}`;
+}
+
+function renamed(
+  before: Scenario | undefined,
+  after: Scenario | undefined,
+  shown: string,
+): DocumentError | undefined {
+  if (before === undefined || after === undefined || before.name === after.name) return undefined;
+  return unreadable(
+    shown,
+    `the scenario was called ${before.name} and is called ${after.name} now; switch the old name off first`,
+  );
+}
+
+function unreadable(file: string, message: string): DocumentError {
+  return new DocumentError([{ file, line: 0, column: 0, field: "", message }]);
+}

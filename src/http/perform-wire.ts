@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import { STATUS_CODES } from "node:http";
+import type { WireEffect } from "../faults/effects/effect.ts";
+import { WIRE_EFFECTS } from "../faults/effects/index.ts";
+import type { StrikeEffect } from "../sandbox/fault-gate.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { standardHeaders } from "./response-headers.ts";
+
+type WireStrike = Extract<StrikeEffect, { kind: "wire" }>;
+
+/** A body that is made while it is sent is taken so far: a stream may never end by itself. */
+const STREAM_BYTES = 16 * 1024 * 1024;
+const STREAM_MS = 1_000;
+
+/** Breaks connections, and lets go of those that hang when the server ends. */
+export interface WirePerformer {
+  perform(effect: WireStrike, exchange: Exchange, answer: Answer): Promise<void>;
+  close(): void;
+}
+
+export function wireEffect({ wire }: Pick<WireStrike, "wire">): WireEffect {
+  return WIRE_EFFECTS.find(({ name }) => name === wire)!;
+}
+
+export function createWirePerformer(): WirePerformer {
+  const underWay = new Set<AbortController>();
+  return {
+    async perform(effect, exchange, answer) {
+      const { request, response } = exchange;
+      const gone = new AbortController();
+      underWay.add(gone);
+      const { socket } = request;
+      const left = () => gone.abort();
+      socket.once("close", left);
+      try {
+        // Of pipelined requests, those before this one are answered first.
+        if (response.socket === null) await once(response, "socket", { signal: gone.signal });
+        const body = await bodyOf(answer, gone.signal);
+        const head = headOf(exchange, answer, body.length);
+        await wireEffect(effect).perform({
+          ...{ request, response, socket, head, body },
+          over_ms: effect.over_ms,
+          gone: gone.signal,
+        });
+      } catch {
+        // Whatever goes wrong with a connection that is to be broken, broken it is.
+        socket.destroy();
+      } finally {
+        socket.off("close", left);
+        underWay.delete(gone);
+        gone.abort();
+      }
+    },
+    close() {
+      for (const gone of underWay) gone.abort();
+    },
+  };
+}
+
+/** The status line and headers as `send` would have written them; the connection ends with this answer. */
+function headOf(exchange: Exchange, answer: Answer, length: number): Buffer {
+  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? "Unknown"}`];
+  const headers = standardHeaders(exchange);
+  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
+  for (const [name, value] of Object.entries(answer.headers)) lines.push(`${name}: ${value}`);
+  if (answer.content_type !== undefined) lines.push(`Content-Type: ${answer.content_type}`);
+  lines.push(`Content-Length: ${length}`, `Date: ${new Date().toUTCString()}`, "Connection: close", "", "");
+  return Buffer.from(lines.join("\r\n"), "latin1");
+}
+
+async function bodyOf(answer: Answer, gone: AbortSignal): Promise<Buffer> {
+  if (answer.stream === undefined) return Buffer.from(answer.body ?? "");
+  const enough = new AbortController();
+  const timer = setTimeout(() => enough.abort(), STREAM_MS);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer.stream(AbortSignal.any([gone, enough.signal]))) {
+      const bytes = Buffer.from(chunk);
+      chunks.push(bytes);
+      size += bytes.length;
+      if (size > STREAM_BYTES || enough.signal.aborted) break;
+    }
+  } catch (error) {
+    if (!enough.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,77 @@
+import type { AnyOperation, Principal } from "../contract/operation.ts";
+import type { FaultFacts } from "../sandbox/fault-gate.ts";
+import type { Transaction } from "../state/transaction.ts";
+import type { Exchange } from "./exchange.ts";
+import { ClientGone } from "./read-body.ts";
+import { secondsUntil } from "./response-headers.ts";
+import { receiveBody } from "./steps.ts";
+
+const MINUTE_MS = 60_000;
+
+/** A request as fault rules see it; what costs something is made when a rule asks for it. */
+export class RequestFacts implements FaultFacts {
+  body: unknown = undefined;
+  bodyRead = false;
+  private readonly exchange: Exchange;
+  private parsed: URLSearchParams | undefined;
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange;
+  }
+
+  get operation(): AnyOperation {
+    return this.exchange.operation!;
+  }
+
+  get method(): string {
+    return this.exchange.method;
+  }
+
+  get path(): string {
+    return this.exchange.path;
+  }
+
+  get params(): Record<string, string> {
+    return this.exchange.params;
+  }
+
+  get query(): URLSearchParams {
+    this.parsed ??= new URLSearchParams(this.exchange.query);
+    return this.parsed;
+  }
+
+  get headers(): FaultFacts["headers"] {
+    return this.exchange.request.headers;
+  }
+
+  get principal(): Principal | undefined {
+    return this.exchange.identity?.principal;
+  }
+
+  get organization(): string | undefined {
+    return this.exchange.organization;
+  }
+
+  get world(): Transaction {
+    return this.exchange.sandbox.world.read();
+  }
+
+  get rate(): FaultFacts["rate"] {
+    const { identity, at } = this.exchange;
+    if (identity === undefined) return undefined;
+    const end = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS;
+    return { limit: identity.requests_per_minute, seconds_left: secondsUntil(end, at) };
+  }
+
+  /** For matching and plausible details only: a body that cannot be read is refused later, by validation. */
+  async readBody(): Promise<void> {
+    if (this.exchange.operation!.body?.kind === "json") {
+      try {
+        this.body = JSON.parse((await receiveBody(this.exchange)).toString("utf8"));
+      } catch (error) {
+        if (error instanceof ClientGone) throw error;
+      }
+    }
+    this.bodyRead = true;
+  }
+}
