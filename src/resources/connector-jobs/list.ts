@@ -33,7 +33,7 @@ export function selectJobs(
   const orderOf = ORDER_OF[order_by];
   const within = [...world.index(connectorJobs, "start_time", group).between(from, to)];
   within.sort((a, b) => compare(orderOf(a), orderOf(b)) || compare(a.job_id, b.job_id));
-  return new View(within.length, (start, end) => within.slice(start, end).values(), undefined);
+  return View.ofList(within);
 }
 
 // Not a difference: two jobs that run are both at infinity.

@@ -13,8 +13,10 @@ import {
   startJob,
   syncedAt,
 } from "./rules.ts";
-import { type ConnectorJob, connectorJobs } from "./schema.ts";
+import { type ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 import { DEFAULT_LENGTH } from "./seed.ts";
+
+const MOST_TRIED = 100;
 
 /** Rules do not see a sandbox's settings: a job that a state call starts runs for the default time. */
 export const connectorJobRules: StateRules<ConnectorJob> = {
@@ -23,25 +25,22 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
     return { ...shown, ...syncedAt(job, world.now) };
   },
   complete(fields, tx, random) {
-    const connection =
-      fields.connection_id === undefined
-        ? anyOf(tx, connections, "connection_id")
-        : referred(tx, connections, { field: "connection_id", id: fields.connection_id });
+    const slot = slotFor(tx, fields);
     const totals = plannedTotals(random);
-    const status = fields.status ?? "running";
+    const status = fields.status ?? (slot.free ? "running" : "succeeded");
     const running = status === "running";
     const length = fields.duration ?? random.int(5, 120);
     const start_time = fields.start_time ?? (running ? tx.now : tx.now - length * 1000);
     return {
-      job_type: "sync",
+      job_type: slot.job_type,
       bytes_synced: status === "succeeded" ? totals.bytes_total : 0,
       rows_synced: status === "succeeded" ? totals.rows_total : 0,
       duration: running ? null : length,
       ...fields,
       status,
       start_time,
-      connection_id: connection.id,
-      organization_id: fields.organization_id ?? connection.organization_id,
+      connection_id: slot.connection.id,
+      organization_id: fields.organization_id ?? slot.connection.organization_id,
       ...totals,
       due: running ? start_time + DEFAULT_LENGTH : null,
     };
@@ -62,6 +61,21 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
   },
   remove: removeJob,
 };
+
+/** A connection and type for a job that does not name both: where none is running, if there is such a place. */
+function slotFor(tx: Transaction, { connection_id, job_type }: Partial<ConnectorJob>) {
+  const among =
+    connection_id === undefined
+      ? [anyOf(tx, connections, "connection_id"), ...tx.all(connections).page(0, MOST_TRIED)]
+      : [referred(tx, connections, { field: "connection_id", id: connection_id })];
+  const slots = among.flatMap((connection) =>
+    (job_type ? [job_type] : JOB_TYPES).map((type) => ({ connection, job_type: type })),
+  );
+  const free = slots.find(
+    (slot) => !runningJob(tx, { connection_id: slot.connection.id, job_type: slot.job_type }),
+  );
+  return { ...(free ?? slots[0]!), free: free !== undefined };
+}
 
 /** A change of status brings its own duration; one that the call gives is judged as it is. */
 function durationAsked(before: ConnectorJob, given: ConnectorJob): number | null {
