@@ -11,6 +11,7 @@ import { connectorNotificationsResource } from "./connector-notifications/index.
 import { dashboardsResource } from "./dashboards/index.ts";
 import { departmentsResource } from "./departments/index.ts";
 import { filesResource } from "./files/index.ts";
+import { imagesResource } from "./images/index.ts";
 import { invoicesResource } from "./invoices/index.ts";
 import { meetingSessionsResource } from "./meeting-sessions/index.ts";
 import { modelResponsesResource } from "./model-responses/index.ts";
@@ -50,4 +51,5 @@ export const RESOURCES: readonly Resource[] = [
   webhooksResource,
   filesResource,
   vectorStoresResource,
+  imagesResource,
 ];
