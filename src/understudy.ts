@@ -186,7 +186,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     close: async () => {
       await closeServer(server, () => {
         wires.close();
-        for (const { world } of sandboxes.all()) world.close();
+        for (const sandbox of sandboxes.all()) sandbox.endStreams();
       });
       await keeper?.close();
       sandboxes.close();
@@ -215,5 +215,5 @@ function servicesOf(
     get isClosed() {
       return world.isClosed;
     },
-  } as unknown as Services;
+  };
 }

@@ -294,9 +294,14 @@ export class ManagedSandbox implements Sandbox {
     return this.parts.blobs;
   }
 
-  close(): void {
+  /** Whoever follows the world or the journal is told that it ends; requests under way are still answered. */
+  endStreams(): void {
     this.world.close();
     this.journal.close();
+  }
+
+  close(): void {
+    this.endStreams();
     this.faults.close?.();
     for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
     this.parts.onDiscard(this);
