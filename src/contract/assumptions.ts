@@ -99,20 +99,20 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: "G14",
     topic: "Connector jobs",
     chosen:
-      "Jobs run on the sandbox's clock and succeed; one running job per connection and type; cancelling is a POST and gives the status cancelled.",
+      "Jobs run on the sandbox's clock and succeed at an end that is fixed when they start; one running job per connection and type; cancelling is a POST and gives the status cancelled.",
     settings: ["connector_job_seconds"],
   },
   {
     id: "G15",
     topic: "Connector notifications",
     chosen:
-      "Rules of type webhook or email; a test really calls the webhook, and e-mail goes to the sandbox's outbox.",
+      "Rules of type webhook or email name connector outcomes or events of 6.1, each told once, unsigned; a test really calls the webhook, and e-mail goes to the sandbox's outbox.",
   },
   {
     id: "G16",
     topic: "Meeting sessions",
     chosen:
-      "Running or completed; stop is idempotent; transcripts, status and logs stream as server-sent events that resume by Last-Event-ID.",
+      "Running or completed; stop is idempotent; transcripts, status and logs stream in order of arrival as server-sent events that resume by Last-Event-ID.",
   },
   {
     id: "G17",
