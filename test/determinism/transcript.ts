@@ -1,0 +1,97 @@
+import { request } from "node:http";
+import { emptyMemory, type Mixed, TEMPLATES } from "./mixed-requests.ts";
+
+export interface Target {
+  port: number;
+  sandbox: string;
+}
+
+export interface Line {
+  asked: string;
+  status: number;
+  headers: string[];
+  body: string;
+}
+
+const COUNT = 200;
+/** interfaces 5: these two differ from run to run, and nothing else. */
+const FREE_HEADERS = new Set(["date", "service-processing-ms"]);
+
+/** One fixed sequence: the same in every process, whatever the machine. */
+function drawer(): (below: number) => number {
+  let state = 20260315;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** Sends the same 200 mixed requests, and tells what came back with the promise's exceptions taken out. */
+export async function transcript(target: Target): Promise<Line[]> {
+  const draw = drawer();
+  const memory = emptyMemory();
+  const lines: Line[] = [];
+  // Every template comes up at least once; the order is drawn.
+  const order = TEMPLATES.map((template) => template);
+  while (order.length < COUNT) order.push(TEMPLATES[draw(TEMPLATES.length)]!);
+  for (let i = order.length - 1; i > 0; i--) {
+    const other = draw(i + 1);
+    [order[i], order[other]] = [order[other]!, order[i]!];
+  }
+  for (const { make, remember } of order) {
+    const mixed = make(memory, draw);
+    const answer = await exchange(target, mixed);
+    lines.push({
+      asked: `${mixed.method} ${mixed.path.replace(/upload_id=.*/, "")}`,
+      ...settled(answer, target),
+    });
+    if (answer.status < 300) remember?.(memory, JSON.parse(answer.body));
+  }
+  return lines;
+}
+
+type Answer = { status: number; headers: string[]; body: string };
+
+function exchange({ port, sandbox }: Target, { method, path, headers, body }: Mixed): Promise<Answer> {
+  const target = path.startsWith("/S/")
+    ? `/_control/sandboxes/${sandbox}${path.slice(2)}`
+    : `${sandbox === "default" ? "" : `/_s/${sandbox}`}${path}`;
+  return new Promise((resolve, reject) => {
+    const asking = request(
+      {
+        port,
+        method,
+        path: target,
+        // Handed-out URLs follow the Host; the port in it differs from process to process.
+        headers: {
+          host: "localhost",
+          ...headers,
+          ...(body ? { "content-length": Buffer.byteLength(body) } : {}),
+        },
+      },
+      async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        const text = Buffer.concat(chunks).toString("latin1");
+        resolve({ status: response.statusCode!, headers: response.rawHeaders, body: text });
+      },
+    );
+    asking.on("error", reject);
+    asking.end(body);
+  });
+}
+
+/** Secrets hang on the sandbox's name, and handed-out URLs on its address. */
+function settled({ status, headers, body }: Answer, { sandbox }: Target): Answer {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!FREE_HEADERS.has(headers[i]!.toLowerCase())) kept.push(`${headers[i]}: ${headers[i + 1]}`);
+  }
+  const blank = body
+    .replaceAll(`/_s/${sandbox}/`, "/")
+    .replace(/(?<="access_token":"[^".]+\.[^".]+\.)[^"]+/, "SIGNATURE")
+    .replace(/(?<="refresh_token":")[^"]+/, "SECRET")
+    .replace(/(?<="secret":"whsec_)[^"]+/, "SECRET")
+    .replace(/(?<=upload_id=)[\w-]+/, "SECRET");
+  return { status, headers: kept, body: blank };
+}
