@@ -17,6 +17,8 @@ function check(tree: SortedTree<number, string>, model: ReadonlyMap<number, stri
   expect([...tree.reversed()]).toEqual([...values].reverse());
   const half = Math.floor(values.length / 2);
   expect([...tree.values(half)]).toEqual(values.slice(half));
+  expect(tree.slice(half)).toEqual(values.slice(half));
+  expect(tree.slice(1, half)).toEqual(values.slice(1, Math.max(1, half)));
   expect([...tree.reversed(0, half)]).toEqual(values.slice(0, half).reverse());
   for (const [position, [key, value]] of sorted.entries()) {
     expect(tree.at(position)).toBe(value);

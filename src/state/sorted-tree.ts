@@ -103,7 +103,14 @@ export class SortedTree<K, V> {
     return root === this.root ? this : new SortedTree(this.compare, root);
   }
 
-  /** Values at positions [from, to), in order. */
+  /** Values at positions [from, to), in order, at once. */
+  slice(from = 0, to: number = this.size): V[] {
+    const values: V[] = [];
+    collect(this.root, { skip: Math.max(0, from), end: to }, values);
+    return values;
+  }
+
+  /** The same one by one, for lists that may not be read to their end. */
   *values(from = 0, to: number = this.size): IterableIterator<V> {
     for (const node of walk(this.root, from, to)) yield node.value;
   }
@@ -265,6 +272,21 @@ function build<K, V>(
     right: build(entries, middle + 1, to),
     size: to - from,
   };
+}
+
+/** Appends the values at positions [skip, end) of a subtree. */
+function collect<V>(
+  node: Node<unknown, V> | undefined,
+  { skip, end }: { skip: number; end: number },
+  values: V[],
+): void {
+  if (node === undefined || skip >= node.size || end <= 0) return;
+  const before = sizeOf(node.left);
+  if (skip < before) collect(node.left, { skip, end }, values);
+  if (skip <= before && before < end) values.push(node.value);
+  if (end > before + 1) {
+    collect(node.right, { skip: Math.max(0, skip - before - 1), end: end - before - 1 }, values);
+  }
 }
 
 function* walk<K, V>(root: Node<K, V> | undefined, from: number, to: number): IterableIterator<Node<K, V>> {

@@ -32,6 +32,9 @@ export interface WorldReader {
   absolute(instant: number): number;
 }
 
+const NOTHING_EMITTED: readonly EmittedEvent[] = [];
+const NOTHING_TOUCHED: ReadonlySet<string> = new Set();
+
 /**
  * A synchronous change to a root. Nothing is visible outside until the world commits it, and a
  * transaction that is dropped leaves no trace, because it only ever built new values.
@@ -42,9 +45,9 @@ export class Transaction implements WorldReader {
   readonly now: number;
   readonly seed: number;
   readonly origin: number;
-  readonly emitted: EmittedEvent[] = [];
-  /** `collection\0id` of every record that was written, for the persisted log. */
-  readonly touched = new Set<string>();
+  /** Most transactions write and emit nothing; what they would need for it is made when they do. */
+  private events: EmittedEvent[] | undefined;
+  private written: Set<string> | undefined;
   private tables: Record<string, AnyTable>;
   /** Whether `tables` is this transaction's own copy, which no root holds yet. */
   private own = false;
@@ -60,6 +63,15 @@ export class Transaction implements WorldReader {
     this.seed = setting.seed;
     this.origin = setting.origin;
     this.secretKey = setting.secretKey;
+  }
+
+  get emitted(): readonly EmittedEvent[] {
+    return this.events ?? NOTHING_EMITTED;
+  }
+
+  /** `collection\0id` of every record that was written, for the persisted log. */
+  get touched(): ReadonlySet<string> {
+    return this.written ?? NOTHING_TOUCHED;
   }
 
   /** The root as this transaction has changed it; the very root it started from if it changed nothing. */
@@ -102,7 +114,7 @@ export class Transaction implements WorldReader {
   putAll<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): void {
     const table = this.table(collection).putAll(records);
     this.adopt(collection, table);
-    for (const record of records) this.touched.add(`${collection.name}\u0000${collection.idOf(record)}`);
+    for (const record of records) this.touch(`${collection.name}\u0000${collection.idOf(record)}`);
   }
 
   /** Merges fields into a record that is known to exist. */
@@ -149,7 +161,8 @@ export class Transaction implements WorldReader {
 
   /** Queues a webhook event of section 6.1; it leaves after the commit, never before. */
   emit(event: string, organization_id: string, data: Record<string, unknown>): void {
-    this.emitted.push({ event, organization_id, data });
+    this.events ??= [];
+    this.events.push({ event, organization_id, data });
   }
 
   iso(instant: number): string {
@@ -164,6 +177,11 @@ export class Transaction implements WorldReader {
     return this.origin + instant;
   }
 
+  private touch(key: string): void {
+    this.written ??= new Set();
+    this.written.add(key);
+  }
+
   private table<R extends StoredRecord>(collection: Collection<R>): Table<R> {
     const table = this.tables[collection.name];
     if (table === undefined) throw new Error(`${collection.name} is not registered in resources/index.ts`);
@@ -173,7 +191,7 @@ export class Transaction implements WorldReader {
   private replace<R extends StoredRecord>(collection: Collection<R>, table: Table<R>, id: string): void {
     if (table === this.tables[collection.name]) return;
     this.adopt(collection, table);
-    this.touched.add(`${collection.name}\u0000${id}`);
+    this.touch(`${collection.name}\u0000${id}`);
   }
 
   private adopt<R extends StoredRecord>(collection: Collection<R>, table: Table<R>): void {
