@@ -1,5 +1,7 @@
 import { ControlError, UnreachableError } from "../client/http.ts";
 import { DocumentError } from "../documents/document-error.ts";
+import { PersistenceError } from "../persistence/persistence-error.ts";
+import { UnknownScenario } from "../sandbox/fault-gate.ts";
 
 /** interfaces 2: what was to be checked or reached fails. */
 export const EXIT_FAILED = 1;
@@ -25,7 +27,14 @@ export function report(error: unknown, json: boolean): number {
 }
 
 function read(error: unknown): { message: string; code: number; details?: object } {
-  if (error instanceof DocumentError) return { message: error.formatWithFrames(), code: EXIT_USAGE };
+  if (error instanceof DocumentError) {
+    return { message: error.formatWithFrames(), code: EXIT_USAGE, details: { problems: error.problems } };
+  }
+  if (error instanceof UnknownScenario) {
+    const hint = error.hint === undefined ? "" : ` (did you mean "${error.hint}"?)`;
+    return { message: `${error.message}${hint}`, code: EXIT_USAGE };
+  }
+  if (error instanceof PersistenceError) return { message: error.message, code: EXIT_USAGE };
   if (error instanceof UsageError) return { message: error.message, code: EXIT_USAGE };
   if (error instanceof CheckFailed || error instanceof UnreachableError) {
     return { message: error.message, code: EXIT_FAILED };
@@ -33,7 +42,8 @@ function read(error: unknown): { message: string; code: number; details?: object
   if (error instanceof ControlError) {
     // Values the server refuses were typed by the user; everything else could not be reached.
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;
-    return { message: error.message, code, details: { problem: error.problem } };
+    const { detail, title } = error.problem;
+    return { message: String(detail ?? title ?? error.message), code, details: { problem: error.problem } };
   }
   const { code, message, port, address, path } = error as NodeJS.ErrnoException & {
     port?: number;

@@ -1,7 +1,11 @@
 import yargs, { type CommandModule } from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
+import { nearest } from "../documents/nearest.ts";
 import { clockCommand } from "./commands/clock.ts";
+import { coverageCommand } from "./commands/coverage.ts";
 import { fidelityCommand, openapiCommand } from "./commands/documents.ts";
+import { fixtureCommand } from "./commands/fixture.ts";
+import { listenCommand } from "./commands/listen.ts";
 import { receiverTestCommand } from "./commands/receiver-test.ts";
 import { resetCommand } from "./commands/reset.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
@@ -9,7 +13,7 @@ import { snapshotCommand } from "./commands/snapshot.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
 import { triggerCommand } from "./commands/trigger.ts";
-import { EXIT_USAGE, report } from "./failure.ts";
+import { report, UsageError } from "./failure.ts";
 
 /** interfaces 2, one file per command; order is that of `--help`. */
 const COMMANDS = [
@@ -19,8 +23,11 @@ const COMMANDS = [
   snapshotCommand,
   clockCommand,
   scenarioCommand,
+  fixtureCommand,
   triggerCommand,
+  listenCommand,
   receiverTestCommand,
+  coverageCommand,
   openapiCommand,
   fidelityCommand,
 ] as readonly CommandModule[];
@@ -28,47 +35,61 @@ const COMMANDS = [
 /** Every command line but a plain `start`. Sets the exit code. */
 export async function runCommands(words: readonly string[]): Promise<void> {
   const json = words.includes("--json");
+  const command = commandOf(words);
   const parser = yargs([...words])
     .scriptName("understudy")
     .version(packageJson.version)
     .usage("$0 <command>\n\nA stateful sandbox of an AI platform's HTTP API.")
     .option("json", { type: "boolean", default: false, describe: "Print the result as JSON", global: true })
     .strict()
-    .recommendCommands()
     .parserConfiguration({ "populate--": true })
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     .exitProcess(false)
     .check(onceEach, true)
     .fail((message, error) => {
       if (error) throw error;
-      throw new UsageMistake(message);
+      throw new UsageError(
+        `${explained(message, parser)}\nRun \`understudy ${command}--help\` for the options.`,
+      );
     });
-  for (const command of COMMANDS) parser.command(command);
+  for (const one of COMMANDS) parser.command(one);
   try {
+    refuseUnknownCommand(words);
     await parser.parseAsync();
   } catch (error) {
-    if (error instanceof UsageMistake) {
-      const command = COMMANDS.some(({ command: name }) =>
-        [name].flat().join(" ").split(" ").includes(words[0]!),
-      );
-      process.stderr.write(
-        `understudy: ${error.message}\nRun \`understudy ${command ? `${words[0]} ` : ""}--help\` for the options.\n`,
-      );
-      process.exitCode = EXIT_USAGE;
-    } else {
-      process.exitCode = report(error, json);
-    }
+    process.exitCode = report(error, json);
   }
 }
 
-/** yargs makes a list of an option given twice, whatever its type. */
+const NAMES = COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!);
+
+function commandOf(words: readonly string[]): string {
+  return words[0] !== undefined && NAMES.includes(words[0]) ? `${words[0]} ` : "";
+}
+
+/** To yargs it would be a surplus word of the command that stands for none. @throws UsageError */
+function refuseUnknownCommand([first]: readonly string[]): void {
+  if (first === undefined || first.startsWith("-") || NAMES.includes(first)) return;
+  const meant = nearest(first, NAMES);
+  const hint = meant === undefined ? `Commands are ${NAMES.join(", ")}.` : `Did you mean "${meant}"?`;
+  throw new UsageError(`there is no command "${first.slice(0, 80)}". ${hint}`);
+}
+
+/** yargs names options that it does not know, but not those that it does. */
+function explained(message: string, parser: object): string {
+  const [, unknown] = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message) ?? [];
+  if (unknown === undefined) return message;
+  const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
+  const meant = nearest(unknown, Object.keys(key));
+  return meant === undefined ? message : `${message} (did you mean --${meant}?)`;
+}
+
+/** yargs makes a list of an option given twice, whatever its type. @throws UsageError */
 function onceEach(argv: Record<string, unknown>, options: unknown): true {
   const { array } = options as { array: readonly string[] };
   for (const [name, value] of Object.entries(argv)) {
-    const repeated = Array.isArray(value) && name !== "_" && name !== "--" && !array.includes(name);
-    if (repeated) throw new UsageMistake(`--${name} is given more than once`);
+    const lists = name === "_" || name === "--" || name === "files" || array.includes(name);
+    if (Array.isArray(value) && !lists) throw new UsageError(`--${name} is given more than once`);
   }
   return true;
 }
-
-class UsageMistake extends Error {}

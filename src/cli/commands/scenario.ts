@@ -42,7 +42,17 @@ export const scenarioCommand: CommandModule = {
             return active.filter((name) => name !== target.name);
           }),
       } as CommandModule<object, Options>)
-      .demandCommand(1, "scenario needs an action: list, on or off")
+      .command({
+        command: "check <files..>",
+        describe: "Check scenario files, without a server",
+        builder: (check) =>
+          check.example("$0 scenario check 'scenarios/*.yaml'", "Every problem with its line"),
+        async handler({ files, json }: Options) {
+          const { checkScenarioFiles } = await import("../check-files.ts");
+          await checkScenarioFiles(files, json);
+        },
+      } as CommandModule<object, Options>)
+      .demandCommand(1, "scenario needs an action: list, on, off or check")
       .example("$0 scenario on flaky-ten-percent", "One request in ten fails from now on"),
   handler: () => {},
 };

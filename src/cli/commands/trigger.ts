@@ -20,11 +20,9 @@ export const triggerCommand: CommandModule<object, Options> = {
       .example("$0 trigger file.processed --for file_handbook", "As if its processing had just ended")
       .example("$0 trigger user.created --set email=new@acme.test", "With a field of your own") as never,
   async handler(options) {
+    const data = dataOf(options.set);
     const { events } = await sandboxOf(options);
-    const { deliveries } = await events.trigger(options.event, {
-      for: options.for,
-      data: dataOf(options.set),
-    });
+    const { deliveries } = await events.trigger(options.event, { for: options.for, data });
     const rows = deliveries.map((delivery) =>
       ["delivery_id", "webhook_id", "status", "response_code"].map((field) => String(delivery[field] ?? "")),
     );

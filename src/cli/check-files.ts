@@ -1,0 +1,44 @@
+import { DocumentError } from "../documents/document-error.ts";
+import { ScenarioLibrary } from "../faults/scenario-library.ts";
+import { checkFixture } from "../fixtures/check-fixture.ts";
+import { isPath } from "../fixtures/find-fixture.ts";
+import { RESOURCES } from "../resources/index.ts";
+import { EXIT_FAILED } from "./failure.ts";
+import { filesOf } from "./files-of.ts";
+import { print } from "./output.ts";
+
+type Check = (file: string) => DocumentError | undefined;
+
+/** What is wrong with fixtures, given by name or by path. Sets the exit code. */
+export async function checkFixtureFiles(patterns: readonly string[], json: boolean): Promise<void> {
+  const files = patterns.flatMap((pattern) => (isPath(pattern) ? filesOf([pattern]) : [pattern]));
+  checkFiles(files, json, (file) => checkFixture(file, { resources: RESOURCES }));
+}
+
+/** What is wrong with scenario files. Sets the exit code. */
+export async function checkScenarioFiles(patterns: readonly string[], json: boolean): Promise<void> {
+  const library = new ScenarioLibrary({ operations: RESOURCES.flatMap(({ operations }) => operations) });
+  checkFiles(filesOf(patterns), json, (file) => {
+    try {
+      library.addFile(file);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DocumentError) return error;
+      throw error;
+    }
+  });
+}
+
+function checkFiles(files: readonly string[], json: boolean, check: Check): void {
+  const results = files.map((file) => ({ file, error: check(file) }));
+  const broken = results.filter(({ error }) => error !== undefined);
+  const items = results.map(({ file, error }) => ({
+    file,
+    ok: error === undefined,
+    problems: error?.problems ?? [],
+  }));
+  const lines = results.map(({ file, error }) => error?.formatWithFrames() ?? `${file}: ok`);
+  const total = `${files.length} checked, ${broken.length} with problems`;
+  print(json, { items, total: files.length, ok: broken.length === 0 }, [...lines, total].join("\n"));
+  if (broken.length > 0) process.exitCode = EXIT_FAILED;
+}

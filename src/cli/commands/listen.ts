@@ -1,0 +1,78 @@
+import type { CommandModule } from "yargs";
+import type { ReceiverAnswer } from "../../webhooks/answer.ts";
+import { UsageError } from "../failure.ts";
+
+interface Options {
+  port: number;
+  host: string;
+  answer: string[] | undefined;
+  secret: string | undefined;
+  json: boolean;
+}
+
+export const listenCommand: CommandModule<object, Options> = {
+  command: "listen",
+  describe: "Receive webhooks in the terminal, and judge their signatures",
+  builder: (argv) =>
+    argv
+      .option("port", {
+        type: "number",
+        default: 4748,
+        requiresArg: true,
+        describe: "Port; 0 picks a free one",
+      })
+      .option("host", {
+        type: "string",
+        default: "127.0.0.1",
+        requiresArg: true,
+        describe: "Address to bind",
+      })
+      .option("answer", {
+        type: "string",
+        array: true,
+        requiresArg: true,
+        describe: "Answers in turn: a status, STATUS:DELAY, hang or reset; the last one repeats",
+      })
+      .option("secret", {
+        type: "string",
+        requiresArg: true,
+        describe: "The webhook's secret (whsec_…); without it signatures are only shown",
+      })
+      .example("$0 listen --secret whsec_… --answer 500,500,200", "Two failures, then success")
+      .example("$0 listen --answer 200:3s", "A slow receiver") as never,
+  async handler({ port, host, answer, secret, json }) {
+    const answers = (answer ?? ["200"]).flatMap((text) => text.split(/[,\s]+/)).map(answerOf);
+    if (!Number.isInteger(port) || port < 0 || port > 65535)
+      throw new UsageError(`--port takes a whole number from 0 to 65535, not ${port}`);
+    const { createListener } = await import("../../webhooks/listen.ts");
+    const listener = await createListener({
+      port,
+      host,
+      answers,
+      secret,
+      onDelivery: (delivery, text) => {
+        const { body, ...facts } = delivery;
+        const line = JSON.stringify({ ...facts, body: body.toString("utf8") });
+        process.stdout.write(`${json ? line : text}\n`);
+      },
+    });
+    if (json) process.stdout.write(`${JSON.stringify({ url: listener.url, pid: process.pid })}\n`);
+    else process.stdout.write(`Listening at ${listener.url}, on any path. Ctrl-C ends it.\n`);
+    await new Promise<void>((resolve) => {
+      process.once("SIGINT", resolve);
+      process.once("SIGTERM", resolve);
+    });
+    await listener.close();
+  },
+};
+
+/** @throws UsageError */
+function answerOf(text: string): ReceiverAnswer {
+  if (text === "hang" || text === "reset") return text;
+  const [, status, delay] = /^([2-5]\d\d)(?::(\d+(?:\.\d+)?(?:ms|s|m)))?$/.exec(text) ?? [];
+  if (status === undefined)
+    throw new UsageError(
+      `--answer takes statuses from 200 to 599, STATUS:DELAY, hang and reset, not "${text}"`,
+    );
+  return delay === undefined ? Number(status) : { status: Number(status), delay };
+}
