@@ -1,14 +1,13 @@
-import { createHash } from "node:crypto";
-import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
-import { type ClockMode, makeClock } from "../state/clock.ts";
+import type { Settings } from "../contract/settings.ts";
+import type { ClockMode } from "../state/clock.ts";
 import type { Root } from "../state/root.ts";
-import { World, type WorldParts } from "../state/world.ts";
+import type { WorldParts } from "../state/world.ts";
 import type { FaultGate } from "./fault-gate.ts";
-import { Journal } from "./journal.ts";
-import { OutcomeCounts } from "./outcome-counts.ts";
-import { RateWindows } from "./rate-windows.ts";
+import { ManagedSandbox } from "./managed-sandbox.ts";
 import type { RequestTally } from "./request-tally.ts";
 import type { Sandbox, SandboxValue } from "./sandbox.ts";
+
+export type { ManagedSandbox };
 
 export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -158,171 +157,5 @@ export class SandboxRegistry {
     this.sandboxes.set(options.name, sandbox);
     this.parts.onChange?.(sandbox, "created");
     return sandbox;
-  }
-}
-
-/** A sandbox with the operations that replace its world. */
-export class ManagedSandbox implements Sandbox {
-  readonly name: string;
-  created_at: number;
-  readonly snapshots = new Map<string, SandboxValue>();
-  readonly faults: FaultGate;
-  readonly outcomes = new OutcomeCounts();
-  fixture: string;
-  seed: number;
-  settings: Settings;
-  resets = 0;
-  world: World;
-  journal: Journal;
-  windows = new RateWindows();
-  /** What `reset` goes back to. */
-  source: LoadedFixture;
-  /** First instant of the first day, which a frozen clock goes back to. */
-  start: number;
-  private readonly parts: RegistryParts;
-
-  constructor(parts: RegistryParts, options: SandboxOptions, source: LoadedFixture) {
-    const { defaults } = parts;
-    this.parts = parts;
-    this.name = options.name;
-    this.created_at = parts.wallClock();
-    this.seed = options.seed ?? defaults.seed;
-    this.settings = { ...DEFAULT_SETTINGS, ...defaults.settings, ...options.settings };
-    this.source = source;
-    this.fixture = source.name;
-    this.journal = new Journal(this.settings.journal_limit, parts.tally);
-    const clock = options.clock ?? defaults.clock;
-    this.start = clock.now ?? parts.wallClock();
-    this.world = this.freshWorld(clock.mode, this.start, clock.rate);
-    this.faults = parts.faults(() => this);
-  }
-
-  /**
-   * Everything as on the first day; settings and snapshots stay, the clock keeps its mode.
-   * @throws DocumentError when the fixture is unknown or wrong; nothing has changed then
-   */
-  reset(change: { fixture?: string | object; seed?: number } = {}): void {
-    const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
-    const seed = change.seed ?? this.seed;
-    // Built before anything is thrown away: a fixture that cannot be built must not cost the old world.
-    source.root(seed);
-    const { mode, rate } = this.world.clock;
-    this.world.close();
-    this.parts.onDiscard(this);
-    this.source = source;
-    this.fixture = source.name;
-    this.seed = seed;
-    this.resets += 1;
-    this.windows = new RateWindows();
-    this.journal.clear();
-    this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
-    // After the new world, in which the leases of the first scenarios begin again.
-    this.faults.reset?.();
-    this.parts.onChange?.(this, "reset");
-  }
-
-  /**
-   * Moves to the version of the fixture that is in force now, keeping the clock (interfaces 6); not where a
-   * request has changed something, which only a reset may throw away. Returns whether it moved.
-   */
-  renew(): boolean {
-    if (!this.world.untouched) return false;
-    const value = this.value();
-    this.restore({ ...value, world: { ...value.world, root: this.source.root(this.seed) } });
-    this.parts.blobs?.release(value.blobs);
-    this.world.untouched = true;
-    return true;
-  }
-
-  /** Changes settings that were checked before. */
-  configure(settings: Partial<Settings>): void {
-    this.settings = { ...this.settings, ...settings };
-    this.journal.resize(this.settings.journal_limit);
-    this.parts.onChange?.(this, "settings");
-  }
-
-  value(): SandboxValue {
-    return {
-      world: this.world.value(),
-      windows: this.windows.copy(),
-      taken_at: this.world.epochNow(),
-      blobs: this.parts.blobs?.capture(this),
-    };
-  }
-
-  /** Makes a value the present; it may come from another sandbox. */
-  restore(value: SandboxValue): void {
-    this.windows = value.windows.copy();
-    this.parts.blobs?.restore(this, value.blobs);
-    const resumeLeases = this.faults.suspendLeases?.();
-    this.world.restore(value.world);
-    resumeLeases?.();
-    this.parts.onChange?.(this, "restored");
-  }
-
-  saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
-    this.releaseSnapshot(name);
-    this.snapshots.set(name, value);
-    this.parts.onChange?.(this, "snapshots");
-    return value;
-  }
-
-  deleteSnapshot(name: string): void {
-    this.releaseSnapshot(name);
-    if (this.snapshots.delete(name)) this.parts.onChange?.(this, "snapshots");
-  }
-
-  adopt(original: ManagedSandbox): void {
-    this.start = original.start;
-    this.resets = original.resets;
-    const value = original.value();
-    this.restore(value);
-    this.parts.blobs?.release(value.blobs);
-    const armed = original.faults.state?.();
-    if (armed !== undefined) this.faults.restoreState?.(armed);
-  }
-
-  revive({ created_at, resets, start, value, snapshots }: Revival): void {
-    this.created_at = created_at;
-    this.resets = resets;
-    this.start = start;
-    for (const [name, kept] of snapshots) this.snapshots.set(name, kept);
-    this.restore(value);
-  }
-
-  get blobs(): BlobKeeper | undefined {
-    return this.parts.blobs;
-  }
-
-  /** Whoever follows the world or the journal is told that it ends; requests under way are still answered. */
-  endStreams(): void {
-    this.world.close();
-    this.journal.close();
-  }
-
-  close(): void {
-    this.endStreams();
-    this.faults.close?.();
-    for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
-    this.parts.onDiscard(this);
-  }
-
-  private releaseSnapshot(name: string): void {
-    const known = this.snapshots.get(name);
-    if (known?.blobs !== undefined) this.parts.blobs?.release(known.blobs);
-  }
-
-  private freshWorld(mode: ClockMode, at: number, rate: number | undefined): World {
-    return new World({
-      root: this.source.root(this.seed),
-      clock: makeClock(mode, at, this.parts.wallClock(), rate),
-      origin: at,
-      seed: this.seed,
-      secretKey: createHash("sha256")
-        .update(`${this.seed}\u0000${this.name}\u0000${this.resets}`)
-        .digest("hex"),
-      wallClock: this.parts.wallClock,
-      parts: this.parts.worldParts(() => this),
-    });
   }
 }

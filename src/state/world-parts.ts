@@ -1,0 +1,66 @@
+import type { Clock } from "./clock.ts";
+import type { Root } from "./root.ts";
+import type { Timer, TimerKind } from "./timers.ts";
+import type { EmittedEvent, Transaction } from "./transaction.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Runs inside the transaction that removes the timer; what it returns runs after the commit and is
+ * awaited by `advance`. An effect that resolves with false was called off before it began (a retry whose
+ * webhook another retry of the same instant disabled), and the advance does not report it.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: an effect that has nothing to say returns nothing
+export type TimerHandler = (tx: Transaction, timer: Timer) => void | (() => Promise<boolean | void>);
+
+export type TimerEffect = Exclude<ReturnType<TimerHandler>, void>;
+
+export interface WorldParts {
+  timerHandlers: Partial<Record<TimerKind, TimerHandler>>;
+  /**
+   * Turns emitted events into records (pending deliveries) before the commit. What it returns runs after
+   * the commit and is awaited by `advance`, as with timers.
+   */
+  onEmit: (tx: Transaction, events: readonly EmittedEvent[]) => void | (() => Promise<void>);
+  /** After every commit that changed something; must not throw. */
+  onCommit: (world: World, commit: Commit) => void;
+  /** The root was replaced as a whole by a restore, or the world has ended. Must not throw. */
+  onReplace?: (world: World) => void;
+  /** A handler threw: its changes are dropped and its timer with them. Must not throw. */
+  onTimerError?: (error: unknown, timer: Timer) => void;
+}
+
+export interface Commit {
+  readonly before: Root;
+  readonly after: Root;
+  readonly touched: ReadonlySet<string>;
+}
+
+/** Everything a snapshot holds of a world (interfaces 4). */
+export interface WorldValue {
+  readonly root: Root;
+  readonly clock: Clock;
+  readonly origin: number;
+  readonly requests: number;
+  /** Random state is the seed, the key of secrets, and `root.draws`. */
+  readonly seed: number;
+  readonly secretKey: string;
+}
+
+export interface WorldOptions {
+  root: Root;
+  clock: Clock;
+  origin: number;
+  seed: number;
+  secretKey: string;
+  wallClock: () => number;
+  parts: WorldParts;
+}
+
+export interface RanTimer {
+  at: string;
+  kind: TimerKind;
+  subject: string;
+}
+
+/** Where an advance goes, in milliseconds since 1970. */
+export type AdvanceTarget = number | "next" | ((now: number) => number);
