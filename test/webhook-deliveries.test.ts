@@ -8,6 +8,9 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
+/** quality 2.5 asks for 200 when it is measured. */
+const ROUNDS = Number(process.env["REDELIVERY_ROUNDS"] ?? 50);
+
 const minutes = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
 
 describe("6.2 and 6.3 what is sent", () => {
@@ -276,7 +279,7 @@ describe("G24 webhooks.redeliver", () => {
     expect((await api.call("ada", "GET", "/webhooks")).body.data[0].active).toBe(false);
   });
 
-  it("G24 fifty rounds of twenty redeliveries at once: none lost, none doubled", async () => {
+  it("G24 rounds of twenty redeliveries at once: none lost, none doubled", async () => {
     let hits = 0;
     let succeedAt = Number.POSITIVE_INFINITY;
     const receiver = await startReceiver((_request, _body, respond) => {
@@ -284,7 +287,7 @@ describe("G24 webhooks.redeliver", () => {
       respond(hits >= succeedAt ? 200 : 500);
     });
     const { webhook_id } = await api.webhook(receiver.url);
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       hits = 0;
       succeedAt = Number.POSITIVE_INFINITY;
       const { delivery_id } = (await api.trigger())[0]!;

@@ -150,6 +150,27 @@ describe("6.1 events of real changes", () => {
     ]);
   });
 
+  it("G11 file.processed is emitted by the clock, at its due time, and is delivered then", async () => {
+    const receiver = await api.receiver([503, 200]);
+    const { webhook_id } = await api.webhook(receiver.url, ["file.processed"]);
+    const ran = await api.advanceBy("1h");
+    expect(ran.map(({ kind }) => kind)).toEqual(["connector.job", "file.step", "webhook.retry"]);
+    const [first, second] = await receiver.requests();
+    expect(JSON.parse(first!.body)).toMatchObject({
+      event: "file.processed",
+      timestamp: first!.at,
+      data: { file_id: "file_policies", store_id: "vs_handbook", status: "completed" },
+    });
+    expect(Date.parse(second!.at) - Date.parse(first!.at)).toBe(60_000);
+    expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "success", attempts: 2 });
+    expect(await api.trigger({ event: "file.processed", for: "file_handbook" })).toHaveLength(1);
+    expect(JSON.parse((await receiver.requests())[2]!.body).data).toMatchObject({
+      file_id: "file_handbook",
+      store_id: "vs_handbook",
+      status: "completed",
+    });
+  });
+
   it("6.1 an event reaches only webhooks of its organization that subscribed to it and are active", async () => {
     const receivers = await Promise.all([api.receiver(), api.receiver(), api.receiver(), api.receiver()]);
     await api.webhook(receivers[0]!.url, ["user.created"]);

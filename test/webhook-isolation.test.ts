@@ -112,6 +112,42 @@ describe("6.4 one receiver never holds up another", () => {
   });
 });
 
+describe("interfaces 6 faults that hit deliveries", () => {
+  it("interfaces 6 status, wire and delay are as if the receiver had answered so; then it is called again", async () => {
+    const receiver = await api.receiver();
+    const { webhook_id } = await api.webhook(receiver.url);
+    const other = await api.receiver();
+    await api.webhook(other.url);
+    const rule = {
+      id: "flaky",
+      match: { event: "user.*", webhook: webhook_id },
+      sequence: [503, "pass"],
+    };
+    expect((await api.control("POST", "/faults", rule)).status).toBe(201);
+    const deliveries = await api.trigger();
+    expect(deliveries.map(({ response_code }) => response_code).sort()).toEqual([200, 503]);
+    expect(await receiver.requests()).toHaveLength(0);
+    await api.advanceBy("1m");
+    expect(await receiver.requests()).toHaveLength(1);
+    const [delivery] = await api.deliveries(webhook_id);
+    expect(delivery).toMatchObject({ status: "success", attempts: 2 });
+    const { body } = await api.control("GET", `/state/deliveries/${delivery!.delivery_id}`);
+    expect(body.attempt_log[0]).toMatchObject({
+      response_code: 503,
+      fault: expect.stringContaining("flaky"),
+    });
+
+    await api.control("DELETE", "/faults");
+    await api.control("POST", "/faults", {
+      match: { webhook: webhook_id },
+      effect: { wire: "hang" },
+    });
+    const hung = (await api.trigger()).find((one) => one.webhook_id === webhook_id)!;
+    expect(hung).toMatchObject({ status: "failed", response_code: 0 });
+    expect(await receiver.requests()).toHaveLength(1);
+  });
+});
+
 describe("interfaces 7 shared mode", () => {
   it("interfaces 7 a webhook to a private address is refused at the attempt, unless its range is allowed", async () => {
     const receiver = await startReceiver((_request, _body, respond) => respond(200));

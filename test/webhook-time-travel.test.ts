@@ -119,6 +119,27 @@ describe("interfaces 4 snapshots with deliveries in flight", () => {
   });
 });
 
+describe("G24 long walks", () => {
+  it("G24 four hundred days in one step equal four hundred steps of a day", async () => {
+    const trace = async (steps: number) => {
+      const api = await start({ seed: 3 });
+      const receiver = await api.receiver([500, 503, 301, 500, 500, 500, 500, 200, 500]);
+      const { webhook_id } = await api.webhook(receiver.url);
+      for (let i = 0; i < 3; i++) {
+        await api.trigger({ event: "user.created" });
+        await api.advanceBy("50s");
+      }
+      const ran: object[] = [];
+      for (let i = 0; i < steps; i++) ran.push(...(await api.advanceBy(`${400 / steps}d`)));
+      const requests = (await receiver.requests()).map(({ at, body }) => ({ at, body }));
+      return { ran, requests, deliveries: await api.deliveries(webhook_id) };
+    };
+    const walked = await trace(400);
+    expect(await trace(1)).toEqual(walked);
+    expect(walked.requests.length).toBeGreaterThan(10);
+  }, 60_000);
+});
+
 describe("interfaces 2 --persist", () => {
   it("interfaces 2 after a restart pending attempts are sent and retries keep their instants", async () => {
     const folder = mkdtempSync(join(tmpdir(), "understudy-webhooks-"));

@@ -161,7 +161,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: "G24",
     topic: "Delivery lifecycle",
     chosen:
-      "Each retry is due after the end of the attempt before; redirects and silence are failures; 410 disables the webhook and cancels what was pending.",
+      "Each retry is due after the end of the attempt before; redirects and silence are failures; 410 disables the webhook and cancels what was pending. Attempts of one delivery follow each other: of redeliveries sent at once, those behind the one that succeeds are refused. The newest 10,000 finished deliveries of a webhook are kept.",
     settings: ["webhook_timeout_seconds", "retry_schedule"],
   },
   {

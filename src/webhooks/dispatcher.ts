@@ -27,6 +27,8 @@ export interface AttemptOutcome {
   /** On the wall clock. */
   duration_ms: number;
   error?: string;
+  /** The fault that had a hand in it, as in `fault:inline/rule-1`. */
+  fault?: string;
 }
 
 /** How records follow from attempts; `resources/webhooks/lifecycle.ts` holds the rules. */
@@ -221,7 +223,8 @@ export class Dispatcher {
     const { webhook_id, delivery_id } = row;
     const strike = this.parts.deliveryFault?.({ event: plan.event, webhook_id, delivery_id });
     const endured = strike && (await endureFault(strike, timeoutMs, signal));
-    if (endured !== undefined) return endured;
+    const fault = strike === undefined ? {} : { fault: strike.decision };
+    if (endured !== undefined) return { ...endured, ...fault };
     const delay = strike === undefined ? 0 : faultDelay(strike);
     const body = Buffer.from(plan.body);
     const { response_code, duration_ms, error } = await this.parts.outbound.send({
@@ -237,7 +240,8 @@ export class Dispatcher {
       timeoutMs: timeoutMs - delay,
       signal,
     });
-    return { response_code, duration_ms: duration_ms + delay, ...(error ? { error: error.message } : {}) };
+    const failure = error === undefined ? {} : { error: error.message };
+    return { response_code, duration_ms: duration_ms + delay, ...failure, ...fault };
   }
 
   private schedule(): readonly number[] {

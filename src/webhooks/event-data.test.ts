@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EVENT_NAMES } from "../contract/event-names.ts";
+import { fileEventData } from "../resources/files/present.ts";
 import { invoiceEventData } from "../resources/invoices/events.ts";
 import { messageEventData, threadEventData } from "../resources/threads/events.ts";
 import { Random } from "../state/random.ts";
@@ -39,7 +40,7 @@ describe("G25 data of events", () => {
     });
   });
 
-  it("G25 triggered events look like those that real changes of threads, messages and invoices emit", () => {
+  it("G25 triggered events look like those that real changes of threads, messages, files and invoices emit", () => {
     const thread = { id: "thread_1", organization_id: "org_1", owner_id: "usr_1", title: "T", created_at: 5 };
     expect(eventData("thread.created", thread, { world })).toEqual(threadEventData(thread, world));
     const message = {
@@ -50,6 +51,19 @@ describe("G25 data of events", () => {
       created_at: 5,
     };
     expect(eventData("message.updated", message, { world })).toEqual(messageEventData(message, world));
+    const file = {
+      id: "file_1",
+      object: "file" as const,
+      filename: "a.txt",
+      mime_type: "text/plain",
+      file_size: 3,
+      organization_id: "org_1",
+      status: "uploaded" as const,
+      gcs_path: "gs://uploads/a",
+      created_at: 5,
+      created_by: "usr_1",
+    };
+    expect(eventData("file.uploaded", file, { world })).toEqual(fileEventData(file, world));
     const invoice = {
       invoice_id: "inv_1",
       organization_id: "org_1",

@@ -55,12 +55,12 @@ export function isUnderWay(world: WorldReader, attempt_id: string): boolean {
 /** Resolves once the outcome of each of these attempts is recorded, or the world they belong to is gone. */
 export function attemptsEnded(world: World, ids: readonly string[], signal?: AbortSignal): Promise<void> {
   const { generation } = world;
-  let left = [...ids];
+  const left = [...ids];
   return new Promise((resolve) => {
     let stop = () => {};
     const look = () => {
       const present = world.read();
-      left = left.filter((id) => isUnderWay(present, id));
+      while (left.length > 0 && !isUnderWay(present, left.at(-1)!)) left.pop();
       if (left.length > 0 && !world.isClosed && !signal?.aborted && world.generation === generation) return;
       stop();
       signal?.removeEventListener("abort", look);

@@ -141,8 +141,16 @@ function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
 }
 
 function logged({ kind }: Outgoing, outcome: AttemptOutcome): Attempt {
-  const { at, url, response_code, duration_ms, error } = outcome;
-  return { at, kind, url, response_code, duration_ms, ...(error === undefined ? {} : { error }) };
+  const { at, url, response_code, duration_ms, error, fault } = outcome;
+  return {
+    at,
+    kind,
+    url,
+    response_code,
+    duration_ms,
+    ...(error === undefined ? {} : { error }),
+    ...(fault === undefined ? {} : { fault }),
+  };
 }
 
 function trim(tx: Transaction, webhook_id: string): void {

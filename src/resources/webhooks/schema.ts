@@ -62,6 +62,7 @@ export const Attempt = Type.Object({
   response_code: Type.Integer(),
   duration_ms: Type.Integer({ description: "On the wall clock" }),
   error: Type.Optional(Type.String()),
+  fault: Type.Optional(Type.String({ description: "The armed fault that had a hand in it" })),
 });
 export type Attempt = Static<typeof Attempt>;
 

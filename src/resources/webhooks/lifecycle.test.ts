@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { makeClock } from "../../state/clock.ts";
+import { emptyTables } from "../../state/table.ts";
+import { timers } from "../../state/timers.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { World } from "../../state/world.ts";
+import { outgoing } from "../../webhooks/outgoing.ts";
+import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
+import { enqueuedIn, enqueueEvents } from "./enqueue.ts";
+import { cancelPending, planAttempt, queueRetry, recordAttempt, removeWebhook } from "./lifecycle.ts";
+import { deliveries, type Webhook, webhooks } from "./schema.ts";
+
+const webhook: Webhook = {
+  webhook_id: "wh_1",
+  organization_id: "org_1",
+  url: "http://127.0.0.1:9/",
+  secret: "whsec_test",
+  events: ["user.created"],
+  description: "",
+  active: true,
+  created_at: 0,
+  last_delivery: null,
+};
+
+function makeWorld(): World {
+  const world = new World({
+    root: { tables: emptyTables([webhooks, deliveries, outgoing, timers]), draws: 0 },
+    clock: makeClock("frozen", 0, 0),
+    origin: 0,
+    seed: 1,
+    secretKey: "test",
+    wallClock: () => 0,
+    parts: { timerHandlers: {}, onEmit: () => {}, onCommit: () => {} },
+  });
+  world.transact((tx) => tx.insert(webhooks, webhook));
+  return world;
+}
+
+/** Queues an event and says how its first attempt ends. */
+function deliver(tx: Transaction, response_code: number): string {
+  enqueueEvents(tx, [{ event: "user.created", organization_id: "org_1", data: {} }]);
+  const id = enqueuedIn(tx).at(-1)!;
+  answer(tx, id, response_code);
+  return id;
+}
+
+function answer(tx: Transaction, attempt_id: string, response_code: number): void {
+  const outcome = { at: tx.now, url: webhook.url, response_code, duration_ms: 1 };
+  recordAttempt(tx, tx.get(outgoing, attempt_id)!, { outcome, schedule: DEFAULT_RETRY_SCHEDULE });
+}
+
+describe("the lifecycle of deliveries", () => {
+  it("G24 keeps the newest ten thousand finished deliveries of a webhook, and every one with a retry to come", () => {
+    const world = makeWorld();
+    const pending = world.transact((tx) => deliver(tx, 500));
+    world.transact((tx) => {
+      for (let i = 0; i < 10_050; i++) deliver(tx, 200);
+    });
+    const tx = world.read();
+    expect(tx.index(deliveries, "finished", "wh_1").size).toBe(10_000);
+    expect(tx.get(deliveries, pending)).toMatchObject({ next_retry: 60_000 });
+    expect(tx.all(deliveries).size).toBe(10_001);
+  });
+
+  it("G24 an attempt that waits its turn is called off when its webhook is disabled; one under way is recorded", () => {
+    const world = makeWorld();
+    world.transact((tx) => {
+      enqueueEvents(tx, [{ event: "user.created", organization_id: "org_1", data: {} }]);
+      const [id] = enqueuedIn(tx) as [string];
+      const row = tx.get(outgoing, id)!;
+      expect(planAttempt(tx, row)).toBeDefined();
+      cancelPending(tx, "wh_1");
+      expect(planAttempt(tx, row)).toBeUndefined();
+      answer(tx, id, 500);
+      expect(tx.get(deliveries, id)).toMatchObject({ status: "failed", attempts: 1, next_retry: null });
+    });
+    expect(world.pending()).toEqual([]);
+  });
+
+  it("G24 a webhook that is removed leaves nothing, whatever was under way", () => {
+    const world = makeWorld();
+    world.transact((tx) => {
+      const id = deliver(tx, 500);
+      const retry = queueRetry(tx, id)!;
+      const row = tx.get(outgoing, retry)!;
+      removeWebhook(tx, webhook);
+      const outcome = { at: 0, url: webhook.url, response_code: 200, duration_ms: 1 };
+      recordAttempt(tx, row, { outcome, schedule: DEFAULT_RETRY_SCHEDULE });
+      expect(queueRetry(tx, id)).toBeUndefined();
+    });
+    const tx = world.read();
+    expect([tx.all(webhooks).size, tx.all(deliveries).size, tx.all(outgoing).size]).toEqual([0, 0, 0]);
+    expect(world.pending()).toEqual([]);
+  });
+});
