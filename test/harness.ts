@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { parse } from "yaml";
 import type { Settings } from "../src/contract/settings.ts";
 import { assemble, type Understudy, type UnderstudyOptions } from "../src/understudy.ts";
 
@@ -51,7 +49,7 @@ export async function startReference(
   options: UnderstudyOptions & { settings?: Partial<Settings> } = {},
 ): Promise<Api> {
   const understudy = assemble({
-    fixture: parse(readFileSync(new URL("../fixtures/reference.yaml", import.meta.url), "utf8")),
+    fixture: "reference",
     clock: { mode: "frozen", now: Date.parse(EPOCH) },
     ...options,
   });
