@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import { OPERATIONS } from "../../test/fault-stand.ts";
+import { DocumentError } from "../documents/document-error.ts";
+import { readScenario } from "./read-scenario.ts";
+
+function problemsOf(text: string): string[] {
+  try {
+    readScenario({ text, shown: "s.yaml", file: "/s.yaml" }, OPERATIONS);
+    return [];
+  } catch (error) {
+    if (error instanceof DocumentError) return error.format().split("\n");
+    throw error;
+  }
+}
+
+const rule = (text: string) => problemsOf(`rules:\n  - ${text}\n`);
+
+describe("what a scenario is refused for", () => {
+  it("interfaces 6 the example of the reference is accepted, key by key", () => {
+    const text = `name: flaky-uploads
+description: The first two registrations fail after the file was stored; uploads crawl.
+rules:
+  - id: lost-answer
+    match: { operation: files.register, principal: usr_dan }
+    sequence: [503, RATE_LIMIT_EXCEEDED, pass]
+    phase: after
+    effect: { delay: 200ms }
+    lease: { ttl: 10m, hits: 5 }
+`;
+    expect(problemsOf(text)).toEqual([]);
+    const { rules } = readScenario({ text, shown: "s", file: "/s.yaml" }, OPERATIONS);
+    expect(rules[0]).toMatchObject({
+      id: "lost-answer",
+      phase: "after",
+      lease: { ttl_ms: 600_000, hits: 5 },
+    });
+  });
+
+  it.each([
+    [
+      "operation",
+      "{ match: { operation: threads.delte }, effect: { status: 503 } }",
+      "2:27",
+      "threads.delete",
+    ],
+    ["code", "{ effect: { error: RATE_LIMIT_EXCEDED } }", "2:24", "RATE_LIMIT_EXCEEDED"],
+    [
+      "code in another envelope's spelling",
+      "{ effect: { error: thread_not_found } }",
+      "2:24",
+      "RESOURCE_NOT_FOUND",
+    ],
+    ["code in a sequence", "{ sequence: [503, pas] }", "2:23", "pass"],
+    ["event", "{ match: { event: user.craeted }, effect: { status: 503 } }", "2:23", "user.created"],
+    ["key of a rule", "{ efect: { status: 503 } }", "2:7", "effect"],
+    [
+      "key of a match",
+      "{ match: { operatoin: threads.delete }, effect: { status: 503 } }",
+      "2:16",
+      "operation",
+    ],
+    ["key of an effect", "{ effect: { dealy: 2s } }", "2:17", "delay"],
+    ["wire fault", "{ effect: { wire: rest } }", "2:23", "reset"],
+    ["unit", "{ effect: { delay: 5 secs } }", "2:24", "5s"],
+    ["unit of a lease", "{ effect: { status: 503 }, lease: { ttl: 10min } }", "2:46", "10m"],
+    ["unit of a percentile", "{ effect: { delay: { p50: 5 millis, p99: 1s } } }", "2:31", "5ms"],
+    ["phase", "{ effect: { status: 503 }, phase: affter }", "2:39", "after"],
+    ["method", "{ match: { method: DELTE }, effect: { status: 503 } }", "2:24", "DELETE"],
+  ])(
+    "interfaces 6 an unknown %s is refused with its place and the nearest right word",
+    (_what, text, place, hint) => {
+      const [first] = rule(text);
+      expect(first).toMatch(new RegExp(`^s\\.yaml:${place}: `));
+      expect(first).toContain(`(did you mean "${hint}"?)`);
+    },
+  );
+
+  it.each([
+    [
+      "two schedules",
+      "{ times: 1, every: 2, effect: { status: 503 } }",
+      "`every` cannot stand beside `times`",
+    ],
+    ["no effect", "{ match: { operation: threads.delete } }", "needs an `effect`"],
+    ["an empty effect", "{ effect: {} }", "needs an `effect`"],
+    [
+      "error and status",
+      "{ effect: { error: RATE_LIMIT_EXCEEDED, status: 500 } }",
+      "cannot stand beside `error`",
+    ],
+    [
+      "sequence and status",
+      "{ sequence: [503], effect: { status: 500 } }",
+      "what the entries of the sequence say",
+    ],
+    ["headers without an answer", "{ effect: { headers: { a: b }, delay: 1s } }", "needs an answer"],
+    [
+      "framing headers",
+      "{ effect: { status: 503, headers: { Content-Length: 3 } } }",
+      "belongs to the connection",
+    ],
+    ["header injection", '{ effect: { status: 503, headers: { a: "b\\r\\nc: d" } } }', "cannot carry"],
+    [
+      "an unanswered code",
+      "{ match: { operation: threads.delete }, effect: { error: SESSION_NOT_FOUND } }",
+      "threads.delete never answers SESSION_NOT_FOUND",
+    ],
+    [
+      "a code none answers",
+      "{ match: { operation: threads.* }, effect: { error: METHOD_NOT_ALLOWED } }",
+      "never answers METHOD_NOT_ALLOWED",
+    ],
+    ["p99 below p50", "{ effect: { delay: { p50: 1s, p99: 10ms } } }", "must not be below p50"],
+    ["half a distribution", "{ effect: { delay: { p50: 1s } } }", "p99"],
+    ["an endless delay", "{ effect: { delay: 2d } }", "at most 1h"],
+    ["over without drip", "{ effect: { wire: reset, over: 1s } }", "goes with `wire: drip` only"],
+    ["a status out of range", "{ effect: { status: 99 } }", "status"],
+    ["a probability out of range", "{ probability: 1.5, effect: { status: 503 } }", "probability"],
+    [
+      "event and operation",
+      "{ match: { event: user.created, operation: threads.delete }, effect: { status: 503 } }",
+      "is about requests",
+    ],
+    [
+      "a code for a delivery",
+      "{ match: { event: user.created }, effect: { error: RATE_LIMIT_EXCEEDED } }",
+      "status, delay or wire",
+    ],
+    [
+      "a glob that matches nothing",
+      '{ match: { operation: "nothing.*" }, effect: { status: 503 } }',
+      "matches no operation",
+    ],
+    [
+      "operation and method apart",
+      "{ match: { operation: threads.delete, method: POST }, effect: { status: 503 } }",
+      "no operation fits",
+    ],
+    ["a broken glob", '{ match: { operation: "threads.{" }, effect: { status: 503 } }', "never closed"],
+    [
+      "a path with a host",
+      '{ match: { path: "http://x/v1" }, effect: { status: 503 } }',
+      "begins with a slash",
+    ],
+    [
+      "an id twice",
+      "{ id: a, effect: { status: 503 } }\n  - { id: a, effect: { status: 503 } }",
+      "called a already",
+    ],
+    ["a prototype", "{ match: { body: { __proto__: {} } }, effect: { status: 503 } }", "__proto__"],
+  ])("interfaces 6 %s is refused", (_what, text, message) => {
+    expect(rule(text).join("\n")).toContain(message);
+  });
+
+  it.each([
+    "{ match: { operation: threads.delete }, effect: { error: SESSION_NOT_FOUND! } }",
+    "{ effect: { error: METHOD_NOT_ALLOWED! } }",
+    "{ match: { operation: '*' }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }",
+    "{ match: { method: POST, path: '/v1/organizations/*/departments/*/reparent' }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }",
+    "{ match: { operation: threads.delete }, effect: { error: INTERNAL_ERROR } }",
+    "{ match: { event: '*' }, effect: { status: 410, delay: 1s } }",
+    "{ match: { webhook: wh_a }, effect: { wire: hang } }",
+    "{ effect: { status: 200, body: { a: 1 }, headers: { X-A: 1 } } }",
+    "{ effect: { delay: PT5S } }",
+    "{ effect: { delay: 1500 } }",
+    "{ effect: { wire: drip, over: 5s, status: 500 } }",
+    "{ probability: 0, effect: { status: 503 } }",
+  ])("interfaces 6 accepts %s", (text) => {
+    expect(rule(text)).toEqual([]);
+  });
+
+  it("interfaces 6 a path without wildcards narrows the operations that its code is judged by", () => {
+    const text = "{ match: { path: /v1/threads/thread_a }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }";
+    expect(rule(text).join()).toContain("threads.delete never answers DEPARTMENT_CYCLE_DETECTED");
+  });
+
+  it("interfaces 6 bombs and nonsense are refused, quickly and with a message", () => {
+    const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefghij"
+      .split("")
+      .map((c, i) => `${c}: &${c} [${`*${"abcdefghi"[i]},`.repeat(9)}]`)
+      .join("\n")}\nrules: []`;
+    for (const text of [
+      bomb,
+      "[".repeat(5000),
+      "rules: 3",
+      "",
+      "- a",
+      "rules: [{effect: {status: [1]}}]",
+      "\0",
+    ]) {
+      expect(problemsOf(text).length).toBeGreaterThan(0);
+    }
+    expect(problemsOf(`rules: [${"{effect: {status: 503}},".repeat(20_000)}]`).length).toBeGreaterThan(0);
+    expect(problemsOf("x".repeat(3 * 1024 * 1024)).join()).toContain("larger than 2 MB");
+  });
+
+  it("interfaces 6 several mistakes are told at once, each at its own line", () => {
+    const text =
+      "rules:\n  - match: { operation: threads.delte }\n    effect: { error: NOPE }\n  - sequence: [903]\n";
+    const found = problemsOf(text);
+    expect(found.length).toBeGreaterThanOrEqual(1);
+    const mended = text.replace("903", "503");
+    expect(problemsOf(mended).map((problem) => problem.split(":")[1])).toEqual(["2", "3"]);
+  });
+});
