@@ -9,7 +9,7 @@ import type { Api } from "./harness.ts";
 type Row = any;
 interface Done {
   record: Row;
-  emitted: EmittedEvent[];
+  emitted: readonly EmittedEvent[];
 }
 
 /** Runs a collection's state rules in the default sandbox, without the control API around them. */
