@@ -286,6 +286,11 @@ describe("G24 webhooks.redeliver", () => {
       hits += 1;
       respond(hits >= succeedAt ? 200 : 500);
     });
+    // Nobody's rate window is the matter here.
+    await api.control("PATCH", "/state/organizations/org_acme", {
+      plan: "enterprise",
+      rate_limit: 1_000_000,
+    });
     const { webhook_id } = await api.webhook(receiver.url);
     for (let round = 0; round < ROUNDS; round++) {
       hits = 0;
@@ -294,9 +299,7 @@ describe("G24 webhooks.redeliver", () => {
       // Every other round one of them succeeds, and those whose turn comes after it are refused.
       succeedAt = round % 2 === 0 ? Number.POSITIVE_INFINITY : 2 + (round % 19);
       const path = `/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`;
-      // In turn, so that no key's rate window is used up.
-      const who = (["ada", "ben", "cleo", "dan"] as const)[round % 4]!;
-      const made = await Promise.all(Array.from({ length: 20 }, () => api.call(who, "POST", path)));
+      const made = await Promise.all(Array.from({ length: 20 }, () => api.call("ada", "POST", path)));
       const accepted = made.filter(({ status }) => status === 200).length;
       expect(accepted + made.filter(({ status }) => status === 422).length).toBe(20);
       expect(accepted).toBe(round % 2 === 0 ? 20 : succeedAt - 1);
