@@ -74,7 +74,7 @@ function reasonToRefuse(address: Address): string | null {
     return inner === null ? null : `${address} is a ${name} address, and ${inner}`;
   }
   const range = address.range();
-  if (range !== "unicast") return `${address} is ${describe(range)}`;
+  if (range !== "unicast") return `${address} is ${inWords(range)}`;
   // IPv4-compatible, site-local and unassigned space: ipaddr.js knows no name for all of them.
   if (!isWithin(address, GLOBAL_UNICAST)) return `${address} is not a public address`;
   return refuseIsatap(address);
@@ -90,13 +90,13 @@ function refuseIsatap(address: ipaddr.IPv6): string | null {
 
 function refuseIPv4(address: ipaddr.IPv4): string | null {
   const range = address.range();
-  if (range !== "unicast") return `${address} is ${describe(range)}`;
+  if (range !== "unicast") return `${address} is ${inWords(range)}`;
   if (CLOUD_HOST_ADDRESSES.has(address.toString())) return `${address} belongs to the cloud host`;
   return null;
 }
 
 /** `carrierGradeNat` -> `a carrier grade nat address`. */
-function describe(range: string): string {
+function inWords(range: string): string {
   const words = range.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return `${/^[aeiou]/.test(words) ? "an" : "a"} ${words} address`;
 }
