@@ -53,9 +53,10 @@ export const clockCommand: CommandModule = {
         builder: targetOptions,
         async handler(target: Target & { instant: string }) {
           const { clock } = await sandboxOf(target);
-          const { mode, rate } = await clock.show();
-          const state = await clock.set({ mode, now: target.instant, rate });
-          print(target.json, state, show(state));
+          // PUT would have to name the mode anew, and the real one takes no instant.
+          const { ran } = await clock.advance({ to: target.instant });
+          const state = await clock.show();
+          print(target.json, { ...state, ran }, `${ranTable(ran)}\n${show(state)}`);
         },
       } as CommandModule<object, Target & { instant: string }>)
       .command({
@@ -69,13 +70,15 @@ export const clockCommand: CommandModule = {
       } as CommandModule<object, Target>)
       .command({
         command: "run [rate]",
-        describe: "Let it run again, from where it is, as fast as wanted: x1, x60, x3600",
+        describe:
+          "Let it run from where it is, as fast as wanted (x1, x60, x3600), or with the wall clock: real",
         builder: targetOptions,
         async handler(target: Target & { rate?: string }) {
           const { clock } = await sandboxOf(target);
-          const rate = rateOf(target.rate ?? "x1");
-          const { now } = await clock.show();
-          const state = await clock.set(rate === 1 ? { mode: "real", now } : { mode: "scaled", now, rate });
+          // `real` is the wall clock, which may be far ahead; x1 runs as fast from where it stands.
+          const state = await clock.set(
+            target.rate === "real" ? { mode: "real" } : { mode: "scaled", rate: rateOf(target.rate ?? "x1") },
+          );
           print(target.json, state, show(state));
         },
       } as CommandModule<object, Target & { rate?: string }>)
