@@ -55,19 +55,26 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
     } else if (error instanceof ApiError) {
       if (exchange.decision === "") exchange.decision = exchange.stage;
       answer = errorAnswer(exchange, error);
-    } else {
-      parts.log.error(
-        { err: error, request: exchange.id, operation: exchange.operation?.id },
-        "internal error",
-      );
-      exchange.decision = "internal";
-      answer = errorAnswer(exchange, internalError());
-    }
+    } else answer = failed(parts, exchange, error);
   }
-  const headers = send(exchange, answer);
+  let headers: string[];
+  try {
+    headers = send(exchange, answer);
+  } catch (error) {
+    // A header that HTTP cannot carry; nothing has left yet.
+    answer = failed(parts, exchange, error);
+    headers = send(exchange, answer);
+  }
   record(exchange, answer, headers);
   if (answer.stream) await sendStream(exchange, answer);
   exchange.cleanUp?.();
+}
+
+/** The stack goes to the log alone (7.1). */
+function failed(parts: PipelineParts, exchange: Exchange, error: unknown): Answer {
+  parts.log.error({ err: error, request: exchange.id, operation: exchange.operation?.id }, "internal error");
+  exchange.decision = "internal";
+  return errorAnswer(exchange, internalError());
 }
 
 async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer> {

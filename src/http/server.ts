@@ -47,6 +47,8 @@ export function createFront(parts: FrontParts): { app: Express; server: Server }
     app,
   );
   server.on("clientError", answerUnreadable);
+  // Left to itself, Node answers 417 to an expectation it does not know, past the API; we pass over it (RFC 9110).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return { app, server };
 }
 

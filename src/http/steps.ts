@@ -25,10 +25,16 @@ export function matchOperation(router: Router, exchange: Exchange): void {
   exchange.params = match.params;
 }
 
-/** G32: the organization of the path if it names one, else the key's current one. */
+/**
+ * G32: the organization of the path if it names one, else the key's current one. What is no identifier
+ * names none, and must not reach the header either.
+ */
 export function organizationOf({ params, identity }: Exchange): string | undefined {
-  return params["organization_id"] ?? params["org_id"] ?? identity?.principal.organization_id;
+  const named = params["organization_id"] ?? params["org_id"];
+  if (named !== undefined && ORGANIZATION.test(named)) return named;
+  return identity?.principal.organization_id;
 }
+const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
 
 /** @throws ApiError AUTHENTICATION_REQUIRED (section 5) */
 export function judgeCredentials(exchange: Exchange): void {
