@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const invoices = () => stateRules(api, "invoices");
-const names = ({ emitted }: { emitted: { event: string }[] }) => emitted.map(({ event }) => event);
+const names = ({ emitted }: { emitted: readonly { event: string }[] }) => emitted.map(({ event }) => event);
 
 describe("G18 G25 invoices", () => {
   it("G25 invoice.created carries the invoice with its invoice_id", () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnyOperation, Identity } from "../contract/operation.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { KeptBody } from "./keep-body.ts";
 
 /** One request on its way through the pipeline; each step fills in what it found out. */
 export interface Exchange {
@@ -36,6 +37,10 @@ export interface Exchange {
   body: Buffer | undefined;
   /** The body on its way in: whoever asks for it, it is read once. */
   receiving: Promise<Buffer> | undefined;
+  /** A body that is not read into memory: forms and uploads. */
+  kept?: KeptBody;
+  /** Milliseconds since 1970 on the sandbox's clock at which the state change was made. */
+  committed_at?: number;
   /** Removes the temporary files of a multipart body. */
   cleanUp: (() => void) | undefined;
 }

@@ -7,6 +7,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, errorAnswer, internalError, toAnswer } from "./answer.ts";
 import { bodyStream } from "./body-stream.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { keepBody } from "./keep-body.ts";
 import { ClientGone } from "./read-body.ts";
 import { record, recordWire } from "./record.ts";
 import type { Router } from "./router.ts";
@@ -65,8 +66,8 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
     answer = failed(parts, exchange, error);
     headers = send(exchange, answer);
   }
-  record(exchange, answer, headers);
-  if (answer.stream) await sendStream(exchange, answer);
+  const entry = record(exchange, answer, headers);
+  if (answer.stream) exchange.sandbox.journal.complete(entry, await sendStream(exchange, answer));
   exchange.cleanUp?.();
 }
 
@@ -95,7 +96,9 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
   if (exchange.identity && operation.credentials !== false) step.countRequest(exchange, exchange.identity);
 
   exchange.stage = "validation";
-  const call = await step.validateCall(exchange, parts.formSpace);
+  if (step.streamsBody(operation)) exchange.kept = keepBody(request);
+  const validated = step.validateCall(exchange, parts.formSpace);
+  const call = validated instanceof Promise ? await validated : validated;
   if (operation.identify) {
     exchange.stage = "auth";
     exchange.identity = operation.identify(step.withWorld(call, sandbox.world.read()));
@@ -128,6 +131,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     });
   }
   let value = sandbox.world.transact((tx) => {
+    exchange.committed_at = tx.absolute(tx.now);
     const { bound, loaded } = admit(tx);
     const result = operation.handle(bound, loaded, prepared);
     checkResponse(operation, result);

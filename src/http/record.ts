@@ -1,13 +1,15 @@
 import type { StrikeEffect } from "../sandbox/fault-gate.ts";
+import type { JournalEntry } from "../sandbox/journal.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { wireEffect } from "./perform-wire.ts";
 import { standardHeaders } from "./response-headers.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
-export function record(exchange: Exchange, answer: Answer, headers: string[]): void {
-  exchange.sandbox.journal.add({
+export function record(exchange: Exchange, answer: Answer, headers: string[]): JournalEntry {
+  return exchange.sandbox.journal.add({
     id: exchange.id,
     at: exchange.at,
+    committed_at: exchange.committed_at,
     operation: exchange.operation?.id ?? null,
     method: exchange.method,
     path: exchange.path,
@@ -21,9 +23,11 @@ export function record(exchange: Exchange, answer: Answer, headers: string[]): v
     reasons: exchange.reasons,
     warnings: exchange.warnings,
     request_headers: exchange.request.rawHeaders,
-    request_body: exchange.body,
+    request_body: exchange.body ?? exchange.kept?.bytes(),
+    request_bytes: exchange.body?.length ?? exchange.kept?.size() ?? 0,
     response_headers: headers,
     response_body: answer.body,
+    streamed: answer.stream ? "under way" : undefined,
   });
   const { operation, sandbox, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation, code ?? answer.status);

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Answer, Exchange } from "./exchange.ts";
+import { KeptAnswer, type StreamedBody } from "./keep-answer.ts";
 import { linger } from "./linger.ts";
 import { standardHeaders } from "./response-headers.ts";
 
@@ -26,8 +27,11 @@ export function send(exchange: Exchange, answer: Answer): string[] {
   return headers;
 }
 
-/** Sends a stream no faster than the client reads, and stops producing when the client leaves. */
-export async function sendStream(exchange: Exchange, answer: Answer): Promise<void> {
+/**
+ * Sends a stream no faster than the client reads, and stops producing when the client leaves. Resolves with
+ * what was sent, once all of it was.
+ */
+export async function sendStream(exchange: Exchange, answer: Answer): Promise<StreamedBody | undefined> {
   const { response } = exchange;
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -36,15 +40,19 @@ export async function sendStream(exchange: Exchange, answer: Answer): Promise<vo
       ? setInterval(() => response.write(":\n\n"), PING_MS)
       : undefined;
   ping?.unref();
+  const kept = new KeptAnswer();
   try {
     for await (const chunk of answer.stream!(gone.signal)) {
       if (gone.signal.aborted) break;
+      kept.add(chunk);
       if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
     }
     response.end();
+    return gone.signal.aborted ? undefined : kept.end();
   } catch (error) {
     // A reader that left is no failure; anything else must not look like a complete answer.
     if (!gone.signal.aborted) response.destroy(error as Error);
+    return undefined;
   } finally {
     clearInterval(ping);
     gone.abort();

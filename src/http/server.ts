@@ -32,7 +32,7 @@ export function createFront(parts: FrontParts): { app: Express; server: Server }
   // Express's own methods look the application up on the request.
   Object.defineProperty(Req.prototype, "app", { value: app });
   Object.defineProperty(Res.prototype, "app", { value: app });
-  app.use((request, response) => dispatch(parts, request, response));
+  app.use((request, response) => parts.internal(request, response, targetOf(request).path));
 
   const server = createServer(
     {
@@ -44,7 +44,12 @@ export function createFront(parts: FrontParts): { app: Express; server: Server }
       connectionsCheckingInterval: 2_000,
       maxHeaderSize: 32 * 1024,
     },
-    app,
+    // The emulated API is answered directly; Express's layers cost a small request a quarter of its time.
+    (request, response) => {
+      const target = targetOf(request);
+      if (target.internal) app(request as express.Request, response as express.Response);
+      else dispatch(parts, { request, response, ...target });
+    },
   );
   server.on("clientError", answerUnreadable);
   // Left to itself, Node answers 417 to an expectation it does not know, past the API; we pass over it (RFC 9110).
@@ -57,13 +62,27 @@ function link(prototype: object, expressPrototype: object): void {
   Object.setPrototypeOf(prototype, expressPrototype);
 }
 
-function dispatch(parts: FrontParts, request: IncomingMessage, response: ServerResponse): unknown {
+interface Target {
+  path: string;
+  query: string;
+  /** The product's own paths begin with `/_`, but for the prefix of a sandbox. */
+  internal: boolean;
+}
+
+function targetOf(request: IncomingMessage): Target {
   const url = originForm(request.url!);
   const mark = url.indexOf("?");
   const path = mark < 0 ? url : url.slice(0, mark);
   const query = mark < 0 ? "" : url.slice(mark + 1);
-  if (path.startsWith("/_") && !path.startsWith("/_s/")) return parts.internal(request, response, path);
+  return { path, query, internal: path.startsWith("/_") && !path.startsWith("/_s/") };
+}
 
+interface Arriving extends Target {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+function dispatch(parts: FrontParts, { request, response, path, query }: Arriving): unknown {
   const prefixed = path.startsWith("/_s/") ? /^\/_s\/([^/]*)(.*)$/.exec(path) : null;
   const name = prefixed ? prefixed[1]! : ((request.headers["x-sandbox"] as string | undefined) ?? "default");
   const sandbox = parts.sandbox(name);

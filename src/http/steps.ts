@@ -1,5 +1,5 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import { type Call, type FormSpace, type Identity, TokenReply } from "../contract/operation.ts";
+import { type AnyOperation, type Call, type FormSpace, type Identity, TokenReply } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
@@ -65,6 +65,11 @@ export function spendTokens(exchange: Exchange, value: unknown): void {
   exchange.rate = { ...rate, token_remaining };
 }
 
+/** Whether its body goes straight to disk. */
+export function streamsBody({ body, prepare }: AnyOperation): boolean {
+  return body === undefined ? prepare !== undefined : body.kind !== "json";
+}
+
 /** The body as it arrived, read once; fault rules may have asked for it already. */
 export async function receiveBody(exchange: Exchange): Promise<Buffer> {
   if (exchange.body === undefined) {
@@ -74,31 +79,53 @@ export async function receiveBody(exchange: Exchange): Promise<Buffer> {
   return exchange.body;
 }
 
+/** What a body turned out to be; nothing where the operation takes none. */
+interface Received {
+  body: unknown;
+  files: Call["files"];
+}
+
+const NOTHING_RECEIVED: Received = { body: undefined, files: {} };
+
 /**
- * Readable, then well-formed: body before shape (G04), path before query before body.
+ * Readable, then well-formed: body before shape (G04), path before query before body. At once where there
+ * is no body to wait for.
  * @throws ApiError INVALID_JSON, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT
  */
-export async function validateCall(
+export function validateCall(
   exchange: Exchange,
   formSpace: (sandbox: Exchange["sandbox"]) => FormSpace,
-): Promise<Omit<Call, "world">> {
+): Omit<Call, "world"> | Promise<Omit<Call, "world">> {
+  const spec = exchange.operation!.body;
+  if (spec !== undefined && spec.kind !== "stream") {
+    return readReceived(exchange, formSpace).then((received) => validated(exchange, received));
+  }
+  // A body nobody asked for is let through unread, so that the connection can be used again.
+  if (spec === undefined && !exchange.request.complete) exchange.request.resume();
+  return validated(exchange, NOTHING_RECEIVED);
+}
+
+async function readReceived(
+  exchange: Exchange,
+  formSpace: (sandbox: Exchange["sandbox"]) => FormSpace,
+): Promise<Received> {
+  const { sandbox, request, operation } = exchange;
+  const spec = operation!.body!;
+  if (spec.kind === "json") {
+    return { body: parseJson(request, await receiveBody(exchange), spec.optional === true), files: {} };
+  }
+  if (spec.kind === "stream") return NOTHING_RECEIVED;
+  const form = await readMultipart(request, spec, { space: formSpace(sandbox), settings: sandbox.settings });
+  exchange.cleanUp = form.cleanUp;
+  return { body: form.fields, files: form.files };
+}
+
+function validated(exchange: Exchange, { body: received, files }: Received): Omit<Call, "world"> {
   const { sandbox, request } = exchange;
   const operation = exchange.operation!;
   const { settings } = sandbox;
   const spec = operation.body;
-  let body: unknown;
-  let files: Call["files"] = {};
-  if (spec?.kind === "json") {
-    body = parseJson(request, await receiveBody(exchange), spec.optional === true);
-  } else if (spec?.kind === "multipart") {
-    const form = await readMultipart(request, spec, { space: formSpace(sandbox), settings });
-    exchange.cleanUp = form.cleanUp;
-    body = form.fields;
-    files = form.files;
-  } else if (spec === undefined && !request.complete) {
-    // A body nobody asked for is let through unread, so that the connection can be used again.
-    request.resume();
-  }
+  let body = received;
   validateParams(operation, exchange.params);
   const query = validateQuery(operation, exchange.query, settings.out_of_range_limits);
   if (spec?.kind === "json") body = checkedBody(exchange, spec.schema, body);
@@ -135,7 +162,9 @@ function checkedBody(
   return checked;
 }
 
-/** A call bound to a transaction. */
+/** A call bound to a transaction; the same object each time, since a request makes one call. */
 export function withWorld(call: Omit<Call, "world">, world: Transaction): Call {
-  return { ...call, world };
+  const bound = call as Call;
+  bound.world = world;
+  return bound;
 }
