@@ -27,7 +27,10 @@ export const test = base.extend<
       if (unhit.length > 0) throw new Error(`armed but never struck: ${unhit.join("; ")}`);
     } finally {
       if (testInfo.status !== testInfo.expectedStatus) {
-        await testInfo.attach("understudy-journal", { body: await journalText(sandbox), contentType: "text/plain" });
+        await testInfo.attach("understudy-journal", {
+          body: await journalText(sandbox),
+          contentType: "text/plain",
+        });
       }
       await sandbox.delete();
     }

@@ -1,5 +1,11 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import { type AnyOperation, type Call, type FormSpace, type Identity, TokenReply } from "../contract/operation.ts";
+import {
+  type AnyOperation,
+  type Call,
+  type FormSpace,
+  type Identity,
+  TokenReply,
+} from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
