@@ -45,9 +45,16 @@ export function createControl(server: ControlServer, operations: readonly AnyCon
       signal: gone.signal,
     };
     const answer = toAnswer(operation, await operation.handle(call));
-    if (changes(operation)) await settle(server, { operation, path, call, status: answer.status });
+    if (changes(operation)) {
+      await settle(server, { operation, path: path + queryOf(request.url!), call, status: answer.status });
+    }
     await sendAnswer(request, response, answer);
   };
+}
+
+function queryOf(url: string): string {
+  const mark = url.indexOf("?");
+  return mark < 0 ? "" : url.slice(mark);
 }
 
 function searchOf(url: string): URLSearchParams {

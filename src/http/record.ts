@@ -6,7 +6,7 @@ import { standardHeaders } from "./response-headers.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
 export function record(exchange: Exchange, answer: Answer, headers: string[]): JournalEntry {
-  return exchange.sandbox.journal.add({
+  const entry = exchange.sandbox.journal.add({
     id: exchange.id,
     at: exchange.at,
     committed_at: exchange.committed_at,
@@ -31,6 +31,7 @@ export function record(exchange: Exchange, answer: Answer, headers: string[]): J
   });
   const { operation, sandbox, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation, code ?? answer.status);
+  return entry;
 }
 
 /** A wire fault: status 0 and no headers where the client saw neither; `decision` names the fault. */

@@ -12,6 +12,8 @@ export interface JournalEntry {
   sequence: number;
   /** Milliseconds since 1970 on the sandbox's clock. */
   at: number;
+  /** The same at the moment of the state change; undefined where there was none. */
+  committed_at: number | undefined;
   operation: string | null;
   method: string;
   /** Without sandbox prefix and query. */
@@ -29,9 +31,13 @@ export interface JournalEntry {
   warnings: readonly string[];
   /** Name, value, name, value … as received. */
   request_headers: readonly string[];
+  /** Undefined also for an upload that was too long to keep; `request_bytes` tells. */
   request_body: Buffer | string | undefined;
+  request_bytes: number;
   response_headers: readonly string[];
   response_body: Buffer | string | undefined;
+  /** Of an answer that was made while it was sent: how it came out, unless the client left. */
+  streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
 }
 
 const BYTE_LIMIT = 32 * 1024 * 1024;
@@ -63,6 +69,20 @@ export class Journal {
     this.keepWithin();
     for (const listener of this.listeners) listener(complete);
     return complete;
+  }
+
+  /** A streamed answer has ended; `sent` is undefined when the client left before. */
+  complete(
+    entry: JournalEntry,
+    sent: { bytes: number; sha256: string; body: Buffer | undefined } | undefined,
+  ): void {
+    const { bytes, sha256, body } = sent ?? {};
+    entry.streamed = bytes === undefined || sha256 === undefined ? "cut" : { bytes, sha256 };
+    const held = this.ring[this.ring.length - 1 - (this.lastSequence - entry.sequence)] === entry;
+    if (body === undefined || !held) return;
+    entry.response_body = body;
+    this.bytes += body.length;
+    this.keepWithin();
   }
 
   get size(): number {
