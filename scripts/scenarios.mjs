@@ -21,7 +21,10 @@ const CODES = {
   AUTHENTICATION_REQUIRED: ["signed-out", "the credentials are missing, wrong or no longer valid"],
   INSUFFICIENT_PERMISSIONS: ["forbidden", "the caller is known but lacks the permission"],
   ORGANIZATION_ACCESS_DENIED: ["foreign-organization", "the caller is no member of the organization"],
-  SESSION_ACCESS_DENIED: ["foreign-session", "the meeting session belongs to an organization the caller is not in"],
+  SESSION_ACCESS_DENIED: [
+    "foreign-session",
+    "the meeting session belongs to an organization the caller is not in",
+  ],
   RESOURCE_NOT_FOUND: ["not-found", "what the request names does not exist, or not for this caller"],
   ORGANIZATION_NOT_FOUND: ["unknown-organization", "there is no such organization"],
   SESSION_NOT_FOUND: ["unknown-session", "there is no such meeting session"],
@@ -29,7 +32,10 @@ const CODES = {
   DASHBOARD_NOT_FOUND: ["unknown-dashboard", "there is no such dashboard, or the caller may not see it"],
   DEPARTMENT_CYCLE_DETECTED: ["cycle", "the new parent is the department itself or lies below it"],
   INVALID_INPUT: ["invalid-input", "the service does not accept one of the values"],
-  RATE_LIMIT_EXCEEDED: ["rate-limited", "the plan's requests for this minute are used up; Retry-After says how long to wait"],
+  RATE_LIMIT_EXCEEDED: [
+    "rate-limited",
+    "the plan's requests for this minute are used up; Retry-After says how long to wait",
+  ],
   SPENDING_LIMIT_EXCEEDED: ["out-of-budget", "a spending limit is reached"],
 };
 
@@ -39,7 +45,8 @@ for (const [path, item] of Object.entries(paths)) {
     if (operation.operationId === undefined) continue;
     for (const [status, response] of Object.entries(operation.responses)) {
       if (!STATUSES.includes(status)) continue;
-      for (const code of response["x-error-codes"] ?? []) written += write({ operation, method, path, status, code });
+      for (const code of response["x-error-codes"] ?? [])
+        written += write({ operation, method, path, status, code });
     }
   }
 }

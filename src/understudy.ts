@@ -94,7 +94,16 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const keeper = options.persist && new Keeper({ ...options.persist, wallClock: Date.now, log });
   const durable =
     keeper && options.persist?.durable ? (sandbox: Sandbox) => keeper.flushed(sandbox) : undefined;
-  const faults = createFaults({ ...options, operations, spending: spendingFigures });
+  const faults = createFaults({
+    scenarios: options.scenarios,
+    scenariosFolder: options.scenariosFolder,
+    operations,
+    spending: spendingFigures,
+    onChange: ({ name }) => {
+      const changed = sandboxes.get(name);
+      if (changed !== undefined) keeper?.onChange(changed, "faults");
+    },
+  });
   const wires = createWirePerformer();
   const sandboxes = new SandboxRegistry({
     fixtures,

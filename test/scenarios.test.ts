@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -267,6 +267,41 @@ describe("reset and fork", () => {
     expect((await call()).status).toBe(501);
     const pending = (await api.call(undefined, "GET", "/_control/sandboxes/sb/clock/pending")).body;
     expect(pending).toContainEqual({ due_at: "2026-03-15T13:00:00.000Z", kind: "lease", subject: "three" });
+  });
+});
+
+describe("kept on disk", () => {
+  it("interfaces 2 rules, scenarios and how far they have come survive a restart", async () => {
+    const persist = { folder: join(folder, "kept"), durable: false };
+    const first = await startReference({ scenariosFolder: folder, persist });
+    await arm(first, { id: "three", sequence: [500, 501, 502], lease: { ttl: "1h" } });
+    await activate(first, "mine", "slow-network");
+    expect((await first.call("dan", "DELETE", THREAD)).status).toBe(500);
+    await first.close();
+    rmSync(join(folder, "mine.yaml"));
+    const second = await startReference({ scenariosFolder: folder, persist });
+    const { body } = await second.call(undefined, "GET", CONTROL);
+    // What is gone from the folder cannot be in force, and does not keep the server from starting.
+    expect(body.scenarios).toEqual(["slow-network"]);
+    expect((await second.call("dan", "DELETE", THREAD)).status).toBe(501);
+    const pending = (await second.call(undefined, "GET", `${CONTROL}/clock/pending`)).body;
+    expect(pending).toContainEqual({ due_at: "2026-03-15T13:00:00.000Z", kind: "lease", subject: "three" });
+    await second.close();
+  });
+
+  it("interfaces 2 how far a rule has come goes to the log, without a whole file", async () => {
+    const persist = { folder: join(folder, "kept"), durable: true };
+    const first = await startReference({ persist });
+    await arm(first, { id: "two", sequence: ["pass", "pass", 503] });
+    await first.call("dan", "DELETE", THREAD);
+    await first.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    const log = () =>
+      readdirSync(join(persist.folder, "sandboxes/default"))
+        .filter((file) => file.endsWith(".log"))
+        .map((file) => readFileSync(join(persist.folder, "sandboxes/default", file), "utf8"))
+        .join("");
+    expect(log()).toContain('"inline/two"');
+    await first.close();
   });
 });
 

@@ -39,7 +39,16 @@ async function watchFiles(understudy: Understudy, stops: (() => Promise<void>)[]
     onProblem: (error, fixture) =>
       say(`fixture ${fixture} stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
   });
-  stops.push(() => fixtures.close());
+  const { watchScenarios } = await import("../faults/watch-scenarios.ts");
+  const scenarios = watchScenarios(understudy.scenarios, {
+    onChange: ({ name }) => say(`scenario ${name} was edited, and is in force as it is now`),
+    onProblem: (error) =>
+      say(`a scenario stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
+  });
+  stops.push(
+    () => fixtures.close(),
+    () => scenarios.close(),
+  );
 }
 
 /** The first signal lets open requests finish; a second does not wait. */

@@ -26,12 +26,12 @@ export interface Faults {
  * @throws DocumentError for a scenario's file that cannot be used
  */
 export function createFaults({ scenarios = [], scenariosFolder, ...parts }: FaultOptions): Faults {
-  const { operations, spending } = parts;
+  const { operations } = parts;
   const library = new ScenarioLibrary({ operations, folders: scenarioFolders(scenariosFolder) });
   return {
     library,
     named: scenarios.map((scenario) => (isFile(scenario) ? library.addFile(scenario).name : scenario)),
-    ofSandbox: (sandbox) => new SandboxFaults({ library, operations, spending }, sandbox),
+    ofSandbox: (sandbox) => new SandboxFaults({ ...parts, library }, sandbox),
     timers: (sandbox) => ({
       lease: (_tx, { key, subject }) => {
         const { faults } = sandbox();

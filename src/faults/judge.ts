@@ -8,8 +8,8 @@ import { answers } from "./rule.ts";
 export interface JudgeContext {
   seed: number;
   spending: SpendingOf;
-  /** Called with a rule whose last strike this was. */
-  onSpent: (rule: ArmedRule) => void;
+  /** Called with a rule that matched and has counted the call. */
+  onAsked: (rule: ArmedRule) => void;
   /** A delay that precedes those of all rules (X-Sandbox-Delay). */
   delay_ms: number | undefined;
   /** The verdict where no rule even came near. */
@@ -88,7 +88,7 @@ class Judgement {
   private ask(armed: ArmedRule): Verdict | Promise<Verdict> | undefined {
     const { operation } = this.facts;
     const decision = armed.decide(this.context.seed, operation.id, (entry) => !answers(operation, entry));
-    if (armed.spent) this.context.onSpent(armed);
+    this.context.onAsked(armed);
     this.reasons ??= [];
     this.reasons.push(
       `${armed.key} ${decision.strikes ? "struck" : "matched and let it pass"}: ${decision.why}`,

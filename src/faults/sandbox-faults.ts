@@ -25,6 +25,8 @@ export interface FaultParts {
   library: ScenarioLibrary;
   operations: readonly AnyOperation[];
   spending: SpendingOf;
+  /** Other rules are in force, or one has come further; for what keeps sandboxes on disk. */
+  onChange?: ((sandbox: Sandbox) => void) | undefined;
 }
 
 /** The faults of one sandbox: which rules are in force, and what they do to its requests and deliveries. */
@@ -107,8 +109,7 @@ export class SandboxFaults implements FaultGate {
   delivery(facts: DeliveryFacts): DeliveryStrike | undefined {
     if (this.deliveries.length === 0) return undefined;
     const struck = deliveryStrike(this.deliveries, facts, this.sandbox().seed);
-    const spent = this.deliveries.filter((rule) => rule.spent);
-    if (spent.length > 0) this.retire(spent);
+    this.noteAsked(this.deliveries);
     return struck;
   }
 
@@ -119,7 +120,7 @@ export class SandboxFaults implements FaultGate {
     return judge(rules, facts, {
       seed: this.sandbox().seed,
       spending: this.parts.spending,
-      onSpent: (rule) => this.retire([rule]),
+      onAsked: (rule) => this.noteAsked([rule]),
       delay_ms,
       otherwise: bucket.foreign,
     });
@@ -162,14 +163,16 @@ export class SandboxFaults implements FaultGate {
     return judge(rules, facts, {
       seed: this.sandbox().seed,
       spending: this.parts.spending,
-      onSpent: () => {},
+      onAsked: () => {},
       delay_ms,
       otherwise: UNTOUCHED,
     });
   }
 
   /** A spent rule leaves the index, so that the last one leaves requests alone. */
-  private retire(spent: readonly ArmedRule[]): void {
+  private noteAsked(rules: readonly ArmedRule[]): void {
+    const spent = rules.filter((rule) => rule.spent);
+    if (spent.length === 0) return void this.parts.onChange?.(this.sandbox());
     this.leases.end(spent);
     this.rebuild();
   }
@@ -179,6 +182,7 @@ export class SandboxFaults implements FaultGate {
     this.index = rules.length === 0 ? NO_RULES : new RuleIndex(rules);
     this.deliveries = this.index.deliveries();
     this.armed = this.index.hasRequestRules();
+    this.parts.onChange?.(this.sandbox());
   }
 }
 

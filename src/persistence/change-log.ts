@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, truncateSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
+import type { FaultState } from "../sandbox/fault-gate.ts";
 
 /** What a group of commits did, as the records stand after them. */
 export interface LoggedChange {
@@ -11,6 +12,8 @@ export interface LoggedChange {
   windows: unknown;
   /** By collection and id; null is gone. */
   records: Record<string, Record<string, object | null>>;
+  /** Which rules are in force and how far each has come, where that changed. */
+  faults?: FaultState | undefined;
 }
 
 /**

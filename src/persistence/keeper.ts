@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { FaultState } from "../sandbox/fault-gate.ts";
 import { RateWindows } from "../sandbox/rate-windows.ts";
 import type { FixtureSource, ManagedSandbox, SandboxChange, SandboxRegistry } from "../sandbox/registry.ts";
 import type { SandboxValue } from "../sandbox/sandbox.ts";
@@ -71,6 +72,10 @@ export class Keeper {
       this.forget(sandbox.name);
       return;
     }
+    if (change === "faults") {
+      this.kept.get(sandbox.name)?.noteFaults();
+      return;
+    }
     if (change === "created" && !this.kept.has(sandbox.name)) this.keep(sandbox, 0);
     this.kept.get(sandbox.name)?.noteWhole();
   }
@@ -124,13 +129,13 @@ export class Keeper {
       blobs: blobs && value.blobs !== undefined ? await blobs.decode(value.blobs) : undefined,
       world: decodeWorld(value.world, collections, { base }),
     });
-    const { overlay, last, generation } = this.replay(saved);
+    const { overlay, last, faults = header.faults, generation } = this.replay(saved);
     const whole = await decode(saved.present);
     const present =
       last === undefined ? whole : { ...whole, windows: RateWindows.from(last.windows as never) };
     const snapshots = new Map<string, SandboxValue>();
     for (const [name, value] of Object.entries(saved.snapshots)) snapshots.set(name, await decode(value));
-    const { name, seed, settings, scenarios, created_at, resets, start } = header;
+    const { name, seed, settings, created_at, resets, start } = header;
     const clock = last?.clock ?? { ...present.world.clock, wall: header.wall };
     // Frozen time stays where it was; a clock that moves has moved on while the server was away.
     const at = readClock({ ...clock, mode: present.world.clock.mode }, this.options.wallClock());
@@ -147,7 +152,12 @@ export class Keeper {
     this.loading = true;
     let sandbox: ManagedSandbox;
     try {
-      sandbox = registry.revive({ name, seed, settings, scenarios }, revival);
+      sandbox = registry.revive({ name, seed, settings }, revival);
+      for (const lost of (faults && sandbox.faults.restoreState?.(faults)) ?? []) {
+        this.options.log.warn(
+          `The scenario ${lost} was on in sandbox ${name} and is not to be found any more.`,
+        );
+      }
     } finally {
       this.loading = false;
     }
@@ -159,11 +169,13 @@ export class Keeper {
   private replay(saved: SavedSandbox): {
     overlay: Overlay;
     last: LoggedChange | undefined;
+    faults: FaultState | undefined;
     generation: number;
   } {
     const folder = this.folderOf(saved.header.name);
     const overlay: Overlay = new Map();
     let last: LoggedChange | undefined;
+    let faults: FaultState | undefined;
     let generation = saved.generation;
     for (let next = saved.generation; existsSync(join(folder, `changes.${next}.log`)); next++) {
       const { changes, warning } = readChanges(join(folder, `changes.${next}.log`));
@@ -175,10 +187,11 @@ export class Keeper {
           for (const [id, record] of Object.entries(records)) byId.set(id, record);
         }
         last = change;
+        faults = change.faults ?? faults;
       }
       generation = next;
     }
-    return { overlay, last, generation };
+    return { overlay, last, faults, generation };
   }
 
   private folderOf(name: string): string {

@@ -29,6 +29,7 @@ export class KeptSandbox {
   private generation: number;
   private log: ChangeLog;
   private touched = new Set<string>();
+  private faultsChanged = false;
   private timer: NodeJS.Timeout | undefined;
   private work: Promise<void> = Promise.resolve();
   private queued: Promise<void> | undefined;
@@ -46,6 +47,12 @@ export class KeptSandbox {
   /** After a commit. */
   noteCommit(touched: ReadonlySet<string>): void {
     for (const key of touched) this.touched.add(key);
+    this.soon();
+  }
+
+  /** Other rules are in force, or one has struck. */
+  noteFaults(): void {
+    this.faultsChanged = true;
     this.soon();
   }
 
@@ -101,9 +108,10 @@ export class KeptSandbox {
   private async flush(): Promise<void> {
     if (this.closed) return;
     if (this.needsWhole || this.log.size > LONGEST_LOG) return this.writeWhole();
-    if (this.touched.size === 0) return;
+    if (this.touched.size === 0 && !this.faultsChanged) return;
     const change = this.change();
     this.touched = new Set();
+    this.faultsChanged = false;
     await this.log.append(change, this.options.durable);
   }
 
@@ -126,6 +134,7 @@ export class KeptSandbox {
       clock: { mode, at, rate, wall: this.options.wallClock() },
       windows,
       records,
+      faults: this.faultsChanged ? this.sandbox.faults.state?.() : undefined,
     };
   }
 
@@ -137,6 +146,7 @@ export class KeptSandbox {
     const { sandbox } = this;
     this.touched = new Set();
     this.needsWhole = false;
+    this.faultsChanged = false;
     const present = sandbox.value();
     const snapshots = new Map(sandbox.snapshots);
     const base: Root = sandbox.source.root(sandbox.seed);
@@ -153,6 +163,7 @@ export class KeptSandbox {
       resets: sandbox.resets,
       start: sandbox.start,
       scenarios: sandbox.faults.scenarios ?? [],
+      faults: sandbox.faults.state?.(),
       wall: this.options.wallClock(),
     };
     const blobs = await this.encodedBlobs([present, ...snapshots.values()]);

@@ -1,4 +1,5 @@
 import type { Settings } from "../contract/settings.ts";
+import type { FaultState } from "../sandbox/fault-gate.ts";
 import type { RateWindows } from "../sandbox/rate-windows.ts";
 import type { SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
@@ -22,6 +23,7 @@ export interface SavedHeader {
   /** The first instant of its first day, which a frozen clock goes back to. */
   start: number;
   scenarios: readonly string[];
+  faults: FaultState | undefined;
   /** Wall instant at which the clock showed what the world says. */
   wall: number;
 }

@@ -116,8 +116,8 @@ export interface FaultGate {
   /** The `lease` timer with this key came due; false when it was nobody's any more. */
   leaseEnded?(key: string): boolean;
   state?(): FaultState;
-  /** @throws DocumentError, UnknownScenario for a state that no longer fits */
-  restoreState?(state: FaultState): void;
+  /** Returns the scenarios that are no longer to be had; the rest is in force as it was. */
+  restoreState?(state: FaultState): readonly string[];
   close?(): void;
 }
 

@@ -63,7 +63,14 @@ export interface BlobKeeper {
   decode(document: unknown): Promise<unknown>;
 }
 
-export type SandboxChange = "created" | "settings" | "reset" | "restored" | "snapshots" | "deleted";
+export type SandboxChange =
+  | "created"
+  | "settings"
+  | "faults"
+  | "reset"
+  | "restored"
+  | "snapshots"
+  | "deleted";
 
 export interface RegistryParts {
   fixtures: FixtureSource;
