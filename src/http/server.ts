@@ -1,11 +1,11 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import express, { type Express } from "express";
-import { CATALOGUE } from "../contract/errors.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawHex, hash32 } from "../state/random.ts";
 import type { Exchange } from "./exchange.ts";
 import { handleExchange, type PipelineParts } from "./pipeline.ts";
+import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
 import { preflightHeaders } from "./response-headers.ts";
 
 export interface FrontParts {
@@ -43,15 +43,19 @@ export function createFront(parts: FrontParts): { app: Express; server: Server }
       keepAliveTimeout: 10_000,
       connectionsCheckingInterval: 2_000,
       maxHeaderSize: 32 * 1024,
+      // Node's own 400 is bare; ours says what is missing, and the control API's guard has its own.
+      requireHostHeader: false,
     },
     // The emulated API is answered directly; Express's layers cost a small request a quarter of its time.
     (request, response) => {
       const target = targetOf(request);
       if (target.internal) app(request as express.Request, response as express.Response);
-      else dispatch(parts, { request, response, ...target });
+      else void dispatch(parts, { request, response, ...target });
     },
   );
   server.on("clientError", answerUnreadable);
+  // Left to itself, Node closes the connection without a word.
+  server.on("connect", (_request, socket: Socket) => refuseSocket(socket, 405, "CONNECT"));
   // Left to itself, Node answers 417 to an expectation it does not know, past the API; we pass over it (RFC 9110).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return { app, server };
@@ -82,7 +86,19 @@ interface Arriving extends Target {
   response: ServerResponse;
 }
 
-function dispatch(parts: FrontParts, { request, response, path, query }: Arriving): unknown {
+/** Never rejects: what goes wrong past the pipeline's own catch costs one connection, not the process. */
+async function dispatch(parts: FrontParts, arriving: Arriving): Promise<void> {
+  try {
+    await admit(parts, arriving);
+  } catch (err) {
+    parts.pipeline.log.error({ err }, "a request could not be answered");
+    arriving.response.destroy();
+  }
+}
+
+function admit(parts: FrontParts, { request, response, path, query }: Arriving): void | Promise<void> {
+  if (request.headers.host === undefined && request.httpVersionMinor > 0)
+    return refuseRequest(response, 400, "no Host header");
   const prefixed = path.startsWith("/_s/") ? /^\/_s\/([^/]*)(.*)$/.exec(path) : null;
   const name = prefixed ? prefixed[1]! : ((request.headers["x-sandbox"] as string | undefined) ?? "default");
   const sandbox = parts.sandbox(name);
@@ -178,32 +194,4 @@ function unknownSandbox(response: ServerResponse, name: string): void {
     "X-Sandbox-Decision": "unknown-sandbox",
   });
   response.end(body);
-}
-
-/** What Node's parser refuses (broken framing, headers too long) still gets an answer a client can read. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "431 Request Header Fields Too Large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "408 Request Timeout"
-        : "400 Bad Request";
-  const code = Number(status.slice(0, 3));
-  const body = JSON.stringify({
-    success: false,
-    error: {
-      code: `HTTP_${code}`,
-      message: "The request cannot be read.",
-      system_message: `The HTTP parser refused it: ${error.code ?? "unknown reason"}. ${CATALOGUE.INVALID_JSON.system_message}`,
-      type: "client_error",
-      status: code,
-      details: {},
-      trace_id: "",
-      timestamp: "",
-    },
-  });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Sandbox-Decision: validation\r\nConnection: close\r\n\r\n${body}`,
-  );
 }
