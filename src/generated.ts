@@ -1,4 +1,5 @@
 import packageJson from "../package.json" with { type: "json" };
+import { scenarioSchemaText } from "./faults/scenario-schema.ts";
 import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
 import { openApiDocument } from "./reports/openapi.ts";
@@ -12,5 +13,6 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     "openapi.json": `${JSON.stringify(openApiDocument(OPERATIONS, packageJson.version), null, 2)}\n`,
     "fidelity.md": fidelityMarkdown(fidelityLedger(OPERATIONS)),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
+    "scenario.schema.json": scenarioSchemaText(OPERATIONS),
   };
 }

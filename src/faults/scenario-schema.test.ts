@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { OPERATIONS } from "../../test/fault-stand.ts";
+import { SHIPPED_SCENARIOS } from "./scenario-library.ts";
+import { scenarioSchemaText } from "./scenario-schema.ts";
+
+describe("the schema for editors", () => {
+  const schema = JSON.parse(scenarioSchemaText(OPERATIONS));
+  const validate = new Ajv2020({ strict: false }).compile(schema);
+
+  it("interfaces 6 accepts every shipped scenario", () => {
+    for (const file of readdirSync(SHIPPED_SCENARIOS)) {
+      const value = parse(readFileSync(join(SHIPPED_SCENARIOS, file), "utf8"));
+      expect(validate(value), `${file}: ${JSON.stringify(validate.errors)}`).toBe(true);
+    }
+  });
+
+  it("interfaces 6 refuses keys that do not exist and offers the words that do", () => {
+    expect(validate({ rules: [{ efect: {} }] })).toBe(false);
+    expect(validate({ rules: [{ effect: { wire: "rest" } }] })).toBe(false);
+    const rule = schema.properties.rules.items.properties;
+    expect(rule.match.properties.operation.examples).toContain("departments.reparent");
+    expect(rule.match.properties.event.examples).toContain("user.created");
+    expect(rule.effect.properties.error.examples).toContain("RATE_LIMIT_EXCEEDED");
+  });
+});

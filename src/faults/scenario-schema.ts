@@ -1,0 +1,31 @@
+import type { TSchema } from "typebox";
+import { CATALOGUE } from "../contract/errors.ts";
+import { EVENT_NAMES } from "../contract/event-names.ts";
+import type { AnyOperation } from "../contract/operation.ts";
+import { ScenarioDocument } from "./rule-schema.ts";
+
+type Json = Record<string, unknown>;
+
+/**
+ * The JSON Schema of scenario files for editors: what `scenario check` accepts is a part of what it accepts,
+ * since which code an operation answers no schema can say. Known words are offered as examples.
+ */
+export function scenarioSchemaText(operations: readonly AnyOperation[]): string {
+  const words: Readonly<Record<string, readonly string[]>> = {
+    operation: operations.map(({ id }) => id),
+    event: EVENT_NAMES,
+    error: Object.keys(CATALOGUE),
+  };
+  const schema = withExamples(JSON.parse(JSON.stringify(ScenarioDocument as TSchema)) as Json, words);
+  return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 2)}\n`;
+}
+
+function withExamples(schema: Json, words: Readonly<Record<string, readonly string[]>>): Json {
+  const properties = schema["properties"] as Record<string, Json> | undefined;
+  for (const [name, property] of Object.entries(properties ?? {})) {
+    if (property["type"] === "string" && Object.hasOwn(words, name)) property["examples"] = words[name];
+    withExamples(property, words);
+    if (typeof property["items"] === "object") withExamples(property["items"] as Json, words);
+  }
+  return schema;
+}
