@@ -53,6 +53,8 @@ export function createFront(parts: FrontParts): { app: Express; server: Server }
       else void dispatch(parts, { request, response, ...target });
     },
   );
+  // Node drops what exceeds a count without a word, a credential for instance; their size is the limit.
+  server.maxHeadersCount = 0;
   server.on("clientError", answerUnreadable);
   // Left to itself, Node closes the connection without a word.
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, 405, "CONNECT"));
