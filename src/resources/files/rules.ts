@@ -23,13 +23,18 @@ export interface NewFile {
 }
 
 /** A file object comes to be, with its text and its event (G13). */
-export function insertFile(tx: Transaction, { passages, ...announced }: NewFile): FileObject {
+export function insertFile(
+  tx: Transaction,
+  { passages, gcs_path, created_by, ...made }: NewFile,
+): FileObject {
   const file = tx.insert(files, {
     id: tx.newId("file_"),
     object: "file",
-    ...announced,
+    ...made,
     status: "uploaded",
+    gcs_path,
     created_at: tx.now,
+    created_by,
   });
   if (passages !== undefined) tx.insert(fileTexts, { file_id: file.id, passages });
   tx.emit("file.uploaded", file.organization_id, fileEventData(file, tx));
