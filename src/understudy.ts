@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Logger, pino } from "pino";
 import manifest from "../package.json" with { type: "json" };
+import { Recordings } from "./bundle/recordings.ts";
 import type { OutboundClient, Services } from "./contract/operation.ts";
 import type { Settings } from "./contract/settings.ts";
 import { createGuard } from "./control/guard.ts";
@@ -32,7 +33,7 @@ import { nextChange } from "./state/next-change.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
 import { createAddressPolicy } from "./webhooks/address-policy.ts";
 import { createDeliveries, type Deliveries } from "./webhooks/deliveries.ts";
-import { createOutbound } from "./webhooks/outbound.ts";
+import { createOutbound, type Outbound } from "./webhooks/outbound.ts";
 import { Receivers } from "./webhooks/receivers.ts";
 
 export interface UnderstudyOptions {
@@ -56,6 +57,8 @@ export interface UnderstudyOptions {
   /** Keeps every sandbox in a folder; `durable` puts each acknowledged write on disk before its answer. */
   persist?: { folder: string; durable: boolean };
   log?: Logger;
+  /** Makes outgoing requests in place of the network, as a replay does. */
+  outbound?: Outbound;
 }
 
 export interface Understudy {
@@ -82,7 +85,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     mode: options.shared ? "shared" : "local",
     allow: options.shared?.allowAddresses,
   });
-  const outbound = createOutbound({ policy });
+  const outbound = options.outbound ?? createOutbound({ policy });
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,
@@ -105,6 +108,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
   });
   const wires = createWirePerformer();
+  const recordings = new Recordings();
   const sandboxes = new SandboxRegistry({
     fixtures,
     defaults: {
@@ -131,7 +135,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       };
     },
     onDiscard: (sandbox) => uploads.discard(sandbox),
-    onChange: (sandbox, change) => keeper?.onChange(sandbox, change),
+    onChange: (sandbox, change) => {
+      keeper?.onChange(sandbox, change);
+      recordings.onChange(sandbox, change);
+    },
     blobs: uploads,
   });
   const receivers = new Receivers({
@@ -150,6 +157,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     durable,
     limits: options.shared && { ...SHARED_LIMITS, ...options.shared.limits },
     log,
+    recordings,
+    onChangingCall: recordings.onCall,
   };
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [

@@ -7,6 +7,7 @@ import { fidelityCommand, openapiCommand } from "./commands/documents.ts";
 import { fixtureCommand } from "./commands/fixture.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { receiverTestCommand } from "./commands/receiver-test.ts";
+import { replayCommand } from "./commands/replay.ts";
 import { resetCommand } from "./commands/reset.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
@@ -27,6 +28,7 @@ const COMMANDS = [
   triggerCommand,
   listenCommand,
   receiverTestCommand,
+  replayCommand,
   coverageCommand,
   openapiCommand,
   fidelityCommand,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
 import type { Static, TObject, TSchema } from "typebox";
+import type { Recordings } from "../bundle/recordings.ts";
 import type { AnyOperation, Method } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { ManagedSandbox, SandboxRegistry } from "../sandbox/registry.ts";
@@ -26,6 +27,8 @@ export interface ControlServer {
   durable?: ((sandbox: ManagedSandbox) => Promise<void>) | undefined;
   /** After a control call that changed a sandbox, for the bundle of interfaces 4. Must not throw. */
   onChangingCall?: (sandbox: ManagedSandbox, call: ChangingCall) => void;
+  /** First days and changing calls of all sandboxes, for bundles. */
+  recordings?: Recordings;
 }
 
 export interface ChangingCall {

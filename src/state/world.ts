@@ -50,6 +50,8 @@ export class World {
   private closed = false;
   /** Nothing but the clock has changed this world since it was made from its fixture. */
   untouched = true;
+  /** What the clock showed at the last change, in milliseconds since 1970; for recordings. */
+  changedAt = 0;
   /** Grows with every restore: work that began before one must not write its outcome into what came after. */
   generation = 0;
 
@@ -206,6 +208,7 @@ export class World {
     const after = tx.result();
     if (after === before) return;
     this.root = after;
+    this.changedAt = tx.absolute(tx.now);
     if (after.tables[timers.name] !== before.tables[timers.name]) this.arm();
     this.parts.onCommit(this, { before, after, touched: tx.touched });
     this.notify();

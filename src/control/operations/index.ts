@@ -1,3 +1,4 @@
+import { BUNDLE_OPERATIONS } from "../../bundle/operation.ts";
 import type { AnyControlOperation } from "../operation.ts";
 import { EVENT_OPERATIONS } from "../webhooks-events.ts";
 import { OUTBOX_OPERATIONS } from "../webhooks-outbox.ts";
@@ -25,5 +26,6 @@ export const CONTROL_OPERATIONS: readonly AnyControlOperation[] = [
   ...OUTBOX_OPERATIONS,
   ...RECEIVER_OPERATIONS,
   ...COVERAGE_OPERATIONS,
+  ...BUNDLE_OPERATIONS,
   ...REPORT_OPERATIONS,
 ];

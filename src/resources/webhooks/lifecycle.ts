@@ -48,7 +48,7 @@ export function recordAttempt(
     response_code,
     attempts: before.attempts + 1,
     scheduled_attempts,
-    attempt_log: [...before.attempt_log, logged(row, outcome)].slice(-LOGGED_ATTEMPTS),
+    attempt_log: [...before.attempt_log, logged(row, outcome, tx.now)].slice(-LOGGED_ATTEMPTS),
     ...(settled.status === "success"
       ? { status: "success", delivered_at: tx.now, last_attempt: null, next_retry: null }
       : {
@@ -140,10 +140,11 @@ function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
   };
 }
 
-function logged({ kind }: Outgoing, outcome: AttemptOutcome): Attempt {
+function logged({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number): Attempt {
   const { at, url, response_code, duration_ms, error, fault } = outcome;
   return {
     at,
+    ended_at,
     kind,
     url,
     response_code,

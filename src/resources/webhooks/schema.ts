@@ -57,6 +57,7 @@ export function subscribers(organization_id: string, event: string): string {
 /** One attempt of a delivery, with what came of it. */
 export const Attempt = Type.Object({
   at: Instant({ description: "When it began; made by an advance, its due time" }),
+  ended_at: Type.Optional(Instant()),
   kind: Words(["first", "retry", "redelivery"]),
   url: Type.String(),
   response_code: Type.Integer(),

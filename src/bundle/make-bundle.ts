@@ -1,0 +1,255 @@
+import { readFileSync } from "node:fs";
+import type { ControlServer } from "../control/operation.ts";
+import { conflict, type Problem } from "../control/problem.ts";
+import { readDocument } from "../documents/read-document.ts";
+import { SandboxFaults } from "../faults/sandbox-faults.ts";
+import { apiKeys } from "../resources/api-keys/schema.ts";
+import { deliveries } from "../resources/webhooks/schema.ts";
+import type { JournalEntry } from "../sandbox/journal.ts";
+import type { ManagedSandbox } from "../sandbox/registry.ts";
+import { drawHex, hash32 } from "../state/random.ts";
+import type { Root } from "../state/root.ts";
+import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
+import { recordedAnswer, recordedBody } from "./recorded-message.ts";
+import type { RecordedCall, Recording } from "./recordings.ts";
+import { Vault } from "./vault.ts";
+
+/**
+ * Everything that `understudy replay` needs to do again what happened to a sandbox since its first day.
+ * @throws Problem 409 when the journal has lost entries, or the sandbox's present does not follow from them
+ */
+export function makeBundle(
+  sandbox: ManagedSandbox,
+  recording: Recording,
+  { version }: ControlServer,
+): Bundle {
+  const { first, calls } = recording;
+  const entries = completeJournal(sandbox, recording);
+  const vault = new Vault();
+  for (const root of rootsOf(sandbox, recording)) {
+    for (const { id, key } of root.tables[apiKeys.name]?.all() ?? [])
+      vault.know(key as string, `api_key:${id}`);
+  }
+  const document = first.fixture.document();
+  const fixtureText = JSON.stringify(document);
+  vault.learnGiven(fixtureText);
+  const { active, scenarios } = scenariosOf(sandbox, recording, entries);
+  return {
+    format: BUNDLE_FORMAT,
+    version: BUNDLE_VERSION,
+    understudy: version,
+    sandbox: sandbox.name,
+    fixture: { name: first.fixture.name, document: JSON.parse(vault.sent(fixtureText)) },
+    seed: first.seed,
+    resets: first.resets,
+    clock: {
+      mode: first.mode,
+      start: iso(first.begin),
+      ...(first.rate === undefined ? {} : { rate: first.rate }),
+    },
+    settings: { ...first.settings },
+    scenarios,
+    active: [...active],
+    deliveries: deliveriesOf(sandbox),
+    steps: stepsOf(sandbox, { entries, calls, vault }),
+  };
+}
+
+/** @throws Problem 409 */
+function completeJournal({ journal }: ManagedSandbox, recording: Recording): readonly JournalEntry[] {
+  const entries = journal.entries();
+  const { first, calls, restores } = recording;
+  const unfit = recording.unfit ?? unexplained(calls, restores);
+  if (unfit !== undefined) {
+    const detail = `This sandbox cannot be put into a bundle: ${unfit}`;
+    throw conflict("not-replayable", detail, "reset it and let the requests come again");
+  }
+  const missing = journal.lastSequence - first.position - entries.length;
+  if (missing > 0) {
+    const detail = `The journal has lost ${missing} of the requests since the sandbox's first day`;
+    throw conflict(
+      "journal-incomplete",
+      detail,
+      "raise the setting journal_limit, reset, and let them come again",
+    );
+  }
+  for (const entry of entries) requireWholeBody(entry);
+  return entries;
+}
+
+function unexplained(calls: readonly RecordedCall[], restores: number): string | undefined {
+  if (restores > 0) return "its state came from somewhere else than its fixture and the recorded calls";
+  const kept = new Set<string>();
+  for (const { call } of calls) {
+    const [, snap] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
+    if (call.operation === "snapshots.save") kept.add((call.body as { name: string }).name);
+    if (call.operation === "snapshots.upload") kept.add(snap!);
+    if (call.operation === "snapshots.restore" && !kept.has(snap!))
+      return `it went back to the snapshot ${snap}, which is older than its first day`;
+  }
+  return undefined;
+}
+
+/** @throws Problem 409 */
+function requireWholeBody({ id, method, path, request_body, request_bytes }: JournalEntry): void {
+  if (request_bytes === 0 || request_body !== undefined) return;
+  throw longBody(`${method} ${path} (${id})`, request_bytes);
+}
+
+function longBody(request: string, bytes: number): Problem {
+  const detail = `${request} carried ${bytes} bytes, of which the journal keeps no copy`;
+  return conflict(
+    "journal-incomplete",
+    detail,
+    "upload something smaller than 64 KB where a bundle is wanted",
+  );
+}
+
+/** Where keys may stand that requests were made with. */
+function rootsOf({ world, snapshots }: ManagedSandbox, { first }: Recording): Root[] {
+  const kept = [...snapshots.values()].map((value) => value.world.root);
+  return [first.fixture.root(first.seed), ...kept, world.root];
+}
+
+function scenariosOf({ faults }: ManagedSandbox, recording: Recording, entries: readonly JournalEntry[]) {
+  const active = recording.first.scenarios;
+  if (!(faults instanceof SandboxFaults)) return { active, scenarios: [] };
+  const { library } = faults;
+  const names = new Set(active);
+  for (const { call } of recording.calls) {
+    if (call.operation !== "scenarios.activate") continue;
+    for (const name of (call.body as { names: string[] }).names) names.add(name);
+  }
+  for (const { request_headers } of entries) {
+    request_headers.forEach((header, i) => {
+      const value = request_headers[i + 1]?.trim();
+      if (i % 2 === 0 && header.toLowerCase() === "x-sandbox-fault" && value && library.has(value))
+        names.add(value);
+    });
+  }
+  const scenarios = [...names].map((name) => {
+    const { file } = library.get(name);
+    const document = readDocument(readFileSync(file, "utf8"), { file }).value as object;
+    return { name, document: { ...document, name } };
+  });
+  return { active, scenarios };
+}
+
+function deliveriesOf({ world }: ManagedSandbox): Bundle["deliveries"] {
+  const present = world.read();
+  return Object.fromEntries(
+    [...present.all(deliveries)].map(({ delivery_id, attempt_log }) => [
+      delivery_id,
+      attempt_log.map(({ response_code, ended_at }) => ({
+        response_code,
+        ...(ended_at === undefined ? {} : { ended_at: present.iso(ended_at) }),
+      })),
+    ]),
+  );
+}
+
+interface Happened {
+  entries: readonly JournalEntry[];
+  calls: readonly RecordedCall[];
+  vault: Vault;
+}
+
+function stepsOf(sandbox: ManagedSandbox, { entries, calls, vault }: Happened): Bundle["steps"] {
+  const numbers = arrivalNumbers(sandbox, entries);
+  const steps: Bundle["steps"] = [];
+  const waiting = [...calls];
+  let position = 0;
+  const until = (sequence: number) => {
+    while (waiting[0] !== undefined && waiting[0].after < sequence)
+      steps.push(controlStep(waiting.shift()!, vault));
+  };
+  for (const entry of entries) {
+    until(entry.sequence);
+    // First the request, which may only carry what earlier answers gave out; then its answer.
+    const request = requestOf(entry, { number: numbers.get(entry.id), sandbox, vault });
+    steps.push({ request, answer: recordedAnswer(entry, ++position, vault) });
+  }
+  until(Number.POSITIVE_INFINITY);
+  return steps;
+}
+
+const HOP_BY_HOP = new Set([
+  ...[
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "transfer-encoding",
+    "te",
+    "trailer",
+    "upgrade",
+    "expect",
+  ],
+  "content-length",
+]);
+
+function requestOf(
+  entry: JournalEntry,
+  { number, sandbox, vault }: { number: number | undefined; sandbox: ManagedSandbox; vault: Vault },
+): RequestStep["request"] {
+  const headers: [string, string][] = [];
+  for (let i = 0; i + 1 < entry.request_headers.length; i += 2) {
+    const name = entry.request_headers[i]!;
+    const value = entry.request_headers[i + 1]!;
+    if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push([name, vault.sentHeader(name, value)]);
+  }
+  const body = recordedBody(entry.request_body, vault);
+  const target = prefixOf(sandbox.name, entry) + entry.path + (entry.query === "" ? "" : `?${entry.query}`);
+  return {
+    ...(number === undefined ? {} : { number }),
+    at: iso(entry.at),
+    ...((entry.committed_at ?? 0) > entry.at ? { committed: iso(entry.committed_at!) } : {}),
+    method: entry.method,
+    target: vault.sentTarget(target),
+    headers,
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+/** The journal leaves the prefix away; of `default` it only shows in URLs that were handed out. */
+function prefixOf(name: string, { response_body }: JournalEntry): string {
+  const prefix = `/_s/${name}`;
+  return name !== "default" || response_body?.includes(`${prefix}/`) ? prefix : "";
+}
+
+function controlStep({ call, now, changed }: RecordedCall, vault: Vault): ControlStep {
+  const { operation, method, path, body, status } = call;
+  // In its turn: what an answer before it handed out is known by that answer.
+  vault.learnGiven(JSON.stringify(body ?? null));
+  const text = body === undefined ? {} : { body: vault.sent(JSON.stringify(body)) };
+  return {
+    control: {
+      operation,
+      method,
+      path: vault.sentTarget(path),
+      ...text,
+      status,
+      now: iso(now),
+      changed: iso(changed),
+    },
+  };
+}
+
+/**
+ * Ids follow the order of arrival, the journal that of the answers; and a request whose client left has an id
+ * and no entry. The number is found by drawing the ids again.
+ */
+function arrivalNumbers({ world }: ManagedSandbox, entries: readonly JournalEntry[]): Map<string, number> {
+  const wanted = new Set(entries.map(({ id }) => id));
+  const numbers = new Map<string, number>();
+  const state = hash32("request", world.seed);
+  const most = 10 * (entries.length + world.requests) + 1000;
+  for (let number = 0; number < most && numbers.size < wanted.size; number++) {
+    const id = `req_${drawHex(state, number)}`;
+    if (wanted.has(id) && !numbers.has(id)) numbers.set(id, number);
+  }
+  return numbers;
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString();
+}

@@ -1,0 +1,107 @@
+import type { Settings } from "../contract/settings.ts";
+import type { ChangingCall } from "../control/operation.ts";
+import type { LoadedFixture, ManagedSandbox, SandboxChange } from "../sandbox/registry.ts";
+import type { ClockMode } from "../state/clock.ts";
+
+/** How a sandbox was on its first day: all that a replay has to begin with. */
+export interface FirstDay {
+  fixture: LoadedFixture;
+  seed: number;
+  resets: number;
+  mode: ClockMode;
+  rate: number | undefined;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  begin: number;
+  settings: Settings;
+  scenarios: readonly string[];
+  /** The journal's position then. */
+  position: number;
+}
+
+export interface RecordedCall {
+  /** The journal's position when the call had been answered. */
+  after: number;
+  /** Milliseconds since 1970 on the sandbox's clock, likewise. */
+  now: number;
+  /** The same at the last change, which may be this call's. */
+  changed: number;
+  call: ChangingCall;
+}
+
+export interface Recording {
+  first: FirstDay;
+  calls: RecordedCall[];
+  /** Why this sandbox cannot be replayed, in words; undefined while it can. */
+  unfit: string | undefined;
+  /** Restores that no control call has accounted for yet. */
+  restores: number;
+}
+
+/** A sandbox that is driven by its control API all day is not what bundles are for. */
+const MOST_CALLS = 10_000;
+/** They begin a recording, or concern another sandbox. */
+const NOT_REPEATED = new Set(["sandboxes.reset", "sandboxes.delete", "sandboxes.fork"]);
+
+/**
+ * What besides the journal a bundle needs (interfaces 4): each sandbox's first day, and in their order the
+ * control calls that changed it. References only, so that nobody pays for bundles that are never asked for.
+ */
+export class Recordings {
+  private readonly recordings = new WeakMap<ManagedSandbox, Recording>();
+
+  of(sandbox: ManagedSandbox): Recording | undefined {
+    return this.recordings.get(sandbox);
+  }
+
+  readonly onChange = (sandbox: ManagedSandbox, change: SandboxChange): void => {
+    if (change === "created" || change === "reset") this.begin(sandbox);
+    if (change !== "restored") return;
+    const recording = this.recordings.get(sandbox);
+    if (recording === undefined) return;
+    recording.restores += 1;
+    // A fixture that was edited on disk moves untouched sandboxes to its new version (interfaces 6).
+    queueMicrotask(() => {
+      if (!sandbox.world.untouched || this.recordings.get(sandbox) !== recording) return;
+      if (sandbox.journal.lastSequence === recording.first.position) this.begin(sandbox);
+      else recording.unfit ??= "its fixture was edited after it had answered requests";
+    });
+  };
+
+  readonly onCall = (sandbox: ManagedSandbox, call: ChangingCall): void => {
+    const recording = this.recordings.get(sandbox);
+    if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
+    if (call.operation === "snapshots.restore") recording.restores -= 1;
+    if (recording.calls.length >= MOST_CALLS) {
+      recording.unfit ??= `more than ${MOST_CALLS} control calls have changed it`;
+      return;
+    }
+    const { journal, world } = sandbox;
+    recording.calls.push({
+      after: journal.lastSequence,
+      now: world.epochNow(),
+      changed: world.changedAt,
+      call,
+    });
+  };
+
+  private begin(sandbox: ManagedSandbox): void {
+    const { world, faults, journal, source, seed, resets, settings } = sandbox;
+    const { mode, rate } = world.clock;
+    this.recordings.set(sandbox, {
+      first: {
+        fixture: source,
+        seed,
+        resets,
+        mode,
+        rate: mode === "scaled" ? rate : undefined,
+        begin: world.origin,
+        settings,
+        scenarios: faults.scenarios ?? [],
+        position: journal.lastSequence,
+      },
+      calls: [],
+      unfit: world.untouched ? undefined : "it began as a copy of another sandbox, not from its fixture",
+      restores: 0,
+    });
+  }
+}

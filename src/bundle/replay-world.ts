@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Settings } from "../contract/settings.ts";
+import type { ManagedSandbox } from "../sandbox/registry.ts";
+import { assemble } from "../understudy.ts";
+import type { Outbound } from "../webhooks/outbound.ts";
+import type { Bundle } from "./bundle.ts";
+
+export interface ReplayWorld {
+  sandbox: ManagedSandbox;
+  url: string;
+  port: number;
+  /** Called once, right before the next transaction. */
+  beforeChange: (() => void) | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * The world of a bundle on its first day, in a server of its own on a free port. Its clock stands still: the
+ * bundle says what it showed at each step.
+ * @throws DocumentError when this Understudy does not take the bundle's fixture or scenarios
+ */
+export async function replayWorld(bundle: Bundle, fixture: object, outbound: Outbound): Promise<ReplayWorld> {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
+  bundle.scenarios.forEach(({ document }, i) => {
+    writeFileSync(join(folder, `${i}.json`), JSON.stringify(document));
+  });
+  const now = Date.parse(bundle.clock.start);
+  const day = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
+  const settings = bundle.settings as Partial<Settings>;
+  const understudy = assemble({ ...day, settings, scenariosFolder: folder, outbound });
+  const { sandboxes } = understudy;
+  const close = async () => {
+    await understudy.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const own = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
+    const sandbox = own ?? sandboxes.create({ name: bundle.sandbox, ...day, settings });
+    if (bundle.resets > 0) {
+      sandbox.resets = bundle.resets - 1;
+      sandbox.reset();
+    }
+    sandbox.faults.setScenarios?.(bundle.active, true);
+    const url = await understudy.listen(0, "127.0.0.1");
+    const world: ReplayWorld = {
+      sandbox,
+      url,
+      port: Number(new URL(url).port),
+      beforeChange: undefined,
+      close,
+    };
+    tellBeforeChange(world);
+    return world;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A replay is the only one who has to know, so the world itself has no hook for it. */
+function tellBeforeChange(replay: ReplayWorld): void {
+  const { world } = replay.sandbox;
+  const transact = world.transact.bind(world);
+  world.transact = (change) => {
+    const tell = replay.beforeChange;
+    replay.beforeChange = undefined;
+    tell?.();
+    return transact(change);
+  };
+}

@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+
+/** Marks a reference in a bundle's texts; a text that holds the bracket itself says so. */
+const OPEN = "⟦";
+const CLOSE = "⟧";
+const REFERENCE = /⟦([a-z_]+):?([^⟧]*)⟧/g;
+
+const KEY = /\bak_([A-Za-z0-9]{8,})/g;
+const WEBHOOK_SECRET = /\bwhsec_([A-Za-z0-9_+/=-]+)/g;
+/** What such a secret begins with, and the letter that names it. */
+const GIVEN = [
+  ["k", KEY],
+  ["w", WEBHOOK_SECRET],
+] as const;
+const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
+const LONG_TOKEN = /[A-Za-z0-9_-]{40,}/g;
+const NAMES =
+  "api[_-]?key|access_token|refresh_token|id_token|token|client_secret|secret|password|authorization";
+const NAMED = new RegExp(`"(?:${NAMES})"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
+const NAMED_PARAMETER = new RegExp(`([?&](?:${NAMES})=)([^&⟦]+)`, "gi");
+const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
+/** Every secret that is handed out consists of these. */
+const WORD = /[\w.~-]{8,}/g;
+const SECRET_HEADER = /^((x-)?api-key|cookie|.*(token|secret|password|authorization))$/i;
+
+/**
+ * Takes secrets out of what a bundle holds and leaves their names, so that nothing is lost (interfaces 4): API
+ * keys by their id, what an answer handed out (tokens, upload URLs, webhook secrets) by the number of that
+ * answer, everything else by its length.
+ */
+export class Vault {
+  private readonly names = new Map<string, string>();
+  private readonly secrets = new Map<string, string>();
+  private readonly issued = new Map<number, number>();
+  private readonly given = new Set<string>();
+
+  /** A secret that a reader of the bundle can find by this name. */
+  know(secret: string, name: string): void {
+    if (this.names.has(secret)) return;
+    this.names.set(secret, name);
+    this.secrets.set(name, secret);
+  }
+
+  /** The secret of a name, if there is one by now. */
+  secretOf(name: string): string | undefined {
+    return this.secrets.get(name);
+  }
+
+  /** The secrets of an answer, which later requests may carry. */
+  learn(answer: number, text: string): void {
+    for (const secret of issuedSecrets(text)) {
+      if (this.names.has(secret)) continue;
+      const count = this.issued.get(answer) ?? 0;
+      this.issued.set(answer, count + 1);
+      this.know(secret, `answer:${answer}.${count}:${secret.length}`);
+    }
+  }
+
+  /** Keys and webhook secrets that stand in a text by the user's own hand. */
+  learnGiven(text: string): void {
+    for (const [letter, pattern] of GIVEN) {
+      for (const [secret] of text.matchAll(pattern)) {
+        this.know(secret, `given:${letter}${this.given.size}:${secret.length}`);
+        this.given.add(secret);
+      }
+    }
+  }
+
+  /** Known secrets by name; the rest of the text as it is. */
+  named(text: string): string {
+    return text.replaceAll(OPEN, `${OPEN}open${CLOSE}`).replace(WORD, (word) => {
+      const trimmed = word.replace(/[.~-]+$/, "");
+      const name = this.names.get(word) ?? this.names.get(trimmed);
+      if (name === undefined) return word;
+      return `${OPEN}${name}${CLOSE}${this.names.has(word) ? "" : word.slice(trimmed.length)}`;
+    });
+  }
+
+  /** What a client sent as a body: also what only looks like a secret. */
+  sent(text: string): string {
+    return this.named(text)
+      .replace(KEY, (_, secret: string) => `ak_${unknown(secret)}`)
+      .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${unknown(secret)}`)
+      .replace(JWT, unknown)
+      .replace(NAMED, (pair, secret: string) =>
+        secret.includes(OPEN) ? pair : `${pair.slice(0, -secret.length - 1)}${unknown(secret)}"`,
+      );
+  }
+
+  sentTarget(target: string): string {
+    return this.sent(target)
+      .replace(NAMED_PARAMETER, (_, name: string, value: string) => name + unknown(value))
+      .replace(LONG_TOKEN, (token) => (/\d/.test(token) ? unknown(token) : token));
+  }
+
+  sentHeader(name: string, value: string): string {
+    const known = this.named(value);
+    if (!SECRET_HEADER.test(name)) return this.sent(value);
+    const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(known)!;
+    return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? known : scheme + unknownCredential(rest);
+  }
+}
+
+/** What an answer hands out, in the order of the text. */
+export function issuedSecrets(text: string): string[] {
+  const found: { at: number; secret: string }[] = [];
+  for (const pattern of [KEY, WEBHOOK_SECRET, JWT]) {
+    for (const match of text.matchAll(pattern)) found.push({ at: match.index, secret: match[0] });
+  }
+  for (const match of text.matchAll(NAMED)) {
+    const secret = match[1]!;
+    found.push({ at: match.index + match[0].length - secret.length - 1, secret });
+  }
+  for (const url of text.matchAll(URL_TEXT)) {
+    for (const token of url[0].matchAll(LONG_TOKEN)) {
+      if (/\d/.test(token[0])) found.push({ at: url.index + token.index, secret: token[0] });
+    }
+  }
+  // What begins first holds the others.
+  found.sort((a, b) => a.at - b.at || b.secret.length - a.secret.length);
+  return [...new Set(found.map(({ secret }) => secret))];
+}
+
+/** Puts values in place of the references of a text. */
+export function resolveReferences(text: string, valueFor: (kind: string, name: string) => string): string {
+  if (!text.includes(OPEN)) return text;
+  return text.replace(REFERENCE, (_, kind: string, name: string) =>
+    kind === "open" ? OPEN : valueFor(kind, name),
+  );
+}
+
+/** Something that stands for a secret that the bundle does not hold: same name, same text; as long as it was. */
+export function standIn(name: string, length: number): string {
+  let text = "";
+  for (let block = 0; text.length < length; block++)
+    text += createHash("sha256").update(`${name}\u0000${block}`).digest("hex");
+  return text.slice(0, length);
+}
+
+function unknown(secret: string): string {
+  return `${OPEN}unknown:${secret.length}${CLOSE}`;
+}
+
+function unknownCredential(text: string): string {
+  return text.startsWith("ak_") ? `ak_${unknown(text.slice(3))}` : unknown(text);
+}
