@@ -1,9 +1,8 @@
-import { readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { crc32, deflateSync } from "node:zlib";
 import sharp, { type Region, type Stats } from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answered, type Api, KEYS, startReference, type Who } from "./harness.ts";
+import { privateTemporaryFolder } from "./upload-setup.ts";
 
 const URL_PATH = "/v1/images/uncrop";
 
@@ -390,13 +389,14 @@ describe("4.20 bombs", () => {
   });
 
   it("4.20 leaves no file behind, whatever came of it", async () => {
+    const temporary = privateTemporaryFolder();
     const own = await startReference();
-    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-"));
-    const before = folders();
     const form = formOf({ provider: "provider_a", organization_id: "org_acme" });
     form.append("image_file", new Blob([new Uint8Array(await picture(9, 9).png().toBuffer())]), "a.png");
     expect((await own.call("dan", "POST", URL_PATH, form)).status).toBe(200);
+    expect(temporary.files()).toEqual([]);
     await own.close();
-    expect(folders().filter((name) => !before.includes(name))).toEqual([]);
+    expect(temporary.entries()).toEqual([]);
+    temporary.remove();
   });
 });

@@ -404,16 +404,36 @@ describe("interfaces 4: half-finished uploads", () => {
   it("4.6 a snapshot can leave the server as JSON and come back", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
+    const snapshots = "/_control/sandboxes/default/snapshots";
+    expect((await api.call(undefined, "POST", snapshots, { name: "half" })).status).toBe(201);
+    const document = (await api.call(undefined, "GET", `${snapshots}/half`)).body;
+    expect((await api.call(undefined, "DELETE", `${snapshots}/half`)).status).toBe(204);
+    await fetch(upload_url, { method: "DELETE" });
+    expect(temporary.files()).toEqual([]);
+    const broken = await api.call(undefined, "PUT", `${snapshots}/back`, {
+      ...document,
+      blobs: { uploads: { upload_x: 5 }, left_out: [] },
+    });
+    expect(broken.status).toBe(422);
+    const back = await api.call(undefined, "PUT", `${snapshots}/back`, document);
+    expect([200, 201], back.text).toContain(back.status);
+    expect((await api.call(undefined, "POST", `${snapshots}/back/restore`)).status).toBe(200);
+    expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
+    expect((await chunk(upload_url, "56789", 5, 10)).body.crc32c).toBe(
+      crc32cText(crc32c(Buffer.from("0123456789"))),
+    );
+  });
+
+  it("4.6 what is too large for a document is left out, and its client starts again", async () => {
+    const { upload_url } = await announce(api, { file_size: 40 * MB });
+    await chunk(upload_url, noise(33 * MB), 0, 40 * MB);
     const keeper = api.understudy.sandboxes.blobs!;
     const value = sandbox().value();
-    const document = JSON.parse(JSON.stringify(await keeper.encode(value.blobs)));
+    const document = (await keeper.encode(value.blobs)) as { uploads: object; left_out: string[] };
     keeper.release(value.blobs);
-    await fetch(upload_url, { method: "DELETE" });
-    const blobs = await keeper.decode(document);
-    sandbox().restore({ ...value, blobs });
-    keeper.release(blobs);
-    expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
-    expect((await chunk(upload_url, "56789", 5, 10)).status).toBe(200);
+    expect([document.uploads, document.left_out]).toEqual([{}, [expect.stringMatching(/^upload_/)]]);
+    sandbox().restore({ ...value, blobs: await keeper.decode(document) });
+    expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
   });
 
   it("4.6 reset, deletion and the end of the server leave nothing on disk, snapshots included", async () => {

@@ -79,20 +79,20 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: "G11",
     topic: "File processing",
     chosen:
-      "Progress is linear on the sandbox's clock through parsing, chunking and embedding; it can fail, keeping the progress reached; completion emits file.processed.",
+      "Progress is linear on the sandbox's clock through parsing, chunking and embedding; it can fail, keeping the progress reached; completion emits file.processed. Files that are no documents (pictures, archives, octet-stream) fail as an unsupported file type when parsing ends.",
     settings: ["processing_seconds"],
   },
   {
     id: "G12",
     topic: "Putting a file into a store",
     chosen:
-      "POST to the store's files with a file_id: 202 and the processing status; a file that is already there answers 200 and restarts nothing.",
+      "POST to the store's files with a file_id: 202 and the processing status; a file that is already there answers 200 and restarts nothing. Asking for the status of a file in a store that does not exist is FILE_NOT_IN_STORE as well.",
   },
   {
     id: "G13",
     topic: "Uploads",
     chosen:
-      "Upload URLs point back at this server and speak the Google Cloud Storage resumable protocol; registering compares what was announced with what arrived; a multipart endpoint takes files under 100 MiB.",
+      "Upload URLs point back at this server and speak the Google Cloud Storage resumable protocol; registering compares what was announced with what arrived; a multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an upload that does not fit the sandbox's share of the disk is 413; an empty file is complete from the start.",
     settings: ["upload_url_lifetime_seconds"],
   },
   {
@@ -174,7 +174,7 @@ export const ASSUMPTIONS: readonly Assumption[] = [
     id: "G26",
     topic: "Outpainting",
     chosen:
-      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes.",
+      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. A mask is a field of provider_b alone; what is declared as octet-stream is judged by its bytes; animated images cannot be decoded.",
     settings: ["upload_limit_mb"],
   },
   {

@@ -10,6 +10,7 @@ import {
 import type { Root } from "../state/root.ts";
 import { Transaction } from "../state/transaction.ts";
 import { WorldDocumentError } from "../state/world-document.ts";
+import { UploadsDocument } from "../storage/upload-keeper.ts";
 import { checkInput } from "./check-input.ts";
 import type { ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
@@ -60,7 +61,7 @@ const Document = Type.Object(
       { additionalProperties: false },
     ),
     windows: Type.Array(Window),
-    blobs: Type.Optional(Type.Unknown()),
+    blobs: Type.Optional(UploadsDocument),
   },
   { additionalProperties: false },
 );
@@ -76,8 +77,14 @@ export async function readSnapshot(server: ControlServer, document: unknown): Pr
   try {
     const collections = server.resources.flatMap((resource) => resource.collections);
     const given = document as SnapshotDocument;
-    const value = await decodeSnapshot(given, collections, server.sandboxes.blobs);
-    requireWholeRecords(server, value.world.root, given);
+    const { blobs } = server.sandboxes;
+    const value = await decodeSnapshot(given, collections, blobs);
+    try {
+      requireWholeRecords(server, value.world.root, given);
+    } catch (error) {
+      blobs?.release(value.blobs);
+      throw error;
+    }
     return value;
   } catch (error) {
     if (!(error instanceof WorldDocumentError)) throw error;

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import Type, { type Static } from "typebox";
 import type { BlobKeeper } from "../sandbox/registry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { crc32c } from "./crc32c.ts";
@@ -14,13 +15,18 @@ type Captured = ReadonlyMap<string, Blob>;
  */
 export const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
 
-/** A snapshot's document is one JSON text, and texts end somewhere. */
-const LARGEST_DOCUMENT = 256 * 1024 * 1024;
+/** A snapshot's document is one JSON text, made and read in memory. */
+const LARGEST_DOCUMENT = 32 * 1024 * 1024;
 
-/** What stands in a snapshot's document: per upload its bytes in base64. */
-interface Encoded {
-  uploads: Record<string, string>;
-}
+/** What stands in a snapshot's document: per upload its bytes in base64, and which were too large for it. */
+export const UploadsDocument = Type.Object(
+  {
+    uploads: Type.Record(Type.String(), Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" })),
+    left_out: Type.Array(Type.String()),
+  },
+  { additionalProperties: false },
+);
+type UploadsDocument = Static<typeof UploadsDocument>;
 
 /** The upload bytes of all sandboxes of a server, in one temporary folder. */
 export class UploadKeeper implements BlobKeeper {
@@ -64,30 +70,29 @@ export class UploadKeeper implements BlobKeeper {
     for (const blob of (captured as Captured | undefined)?.values() ?? []) dropBlob(blob);
   }
 
-  /** @throws RangeError when the uploads are too large for a document */
-  async encode(captured: unknown): Promise<Encoded | undefined> {
+  /**
+   * An upload for which there is no room in a document is left out: its record stays, nothing of it is
+   * held, and a client that asks starts again, as the protocol has it.
+   */
+  async encode(captured: unknown): Promise<UploadsDocument | undefined> {
     if (captured === undefined) return undefined;
-    const blobs = [...(captured as Captured)];
-    const size = blobs.reduce((sum, [, blob]) => sum + blob.size, 0);
-    if (size > LARGEST_DOCUMENT) {
-      throw new RangeError(
-        `half-finished uploads hold ${size} bytes; a snapshot's document takes ${LARGEST_DOCUMENT}`,
-      );
+    const uploads: Record<string, string> = {};
+    const left_out: string[] = [];
+    let room = LARGEST_DOCUMENT;
+    for (const [id, blob] of captured as Captured) {
+      if (blob.size > room) left_out.push(id);
+      else {
+        room -= blob.size;
+        uploads[id] = (await readBlob(blob, blob.size)).toString("base64");
+      }
     }
-    const uploads: Encoded["uploads"] = {};
-    for (const [id, blob] of blobs) uploads[id] = (await readBlob(blob, blob.size)).toString("base64");
-    return { uploads };
+    return { uploads, left_out };
   }
 
-  /** @throws TypeError for a document that `encode` has not made */
+  /** For a document that fits `UploadsDocument`. */
   async decode(document: unknown): Promise<Captured | undefined> {
     if (document === undefined || document === null) return undefined;
-    const { uploads } = document as Partial<Encoded>;
-    if (typeof uploads !== "object" || uploads === null) throw new TypeError("uploads must be an object");
-    const entries = Object.entries(uploads);
-    for (const [id, text] of entries) {
-      if (typeof text !== "string") throw new TypeError(`uploads.${id} must be base64 text`);
-    }
+    const entries = Object.entries((document as UploadsDocument).uploads);
     const captured = new Map<string, Blob>();
     for (const [id, text] of entries) {
       const bytes = Buffer.from(text, "base64");

@@ -37,6 +37,7 @@ function cutBetweenWords(sentence: string): string[] {
   return [...pieces, piece];
 }
 
+/** What nests deeper is left out; a document may nest deeper than the stack. */
 const DEEPEST = 50;
 
 /** A line per value, after the names that lead to it; a document that is not JSON stays as it is. */
@@ -49,11 +50,11 @@ export function textOfJson(text: string): string {
   }
   const lines: string[] = [];
   let length = 0;
-  const visit = (value: unknown, names: readonly string[]): void => {
-    if (length > LONGEST_TEXT || names.length > DEEPEST) return;
+  const visit = (value: unknown, names: readonly string[], depth: number): void => {
+    if (length > LONGEST_TEXT || depth > DEEPEST) return;
     if (typeof value === "object" && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
-        visit(inner, Array.isArray(value) ? names : [...names, name]);
+        visit(inner, Array.isArray(value) ? names : [...names, name], depth + 1);
       }
     } else if (value !== null && value !== "") {
       const line = names.length === 0 ? String(value) : `${names.join(" ")}: ${value}`;
@@ -61,6 +62,6 @@ export function textOfJson(text: string): string {
       lines.push(line);
     }
   };
-  visit(document, []);
+  visit(document, [], 0);
   return lines.join("\n");
 }

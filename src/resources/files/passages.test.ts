@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { cutIntoPassages, LONGEST_TEXT, textOfJson } from "./passages.ts";
+
+describe("passages of a text", () => {
+  it("G20 are its sentences and lines, without markup", () => {
+    expect(
+      cutIntoPassages("# Pumps\r\n\r\nIt costs 3.50 francs. Is it new?\n- one\n2) two\n> said\n---\n"),
+    ).toEqual(["Pumps", "It costs 3.50 francs.", "Is it new?", "one", "two", "said"]);
+  });
+
+  it("G20 are cut between words where a sentence has no end, and never within a character", () => {
+    const passages = cutIntoPassages("word ".repeat(500));
+    expect(passages.every((passage) => passage.length <= 300)).toBe(true);
+    expect(passages.join(" ").split(/\s+/).filter(Boolean)).toHaveLength(500);
+    const [first] = cutIntoPassages(`${"𝒜".repeat(400)}a word`);
+    expect(first).toMatch(/^(?:𝒜)+$/u);
+  });
+
+  it("G20 end where a text is longer than is kept", () => {
+    const passages = cutIntoPassages("sentence. ".repeat(LONGEST_TEXT));
+    expect(passages.join(" ").length).toBeLessThanOrEqual(LONGEST_TEXT + 10);
+    expect(cutIntoPassages(" \n\u0000 .!? \n")).toEqual([]);
+  });
+
+  it("G20 of JSON name what leads to each value; what is no JSON stays a text", () => {
+    expect(textOfJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}')).toBe(
+      "a b: 1\na b c: two\ne: true",
+    );
+    expect(textOfJson("{broken")).toBe("{broken");
+    expect(textOfJson("5")).toBe("5");
+    const deep = `${"[".repeat(5000)}1${"]".repeat(5000)}`;
+    expect(textOfJson(`{"a": ${deep}, "b": 2}`)).toBe("b: 2");
+  });
+});
