@@ -13,6 +13,7 @@ import { scenarioCommand } from "./commands/scenario.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
+import { suiteCommand } from "./commands/suite.ts";
 import { triggerCommand } from "./commands/trigger.ts";
 import { report, UsageError } from "./failure.ts";
 
@@ -28,6 +29,7 @@ const COMMANDS = [
   triggerCommand,
   listenCommand,
   receiverTestCommand,
+  suiteCommand,
   replayCommand,
   coverageCommand,
   openapiCommand,

@@ -1,8 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import type { CommandModule } from "yargs";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, print } from "../output.ts";
+import { reportFiles, writeReports } from "../report-files.ts";
 
 interface Options {
   endpoint: string;
@@ -81,26 +80,3 @@ export const receiverTestCommand: CommandModule<object, Options> = {
     }
   },
 };
-
-export type ReportKind = "junit" | "html";
-
-/** `junit=F,html=F`. @throws UsageError */
-export function reportFiles(options: readonly string[] | undefined): Partial<Record<ReportKind, string>> {
-  const files: Partial<Record<ReportKind, string>> = {};
-  for (const part of (options ?? []).flatMap((text) => text.split(","))) {
-    const [, kind, file] = /^(junit|html)=(.+)$/.exec(part.trim()) ?? [];
-    if (kind === undefined) throw new UsageError(`--report takes junit=FILE or html=FILE, not "${part}"`);
-    files[kind as ReportKind] = file;
-  }
-  return files;
-}
-
-export function writeReports(
-  files: Partial<Record<ReportKind, string>>,
-  contents: Record<ReportKind, () => string>,
-): void {
-  for (const [kind, file] of Object.entries(files) as [ReportKind, string][]) {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, contents[kind]());
-  }
-}

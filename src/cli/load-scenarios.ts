@@ -1,0 +1,21 @@
+import type { Scenario } from "../faults/scenario.ts";
+import { ScenarioLibrary } from "../faults/scenario-library.ts";
+import { RESOURCES } from "../resources/index.ts";
+import { UsageError } from "./failure.ts";
+import { filesOf } from "./files-of.ts";
+
+/**
+ * The scenarios of files and globs, in their order.
+ * @throws UsageError, DocumentError
+ */
+export function loadScenarios(patterns: readonly string[]): { file: string; scenario: Scenario }[] {
+  const library = new ScenarioLibrary({ operations: RESOURCES.flatMap(({ operations }) => operations) });
+  const loaded = filesOf(patterns).map((file) => ({ file, scenario: library.addFile(file) }));
+  const byName = new Map<string, string>();
+  for (const { file, scenario } of loaded) {
+    const other = byName.get(scenario.name);
+    if (other !== undefined) throw new UsageError(`${other} and ${file} are both called ${scenario.name}`);
+    byName.set(scenario.name, file);
+  }
+  return loaded;
+}

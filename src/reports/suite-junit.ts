@@ -1,0 +1,21 @@
+import { journalLine } from "../suite/journal-line.ts";
+import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
+import { type JunitCase, junit } from "./junit.ts";
+
+/** interfaces 2: one test case per scenario; a failed one brings its output and its journal. */
+export function suiteJunit({ scenarios, command }: SuiteResult): string {
+  return junit({
+    name: "understudy suite",
+    suites: [{ name: command.join(" "), cases: scenarios.map(junitCase) }],
+  });
+}
+
+function junitCase(result: ScenarioResult): JunitCase {
+  const { name, file, duration_ms, outcome, failures, output, journal } = result;
+  const one: JunitCase = { name, classname: file, time_seconds: duration_ms / 1000 };
+  if (output !== "") one.system_out = output;
+  if (outcome === "passed") return one;
+  const requests = journal.length === 0 ? [] : ["", "Requests:", ...journal.map(journalLine)];
+  const problem = { message: failures.join("; "), detail: [...failures, ...requests].join("\n") };
+  return outcome === "error" ? { ...one, error: problem } : { ...one, failure: problem };
+}

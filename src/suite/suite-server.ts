@@ -1,0 +1,74 @@
+import { connect, type UnderstudyClient } from "../client/connect.ts";
+import type { SandboxClient } from "../client/sandbox.ts";
+import type { ClockChange, FixtureInput } from "../client/types.ts";
+import type { Scenario } from "../faults/scenario.ts";
+import { assemble } from "../understudy.ts";
+import type { RuleOutcome } from "./suite-result.ts";
+
+export interface SandboxWish {
+  name: string;
+  scenario: Scenario;
+  fixture?: FixtureInput | undefined;
+  seed?: number | undefined;
+  clock?: ClockChange | undefined;
+}
+
+/** Where the sandboxes of a suite live. */
+export interface SuiteServer {
+  url: string;
+  token: string | undefined;
+  client: UnderstudyClient;
+  /** A fresh sandbox with the scenario in force. */
+  open(wish: SandboxWish): Promise<SandboxClient>;
+  /** How often each rule has struck. */
+  hits(sandbox: SandboxClient, scenario: Scenario): Promise<RuleOutcome[]>;
+  close(): Promise<void>;
+}
+
+/** A server in this process, which reads the scenarios from their files. */
+export async function ownServer(files: readonly string[]): Promise<SuiteServer> {
+  const understudy = assemble();
+  for (const file of files) understudy.scenarios.addFile(file);
+  const url = await understudy.listen(0, "127.0.0.1");
+  const client = connect(url);
+  return {
+    url,
+    token: undefined,
+    client,
+    open: ({ scenario, ...wish }) => client.sandbox({ ...wish, scenarios: [scenario.name] }),
+    async hits(sandbox, scenario) {
+      const { items } = await sandbox.scenarios.list();
+      const own = items.find(({ name }) => name === scenario.name);
+      return ((own?.["rules"] ?? []) as RuleOutcome[]).map(({ id, hits }) => ({ id, hits }));
+    },
+    close: () => understudy.close(),
+  };
+}
+
+/** One that runs elsewhere. It does not have the files, so their rules go there one by one. */
+export function foreignServer(url: string, token: string | undefined): SuiteServer {
+  const client = connect(url, token === undefined ? {} : { token });
+  return {
+    url: client.url,
+    token: client.http.token,
+    client,
+    async open({ scenario, ...wish }) {
+      const sandbox = await client.sandbox(wish);
+      try {
+        // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
+        for (const { id, document } of scenario.rules.toReversed()) {
+          await sandbox.faults.add({ ...document, id } as never);
+        }
+        return sandbox;
+      } catch (error) {
+        await sandbox.delete();
+        throw error;
+      }
+    },
+    async hits(sandbox) {
+      const { items } = await sandbox.faults.list();
+      return items.map(({ id, hits }) => ({ id, hits }));
+    },
+    close: async () => {},
+  };
+}
