@@ -1,11 +1,11 @@
-import type { Logger } from "pino";
 import { ApiError } from "../contract/errors.ts";
 import type { Call, FormSpace, Identity, Services } from "../contract/operation.ts";
+import type { Log } from "../log.ts";
 import type { StrikeEffect } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, errorAnswer, internalError, toAnswer } from "./answer.ts";
-import { bodyStream } from "./body-stream.ts";
+import { BodyStream } from "./body-stream.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { keepBody } from "./keep-body.ts";
 import { ClientGone } from "./read-body.ts";
@@ -34,7 +34,7 @@ export interface PipelineParts {
     exchange: Exchange,
     answer: Answer,
   ) => Promise<void>;
-  log: Logger;
+  log: Log;
 }
 
 /** One request, one line: from the matched sandbox to the journal. */
@@ -124,11 +124,13 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     const { bound, loaded } = admit(sandbox.world.read());
     const gone = new AbortController();
     exchange.response.once("close", () => gone.abort(new ClientGone()));
-    prepared = await operation.prepare(bound, loaded, {
-      services: parts.services(sandbox),
-      stream: bodyStream(request),
-      signal: gone.signal,
-    });
+    const stream = new BodyStream(request);
+    const io = { services: parts.services(sandbox), stream, signal: gone.signal };
+    try {
+      prepared = await operation.prepare(bound, loaded, io);
+    } finally {
+      stream.release();
+    }
   }
   let value = sandbox.world.transact((tx) => {
     exchange.committed_at = tx.absolute(tx.now);
