@@ -1,6 +1,5 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Logger, pino } from "pino";
 import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
 import type { OutboundClient, Services } from "./contract/operation.ts";
@@ -17,6 +16,7 @@ import { closeServer } from "./http/close-server.ts";
 import { createWirePerformer } from "./http/perform-wire.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
+import { type Log, standardLog } from "./log.ts";
 import { Keeper } from "./persistence/keeper.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
@@ -56,7 +56,7 @@ export interface UnderstudyOptions {
   scenariosFolder?: string;
   /** Keeps every sandbox in a folder; `durable` puts each acknowledged write on disk before its answer. */
   persist?: { folder: string; durable: boolean };
-  log?: Logger;
+  log?: Log;
   /** Makes outgoing requests in place of the network, as a replay does. */
   outbound?: Outbound;
 }
@@ -74,7 +74,7 @@ export interface Understudy {
 
 /** The composition root: the only place that knows every part. */
 export function assemble(options: UnderstudyOptions = {}): Understudy {
-  const log = options.log ?? pino({ level: "warn" }, pino.destination(2));
+  const log = options.log ?? standardLog();
   const uploads = new UploadKeeper(
     options.shared ? (options.shared.limits?.upload_bytes ?? SHARED_LIMITS.upload_bytes) : LOCAL_UPLOAD_BYTES,
   );

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Logger } from "pino";
+import type { Log } from "../log.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import type { Guard } from "./guard.ts";
 import { asProblem, Problem } from "./problem.ts";
@@ -17,7 +17,7 @@ export interface Mount {
 }
 
 /** Answers every path that begins with `/_` and is not the emulated API's; guards each mount as it asks. */
-export function createInternal(parts: { mounts: readonly Mount[]; guard: Guard; log: Logger }) {
+export function createInternal(parts: { mounts: readonly Mount[]; guard: Guard; log: Log }) {
   return async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
     try {
       const mount = parts.mounts.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
@@ -57,7 +57,7 @@ function nothingHere(path: string, mounts: readonly Mount[]): Problem {
   });
 }
 
-function internal(error: unknown, log: Logger): Problem {
+function internal(error: unknown, log: Log): Problem {
   log.error({ err: error }, "internal error in the control API");
   return new Problem(500, {
     kind: "internal",

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Logger } from "pino";
 import type { Static, TObject, TSchema } from "typebox";
 import type { Recordings } from "../bundle/recordings.ts";
 import type { AnyOperation, Method } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
+import type { Log } from "../log.ts";
 import type { ManagedSandbox, SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
 import type { Receivers } from "../webhooks/receivers.ts";
@@ -22,7 +22,7 @@ export interface ControlServer {
   limits: Limits | undefined;
   /** What reached the receivers inside the server. */
   receivers: Receivers;
-  log: Logger;
+  log: Log;
   /** Resolves once every acknowledged change of the sandbox is on disk; absent where not asked for. */
   durable?: ((sandbox: ManagedSandbox) => Promise<void>) | undefined;
   /** After a control call that changed a sandbox, for the bundle of interfaces 4. Must not throw. */

@@ -1,8 +1,8 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import express, { type Express } from "express";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawHex, hash32 } from "../state/random.ts";
+import { expressApplication } from "./application.ts";
 import type { Exchange } from "./exchange.ts";
 import { handleExchange, type PipelineParts } from "./pipeline.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
@@ -16,24 +16,14 @@ export interface FrontParts {
 }
 
 /**
- * The Express application on a server whose request and response classes carry Express's prototypes
- * from the start. Express swaps prototypes per request otherwise, and V8 then throws its optimised
- * code away; docs/decisions/0003 has the figures.
+ * The server: the emulated API is answered directly, the product's own paths by an Express application.
  */
-export function createFront(parts: FrontParts): { app: Express; server: Server } {
-  const app = express();
-  app.disable("x-powered-by");
-  app.disable("etag");
+export function createFront(parts: FrontParts): { server: Server } {
   class Req extends IncomingMessage {}
   class Res extends ServerResponse {}
-  link(Req.prototype, express.request);
-  link(Res.prototype, express.response);
-  Object.assign(app, { request: Req.prototype, response: Res.prototype });
-  // Express's own methods look the application up on the request.
-  Object.defineProperty(Req.prototype, "app", { value: app });
-  Object.defineProperty(Res.prototype, "app", { value: app });
-  app.use((request, response) => parts.internal(request, response, targetOf(request).path));
-
+  const application = expressApplication({ Req, Res }, (request, response) =>
+    parts.internal(request, response, targetOf(request).path),
+  );
   const server = createServer(
     {
       IncomingMessage: Req,
@@ -46,10 +36,10 @@ export function createFront(parts: FrontParts): { app: Express; server: Server }
       // Node's own 400 is bare; ours says what is missing, and the control API's guard has its own.
       requireHostHeader: false,
     },
-    // The emulated API is answered directly; Express's layers cost a small request a quarter of its time.
+    // Express's layers would cost a small request a quarter of its time.
     (request, response) => {
       const target = targetOf(request);
-      if (target.internal) app(request as express.Request, response as express.Response);
+      if (target.internal) void application(request, response);
       else void dispatch(parts, { request, response, ...target });
     },
   );
@@ -60,12 +50,7 @@ export function createFront(parts: FrontParts): { app: Express; server: Server }
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, 405, "CONNECT"));
   // Left to itself, Node answers 417 to an expectation it does not know, past the API; we pass over it (RFC 9110).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-  return { app, server };
-}
-
-/** Puts Express's prototype between our class and Node's, once. */
-function link(prototype: object, expressPrototype: object): void {
-  Object.setPrototypeOf(prototype, expressPrototype);
+  return { server };
 }
 
 interface Target {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Logger } from "pino";
+import type { Log } from "../log.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
 import { RateWindows } from "../sandbox/rate-windows.ts";
 import type { FixtureSource, ManagedSandbox, SandboxChange, SandboxRegistry } from "../sandbox/registry.ts";
@@ -21,7 +21,7 @@ export interface KeeperOptions {
   /** Each acknowledged write is on disk before its answer. */
   durable: boolean;
   wallClock: () => number;
-  log: Logger;
+  log: Log;
 }
 
 /** Where kept sandboxes come from and go to (interfaces 2: `--persist`). */
