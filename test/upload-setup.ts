@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Api, Who } from "./harness.ts";
+import { expect } from "vitest";
+import type { Answered, Api, Who } from "./harness.ts";
 
 /** A folder that the server under test takes for the machine's temporary one, so that a test can look into it. */
 export function privateTemporaryFolder() {
@@ -28,6 +29,19 @@ export function privateTemporaryFolder() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+export const MB = 1024 * 1024;
+
+/** Bytes without a pattern that a lost or doubled piece could hide in. */
+export function noise(length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let state = 1;
+  for (let i = 0; i + 4 <= length; i += 4) {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0;
+    bytes.writeInt32LE(state, i);
+  }
+  return bytes;
 }
 
 export interface Announced {
@@ -136,4 +150,25 @@ export function sendAndLeave(url: string, head: { method: string; headers: objec
     socket.on("error", () => {});
     socket.on("close", () => resolve());
   });
+}
+
+/** A form with one file. */
+export function fileForm(
+  content: string | Uint8Array,
+  { name = "notes.txt", type = "text/plain" } = {},
+): FormData {
+  const form = new FormData();
+  form.append(
+    "file",
+    new Blob([typeof content === "string" ? content : new Uint8Array(content)], { type }),
+    name,
+  );
+  return form;
+}
+
+export function expectInvalid(answer: Answered, field: string, value?: unknown): void {
+  expect(answer.status, answer.text).toBe(422);
+  expect(answer.body.error.code).toBe("INVALID_INPUT");
+  expect(answer.body.error.details.field).toBe(field);
+  if (value !== undefined) expect(answer.body.error.details.value).toEqual(value);
 }
