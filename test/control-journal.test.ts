@@ -22,6 +22,13 @@ const reparent = (name: string, to: string | null, who: "ada" | "dan" = "ada") =
 const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
 
 describe("interfaces 4 journal", () => {
+  it("interfaces 4 lists all that the journal holds to whoever names no limit", async () => {
+    const name = await fresh();
+    for (let i = 0; i < 130; i++) await models(name);
+    const { body } = await control("GET", `/${name}/journal`);
+    expect([body.entries.length, body.total, body.dropped]).toEqual([130, 130, 0]);
+  });
+
   it("interfaces 4 an entry says what came, what was answered and why", async () => {
     const name = await fresh();
     const answered = await reparent(name, "dept_ops");

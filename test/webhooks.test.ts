@@ -64,6 +64,21 @@ describe("4.21 webhooks.create", () => {
 });
 
 describe("4.21 webhooks.list", () => {
+  it("G23 webhooks and deliveries of one instant on a frozen clock are listed newest first too", async () => {
+    const made: string[] = [];
+    for (let i = 0; i < 12; i++) made.unshift((await api.webhook(input.url)).webhook_id);
+    const { data } = (await api.call("dan", "GET", "/webhooks")).body;
+    const listed = data.map((webhook: { webhook_id: string }) => webhook.webhook_id);
+    expect(listed.slice(0, 12)).toEqual(made);
+    const delivered: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      const { body } = await api.call("dan", "POST", `/webhooks/${made[0]}/test`);
+      delivered.unshift(body.data.delivery_id);
+    }
+    const deliveries = await api.deliveries(made[0]!);
+    expect(deliveries.map(({ delivery_id }) => delivery_id)).toEqual(delivered);
+  });
+
   it("4.21 webhooks.list shows the organization's own, newest first, with last_delivery", async () => {
     const first = await api.webhook(input.url);
     await api.advance(1000);

@@ -26,7 +26,7 @@ export const createReceiver = controlOperation({
     const { answers = [200], secret = null } = call.body ?? {};
     requireReadable(answers);
     const receiver = call.sandbox.world.transact((tx) =>
-      tx.insert(receivers, { id: tx.newId("rcv_"), answers, secret, served: 0, created_at: tx.now }),
+      tx.insert(receivers, { id: tx.newestFirstId("rcv_"), answers, secret, served: 0, created_at: tx.now }),
     );
     return present(call, receiver);
   },

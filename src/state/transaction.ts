@@ -35,6 +35,8 @@ export interface WorldReader {
 const NOTHING_EMITTED: readonly EmittedEvent[] = [];
 const NOTHING_TOUCHED: ReadonlySet<string> = new Set();
 
+const LARGEST_RANK = 36 ** 6 - 1;
+
 /**
  * A synchronous change to a root. Nothing is visible outside until the world commits it, and a
  * transaction that is dropped leaves no trace, because it only ever built new values.
@@ -146,6 +148,15 @@ export class Transaction implements WorldReader {
   /** A fresh public id such as `file_k3v9…` (section 2.1). */
   newId(prefix: string): string {
     return prefix + this.random(prefix).letters(20);
+  }
+
+  /**
+   * A fresh id that sorts before all earlier ones. Lists break ties by id ascending (G28), and on a frozen
+   * clock everything is a tie: this way newest first holds there too (G18, G23).
+   */
+  newestFirstId(prefix: string): string {
+    const rank = (LARGEST_RANK - this.draws).toString(36).padStart(6, "0");
+    return this.newId(`${prefix}0${rank}`);
   }
 
   /** Base64url text that seed, sandbox name and number of resets determine, and nothing shorter does. */

@@ -27,7 +27,7 @@ export const emails = collection<Email>({
 
 /** Puts an e-mail into the sandbox's outbox; nothing leaves the machine. */
 export function sendEmail(tx: Transaction, email: { to: string; subject: string; body: string }): Email {
-  const stored = tx.insert(emails, { id: tx.newId("email_"), ...email, at: tx.now });
+  const stored = tx.insert(emails, { id: tx.newestFirstId("email_"), ...email, at: tx.now });
   const all = tx.index(emails, "newest", "");
   if (all.size > KEPT) for (const { id } of all.page(KEPT, all.size - KEPT)) tx.remove(emails, id);
   return stored;

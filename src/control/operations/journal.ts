@@ -32,7 +32,8 @@ const listJournal = controlOperation({
     method: Text,
     path: Text,
     since: Text,
-    limit: Type.Integer({ minimum: 1, maximum: 100_000, default: 100 }),
+    /** More than a journal may hold: whoever names no limit gets all that match. */
+    limit: Type.Integer({ minimum: 1, maximum: 100_000, default: 100_000 }),
   }),
   handle({ query, sandbox: { journal }, server }) {
     const { since, limit, method, ...match } = query;

@@ -15,6 +15,9 @@ import {
 import { matcherFor } from "../state/filter-records.ts";
 import { stateCollection, stateCollections } from "../state/state-collection.ts";
 
+/** More than a sandbox may hold: whoever names no limit gets all that match. */
+const MOST = 1_000_000;
+
 const ChangeQuery = Type.Object({
   silent: Type.Boolean({ default: false }),
   actor: Type.Optional(Type.String()),
@@ -45,7 +48,7 @@ const listRecords = controlOperation({
   summary: "List records, narrowed by equality filters on their fields",
   query: Type.Object(
     {
-      limit: Type.Integer({ minimum: 1, maximum: 10_000, default: 100 }),
+      limit: Type.Integer({ minimum: 1, maximum: MOST, default: MOST }),
       offset: Type.Integer({ minimum: 0, default: 0 }),
     },
     { additionalProperties: true },

@@ -1,7 +1,7 @@
 import type { StateActor } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { actorOf } from "../change-logs/actor.ts";
-import { newestFirstId, recordChange } from "../change-logs/record.ts";
+import { recordChange } from "../change-logs/record.ts";
 import type { Change } from "../change-logs/schema.ts";
 import { type Assistant, assistantHistory, type HistoryEntry } from "./schema.ts";
 
@@ -35,7 +35,7 @@ export function recordAssistantChange(
   };
   if (action !== "restored") {
     tx.insert(assistantHistory, {
-      id: newestFirstId(tx, assistantHistory),
+      id: tx.newestFirstId("log_"),
       timestamp: tx.now,
       ...entry,
       action,

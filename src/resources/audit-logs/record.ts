@@ -21,7 +21,7 @@ export interface AuditEntry {
 export function recordAudit(tx: Transaction, entry: AuditEntry): AuditLog {
   const actor = tx.get(users, entry.actor_id);
   return tx.insert(auditLogs, {
-    id: tx.newId("log_"),
+    id: tx.newestFirstId("log_"),
     organization_id: entry.organization_id,
     timestamp: tx.now,
     entity_type: entry.entity_type,

@@ -33,7 +33,7 @@ function enqueue(
   { event, data }: { event: string; data: object },
 ): string {
   const { webhook_id, organization_id } = webhook;
-  const delivery_id = tx.newId("del_");
+  const delivery_id = tx.newestFirstId("del_");
   const body = renderBody({ event, data, timestamp: tx.iso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };
   queueAttempt(tx, { id: delivery_id, kind: "first", webhook_id, delivery_id, first });

@@ -157,7 +157,7 @@ function logged({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number): 
 function trim(tx: Transaction, webhook_id: string): void {
   const finished = tx.index(deliveries, "finished", webhook_id);
   if (finished.size <= KEPT) return;
-  for (const delivery of finished.page(0, finished.size - KEPT)) removeDelivery(tx, delivery);
+  for (const delivery of finished.page(KEPT, finished.size - KEPT)) removeDelivery(tx, delivery);
 }
 
 function retryId(delivery_id: string): string {

@@ -45,7 +45,7 @@ export const createWebhook = operation({
   handle({ body: { url, events, description, active }, world }, organization_id) {
     requireCallable(url);
     const webhook: Webhook = {
-      webhook_id: world.newId("wh_"),
+      webhook_id: world.newestFirstId("wh_"),
       organization_id,
       url,
       secret: `whsec_${world.secret("webhook")}`,

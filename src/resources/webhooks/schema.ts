@@ -103,7 +103,7 @@ export const deliveries = collection<Delivery>({
     },
     finished: {
       groups: ({ webhook_id, next_retry }) => (next_retry === null ? [webhook_id] : []),
-      order: ({ created_at }) => created_at,
+      order: ({ created_at }) => -created_at,
     },
   },
 });

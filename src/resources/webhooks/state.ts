@@ -13,6 +13,7 @@ export const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const webhookState: StateRules<Webhook> = {
   complete: (fields, tx, random) => ({
+    webhook_id: tx.newestFirstId("wh_"),
     organization_id: fields.organization_id ?? anyOf(tx, organizations, "organization_id").id,
     url: QUIET_URL,
     secret: fields.secret ?? `whsec_${tx.secret("webhook")}`,
@@ -46,6 +47,7 @@ export const deliveryState: StateRules<Delivery> = {
     const status = fields.status ?? (fields.next_retry == null ? "success" : "failed");
     const attempts = fields.attempts ?? 1;
     return {
+      delivery_id: tx.newestFirstId("del_"),
       webhook_id,
       event: webhook.events[0]!,
       status,
