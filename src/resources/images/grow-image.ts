@@ -41,8 +41,8 @@ export async function growImage(image: KnownImage, growth: Growth, seed: number)
       .toBuffer();
     paste(pixels, canvas, strip);
   }
+  // Optimised coding would keep every coefficient in memory, four times the pixels.
   return sharp(data, { raw: rawOf(canvas) })
-    // Optimised coding would keep every coefficient in memory, four times the pixels.
     .jpeg({ quality: 98, chromaSubsampling: "4:4:4", optimiseCoding: false })
     .toBuffer();
 }
