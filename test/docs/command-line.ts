@@ -1,0 +1,50 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import yargs, { type Argv, type CommandModule } from "yargs";
+import { ROOT } from "./pages.ts";
+
+export interface Command {
+  /** `["clock", "advance"]`. */
+  path: string[];
+  options: string[];
+}
+
+/** What yargs knows once a builder has run; its types leave these out. */
+interface Known extends Argv {
+  getOptions(): { key: Record<string, unknown> };
+  getInternalMethods(): {
+    getCommandInstance(): { handlers: Record<string, { original: string; builder: unknown }> };
+  };
+}
+
+/** Every command with its actions and options, as their files declare them. */
+export async function commandLine(): Promise<Command[]> {
+  const folder = join(ROOT, "src", "cli", "commands");
+  const found: Command[] = [];
+  for (const file of readdirSync(folder).filter((name) => /^[a-z-]+\.ts$/.test(name))) {
+    const exported: Record<string, unknown> = await import(pathToFileURL(join(folder, file)).href);
+    for (const module of Object.values(exported)) {
+      if (typeof module !== "object" || module === null || !("command" in module)) continue;
+      const { command, builder } = module as CommandModule;
+      found.push(...described([], String([command].flat()[0]), builder));
+    }
+  }
+  return found;
+}
+
+/** `written` is the command as yargs takes it, such as `receiver-test <endpoint>`. */
+function described(above: readonly string[], written: string, builder: unknown): Command[] {
+  const parser = yargs([]) as unknown as Known;
+  if (typeof builder === "function") builder(parser);
+  const [name = "", ...operands] = written.split(" ");
+  const path = [...above, name];
+  // yargs counts what stands in brackets among the options.
+  const aside = new Set(["help", "version", ...operands.map((word) => word.replace(/[<>[\].]/g, ""))]);
+  const options = Object.keys(parser.getOptions().key).filter((option) => !aside.has(option));
+  const { handlers } = parser.getInternalMethods().getCommandInstance();
+  const actions = Object.values(handlers).flatMap(({ original, builder: inner }) =>
+    described(path, original, inner),
+  );
+  return [{ path, options }, ...actions];
+}
