@@ -1,0 +1,5 @@
+export const SECTIONS: readonly string[];
+export const GAPS: readonly string[];
+export function clausesOf(title: string): string[];
+export function provedClauses(): Map<string, Set<string>>;
+export function unproved(): string[];
