@@ -15,6 +15,11 @@ import { CHECKS } from "../src/webhooks/receiver-test/checks/index.ts";
 import { commandLine } from "./docs/command-line.ts";
 import { blocks, deadLinks, pages, rows, terms, text, words } from "./docs/pages.ts";
 
+interface Described {
+  default: unknown;
+  description: string;
+}
+
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 const page = (name: string) => `docs/${name}.md`;
 const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
@@ -72,7 +77,7 @@ describe("reference", () => {
   it("interfaces 4 every setting is documented with its default and its assumption", () => {
     const documented = rows(page("sandboxes-and-time"));
     for (const [name, schema] of Object.entries(Settings.properties)) {
-      const { default: initial, description } = schema as { default: unknown; description: string };
+      const { default: initial, description } = schema as unknown as Described;
       const [, gap = ""] = /^(G\d\d):/.exec(description) ?? [];
       const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
       const row = documented.find(([first]) => first === `\`${name}\``);
