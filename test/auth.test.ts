@@ -41,7 +41,7 @@ describe("auth.create_token", () => {
       expires_in: 3600,
       refresh_token: expect.any(String),
     });
-    expect(decodeProtectedHeader(grant.access_token)).toEqual({ alg: "HS256", typ: "JWT" });
+    expect(decodeProtectedHeader(grant.access_token)).toMatchObject({ alg: "HS256", typ: "JWT" });
     expect(decodeJwt(grant.access_token)).toEqual({
       sub: "usr_ada",
       org: "org_acme",
@@ -246,6 +246,14 @@ describe("auth.refresh_token", () => {
     expect(again.status).toBe(401);
     expect(again.body).toEqual(UNAUTHORIZED_C);
     expect((await refresh(answer.body.refresh_token)).status).toBe(200);
+  });
+
+  it("G01 tokens of the same second differ, though their claims are the same", async () => {
+    const first = await tokens();
+    const { body: second } = await refresh(first.refresh_token);
+    expect(second.access_token).not.toBe(first.access_token);
+    expect(decodeJwt(second.access_token)).toEqual(decodeJwt(first.access_token));
+    expect((await reparent(second.access_token)).status).toBe(200);
   });
 
   it("G01 of twenty uses at once exactly one succeeds", async () => {

@@ -275,7 +275,6 @@ describe("connector_notifications.test", () => {
     const sent = await outbox();
     expect(sent.map(({ to }: { to: string }) => to)).toEqual(["ops@acme.test", "dan@acme.test"]);
     expect(sent[0]).toEqual({
-      id: expect.any(String),
       to: "ops@acme.test",
       subject: "[Acme Robotics] connector.notification.test",
       body: expect.stringContaining("This is a test"),

@@ -150,6 +150,16 @@ describe("G04: the order of the checks", () => {
     expect((await configs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("999");
   });
 
+  it.each(["/v1/threads/", "/webhooks/", "/v1/dashboards/shared/"])(
+    "G04 %s names nothing, and is no route for any method",
+    async (path) => {
+      for (const method of ["GET", "DELETE", "PUT"]) {
+        const { status, body } = await api.call("ada", method, path);
+        expect([status, body.error.code]).toEqual([404, "RESOURCE_NOT_FOUND"]);
+      }
+    },
+  );
+
   it("G04 an unknown method is 405 with Allow, before credentials", async () => {
     const answer = await api.call(undefined, "DELETE", REPARENT);
     expect([answer.status, answer.body.error.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);

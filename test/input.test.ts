@@ -97,6 +97,23 @@ describe("G08, G09: input", () => {
     expect(stateRules(api, "departments").get("dept_ml").parent_id).toBe("dept_eng");
   });
 
+  it.each([
+    ["inputs[0].note", { role: "user", content: "Hello", note: { a: 1 } }],
+    [
+      "inputs[0].content[0].note",
+      { role: "user", content: [{ type: "text", text: "Hello", note: { a: 1 } }] },
+    ],
+    ["inputs[0].texts[0].note", { role: "user", texts: [{ text: "Hello", note: { a: 1 } }] }],
+  ])("G09 an unknown field is found at %s, and shown as it was sent", async (field, input) => {
+    const body = { model: "atlas-large", inputs: [input] };
+    expect((await api.call("dan", "POST", "/v1/model/response", body)).status).toBe(200);
+    const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
+    expect(entry!.warnings).toEqual([expect.stringContaining(field)]);
+    await restart({ unknown_fields: "reject" });
+    const answer = await api.call("dan", "POST", "/v1/model/response", body);
+    expect([answer.status, answer.body.error.details]).toEqual([422, { field, value: { a: 1 } }]);
+  });
+
   it("G09 __proto__ in a body is a field like any other", async () => {
     const text = '{"new_parent_id":"dept_ops","__proto__":{"polluted":true},"constructor":1}';
     const { status } = await api.call("ada", "POST", REPARENT, text, { "content-type": "application/json" });

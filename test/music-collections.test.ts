@@ -65,6 +65,8 @@ describe("music_collections.list_tracks", () => {
     api = await startReference({ settings: { out_of_range_limits: "clamp" } });
     expect((await list("?limit=9999&offset=-5")).body).toMatchObject({ limit: 500, offset: 0 });
     expect((await list("?limit=0")).body.limit).toBe(1);
+    const huge = (await list(`?limit=${"9".repeat(20)}&offset=-${"9".repeat(20)}`)).body;
+    expect(huge).toMatchObject({ limit: 500, offset: 0 });
     expect((await list("?limit=abc")).status).toBe(422);
   });
 

@@ -28,7 +28,10 @@ export class Router<O extends Routed = AnyOperation> {
   find(method: string, path: string): Match<O> | undefined {
     const found = this.routes.find(method as HTTPMethod, path);
     if (found === null || found.store === null || found.store === undefined) return undefined;
-    return { operation: found.store as O, params: found.params as Record<string, string> };
+    const params = found.params as Record<string, string>;
+    // `/v1/threads/` names no thread: to find-my-way it is a parameter of no characters, to G04 no route.
+    for (const name in params) if (params[name] === "") return undefined;
+    return { operation: found.store as O, params };
   }
 
   /** For `Allow`: the methods that this path does answer. */

@@ -162,9 +162,9 @@ function checkedBody(
   const checked = validateBody(schema, body, settings.out_of_range_limits);
   const unknown = unknownFields(schema, body);
   if (unknown.length > 0 && settings.unknown_fields === "reject") {
-    throw invalidInput(unknown[0]!, (body as Record<string, unknown>)[unknown[0]!], "is not known");
+    throw invalidInput(unknown[0]!.field, unknown[0]!.value, "is not known");
   }
-  for (const field of unknown) exchange.warnings.push(`unknown body field ${field} was ignored`);
+  for (const { field } of unknown) exchange.warnings.push(`unknown body field ${field} was ignored`);
   return checked;
 }
 

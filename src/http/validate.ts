@@ -65,12 +65,22 @@ export function validateQuery(
     for (const [name, text] of new URLSearchParams(search)) {
       const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (schema === undefined) continue;
-      const value = schema.type === "integer" && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+      const value =
+        schema.type === "integer"
+          ? integerOr(text, outOfRange === "clamp" && schema["x-page"] === true)
+          : text;
       // A parameter sent twice is ambiguous; it fails as the list that it is.
       values[name] = name in values ? [values[name], value].flat() : value;
     }
   }
   return completed(operation.query, values, outOfRange);
+}
+
+/** What is no integer, or too long for one, stays the text it is, so that a refusal can show it as it was sent. */
+function integerOr(text: string, clamped: boolean): number | string {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  if (!clamped || !/^-?\d+$/.test(text)) return text;
+  return text.startsWith("-") ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
 }
 
 /** @throws ApiError INVALID_INPUT */
@@ -152,18 +162,32 @@ function valueAt(value: unknown, field: string): unknown {
   return current ?? null;
 }
 
-/** Names of body fields that the contract does not know, with their paths (G09). */
-export function unknownFields(schema: TSchema, value: unknown, path = ""): string[] {
-  const { properties, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema };
+export interface UnknownField {
+  /** With its path, as in `inputs[0].note`. */
+  field: string;
+  value: unknown;
+}
+
+type Branches = TSchema & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
+
+/** Body fields that the contract does not know (G09). */
+export function unknownFields(schema: TSchema, value: unknown, path = ""): UnknownField[] {
+  const { properties, items, anyOf } = schema as Branches;
+  if (typeof value !== "object" || value === null) return [];
+  if (anyOf !== undefined) return unknownToAll(anyOf, value, path);
   if (Array.isArray(value)) {
     return items === undefined ? [] : value.flatMap((item, i) => unknownFields(items, item, `${path}[${i}]`));
   }
-  if (properties === undefined || typeof value !== "object" || value === null) return [];
-  const found: string[] = [];
-  for (const [name, inner] of Object.entries(value)) {
+  if (properties === undefined) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
     const field = path === "" ? name : `${path}.${name}`;
-    if (Object.hasOwn(properties, name)) found.push(...unknownFields(properties[name]!, inner, field));
-    else found.push(field);
-  }
-  return found;
+    if (!Object.hasOwn(properties, name)) return [{ field, value: inner as unknown }];
+    return unknownFields(properties[name]!, inner, field);
+  });
+}
+
+/** Of alternatives, the one that takes the value knows its fields; what fits none is refused before. */
+function unknownToAll(branches: readonly TSchema[], value: object, path: string): UnknownField[] {
+  const taking = branches.find((branch) => validatorOf(branch)(value));
+  return taking === undefined ? [] : unknownFields(taking, value, path);
 }

@@ -35,5 +35,8 @@ export function sendEmail(tx: Transaction, email: { to: string; subject: string;
 
 /** Newest first. */
 export function listEmails(world: WorldReader): object[] {
-  return [...world.index(emails, "newest", "")].map((email) => ({ ...email, at: world.iso(email.at) }));
+  return [...world.index(emails, "newest", "")].map(({ id: _, ...email }) => ({
+    ...email,
+    at: world.iso(email.at),
+  }));
 }
