@@ -136,7 +136,10 @@ class Replay {
   private nextInstant(): number {
     const next = this.bundle.steps[this.requests + this.controlCalls];
     if (next === undefined) return Number.POSITIVE_INFINITY;
-    return Date.parse("request" in next ? next.request.at : next.control.now);
+    if ("request" in next) return Date.parse(next.request.at);
+    // A restore shows an earlier instant, and says nothing about the one at which it was asked for.
+    const { operation, now } = next.control;
+    return operation === "snapshots.restore" ? Number.POSITIVE_INFINITY : Date.parse(now);
   }
 
   private knowKeys(): void {

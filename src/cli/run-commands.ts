@@ -53,7 +53,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .fail((message, error) => {
       if (error) throw error;
       throw new UsageError(
-        `${explained(message, parser)}\nRun \`understudy ${command}--help\` for the options.`,
+        `${explained(message, parser, words)}\nRun \`understudy ${command}--help\` for the options.`,
       );
     });
   for (const one of COMMANDS) parser.command(one);
@@ -79,8 +79,14 @@ function refuseUnknownCommand([first]: readonly string[]): void {
   throw new UsageError(`there is no command "${first.slice(0, 80)}". ${hint}`);
 }
 
-/** yargs names options that it does not know, but not those that it does. */
-function explained(message: string, parser: object): string {
+/** yargs counts what is missing, and names options that it does not know, but not those that it does. */
+function explained(message: string, parser: object, [command]: readonly string[]): string {
+  if (message.startsWith("Not enough non-option arguments")) {
+    const usage = COMMANDS.map((one) => String([one.command].flat()[0])).find(
+      (text) => text.split(" ")[0] === command,
+    );
+    return usage?.includes("<") ? `an argument is missing: understudy ${usage}` : "an argument is missing";
+  }
   const [, unknown] = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message) ?? [];
   if (unknown === undefined) return message;
   const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
