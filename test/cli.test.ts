@@ -144,6 +144,7 @@ describe("interfaces 2 start", () => {
     [["start", "--scenarios", "./none"], "there is no folder"],
     [["start", "--allow-webhook", "10.0.0.0/99"], "10.0.0.0/99"],
     [["start", "--prot", "1"], "did you mean --port"],
+    [["start", "--port", "0", "--ready-file", "no/such/folder.json"], "no/such/folder.json"],
     [["start", "extra"], "extra"],
     [["statsu"], 'Did you mean "status"'],
     [["clock"], "needs an action"],

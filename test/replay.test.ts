@@ -165,6 +165,12 @@ describe("interfaces 4 bundle", () => {
     await api.control("POST", "/snapshots/old/restore");
     expect((await api.control("POST", "/bundle")).body.detail).toContain("snapshot old");
     await api.control("POST", "/reset");
+    const { body: document } = await api.control("GET", "/snapshots/old");
+    await api.control("PUT", "/snapshots/foreign", document);
+    await api.bundle();
+    await api.control("POST", "/snapshots/foreign/restore");
+    expect((await api.control("POST", "/bundle")).body.detail).toContain("snapshot foreign");
+    await api.control("POST", "/reset");
     const form = new FormData();
     form.set("file", new File(["x".repeat(100_000)], "big.txt", { type: "text/plain" }));
     const options = { method: "POST", body: form, headers: { "api-key": KEYS.ada } };

@@ -83,9 +83,8 @@ function unexplained(calls: readonly RecordedCall[], restores: number): string |
   for (const { call } of calls) {
     const [, snap] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
     if (call.operation === "snapshots.save") kept.add((call.body as { name: string }).name);
-    if (call.operation === "snapshots.upload") kept.add(snap!);
     if (call.operation === "snapshots.restore" && !kept.has(snap!))
-      return `it went back to the snapshot ${snap}, which is older than its first day`;
+      return `it went back to the snapshot ${snap}, which was not saved since its first day`;
   }
   return undefined;
 }
@@ -128,11 +127,18 @@ function scenariosOf({ faults }: ManagedSandbox, recording: Recording, entries: 
     });
   }
   const scenarios = [...names].map((name) => {
-    const { file } = library.get(name);
-    const document = readDocument(readFileSync(file, "utf8"), { file }).value as object;
-    return { name, document: { ...document, name } };
+    return { name, document: { ...documentOf(name, library.get(name).file), name } };
   });
   return { active, scenarios };
+}
+
+/** @throws Problem 409 */
+function documentOf(name: string, file: string): object {
+  try {
+    return readDocument(readFileSync(file, "utf8"), { file }).value as object;
+  } catch {
+    throw conflict("not-replayable", `The file of the scenario ${name} can no longer be read`, "put it back");
+  }
 }
 
 function deliveriesOf({ world }: ManagedSandbox): Bundle["deliveries"] {

@@ -31,6 +31,7 @@ export interface RecordedCall {
 export interface Recording {
   first: FirstDay;
   calls: RecordedCall[];
+  bytes: number;
   /** Why this sandbox cannot be replayed, in words; undefined while it can. */
   unfit: string | undefined;
   /** Restores that no control call has accounted for yet. */
@@ -39,8 +40,10 @@ export interface Recording {
 
 /** A sandbox that is driven by its control API all day is not what bundles are for. */
 const MOST_CALLS = 10_000;
-/** They begin a recording, or concern another sandbox. */
-const NOT_REPEATED = new Set(["sandboxes.reset", "sandboxes.delete", "sandboxes.fork"]);
+/** Of all their bodies as JSON. */
+const MOST_BYTES = 32 * 1024 * 1024;
+/** They begin a recording, concern another sandbox, or only matter once the snapshot is restored. */
+const NOT_REPEATED = new Set(["sandboxes.reset", "sandboxes.delete", "sandboxes.fork", "snapshots.upload"]);
 
 /**
  * What besides the journal a bundle needs (interfaces 4): each sandbox's first day, and in their order the
@@ -71,8 +74,10 @@ export class Recordings {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
     if (call.operation === "snapshots.restore") recording.restores -= 1;
-    if (recording.calls.length >= MOST_CALLS) {
-      recording.unfit ??= `more than ${MOST_CALLS} control calls have changed it`;
+    recording.bytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
+    if (recording.calls.length >= MOST_CALLS || recording.bytes > MOST_BYTES) {
+      recording.unfit ??= `more than ${MOST_CALLS} control calls, or more than 32 MB of them, have changed it`;
+      recording.calls.length = 0;
       return;
     }
     const { journal, world } = sandbox;
@@ -100,6 +105,7 @@ export class Recordings {
         position: journal.lastSequence,
       },
       calls: [],
+      bytes: 0,
       unfit: world.untouched ? undefined : "it began as a copy of another sandbox, not from its fixture",
       restores: 0,
     });

@@ -13,20 +13,24 @@ export async function startServer(flags: StartFlags): Promise<void> {
   const understudy = assemble(options.server);
   const stops: (() => Promise<void>)[] = [];
   stopOnSignals(understudy, stops);
-  let url: string;
+  const token = options.server.shared?.token ?? null;
+  let ready: Ready;
   try {
-    url = await understudy.listen(options.port, options.host);
+    const url = await understudy.listen(options.port, options.host);
+    ready = { url, console: `${url}/_console`, pid: process.pid, token };
+    if (options.readyFile) writeReadyFile(options.readyFile, ready);
   } catch (error) {
     await understudy.close();
     throw error;
   }
-  const token = options.server.shared?.token ?? null;
-  const ready: Ready = { url, console: `${url}/_console`, pid: process.pid, token };
-  if (options.readyFile) writeReadyFile(options.readyFile, ready);
   if (flags.json) process.stdout.write(`${JSON.stringify(ready)}\n`);
   else if (!options.quiet) process.stdout.write(banner(understudy, ready));
   else if (token !== null && !options.readyFile) process.stdout.write(`${token}\n`);
-  if (options.watch) await watchFiles(understudy, stops);
+  if (!options.watch) return;
+  await watchFiles(understudy, stops).catch((error: Error) => {
+    // A system without watches left is a reason to say so, not to stop serving.
+    process.stderr.write(`understudy: edited files are not noticed: ${error.message}\n`);
+  });
 }
 
 /** Watching starts once requests are accepted: nobody edits a file in the first tenth of a second. */
