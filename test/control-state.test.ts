@@ -150,6 +150,8 @@ describe("interfaces 4 state calls", () => {
     ["offset", "offset=-1"],
     ["limit", "limit=1&limit=2"],
     ["parnt_id", "parnt_id=dept_eng"],
+    ["__proto__", "__proto__=1"],
+    ["constructor", "constructor=1"],
   ])("interfaces 4 refuses a list with a wrong %s (%s)", async (field, query) => {
     const answer = await control("GET", `/default/state/departments?${query}`);
     expect([answer.status, answer.body.field]).toEqual([422, field]);

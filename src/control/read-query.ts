@@ -10,7 +10,8 @@ type Property = { type?: string | string[]; default?: unknown };
  */
 export function readQuery(schema: TObject | undefined, search: URLSearchParams): Record<string, unknown> {
   const properties = (schema?.properties ?? {}) as Record<string, Property>;
-  const values: Record<string, unknown> = {};
+  // Without a prototype, so that `__proto__` is a key like any other, and refused as unknown.
+  const values: Record<string, unknown> = Object.create(null);
   for (const [name, text] of search) {
     if (Object.hasOwn(values, name)) throw unprocessable(name, text, "was sent twice");
     values[name] = Object.hasOwn(properties, name) ? typed(properties[name]!, text) : text;
