@@ -164,6 +164,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const mounts: Mount[] = [
     { prefix: "/_control", access: "token", handle: createControl(control, CONTROL_OPERATIONS) },
     { prefix: "/_receivers", access: "open", handle: (...exchange) => receivers.handle(...exchange) },
+    { prefix: "/_console", access: "source", handle: showConsole },
   ];
   const guard = createGuard({ allowHosts: options.allowHosts ?? [], token: options.shared?.token });
   const { server } = createFront({
@@ -213,6 +214,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
   };
 }
+
+/** Loaded when somebody looks at it: the server's start must not pay for its pages. */
+const showConsole: Mount["handle"] = async (...exchange) => {
+  const { consoleMount } = await import("./console/mount.ts");
+  await consoleMount.handle(...exchange);
+};
 
 function servicesOf(
   sandbox: Sandbox,

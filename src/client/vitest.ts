@@ -1,4 +1,4 @@
-import { test as base, onTestFailed } from "vitest";
+import { test as base } from "vitest";
 import type { SandboxClient } from "./sandbox.ts";
 import { journalText, testServer, unhitFaults } from "./test-sandbox.ts";
 
@@ -9,21 +9,20 @@ let server: ReturnType<typeof testServer> | undefined;
  * test fails, and a failure when a fault that the test armed never struck.
  */
 export const test = base.extend<{ sandbox: SandboxClient }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads a fixture's dependencies off this pattern
-  sandbox: async ({}, use) => {
+  sandbox: async ({ task }, use) => {
     server ??= testServer();
     const { understudy } = await server;
     const sandbox = await understudy.sandbox();
-    let failed = false;
-    onTestFailed(async () => {
-      failed = true;
-    });
+    // Hooks such as onTestFailed run after this has ended, when the sandbox and its journal are gone.
+    const failed = () => task.result?.state === "fail";
     try {
       await use(sandbox);
-      const unhit = await unhitFaults(sandbox);
-      if (unhit.length > 0) throw new Error(`armed but never struck: ${unhit.join("; ")}`);
+      const unhit = failed() ? [] : await unhitFaults(sandbox);
+      if (unhit.length > 0) {
+        throw new Error(`armed but never struck: ${unhit.join("; ")}\n${await journalText(sandbox)}`);
+      }
     } finally {
-      if (failed) process.stderr.write(`${await journalText(sandbox)}\n`);
+      if (failed()) process.stderr.write(`${await journalText(sandbox)}\n`);
       await sandbox.delete();
     }
   },
