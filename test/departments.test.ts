@@ -93,7 +93,8 @@ describe("departments.reparent", () => {
   });
 
   it.each(["dept_none", "dept_globex"])("G10 an unknown or foreign new parent (%s) is 404", async (id) => {
-    const { status, body } = await reparent("ada", "dept_ml", id);
+    const { status, body, headers } = await reparent("ada", "dept_ml", id);
+    expect(headers.get("x-sandbox-decision")).toBe("access");
     expect([status, body.error.code, body.error.details]).toEqual([
       404,
       "RESOURCE_NOT_FOUND",

@@ -29,18 +29,18 @@ export const reparentDepartment = operation({
   success: { status: 200, schema: DepartmentBody },
   access(call) {
     const { organization_id, department_id } = call.params;
+    const { new_parent_id } = call.body;
     requireAdministrator(call, organization_id);
     const department = call.world.get(departments, department_id);
     if (department?.organization_id !== organization_id)
       throw resourceNotFound("department_id", department_id);
-    return department;
-  },
-  handle({ body: { new_parent_id }, params, world, principal }, department) {
-    const { department_id, organization_id } = params;
-    const parent = new_parent_id === null ? undefined : world.get(departments, new_parent_id);
-    if (new_parent_id !== null && parent?.organization_id !== organization_id) {
+    // G04: whether the parent exists is asked with the rest of existence; the cycle is the rule.
+    const parent = new_parent_id === null ? undefined : call.world.get(departments, new_parent_id);
+    if (new_parent_id !== null && parent?.organization_id !== organization_id)
       throw resourceNotFound("new_parent_id", new_parent_id);
-    }
+    return { department, parent };
+  },
+  handle({ body: { new_parent_id }, params: { department_id }, world, principal }, { department, parent }) {
     if (parent && wouldCycle(department, parent)) {
       throw new ApiError("DEPARTMENT_CYCLE_DETECTED", { details: { department_id, new_parent_id } });
     }
