@@ -85,7 +85,7 @@ function operationOf({ method, target }: FuzzedRequest): AnyOperation | undefine
   const fits = OPERATIONS.filter(
     (operation) =>
       operation.method === method &&
-      new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, "[^/]*")}$`).test(path),
+      new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path),
   );
   // A literal segment is closer than a parameter.
   return fits.sort((one, other) => one.path.split("{").length - other.path.split("{").length)[0];

@@ -142,10 +142,7 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
   "change_logs.list": { INVALID_INPUT: body({ take: 101 }) },
   "music_collections.list_tracks": { INVALID_INPUT: ({ good }) => ({ ...good, query: "limit=501" }) },
   "usage.retrieve_limits": { INVALID_INPUT: ({ good }) => ({ ...good, query: "month=13" }) },
-  "share_links.resolve": {
-    RESOURCE_NOT_FOUND: params({ slug: "nowhere" }),
-    INVALID_INPUT: params({ slug: "" }),
-  },
+  "share_links.resolve": { RESOURCE_NOT_FOUND: params({ slug: "nowhere" }) },
   "models.list_for_organization": {
     INSUFFICIENT_PERMISSIONS: as("eve"),
     RESOURCE_NOT_FOUND: async ({ world, good }) => {
