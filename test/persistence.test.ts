@@ -209,7 +209,8 @@ async function writeUntilKilled(persist: string): Promise<string[]> {
       acknowledged.push(((await response.json()) as { id: string }).id);
     }
   })().catch(() => {});
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  // Killed in full flight, however long the machine takes to get there.
+  while (acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 5));
   const died = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGKILL");
   await Promise.all([died, writer]);

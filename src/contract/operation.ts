@@ -287,7 +287,7 @@ export function errorCodesOf(operation: AnyOperation): readonly ErrorCode[] {
   if (operation.credentials !== false) codes.add("AUTHENTICATION_REQUIRED");
   for (const code of operation.errors) codes.add(code);
   const { params, query, body } = operation;
-  if (params !== undefined || query !== undefined || (body && body.kind !== "stream")) {
+  if (canBeMalformed(params) || query !== undefined || (body && body.kind !== "stream")) {
     codes.add("INVALID_INPUT");
   }
   if (body?.kind === "json") codes.add("INVALID_JSON").add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
@@ -297,4 +297,9 @@ export function errorCodesOf(operation: AnyOperation): readonly ErrorCode[] {
   if (operation.credentials !== false) codes.add("RATE_LIMIT_EXCEEDED");
   if (operation.billable) codes.add("SPENDING_LIMIT_EXCEEDED");
   return [...codes];
+}
+
+/** A path parameter that is free text, such as a slug, is unknown at worst. */
+function canBeMalformed(params: TObject | undefined): boolean {
+  return Object.values(params?.properties ?? {}).some((schema) => "pattern" in schema);
 }

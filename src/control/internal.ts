@@ -53,7 +53,7 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
 function nothingHere(path: string, mounts: readonly Mount[]): Problem {
   return new Problem(404, {
     kind: "unknown-path",
-    detail: `Nothing answers ${path.slice(0, 200)}. Understudy's own paths are ${mounts.map(({ prefix }) => prefix).join(", ")}; emulated paths begin with /v1 or /v2, or with /_s/{sandbox}.`,
+    detail: `Nothing answers ${path.slice(0, 200)}. Understudy's own paths are ${mounts.map(({ prefix }) => prefix).join(", ")}; emulated paths begin with /v1, /v2 or /webhooks, or with /_s/{sandbox}.`,
   });
 }
 

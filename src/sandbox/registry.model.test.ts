@@ -62,7 +62,11 @@ function makeRegistry(): SandboxRegistry {
       load: () => ({
         name: "model",
         document: () => ({}),
-        root: (seed) => roots.get(seed) ?? (roots.set(seed, rootOf()), roots.get(seed)!),
+        root: (seed) => {
+          const root = roots.get(seed) ?? rootOf();
+          roots.set(seed, root);
+          return root;
+        },
       }),
     },
     defaults: { fixture: "model", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },

@@ -140,7 +140,7 @@ export class Dispatcher {
   }
 
   private pump(webhook_id: string): void {
-    const { world } = this;
+    const world = this.world;
     const lane = this.lanes.get(webhook_id);
     if (lane === undefined || world === undefined || world.isClosed) return;
     for (;;) {

@@ -20,7 +20,7 @@ export async function* streamJournal(
       const lost = entry.sequence - last - 1;
       if (lost > 0) yield `: ${lost} entries were lost to the journal's bound\n\n`;
       last = entry.sequence;
-      yield `id: ${entry.sequence}\nevent: entry\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;
+      yield `id: ${entry.sequence}\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;
     }
     if (journal.isClosed) return;
     if (journal.lastSequence > last) {
