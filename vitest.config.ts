@@ -7,7 +7,8 @@ export default defineConfig({
     reporters: ["default", "./test/counts-reporter.ts"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
-    // A skipped or focused test is a failure of CI, not a detail (see scripts/ci.ts).
+    setupFiles: ["./test/property-seed.ts"],
+    // A focused test would leave the others out.
     allowOnly: false,
     env: { TZ: "UTC", NODE_ENV: "test" },
   },

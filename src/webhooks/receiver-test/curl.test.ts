@@ -32,14 +32,14 @@ describe("6 the curl line of a check", () => {
       fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
       fc.string({ unit: "grapheme", maxLength: 40 }).map((text) => Buffer.from(text)),
       fc
-        .constantFrom("@/etc/passwd", "'; exit 1 #", "%s %% \\n \\\\", "", "$(id)", "@-")
+        .constantFrom("@/etc/passwd", "'; exit 1 #", "%s %% \\n \\\\", "", "$(id)", "@-", "-\0", "--", "-e\0")
         .map((text) => Buffer.from(text)),
     );
     fc.assert(
       fc.property(anything, (body) => {
         expect(received(post(body)).body.equals(body)).toBe(true);
       }),
-      { numRuns: 150 },
+      { numRuns: 150, examples: [[Buffer.from("-\0")]] },
     );
   });
 

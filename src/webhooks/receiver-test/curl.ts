@@ -62,7 +62,8 @@ function plainText(body: Buffer): string | null {
 }
 
 function printf(latin1: string): string {
-  const format = latin1.replace(/[^ -~]|['%\\]/g, (character) => {
+  // A leading hyphen is escaped too: printf would read it as an option.
+  const format = latin1.replace(/^-|[^ -~]|['%\\]/g, (character) => {
     return character === "%" ? "%%" : `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`;
   });
   return `printf '${format}'`;
