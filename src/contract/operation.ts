@@ -20,6 +20,8 @@ export interface Identity {
   principal: Principal;
   /** Requests per minute of the key's plan (section 8). */
   requests_per_minute: number;
+  /** Known, but going to be refused: fault rules see who it is all the same (interfaces 6). */
+  refused?: true;
 }
 
 /** A file of a multipart body; the bytes are on disk under a name the server made. */

@@ -44,6 +44,11 @@ const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
 
 /** @throws ApiError AUTHENTICATION_REQUIRED (section 5) */
 export function judgeCredentials(exchange: Exchange): void {
+  if (exchange.identity?.refused) {
+    // From here on nobody calls: neither the journal nor a header tells whose credentials they were.
+    exchange.identity = undefined;
+    exchange.organization = organizationOf(exchange);
+  }
   if (exchange.identity === undefined && exchange.operation!.credentials !== false) {
     throw new ApiError("AUTHENTICATION_REQUIRED");
   }

@@ -6,7 +6,8 @@ import { identifyToken } from "./tokens.ts";
 
 /**
  * Who calls, by the first credential that was sent: `api-key`, `X-API-Key`, `Authorization` (G02).
- * Undefined for every reason of section 5 rule 2; which one it was is not told.
+ * Undefined where nobody can be told from it, `refused` where somebody can who may not call; which reason of
+ * section 5 rule 2 it was is not told.
  */
 export function identify(
   tx: Transaction,

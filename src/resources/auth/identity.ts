@@ -6,22 +6,36 @@ import { requestsPerMinute } from "../organizations/rules.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 
+/** Whose key this is, whether or not it may be used; undefined for an unknown one. */
 export function identifyKey(world: WorldReader, key: string): Identity | undefined {
   const found = findKey(world, key);
   return found && identityOf(world, found, "api_key");
 }
 
-/** A key that may be used now, by a user who may use it. */
-export function identityOf(
-  world: WorldReader,
-  key: ApiKey,
-  credential: "api_key" | "token",
-): Identity | undefined {
-  if (key.revoked || (key.expires_at !== null && key.expires_at <= world.now)) return undefined;
-  if (world.get(users, key.user_id)?.account !== "active") return undefined;
+/**
+ * Who calls with this key; `refused` unless the key may be used now, by a user who may use it (section 5
+ * rule 2). Fault rules match on the caller before that is judged.
+ */
+export function identityOf(world: WorldReader, key: ApiKey, credential: "api_key" | "token"): Identity {
   const organization = world.get(organizations, key.current);
-  return {
+  const identity: Identity = {
     principal: { user_id: key.user_id, key_id: key.id, organization_id: key.current, credential },
     requests_per_minute: requestsPerMinute(organization ?? { plan: "standard", rate_limit: null }),
   };
+  return isUsable(world, key) ? identity : refused(identity);
+}
+
+/** The same caller, to be refused. */
+export function refused(identity: Identity): Identity {
+  return { ...identity, refused: true };
+}
+
+/** Undefined for a caller who is refused. */
+export function accepted(identity: Identity | undefined): Identity | undefined {
+  return identity?.refused ? undefined : identity;
+}
+
+function isUsable(world: WorldReader, { revoked, expires_at, user_id }: ApiKey): boolean {
+  if (revoked || (expires_at !== null && expires_at <= world.now)) return false;
+  return world.get(users, user_id)?.account === "active";
 }

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { type Call, operation, Reply } from "../../contract/operation.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { identifyKey, identityOf } from "./identity.ts";
+import { accepted, identifyKey, identityOf } from "./identity.ts";
 import { findRefreshToken, issueRefreshToken, spendRefreshToken } from "./refresh-tokens.ts";
 import { TokenGrant } from "./schema.ts";
 import { signAccessToken } from "./tokens.ts";
@@ -24,11 +24,11 @@ export const createToken = operation({
   errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
   success: SUCCESS,
   identify({ body: { api_key }, principal, world }) {
-    if (api_key !== undefined) return identifyKey(world, api_key) ?? refuse();
+    if (api_key !== undefined) return accepted(identifyKey(world, api_key)) ?? refuse();
     // A session token does not renew itself; that is what refresh tokens are for.
     if (principal?.credential !== "api_key") return refuse();
     const key = world.get(apiKeys, principal.key_id);
-    return (key && identityOf(world, key, "api_key")) ?? refuse();
+    return accepted(key && identityOf(world, key, "api_key")) ?? refuse();
   },
   handle: grant,
 });
@@ -53,7 +53,7 @@ export const refreshToken = operation({
   identify({ body: { refresh_token }, world }) {
     const token = refresh_token === undefined ? undefined : findRefreshToken(world, refresh_token);
     const key = token && world.get(apiKeys, token.key_id);
-    return (key && identityOf(world, key, "token")) ?? refuse();
+    return accepted(key && identityOf(world, key, "token")) ?? refuse();
   },
   // Asked again inside the transaction, so that of two uses at once one is refused.
   access: ({ body: { refresh_token }, world }) => findRefreshToken(world, refresh_token ?? "") ?? refuse(),

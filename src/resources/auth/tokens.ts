@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { Identity, Principal } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { identityOf } from "./identity.ts";
+import { identityOf, refused } from "./identity.ts";
 import { signingKeys } from "./schema.ts";
 
 /** G01: the claims of an access token; instants in seconds since 1970 on the sandbox's clock. */
@@ -36,8 +36,8 @@ export function signAccessToken(tx: Transaction, principal: Principal, lifetimeS
 }
 
 /**
- * Who calls with this session token; undefined for one that is forged, expired or from another world,
- * or whose key may no longer be used. Waits only the first time that it sees a token.
+ * Who calls with this session token; undefined for one that is forged or from another world, `refused` for
+ * one that has expired or whose key may no longer be used. Waits only the first time that it sees a token.
  */
 export function identifyToken(
   tx: Transaction,
@@ -76,8 +76,9 @@ async function verify(token: string, secret: string): Promise<Claims | undefined
 
 function identityOfClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | undefined {
   const record = tx.get(apiKeys, key);
-  if (record === undefined || record.user_id !== sub || secondsNow(tx) >= exp) return undefined;
-  return identityOf(tx, record, "token");
+  if (record === undefined || record.user_id !== sub) return undefined;
+  const identity = identityOf(tx, record, "token");
+  return secondsNow(tx) >= exp ? refused(identity) : identity;
 }
 
 const SIGNING_KEY = "access";
