@@ -1,4 +1,5 @@
 import { type Difference, differencesOf } from "./tree-differences.ts";
+import { balance, build, collect, glue, type Node, nodeAt, sizeOf, walk, walkBack } from "./tree-nodes.ts";
 
 /**
  * A persistent, weight-balanced search tree that knows the size of every subtree, so that besides
@@ -7,20 +8,9 @@ import { type Difference, differencesOf } from "./tree-differences.ts";
  * see docs/decisions/0002-state-as-a-value.md for what was measured.
  *
  * Entries are ordered by `compare(keyA, valueA, keyB, valueB)`: a table orders by key alone, an index
- * by (order, id). Balance follows Adams' trees as in Haskell's Data.Map (delta 3, ratio 2).
+ * by (order, id).
  */
 export type Compare<K, V> = (aKey: K, aValue: V, bKey: K, bValue: V) => number;
-
-export interface Node<K, V> {
-  readonly key: K;
-  readonly value: V;
-  readonly left: Node<K, V> | undefined;
-  readonly right: Node<K, V> | undefined;
-  readonly size: number;
-}
-
-const DELTA = 3;
-const RATIO = 2;
 
 export class SortedTree<K, V> {
   private readonly root: Node<K, V> | undefined;
@@ -173,162 +163,4 @@ export class SortedTree<K, V> {
     const right = this.removed(node.right, key, value);
     return right === node.right ? node : balance(node, node.left, right);
   }
-}
-
-function sizeOf(node: Node<unknown, unknown> | undefined): number {
-  return node === undefined ? 0 : node.size;
-}
-
-type Entry<K, V> = { readonly key: K; readonly value: V };
-
-function make<K, V>(entry: Entry<K, V>, left: Node<K, V> | undefined, right: Node<K, V> | undefined) {
-  return { key: entry.key, value: entry.value, left, right, size: sizeOf(left) + sizeOf(right) + 1 };
-}
-
-function balance<K, V>(
-  entry: Entry<K, V>,
-  left: Node<K, V> | undefined,
-  right: Node<K, V> | undefined,
-): Node<K, V> {
-  const leftSize = sizeOf(left);
-  const rightSize = sizeOf(right);
-  if (leftSize + rightSize > 1) {
-    if (rightSize > DELTA * leftSize) return rotateLeft(entry, left, right!);
-    if (leftSize > DELTA * rightSize) return rotateRight(entry, left!, right);
-  }
-  return { key: entry.key, value: entry.value, left, right, size: leftSize + rightSize + 1 };
-}
-
-function rotateLeft<K, V>(entry: Entry<K, V>, left: Node<K, V> | undefined, right: Node<K, V>) {
-  if (sizeOf(right.left) < RATIO * sizeOf(right.right)) {
-    return make(right, make(entry, left, right.left), right.right);
-  }
-  const middle = right.left!;
-  return make(middle, make(entry, left, middle.left), make(right, middle.right, right.right));
-}
-
-function rotateRight<K, V>(entry: Entry<K, V>, left: Node<K, V>, right: Node<K, V> | undefined) {
-  if (sizeOf(left.right) < RATIO * sizeOf(left.left)) {
-    return make(left, left.left, make(entry, left.right, right));
-  }
-  const middle = left.right!;
-  return make(middle, make(left, left.left, middle.left), make(entry, middle.right, right));
-}
-
-function glue<K, V>(left: Node<K, V> | undefined, right: Node<K, V> | undefined): Node<K, V> | undefined {
-  if (left === undefined) return right;
-  if (right === undefined) return left;
-  if (left.size > right.size) {
-    const last = nodeAt(left, left.size - 1)!;
-    return balance(last, withoutLast(left), right);
-  }
-  const first = nodeAt(right, 0)!;
-  return balance(first, left, withoutFirst(right));
-}
-
-function withoutFirst<K, V>(node: Node<K, V>): Node<K, V> | undefined {
-  return node.left === undefined ? node.right : balance(node, withoutFirst(node.left), node.right);
-}
-
-function withoutLast<K, V>(node: Node<K, V>): Node<K, V> | undefined {
-  return node.right === undefined ? node.left : balance(node, node.left, withoutLast(node.right));
-}
-
-function nodeAt<K, V>(root: Node<K, V> | undefined, position: number): Node<K, V> | undefined {
-  let node = root;
-  let index = position;
-  while (node !== undefined) {
-    const before = sizeOf(node.left);
-    if (index === before) return node;
-    if (index < before) {
-      node = node.left;
-    } else {
-      index -= before + 1;
-      node = node.right;
-    }
-  }
-  return undefined;
-}
-
-function build<K, V>(
-  entries: readonly (readonly [K, V])[],
-  from: number,
-  to: number,
-): Node<K, V> | undefined {
-  if (from >= to) return undefined;
-  const middle = (from + to) >>> 1;
-  const [key, value] = entries[middle]!;
-  return {
-    key,
-    value,
-    left: build(entries, from, middle),
-    right: build(entries, middle + 1, to),
-    size: to - from,
-  };
-}
-
-/** Appends the values at positions [skip, end) of a subtree. */
-function collect<V>(
-  node: Node<unknown, V> | undefined,
-  { skip, end }: { skip: number; end: number },
-  values: V[],
-): void {
-  if (node === undefined || skip >= node.size || end <= 0) return;
-  const before = sizeOf(node.left);
-  if (skip < before) collect(node.left, { skip, end }, values);
-  if (skip <= before && before < end) values.push(node.value);
-  if (end > before + 1) {
-    collect(node.right, { skip: Math.max(0, skip - before - 1), end: end - before - 1 }, values);
-  }
-}
-
-function* walk<K, V>(root: Node<K, V> | undefined, from: number, to: number): IterableIterator<Node<K, V>> {
-  const end = Math.min(to, sizeOf(root));
-  let left = end - Math.max(0, from);
-  if (left <= 0) return;
-  const path = pathTo(root, Math.max(0, from), "left");
-  while (left-- > 0) {
-    const node = path.pop()!;
-    yield node;
-    for (let next = node.right; next !== undefined; next = next.left) path.push(next);
-  }
-}
-
-function* walkBack<K, V>(
-  root: Node<K, V> | undefined,
-  from: number,
-  to: number,
-): IterableIterator<Node<K, V>> {
-  const end = Math.min(to, sizeOf(root));
-  let left = end - Math.max(0, from);
-  if (left <= 0) return;
-  const path = pathTo(root, end - 1, "right");
-  while (left-- > 0) {
-    const node = path.pop()!;
-    yield node;
-    for (let next = node.left; next !== undefined; next = next.right) path.push(next);
-  }
-}
-
-/** The nodes still to visit when a walk starts at `position`: those whose turn comes after it, and it. */
-function pathTo<K, V>(root: Node<K, V> | undefined, position: number, towards: "left" | "right") {
-  const path: Node<K, V>[] = [];
-  let node = root;
-  let index = position;
-  while (node !== undefined) {
-    const before = sizeOf(node.left);
-    if (index === before) {
-      path.push(node);
-      return path;
-    }
-    if (index < before) {
-      if (towards === "left") path.push(node);
-      node = node.left;
-    } else {
-      if (towards === "right") path.push(node);
-      index -= before + 1;
-      node = node.right;
-    }
-  }
-  return path;
 }

@@ -2,8 +2,9 @@ import { createHmac } from "node:crypto";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Root } from "./root.ts";
-import type { AnyTable, Table, View } from "./table.ts";
+import type { AnyTable, Table } from "./table.ts";
 import { type Timer, type TimerKind, timerId, timers } from "./timers.ts";
+import type { View } from "./view.ts";
 
 export interface EmittedEvent {
   event: string;

@@ -1,4 +1,5 @@
-import type { Compare, Node } from "./sorted-tree.ts";
+import type { Compare } from "./sorted-tree.ts";
+import type { Node } from "./tree-nodes.ts";
 
 export interface Difference<K, V> {
   key: K;

@@ -1,7 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { parseDateOrInstant } from "../../documents/instant.ts";
-import type { View } from "../../state/table.ts";
 import type { WorldReader } from "../../state/transaction.ts";
+import type { View } from "../../state/view.ts";
 import { type AuditLog, auditLogs } from "./schema.ts";
 
 export interface AuditFilter {

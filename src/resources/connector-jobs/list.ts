@@ -1,5 +1,5 @@
-import { View } from "../../state/table.ts";
 import type { WorldReader } from "../../state/transaction.ts";
+import { View } from "../../state/view.ts";
 import type { DateSpan } from "../change-logs/date-span.ts";
 import {
   type ConnectorJob,
