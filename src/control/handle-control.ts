@@ -31,8 +31,6 @@ export function createControl(server: ControlServer, operations: readonly AnyCon
     }
     if (operation.params) checkInput(operation.params as TObject, params);
     const query = readQuery(operation.query, searchOf(request.url!));
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
     const call: ControlCall = {
       params,
       query,
@@ -42,7 +40,10 @@ export function createControl(server: ControlServer, operations: readonly AnyCon
       sandbox: sandbox as ManagedSandbox,
       server,
       origin: `http://${request.headers.host}`,
-      signal: gone.signal,
+      // Few calls wait for anything, and a controller costs as much as a small answer.
+      get signal() {
+        return leaving(response);
+      },
     };
     const answer = toAnswer(operation, await operation.handle(call));
     if (changes(operation)) {
@@ -50,6 +51,14 @@ export function createControl(server: ControlServer, operations: readonly AnyCon
     }
     await sendAnswer(request, response, answer);
   };
+}
+
+/** Aborts when the client leaves. */
+function leaving(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  if (response.destroyed) gone.abort();
+  else response.once("close", () => gone.abort());
+  return gone.signal;
 }
 
 function queryOf(url: string): string {

@@ -20,17 +20,17 @@ export async function sendAnswer(
   answer: ControlAnswer,
 ): Promise<void> {
   if (response.destroyed) return;
-  response.writeHead(answer.status, {
-    ...(answer.content_type === undefined ? {} : { "Content-Type": answer.content_type }),
-    ...(answer.stream || answer.status === 204
-      ? {}
-      : { "Content-Length": answer.body === undefined ? 0 : Buffer.byteLength(answer.body) }),
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    ...corsHeaders(request),
-    ...answer.headers,
-  });
-  if (answer.stream === undefined || request.method === "HEAD") return void response.end(answer.body);
+  const { status, content_type, body } = answer;
+  const headers = ["Cache-Control", "no-store", "X-Content-Type-Options", "nosniff"];
+  if (content_type !== undefined) headers.push("Content-Type", content_type);
+  if (answer.stream === undefined && status !== 204) {
+    headers.push("Content-Length", String(body === undefined ? 0 : Buffer.byteLength(body)));
+  }
+  for (const more of [corsHeaders(request), answer.headers]) {
+    for (const name in more) headers.push(name, more[name]!);
+  }
+  response.writeHead(status, headers);
+  if (answer.stream === undefined || request.method === "HEAD") return void response.end(body);
   await stream(response, answer.stream);
 }
 

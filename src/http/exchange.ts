@@ -13,8 +13,8 @@ export interface Exchange {
   /** Without sandbox prefix and query. */
   readonly path: string;
   readonly query: string;
-  /** Scheme, Host and sandbox prefix, for URLs that are handed out. */
-  readonly base_url: string;
+  /** Whether the sandbox stood in the path. */
+  readonly prefixed: boolean;
   readonly id: string;
   /** Milliseconds since 1970 on the sandbox's clock when the request came in. */
   readonly at: number;

@@ -40,7 +40,7 @@ export function createFront(parts: FrontParts): { server: Server } {
     (request, response) => {
       const target = targetOf(request);
       if (target.internal) void application(request, response);
-      else void dispatch(parts, { request, response, ...target });
+      else dispatch(parts, { request, response, target });
     },
   );
   // Node drops what exceeds a count without a word, a credential for instance; their size is the limit.
@@ -68,35 +68,40 @@ function targetOf(request: IncomingMessage): Target {
   return { path, query, internal: path.startsWith("/_") && !path.startsWith("/_s/") };
 }
 
-interface Arriving extends Target {
+interface Arriving {
   request: IncomingMessage;
   response: ServerResponse;
+  target: Target;
 }
 
-/** Never rejects: what goes wrong past the pipeline's own catch costs one connection, not the process. */
-async function dispatch(parts: FrontParts, arriving: Arriving): Promise<void> {
-  try {
-    await admit(parts, arriving);
-  } catch (err) {
+/** What goes wrong past the pipeline's own catch costs one connection, not the process. */
+function dispatch(parts: FrontParts, arriving: Arriving): void {
+  const lost = (err: unknown) => {
     parts.pipeline.log.error({ err }, "a request could not be answered");
     arriving.response.destroy();
+  };
+  try {
+    admit(parts, arriving)?.catch(lost);
+  } catch (err) {
+    lost(err);
   }
 }
 
-function admit(parts: FrontParts, { request, response, path, query }: Arriving): void | Promise<void> {
+function admit(parts: FrontParts, { request, response, target }: Arriving): undefined | Promise<void> {
+  const { path } = target;
   if (request.headers.host === undefined && request.httpVersionMinor > 0)
-    return refuseRequest(response, 400, "no Host header");
+    return void refuseRequest(response, 400, "no Host header");
   const prefixed = path.startsWith("/_s/") ? /^\/_s\/([^/]*)(.*)$/.exec(path) : null;
   const name = prefixed ? prefixed[1]! : ((request.headers["x-sandbox"] as string | undefined) ?? "default");
   const sandbox = parts.sandbox(name);
-  if (sandbox === undefined) return unknownSandbox(response, name);
-  if (request.method === "OPTIONS" && preflight(sandbox, request, response)) return;
+  if (sandbox === undefined) return void unknownSandbox(response, name);
+  if (request.method === "OPTIONS" && preflight(sandbox, request, response)) return undefined;
   sandbox.world.catchUp();
   const exchange = makeExchange(sandbox, {
     request,
     response,
     path: prefixed ? prefixed[2]! : path,
-    query,
+    query: target.query,
     prefixed: prefixed !== null,
   });
   return handleExchange(parts.pipeline, exchange);
@@ -119,7 +124,7 @@ function makeExchange(sandbox: Sandbox, { request, response, path, query, prefix
     method: request.method!,
     path: path === "" ? "/" : path,
     query,
-    base_url: baseUrl(request, sandbox.name, prefixed),
+    prefixed,
     id: `req_${drawHex(hash32("request", world.seed), world.requests++)}`,
     at: world.epochNow(),
     started: performance.now(),
@@ -141,17 +146,6 @@ function makeExchange(sandbox: Sandbox, { request, response, path, query, prefix
 }
 
 const NONE: readonly string[] = [];
-
-/** URLs that are handed out stay in the sandbox and follow the request's Host (interfaces 3). */
-function baseUrl(request: IncomingMessage, name: string, prefixed: boolean): string {
-  const host = request.headers.host;
-  const { localAddress, localPort } = request.socket;
-  const authority =
-    host !== undefined && /^[A-Za-z0-9._\-:[\]]{1,255}$/.test(host)
-      ? host
-      : `${localAddress?.includes(":") ? `[${localAddress}]` : localAddress}:${localPort}`;
-  return `http://${authority}${prefixed || name !== "default" ? `/_s/${name}` : ""}`;
-}
 
 /** An absolute-form target (`GET http://host/path`) means its path. */
 function originForm(target: string): string {

@@ -7,6 +7,7 @@ import {
   TokenReply,
 } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
+import { baseUrl } from "./base-url.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
 import { parseJson, readBody } from "./read-body.ts";
@@ -154,7 +155,14 @@ function validated(exchange: Exchange, { body: received, files }: Received): Omi
     headers: request.headers as Call["headers"],
     principal: exchange.identity?.principal as Call["principal"],
     settings,
-    request: { id: exchange.id, sandbox: sandbox.name, base_url: exchange.base_url },
+    request: {
+      id: exchange.id,
+      sandbox: sandbox.name,
+      // Few operations hand out URLs.
+      get base_url() {
+        return baseUrl(exchange);
+      },
+    },
   };
 }
 
