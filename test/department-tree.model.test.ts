@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { StateRules } from "../src/contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../src/contract/settings.ts";
 import { buildBase } from "../src/fixtures/base.ts";
 import { reparentDepartment } from "../src/resources/departments/operations.ts";
 import { type Department, departments } from "../src/resources/departments/schema.ts";
@@ -23,7 +24,7 @@ const FIXTURE = {
   ],
 };
 const rules = departmentState as Required<StateRules<Department>>;
-const ACTOR = { user_id: undefined, silent: true };
+const ACTOR = { user_id: undefined, silent: true, settings: DEFAULT_SETTINGS };
 
 type Command =
   | { kind: "move" | "patch"; id: string; parent: string | null }
@@ -97,7 +98,14 @@ function applyToWorld(world: World, command: Command): boolean {
       if (kind === "create") {
         if (found !== undefined) throw new Error("in use");
         const fields = { id, parent_id: command.parent, organization_id: "org_one" };
-        return rules.insert(tx, rules.complete(fields, tx, tx.random("model")) as Department, ACTOR);
+        return rules.insert(
+          tx,
+          rules.complete(fields, tx, {
+            random: tx.random("model"),
+            settings: DEFAULT_SETTINGS,
+          }) as Department,
+          ACTOR,
+        );
       }
       if (kind === "delete") {
         if (found === undefined) throw new Error("unknown");

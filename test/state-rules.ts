@@ -1,4 +1,5 @@
 import type { StateRules } from "../src/contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../src/contract/settings.ts";
 import { RESOURCES } from "../src/resources/index.ts";
 import type { AnyCollection } from "../src/state/collection.ts";
 import type { EmittedEvent, Transaction } from "../src/state/transaction.ts";
@@ -25,7 +26,8 @@ export function stateRules(api: Api, name: string) {
   return {
     post: (fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
-        const completed = rules.complete?.(fields, tx, tx.random(name)) ?? fields;
+        const completed =
+          rules.complete?.(fields, tx, { random: tx.random(name), settings: DEFAULT_SETTINGS }) ?? fields;
         const record = { [collection.idField]: tx.newId(collection.prefix), ...completed };
         return rules.insert?.(tx, record, actorOf(actor)) ?? tx.insert(collection, record);
       }),
@@ -47,5 +49,5 @@ export function stateRules(api: Api, name: string) {
 }
 
 function actorOf({ user_id, silent = false }: { user_id?: string; silent?: boolean }) {
-  return { user_id, silent };
+  return { user_id, silent, settings: DEFAULT_SETTINGS };
 }

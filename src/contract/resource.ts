@@ -5,6 +5,7 @@ import type { TimerKind } from "../state/timers.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world.ts";
 import type { AnyOperation, Services } from "./operation.ts";
+import type { Settings } from "./settings.ts";
 
 /** Everything the server knows of one resource; registered in resources/index.ts and nowhere else. */
 export interface Resource {
@@ -45,6 +46,11 @@ export interface FixtureReader {
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
   seed: (fixture: FixtureData, base: BaseBuilder) => void;
+  /**
+   * The settings that `seed` asks `base` for. Sandboxes in which they have other values than by default get
+   * these collections made for themselves; everything else they share as ever.
+   */
+  follows?: readonly (keyof Settings)[];
 }
 
 /** A checked, merged fixture document; each reader looks only at its own keys. */
@@ -57,6 +63,8 @@ export interface BaseBuilder {
   readonly seed: number;
   /** Milliseconds since 1970 that the base's relative zero stands for. */
   readonly epoch: number;
+  /** Of the sandboxes that share this base; a reader may only look at those that it `follows`. */
+  readonly settings: Settings;
   /** An ISO 8601 timestamp of the fixture, relative to its epoch. */
   instant(iso: string): number;
   /** The same generator for the same labels. */
@@ -69,12 +77,21 @@ export interface BaseBuilder {
   timer(timer: { kind: TimerKind; subject: string; due: number; key?: string }): void;
 }
 
-/** On whose behalf a state call changes the world (G31), and whether it tells anyone. */
+/** On whose behalf a state call changes the world (G31), whether it tells anyone, and by which settings. */
 export interface StateActor {
   /** Undefined: the owner of the organization concerned. */
   user_id: string | undefined;
   /** No events, no audit entries. */
   silent: boolean;
+  /** Of the sandbox, as they are now: what a state call starts takes as long as what the API starts. */
+  settings: Settings;
+}
+
+/** What a record that a state call makes is completed with. */
+export interface Completion {
+  random: Random;
+  /** Of the sandbox, as they are now. */
+  settings: Settings;
 }
 
 /**
@@ -87,7 +104,7 @@ export interface StateRules<R extends StoredRecord> {
   /** Its inverse, for the given fields only. */
   fromPublic?: (fields: Record<string, unknown>, world: WorldReader) => Partial<R>;
   /** Fills in what a POST left out and derives what follows; the rest comes from the schema by faker. */
-  complete?: (fields: Partial<R>, tx: Transaction, random: Random) => Partial<R>;
+  complete?: (fields: Partial<R>, tx: Transaction, completion: Completion) => Partial<R>;
   insert?: (tx: Transaction, record: R, actor: StateActor) => R;
   update?: (tx: Transaction, before: R, after: R, actor: StateActor) => R;
   remove?: (tx: Transaction, record: R, actor: StateActor) => void;

@@ -53,7 +53,7 @@ export class ManagedSandbox implements Sandbox {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
     const seed = change.seed ?? this.seed;
     // Built before anything is thrown away: a fixture that cannot be built must not cost the old world.
-    source.root(seed);
+    source.root(seed, this.settings);
     const { mode, rate } = this.world.clock;
     this.world.close();
     this.parts.onDiscard(this);
@@ -76,7 +76,7 @@ export class ManagedSandbox implements Sandbox {
   renew(): boolean {
     if (!this.world.untouched) return false;
     const value = this.value();
-    this.restore({ ...value, world: { ...value.world, root: this.source.root(this.seed) } });
+    this.restore({ ...value, world: { ...value.world, root: this.source.root(this.seed, this.settings) } });
     this.parts.blobs?.release(value.blobs);
     this.world.untouched = true;
     return true;
@@ -162,7 +162,7 @@ export class ManagedSandbox implements Sandbox {
 
   private freshWorld(mode: ClockMode, at: number, rate: number | undefined): World {
     return new World({
-      root: this.source.root(this.seed),
+      root: this.source.root(this.seed, this.settings),
       clock: makeClock(mode, at, this.parts.wallClock(), rate),
       origin: at,
       seed: this.seed,

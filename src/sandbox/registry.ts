@@ -19,7 +19,11 @@ export interface FixtureSource {
 
 export interface LoadedFixture {
   name: string;
-  root(seed: number): Root;
+  /**
+   * With settings, what runs on the first day goes on for as long as they say (G11, G14); by default without,
+   * as what is kept on disk is told apart from.
+   */
+  root(seed: number, settings?: Settings): Root;
   /** The merged document that the roots are built from, as a saved sandbox or a bundle keeps it. */
   document(): object;
 }

@@ -155,7 +155,7 @@ function actorOf({ query, sandbox, server }: ControlCall): StateActor {
   if (actor !== undefined && users && sandbox.world.read().get(users.collection, actor) === undefined) {
     throw unprocessable("actor", actor, "must be the id of a user of this sandbox");
   }
-  return { user_id: actor, silent };
+  return { user_id: actor, silent, settings: sandbox.settings };
 }
 
 export const STATE_OPERATIONS: readonly AnyControlOperation[] = [

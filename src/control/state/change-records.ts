@@ -27,7 +27,7 @@ export async function insertRecord({ state, sandbox, actor }: Target, given: Fie
     const random = tx.random(`state/${collection.name}`);
     const fields = state.toStored(given, tx);
     requireFree(tx, collection, fields[collection.idField]);
-    let record: Fields = { ...fields, ...rules.complete?.(fields, tx, random) };
+    let record: Fields = { ...fields, ...rules.complete?.(fields, tx, { random, settings: actor.settings }) };
     record = { ...record, ...filled(fillFromSchema, { state, record, tx, random }) };
     record[collection.idField] ??= tx.newId(collection.prefix);
     if (given[collection.idField] === undefined) requireFree(tx, collection, record[collection.idField]);

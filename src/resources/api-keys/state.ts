@@ -10,7 +10,7 @@ import { ALPHANUMERIC } from "./seed.ts";
 
 /** Keys are made in the web console (section 2.15), so a sandbox's come from its fixture and from here. */
 export const apiKeyState: StateRules<ApiKey> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const user_id = fields.user_id ?? tx.all(users).page(0, 1)[0]?.id;
     const user = user_id === undefined ? undefined : tx.get(users, user_id);
     return {

@@ -9,7 +9,7 @@ import { ASSISTANT_NAMES, tuned } from "./words.ts";
 
 /** G18, G31: assistants come and go through state calls, which write what the real service would. */
 export const assistantRules: StateRules<Assistant> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
     return {
       organization_id,
@@ -44,7 +44,7 @@ export const assistantRules: StateRules<Assistant> = {
 
 /** Entries written by hand, such as a history longer than anybody would click together. */
 export const historyRules: StateRules<HistoryEntry> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const assistant =
       fields.resource_id === undefined
         ? anyOf(tx, assistants, "resource_id")

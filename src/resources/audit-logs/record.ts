@@ -41,7 +41,11 @@ export function recordAudit(tx: Transaction, entry: AuditEntry): AuditLog {
 }
 
 /** Whom a state call's entry names: `?actor=`, else the organization's owner, else a member (G31). */
-export function auditActor(tx: Transaction, actor: StateActor, organization_id: string): string {
+export function auditActor(
+  tx: Transaction,
+  actor: Pick<StateActor, "user_id">,
+  organization_id: string,
+): string {
   if (actor.user_id !== undefined) return actor.user_id;
   const [owner] = tx.index(users, "by_owned_organization", organization_id).page(0, 1);
   if (owner !== undefined) return owner.id;

@@ -9,8 +9,7 @@ import { type AuditLog, auditLogs } from "./schema.ts";
 export const auditLogState: StateRules<AuditLog> = {
   complete(fields, tx) {
     const organization_id = fields.organization_id ?? tx.all(organizations).page(0, 1)[0]?.id ?? "org_acme";
-    const actor_id =
-      fields.actor_id ?? auditActor(tx, { user_id: undefined, silent: false }, organization_id);
+    const actor_id = fields.actor_id ?? auditActor(tx, { user_id: undefined }, organization_id);
     const actor = tx.get(users, actor_id);
     return {
       timestamp: tx.now,

@@ -39,7 +39,7 @@ export const listAuthConfigs = operation({
 });
 
 const authConfigState: StateRules<AuthConfig> = {
-  complete: (fields, tx, random) => ({
+  complete: (fields, tx, { random }) => ({
     ...inventAuthConfig(random),
     created_at: tx.now,
     organization_id: tx.all(organizations).page(0, 1)[0]?.id,

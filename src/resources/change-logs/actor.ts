@@ -12,7 +12,7 @@ export interface Actor {
 
 /** G31: who is written down for a state call: the user it names, else the organization's owner. */
 export function actorOf(world: Transaction, user_id: string | undefined, organization_id: string): Actor {
-  const id = auditActor(world, { user_id, silent: false }, organization_id);
+  const id = auditActor(world, { user_id }, organization_id);
   const user = world.get(users, id);
   return user ? asActor(user) : { user_id: id, user_name: "System", user_email: "" };
 }

@@ -8,7 +8,7 @@ const SAMPLES = { organization_user: "usr_", assistant: "asst_", rule: "rule_", 
 
 /** Entries written by hand; they describe changes and are none, so nothing follows from them. */
 export const changeLogRules: StateRules<ChangeLog> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
     const resource_type = fields.resource_type ?? "assistant";
     return {

@@ -6,7 +6,7 @@ import { type Connection, connections } from "./schema.ts";
 import { nameFor, toolkitFor } from "./seed.ts";
 
 export const connectionRules: StateRules<Connection> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const toolkit = fields.toolkit ?? toolkitFor(fields.id ?? "", random);
     return {
       organization_id: fields.organization_id ?? anyOf(tx, organizations, "organization_id").id,

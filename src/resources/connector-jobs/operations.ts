@@ -6,7 +6,7 @@ import { dateSpan } from "../change-logs/date-span.ts";
 import { connections } from "../connections/schema.ts";
 import { type Caller, requireMember } from "../organizations/access.ts";
 import { selectJobs } from "./list.ts";
-import { endJob, plannedTotals, presentJob, runningJob, startJob } from "./rules.ts";
+import { endJob, jobLength, plannedTotals, presentJob, runningJob, startJob } from "./rules.ts";
 import {
   type ConnectorJob,
   ConnectorJobBody,
@@ -107,7 +107,7 @@ export const triggerConnectorJob = operation({
     const job_id = world.newId("job_");
     const started = { job_id, organization_id, connection_id, job_type, start_time: world.now };
     const job = startJob(world, started, {
-      length: Math.round(settings.connector_job_seconds * 1000),
+      length: jobLength(settings),
       totals: plannedTotals(world.random("connector_job")),
     });
     return presentJob(job, world);

@@ -1,6 +1,12 @@
+import type { Settings } from "../../contract/settings.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { type ConnectorJob, connectorJobs, jobGroup } from "./schema.ts";
+
+/** G14: how long a job runs that begins now, in whole milliseconds. */
+export function jobLength({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
+  return Math.round(connector_job_seconds * 1000);
+}
 
 /** What a job is going to sync. */
 export function plannedTotals(random: Random): Pick<ConnectorJob, "bytes_total" | "rows_total"> {

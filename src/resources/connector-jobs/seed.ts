@@ -4,13 +4,13 @@ import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { connectionEntries } from "../connections/seed.ts";
 import { entriesOf, firstOrganization, generatedId } from "../organizations/of-fixture.ts";
-import { plannedTotals } from "./rules.ts";
+import { jobLength, plannedTotals } from "./rules.ts";
 import { type ConnectorJob, connectorJobs, JOB_STATUSES, JOB_TYPES, JobId } from "./schema.ts";
 
 const HOUR = 3_600_000;
 
-/** A fixture's world is shared by sandboxes of any settings, so its running jobs run for the default time. */
-export const DEFAULT_LENGTH = DEFAULT_SETTINGS.connector_job_seconds * 1000;
+/** A job that began at an instant of its own choice began within the first 20 of the default 30 seconds. */
+const DEFAULT_LENGTH = jobLength(DEFAULT_SETTINGS);
 
 const JobEntry = Type.Object(
   {
@@ -30,6 +30,7 @@ type Entry = Static<typeof JobEntry>;
 
 export const connectorJobsFixture: FixtureReader = {
   keys: { connector_jobs: Type.Array(JobEntry) },
+  follows: ["connector_job_seconds"],
   check(fixture, report) {
     const running = new Set<string>();
     for (const [position, { connection_id, job_type = "sync", status, duration }] of entries(
@@ -76,12 +77,13 @@ function jobOf(entry: Entry, home: string, base: BaseBuilder): ConnectorJob {
   const random = base.random("connector_jobs", entry.job_id);
   const status = entry.status ?? "succeeded";
   const running = status === "running";
+  const length = jobLength(base.settings);
   const totals = plannedTotals(random);
   const duration = entry.duration ?? random.int(5, 120);
   const start_time = entry.start_time
     ? base.instant(entry.start_time)
     : running
-      ? -random.int(1, 20) * 1000
+      ? -Math.round((random.int(1, 20) * 1000 * length) / DEFAULT_LENGTH)
       : -random.int(2, 400) * HOUR;
   return {
     job_id: entry.job_id,
@@ -93,7 +95,7 @@ function jobOf(entry: Entry, home: string, base: BaseBuilder): ConnectorJob {
     rows_synced: running ? 0 : (entry.rows_synced ?? (status === "succeeded" ? totals.rows_total : 0)),
     duration: running ? null : duration,
     organization_id: entry.organization_id ?? home,
-    due: running ? start_time + DEFAULT_LENGTH : null,
+    due: running ? start_time + length : null,
     ...totals,
   };
 }

@@ -6,6 +6,7 @@ import { anyOf, referred } from "../organizations/references.ts";
 import {
   emitOutcome,
   endJob,
+  jobLength,
   plannedTotals,
   removeJob,
   runningJob,
@@ -14,17 +15,15 @@ import {
   syncedAt,
 } from "./rules.ts";
 import { type ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
-import { DEFAULT_LENGTH } from "./seed.ts";
 
 const MOST_TRIED = 100;
 
-/** Rules do not see a sandbox's settings: a job that a state call starts runs for the default time. */
 export const connectorJobRules: StateRules<ConnectorJob> = {
   toPublic(job, world) {
     const { due: _due, bytes_total: _bytes, rows_total: _rows, ...shown } = job;
     return { ...shown, ...syncedAt(job, world.now) };
   },
-  complete(fields, tx, random) {
+  complete(fields, tx, { random, settings }) {
     const slot = slotFor(tx, fields);
     const totals = plannedTotals(random);
     const status = fields.status ?? (slot.free ? "running" : "succeeded");
@@ -42,7 +41,7 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
       connection_id: slot.connection.id,
       organization_id: fields.organization_id ?? slot.connection.organization_id,
       ...totals,
-      due: running ? start_time + DEFAULT_LENGTH : null,
+      due: running ? start_time + jobLength(settings) : null,
     };
   },
   insert(tx, record) {
@@ -54,7 +53,7 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
   update(tx, before, given, actor) {
     requireSound(tx, { ...given, duration: durationAsked(before, given) });
     if (given.status === "running")
-      return before.status === "running" ? moved(tx, before, given) : restarted(tx, before, given);
+      return before.status === "running" ? moved(tx, before, given) : restarted(tx, before, { given, actor });
     return before.status === "running"
       ? ended(tx, before, { given, actor })
       : rewritten(tx, before, { given, actor });
@@ -111,10 +110,14 @@ function moved(tx: Transaction, before: ConnectorJob, given: ConnectorJob): Conn
   return startJob(tx, given, lengthAndTotals(before));
 }
 
-function restarted(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
+function restarted(tx: Transaction, before: ConnectorJob, { given, actor }: Change): ConnectorJob {
   requireFree(tx, given);
   const start_time = given.start_time === before.start_time ? tx.now : given.start_time;
-  return startJob(tx, { ...given, start_time }, { ...lengthAndTotals(before), length: DEFAULT_LENGTH });
+  return startJob(
+    tx,
+    { ...given, start_time },
+    { ...lengthAndTotals(before), length: jobLength(actor.settings) },
+  );
 }
 
 function lengthAndTotals({ due, start_time, bytes_total, rows_total }: ConnectorJob) {

@@ -8,7 +8,7 @@ import { type Dashboard, dashboards, type ShareLink, shareLinks } from "./schema
 import { DASHBOARD_TITLES } from "./seed.ts";
 
 export const dashboardRules: StateRules<Dashboard> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
     return {
       organization_id,
@@ -33,7 +33,7 @@ export const dashboardRules: StateRules<Dashboard> = {
 };
 
 export const shareLinkRules: StateRules<ShareLink> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const dashboard =
       fields.dashboard_id === undefined
         ? anyOf(tx, dashboards, "dashboard_id")

@@ -9,7 +9,7 @@ import { NAMES } from "./seed.ts";
 
 /** Path and depth follow from the parent and are never taken as given; the tree stays a tree. */
 export const departmentState: StateRules<Department> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const id = fields.id ?? tx.newId("dept_");
     const parent = fields.parent_id == null ? undefined : tx.get(departments, fields.parent_id);
     const organization_id =
@@ -24,7 +24,7 @@ export const departmentState: StateRules<Department> = {
       is_active: true,
       is_default: false,
       color: null,
-      created_by: auditActor(tx, { user_id: undefined, silent: true }, organization_id),
+      created_by: auditActor(tx, { user_id: undefined }, organization_id),
       created_at: tx.now,
       ...placeUnder(id, parent),
       ...fields,

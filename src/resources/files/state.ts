@@ -13,7 +13,7 @@ import { SAMPLE_FILES } from "./words.ts";
 
 /** Files made by state calls have no bytes; what they say follows from their name. */
 export const fileRules: StateRules<FileObject> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
     const filename = fields.filename ?? sampleOf(fields.mime_type, random.pick(SAMPLE_FILES)).filename;
     return {

@@ -6,7 +6,7 @@ import { type Invoice, invoices } from "./schema.ts";
 
 /** G18: the API shows no invoices; they come and go through state calls, which emit the billing events. */
 export const invoiceRules: StateRules<Invoice> = {
-  complete: (fields, tx, random) => ({
+  complete: (fields, tx, { random }) => ({
     organization_id: fields.organization_id ?? anyOf(tx, organizations, "organization_id").id,
     amount: random.int(2_000, 90_000) / 100,
     currency: "CHF",

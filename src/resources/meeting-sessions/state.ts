@@ -32,7 +32,7 @@ const HALF_AN_HOUR = 1_800_000;
 
 /** G16: sessions begin and grow through state calls, as the assistant in a meeting would make them grow. */
 export const sessionRules: StateRules<MeetingSession> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
     const ended = fields.status === "completed" || (fields.ended_at ?? null) !== null;
     const started_at = fields.started_at ?? (ended ? (fields.ended_at ?? tx.now) - HALF_AN_HOUR : tx.now);
@@ -96,7 +96,7 @@ function requireSound(tx: Transaction, session: MeetingSession): void {
 }
 
 export const transcriptRules: StateRules<TranscriptEntry> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const session =
       fields.session_id === undefined
         ? anyOf(tx, meetingSessions, "session_id")

@@ -4,7 +4,7 @@ import { type ReplyRule, replyRules } from "./schema.ts";
 
 /** A rule that says nothing of its place comes last. */
 export const replyRuleRules: StateRules<ReplyRule> = {
-  complete: (fields, tx, random) => ({
+  complete: (fields, tx, { random }) => ({
     match: {},
     reply: random.pick(["Noted.", "Understood, thank you.", "Here is the answer you asked for."]),
     position: nextPosition(tx),

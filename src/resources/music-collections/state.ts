@@ -8,9 +8,9 @@ import { type MusicCollection, musicCollections, type Track, tracks } from "./sc
 import { inventName } from "./seed.ts";
 
 export const musicCollectionState: StateRules<MusicCollection> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? tx.all(organizations).page(0, 1)[0]?.id ?? "org_acme";
-    const owner_id = auditActor(tx, { user_id: undefined, silent: true }, organization_id);
+    const owner_id = auditActor(tx, { user_id: undefined }, organization_id);
     return { name: inventName(random), owner_id, created_at: tx.now, ...fields, organization_id };
   },
   insert(tx, record) {

@@ -9,7 +9,7 @@ import { inventOrganizationName } from "./seed.ts";
 
 /** The service shows no call that creates or deletes an organization; here they come and go with all they own. */
 export const organizationState: StateRules<Organization> = {
-  complete: (fields, _tx, random) => ({
+  complete: (fields, _tx, { random }) => ({
     name: inventOrganizationName(random),
     type: "company",
     plan: "standard",

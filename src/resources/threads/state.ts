@@ -12,7 +12,7 @@ import { EXCHANGES, THREAD_TITLES } from "./words.ts";
 
 /** G18: threads and messages come and go through state calls, which tell what the real service would. */
 export const threadRules: StateRules<Thread> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
     return {
       organization_id,
@@ -46,7 +46,7 @@ function requireReferences(tx: Transaction, { organization_id, owner_id }: Threa
 }
 
 export const messageRules: StateRules<Message> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const [question, answer] = random.pick(EXCHANGES);
     const role = fields.role ?? "user";
     return {

@@ -10,7 +10,7 @@ import { FILENAMES, interviewSentence, spokenSeconds } from "./words.ts";
 
 /** G17 names no endpoint that makes transcriptions, so they come and go through state calls. */
 export const transcriptionRules: StateRules<Transcription> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
     const status = fields.status ?? "completed";
     const processing_time_ms = random.int(1200, 9000);
@@ -66,7 +66,7 @@ function requireReferences(tx: Transaction, { organization_id, owner_id }: Trans
 }
 
 export const sentenceRules: StateRules<Sentence> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const transcription =
       fields.transcription_id === undefined
         ? anyOf(tx, transcriptions, "transcription_id")

@@ -19,7 +19,7 @@ interface Change {
 
 /** Users come and go through state calls alone (G18); each organization of theirs hears of it. */
 export const userState: StateRules<User> = {
-  complete(fields, tx, random) {
+  complete(fields, tx, { random }) {
     const name = fields.name ?? `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
     const [first] = tx.all(organizations).page(0, 1);
     return {

@@ -5,6 +5,7 @@ import { Id } from "../../contract/schema.ts";
 import { files } from "../files/schema.ts";
 import { requireMember } from "../organizations/access.ts";
 import { presentStatus } from "./present.ts";
+import { processingMs } from "./progress.ts";
 import { newStoreFile, scheduleStep } from "./rules.ts";
 import { ProcessingStatus, storeFileId, storeFiles, vectorStores } from "./schema.ts";
 
@@ -61,8 +62,7 @@ export const attachFile = operation({
   handle({ params: { store_id }, body: { file_id }, world, settings }) {
     const present = world.get(storeFiles, storeFileId(store_id, file_id));
     if (present !== undefined) return new Reply(200, presentStatus(present, world));
-    const processing_ms = Math.round(settings.processing_seconds * 1000);
-    const file = world.insert(storeFiles, newStoreFile(world, { store_id, file_id }, processing_ms));
+    const file = world.insert(storeFiles, newStoreFile(world, { store_id, file_id }, processingMs(settings)));
     scheduleStep(world, file, world.now);
     return new Reply(202, presentStatus(file, world));
   },

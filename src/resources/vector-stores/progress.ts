@@ -1,3 +1,4 @@
+import type { Settings } from "../../contract/settings.ts";
 import type { Step } from "./schema.ts";
 
 /** G11: where each step ends, in percent of the way; the last one ends the processing. */
@@ -10,6 +11,11 @@ const STEP_ENDS: readonly { step: Step; percent: number }[] = [
 export interface Processing {
   started_at: number;
   processing_ms: number;
+}
+
+/** G11: how long all of it takes, in whole milliseconds. */
+export function processingMs({ processing_seconds }: Pick<Settings, "processing_seconds">): number {
+  return Math.round(processing_seconds * 1000);
 }
 
 /** How far a file is that has not ended: linear in the sandbox's time, never quite 100 (section 3.1). */

@@ -3,7 +3,7 @@ import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/res
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { firstOrganization } from "../organizations/of-fixture.ts";
-import { nextStepEnd, parsedAt, progressAt, UNSUPPORTED } from "./progress.ts";
+import { endOf, nextStepEnd, parsedAt, processingMs, progressAt, UNSUPPORTED } from "./progress.ts";
 import {
   FILE_STATUSES,
   type StoreFile,
@@ -15,8 +15,8 @@ import {
 import { STORE_NAMES } from "./words.ts";
 
 const DAY = 86_400_000;
-/** A base is shared by sandboxes of any settings. */
-const PROCESSING_MS = DEFAULT_SETTINGS.processing_seconds * 1000;
+/** What is over took as long as by default; only what still runs follows the sandbox's setting. */
+const PAST_PROCESSING_MS = processingMs(DEFAULT_SETTINGS);
 
 const StoreFileEntry = Type.Object(
   {
@@ -44,6 +44,7 @@ type Entry = Static<typeof StoreEntry>;
 
 export const vectorStoresFixture: FixtureReader = {
   keys: { vector_stores: Type.Array(StoreEntry) },
+  follows: ["processing_seconds"],
   check(fixture, report) {
     const known = new Set(((fixture["files"] ?? []) as { id: string }[]).map(({ id }) => id));
     for (const [position, store] of entriesOf(fixture).entries()) {
@@ -67,11 +68,13 @@ export const vectorStoresFixture: FixtureReader = {
       for (const entry of store.files ?? []) {
         if (statusOf(entry) !== "processing") continue;
         const file = storeFileOf(entry, store.id, base);
+        // What has ended before the first day goes through its steps all the same, in their order.
+        const since = endOf(file) > 0 ? 0 : file.started_at;
         base.timer({
           kind: "file.step",
           subject: file.file_id,
           key: file.id,
-          due: nextStepEnd(file, 0),
+          due: nextStepEnd(file, since),
         });
       }
     }
@@ -99,14 +102,15 @@ function statusOf({ status, error_message }: FileEntry): StoreFile["status"] {
 function storeFileOf(entry: FileEntry, store_id: string, base: BaseBuilder): StoreFile {
   const { file_id } = entry;
   const status = statusOf(entry);
+  const processing_ms = status === "processing" ? processingMs(base.settings) : PAST_PROCESSING_MS;
   const random = base.random("store_files", store_id, file_id);
   const started_at = entry.started_at
     ? base.instant(entry.started_at)
     : status === "processing"
-      ? -random.int(0, PROCESSING_MS - 1)
+      ? -random.int(0, Math.max(0, processing_ms - 1))
       : -random.int(DAY, 30 * DAY);
-  const processing = { started_at, processing_ms: PROCESSING_MS };
-  const ended = status === "failed" ? parsedAt(processing) : started_at + PROCESSING_MS;
+  const processing = { started_at, processing_ms };
+  const ended = status === "failed" ? parsedAt(processing) : started_at + processing_ms;
   const completed_at = entry.completed_at ? base.instant(entry.completed_at) : ended;
   const { progress_percent, current_step } = progressAt(processing, status === "failed" ? completed_at : 0);
   return {
@@ -119,6 +123,6 @@ function storeFileOf(entry: FileEntry, store_id: string, base: BaseBuilder): Sto
     error_message: status === "failed" ? (entry.error_message ?? UNSUPPORTED) : null,
     started_at,
     completed_at: status === "processing" ? null : completed_at,
-    processing_ms: PROCESSING_MS,
+    processing_ms,
   };
 }

@@ -1,20 +1,19 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
-import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
 import { files } from "../files/schema.ts";
 import { anyOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { currentStoreFile } from "./present.ts";
-import { progressAt, UNSUPPORTED } from "./progress.ts";
+import { processingMs, progressAt, UNSUPPORTED } from "./progress.ts";
 import { completeFile, failed, removeStoreFile, scheduleStep } from "./rules.ts";
 import { type StoreFile, storeFileId, storeFiles, type VectorStore, vectorStores } from "./schema.ts";
 import { STORE_NAMES } from "./words.ts";
 
 /** G31: stores are audited as `vector_store`. */
 export const vectorStoreRules: StateRules<VectorStore> = {
-  complete: (fields, tx, random) => ({
+  complete: (fields, tx, { random }) => ({
     name: random.pick(STORE_NAMES),
     organization_id: fields.organization_id ?? anyOf(tx, organizations, "organization_id").id,
     created_at: tx.now,
@@ -59,14 +58,14 @@ function audit(
 /** A file in a store: what its status says decides about progress, step and times (section 3.1, G11). */
 export const storeFileRules: StateRules<StoreFile> = {
   toPublic: (record, world) => currentStoreFile(record, world.now),
-  complete(fields, tx) {
+  complete(fields, tx, { settings }) {
     const [store_id, file_id] = (fields.id ?? "").split(":");
     const place = {
       store_id: fields.store_id ?? (store_id || anyOf(tx, vectorStores, "store_id").id),
       file_id: fields.file_id ?? (file_id || anyOf(tx, files, "file_id").id),
     };
     const started_at = fields.started_at ?? tx.now;
-    const processing_ms = fields.processing_ms ?? DEFAULT_SETTINGS.processing_seconds * 1000;
+    const processing_ms = processingMs(settings);
     const file = { error_message: null, ...fields, started_at, processing_ms };
     return { ...file, ...place, id: storeFileId(place.store_id, place.file_id), ...endOfFile(file, tx) };
   },
@@ -86,7 +85,7 @@ export const storeFileRules: StateRules<StoreFile> = {
     for (const field of ["store_id", "file_id"] as const) {
       if (given[field] !== before[field]) throw invalidInput(field, given[field], `${field} cannot change`);
     }
-    return settle(tx, changed(tx, before, given), actor, before.status);
+    return settle(tx, changed(tx, before, given, actor), actor, before.status);
   },
   remove: (tx, record) => removeStoreFile(tx, record),
 };
@@ -110,11 +109,13 @@ function endOfFile(file: Partial<StoreFile>, tx: Transaction): Partial<StoreFile
 }
 
 /** What a PATCH makes of a file: a new status carries the fields that belong to it. */
-function changed(tx: Transaction, before: StoreFile, given: StoreFile): StoreFile {
+function changed(tx: Transaction, before: StoreFile, given: StoreFile, actor: StateActor): StoreFile {
   if (given.status === "processing") {
-    const begins = before.status !== "processing" && given.started_at === before.started_at;
-    const started_at = begins ? tx.now : given.started_at;
-    const file = { ...given, started_at, completed_at: null, error_message: null };
+    const begins = before.status !== "processing";
+    const started_at = begins && given.started_at === before.started_at ? tx.now : given.started_at;
+    // G11: what begins anew takes as long as the setting says now; what goes on, as long as it was to take.
+    const processing_ms = begins ? processingMs(actor.settings) : before.processing_ms;
+    const file = { ...given, started_at, processing_ms, completed_at: null, error_message: null };
     return given.progress_percent === before.progress_percent
       ? file
       : { ...file, started_at: startFor(given.progress_percent, file, tx.now) };

@@ -12,7 +12,7 @@ import { type Delivery, deliveries, type Webhook, webhooks } from "./schema.ts";
 export const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const webhookState: StateRules<Webhook> = {
-  complete: (fields, tx, random) => ({
+  complete: (fields, tx, { random }) => ({
     webhook_id: tx.newestFirstId("wh_"),
     organization_id: fields.organization_id ?? anyOf(tx, organizations, "organization_id").id,
     url: QUIET_URL,
