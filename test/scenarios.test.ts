@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -163,11 +171,60 @@ describe("editing a scenario's file", () => {
   });
 
   it("interfaces 6 without a watch, a file that is not in use is read again when it is switched on", async () => {
-    await control("GET", "/scenarios");
+    await activate(api, "mine");
+    await activate(api);
     scenario("mine", "rules:\n  - { id: changed-meanwhile, effect: { status: 500 } }\n");
-    await control("GET", "/scenarios");
+    expect(decisionOf(await call({ "x-sandbox-fault": "mine" }))).toBe("fault:header/changed-meanwhile");
     await activate(api, "mine");
     expect(decisionOf(await call())).toBe("fault:mine/changed-meanwhile");
+  });
+
+  it("interfaces 6 an edit that cannot be used is kept out of what is in force, and refused once that is off", async () => {
+    await activate(api, "mine");
+    scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
+    expect((await control("PUT", "/scenarios/active", { names: ["mine", "slow-network"] })).status).toBe(200);
+    expect(decisionOf(await call())).toBe("fault:mine/a");
+    await activate(api);
+    const refused = await control("PUT", "/scenarios/active", { names: ["mine"] });
+    expect(refused.status).toBe(422);
+    expect(refused.body.problems[0]).toMatchObject({ line: 2, field: "rules[0].match.path" });
+  });
+
+  it("interfaces 4 a scenario whose file is gone stays in force, through other switches and a reset", async () => {
+    const path = "/_control/sandboxes";
+    await api.call(undefined, "POST", path, { name: "sc", scenarios: ["mine"] });
+    rmSync(join(folder, "mine.yaml"));
+    const struck = async () => decisionOf(await api.call("dan", "DELETE", `/_s/sc${THREAD}`));
+    const names = ["mine", "slow-network"];
+    expect((await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names })).status).toBe(200);
+    expect(await struck()).toBe("fault:mine/a");
+    expect((await api.call(undefined, "POST", `${path}/sc/reset`)).status).toBe(200);
+    expect(await struck()).toBe("fault:mine/a");
+    await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names: [] });
+    expect((await control("PUT", "/scenarios/active", { names: ["mine"] })).status).toBe(422);
+  });
+
+  it("interfaces 2 what editors leave in the folder is no scenario and breaks no list", async () => {
+    symlinkSync("nowhere", join(folder, ".#mine.yaml"));
+    symlinkSync("nowhere", join(folder, "dangling.yaml"));
+    const { status, body } = await control("GET", "/scenarios");
+    expect(status).toBe(200);
+    expect(body.items.filter(({ shipped }: { shipped: boolean }) => !shipped)).toHaveLength(1);
+  });
+
+  it("interfaces 6 a pattern that is none reaches the watcher as a problem, and the server goes on", async () => {
+    await activate(api, "mine");
+    const problems: DocumentError[] = [];
+    const watch = watchScenarios(api.understudy.scenarios, {
+      onChange: () => {},
+      onProblem: (error) => problems.push(error),
+    });
+    await watch.ready();
+    scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
+    await expect.poll(() => problems.length, { timeout: 5000 }).toBe(1);
+    expect(problems[0]).toMatchObject({ line: 2, column: 22 });
+    expect(decisionOf(await call())).toBe("fault:mine/a");
+    await watch.close();
   });
 });
 

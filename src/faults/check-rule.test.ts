@@ -65,6 +65,15 @@ rules:
     ["unit of a lease", "{ effect: { status: 503 }, lease: { ttl: 10min } }", "2:46", "10m"],
     ["unit of a percentile", "{ effect: { delay: { p50: 5 millis, p99: 1s } } }", "2:31", "5ms"],
     ["phase", "{ effect: { status: 503 }, phase: affter }", "2:39", "after"],
+    ["glob of operations", "{ match: { operation: filez.* }, effect: { status: 503 } }", "2:27", "files.*"],
+    ["glob of events", "{ match: { event: usr.* }, effect: { status: 503 } }", "2:23", "user.*"],
+    ["path", "{ match: { path: /v1/modelz }, effect: { status: 503 } }", "2:22", "/v1/models"],
+    [
+      "path with an id in it",
+      "{ match: { path: /v1/thread/thread_a }, effect: { status: 503 } }",
+      "2:22",
+      "/v1/threads/thread_a",
+    ],
     ["method", "{ match: { method: DELTE }, effect: { status: 503 } }", "2:24", "DELETE"],
   ])(
     "interfaces 6 an unknown %s is refused with its place and the nearest right word",
@@ -126,6 +135,29 @@ rules:
       "{ match: { event: user.created }, effect: { error: RATE_LIMIT_EXCEEDED } }",
       "status, delay or wire",
     ],
+    ["a path that is no pattern", "{ match: { path: '/v1/[a' }, effect: { status: 503 } }", "cannot be used"],
+    [
+      "an endless path",
+      `{ match: { path: /${"*a".repeat(200)} }, effect: { status: 503 } }`,
+      "256 characters",
+    ],
+    [
+      "a path with its query",
+      "{ match: { path: '/v1/models?limit=1' }, effect: { status: 503 } }",
+      "stands without its query",
+    ],
+    [
+      "a path with its prefix",
+      "{ match: { path: /_s/ci/v1/models }, effect: { status: 503 } }",
+      "without host, prefix",
+    ],
+    [
+      "a key in place of its id",
+      "{ match: { api_key: ak_danMemberAcme00000000000000000000000000 }, effect: { status: 503 } }",
+      "by its id",
+    ],
+    ["a body where there is none", "{ effect: { status: 204, body: { a: 1 } } }", "has no body"],
+    ["a wire fault in a sequence", "{ sequence: [reset] }", "stands in `effect: { wire: … }`"],
     [
       "a glob that matches nothing",
       '{ match: { operation: "nothing.*" }, effect: { status: 503 } }',
@@ -201,5 +233,33 @@ rules:
     expect(found.length).toBeGreaterThanOrEqual(1);
     const mended = text.replace("903", "503");
     expect(problemsOf(mended).map((problem) => problem.split(":")[1])).toEqual(["2", "3"]);
+  });
+
+  it.each([
+    ["operation", "{ operation: threads.delte }", "threads.delete"],
+    ["glob of operations", "{ operation: thread.* }", "threads.*"],
+    ["code", "{ code: INVALID_INPT }", "INVALID_INPUT"],
+    ["method", "{ method: delete }", "DELETE"],
+  ])(
+    "issue 5 an unknown %s in expect: is refused with its place and the nearest word",
+    (_what, match, hint) => {
+      const [first] = problemsOf(`rules: []\nexpect:\n  - match: ${match}\n    count: 0\n`);
+      expect(first).toMatch(/^s\.yaml:3:\d+: /);
+      expect(first).toContain(`(did you mean "${hint}"?)`);
+    },
+  );
+
+  it.each([
+    ["a status that there is not", "match: { status: 999 }", "at most 599"],
+    ["a class of statuses that there is not", "match: { status: 9xx }", "a status such as 404"],
+    ["a path that is no pattern", "match: { path: '/v1/[a' }", "cannot be used"],
+    ["a min above its max", "match: { status: 404 }\n    count: { min: 2, max: 1 }", "must not be above"],
+  ])("issue 5 expect: is refused for %s", (_what, text, said) => {
+    expect(problemsOf(`rules: []\nexpect:\n  - ${text}\n`)[0]).toContain(said);
+  });
+
+  it("issue 5 expect: takes what a journal can hold", () => {
+    const matches = ["{ status: 4xx }", "{ code: HTTP_503 }", "{ code: RATE_LIMIT_EXCEEDED, method: POST }"];
+    for (const match of matches) expect(problemsOf(`rules: []\nexpect:\n  - match: ${match}\n`)).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import { EVENT_NAMES, TEST_EVENT } from "../contract/event-names.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { GlobError, glob, isGlob } from "../documents/glob.ts";
 import { nearest } from "../documents/nearest.ts";
 import type { ProblemDetails } from "../documents/read-document.ts";
+import { matchedOperations, patternProblem } from "./check-match.ts";
 import { codesOf, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
 import { durationProblem } from "./delay-range.ts";
 import { EFFECTS, WIRE_EFFECTS } from "./effects/index.ts";
-import { isDeliveryMatch, operationsOf } from "./match.ts";
+import { isDeliveryMatch } from "./match.ts";
 import type { MatchDocument, RuleDocument } from "./rule-schema.ts";
 
 type Path = readonly (string | number)[];
@@ -84,52 +84,19 @@ class RuleChecker {
   }
 
   private checkRequests(match: MatchDocument): void {
-    let matched: AnyOperation[];
-    try {
-      if (match.path !== undefined) glob(match.path);
-      matched = this.matchedOperations(match);
-    } catch (error) {
-      if (!(error instanceof GlobError)) throw error;
-      return;
-    }
+    const found = matchedOperations(match, this.at, this.operations);
+    const matched = Array.isArray(found) ? found : [];
+    if (!Array.isArray(found)) this.problems.push(found);
+    if (match.api_key?.startsWith("ak_"))
+      this.report(
+        ["match", "api_key"],
+        "a rule names a key by its id, such as apikey_dan, not by the key itself",
+      );
     // Of operations that are not known, nothing is known but that a code must be in the catalogue.
     const { effect, sequence = [] } = this.rule;
     if (effect?.error !== undefined) this.checkCode(effect.error, ["effect", "error"], matched);
     for (const [index, entry] of sequence.entries()) {
       if (typeof entry === "string" && entry !== "pass") this.checkCode(entry, ["sequence", index], matched);
-    }
-  }
-
-  /** @throws GlobError when a pattern was reported as unreadable */
-  private matchedOperations(match: MatchDocument): AnyOperation[] {
-    for (const key of ["operation", "path"] as const) this.requireGlob(match[key], ["match", key]);
-    const { operation, path } = match;
-    if (operation !== undefined && operationsOf({ operation }, this.operations).length === 0) {
-      const ids = this.operations.map(({ id }) => id);
-      const what = isGlob(operation) ? "matches no operation" : "is no operation";
-      this.report(
-        ["match", "operation"],
-        `${JSON.stringify(operation.slice(0, 80))} ${what}`,
-        nearest(operation, ids),
-      );
-      return [];
-    }
-    if (path !== undefined && !/^[/*?{]/.test(path)) {
-      this.report(["match", "path"], "a path begins with a slash, and stands without host, prefix and query");
-      return [];
-    }
-    const matched = operationsOf(match, this.operations);
-    if (matched.length === 0) this.report(["match"], "no operation fits all of operation, method and path");
-    return matched;
-  }
-
-  private requireGlob(pattern: string | undefined, path: Path): void {
-    if (pattern === undefined) return;
-    try {
-      glob(pattern);
-    } catch (error) {
-      if (error instanceof GlobError) this.report(path, `the pattern cannot be used: ${error.message}`);
-      throw error;
     }
   }
 
@@ -140,7 +107,10 @@ class RuleChecker {
         path[0] === "sequence"
           ? (nearest(code, ["pass"]) ?? nearestCode(code, this.operations))
           : nearestCode(code, this.operations);
-      this.report(path, `${JSON.stringify(code.slice(0, 80))} is no code of the catalogue`, hint);
+      const what = WIRE_EFFECTS.some(({ name }) => name === text)
+        ? "is a wire fault, which stands in `effect: { wire: … }`"
+        : "is no code of the catalogue";
+      this.report(path, `${JSON.stringify(code.slice(0, 80))} ${what}`, hint);
     } else if (!forced && matched.length > 0 && !matched.some((operation) => codesOf(operation).has(code))) {
       const who =
         matched.length === 1 ? `${matched[0]!.id} never answers` : "none of the matched operations answers";
@@ -151,10 +121,11 @@ class RuleChecker {
   private checkDelivery(match: MatchDocument): void {
     for (const key of Object.keys(match) as (keyof MatchDocument)[]) {
       if (key === "event" || key === "webhook") continue;
-      this.report(
-        ["match", key],
-        `\`match.${key}\` is about requests; \`event\` and \`webhook\` hit deliveries`,
-      );
+      this.problems.push({
+        path: [...this.at, "match", key],
+        message: `\`match.${key}\` is about requests; \`event\` and \`webhook\` hit deliveries`,
+        atKey: true,
+      });
     }
     const { effect = {}, phase, sequence = [] } = this.rule;
     for (const key of ["error", "details", "headers", "body"] as const) {
@@ -174,15 +145,7 @@ class RuleChecker {
   }
 
   private checkEvent(event: string | undefined): void {
-    if (event === undefined) return;
-    try {
-      this.requireGlob(event, ["match", "event"]);
-    } catch (error) {
-      if (error instanceof GlobError) return;
-      throw error;
-    }
-    if (EVENTS.some(glob(event))) return;
-    const what = isGlob(event) ? "matches no event" : "is no event";
-    this.report(["match", "event"], `${JSON.stringify(event.slice(0, 80))} ${what}`, nearest(event, EVENTS));
+    const problem = event === undefined ? undefined : patternProblem(event, "event", EVENTS);
+    if (problem !== undefined) this.report(["match", "event"], problem.message, problem.hint);
   }
 }

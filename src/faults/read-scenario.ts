@@ -2,8 +2,6 @@ import { basename, extname } from "node:path";
 import type { AnyOperation } from "../contract/operation.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
-import { GlobError, glob, isGlob } from "../documents/glob.ts";
-import { nearest } from "../documents/nearest.ts";
 import {
   type ProblemDetails,
   problemAt,
@@ -12,6 +10,7 @@ import {
   type UserDocument,
 } from "../documents/read-document.ts";
 import { validatorOf } from "../http/validate.ts";
+import { checkExpectation } from "./check-expectation.ts";
 import { checkRule } from "./check-rule.ts";
 import { readRule } from "./rule.ts";
 import { SCENARIO_NAME, ScenarioDocument } from "./rule-schema.ts";
@@ -71,26 +70,10 @@ function problemsOf(
     found.push(...checkRule(rule, ["rules", index], operations));
     if (found.length >= MAX_PROBLEMS) break;
   }
-  for (const [index, { match }] of (scenario.expect ?? []).entries()) {
-    const problem = match.operation === undefined ? undefined : unknownOperation(match.operation, operations);
-    if (problem !== undefined) found.push({ path: ["expect", index, "match", "operation"], ...problem });
+  for (const [index, expectation] of (scenario.expect ?? []).entries()) {
+    found.push(...checkExpectation(expectation, ["expect", index], operations));
   }
   return found.map((details) => problemAt(document, details));
-}
-
-function unknownOperation(pattern: string, operations: readonly AnyOperation[]) {
-  try {
-    if (operations.map(({ id }) => id).some(glob(pattern))) return undefined;
-  } catch (error) {
-    if (error instanceof GlobError) return { message: `the pattern cannot be used: ${error.message}` };
-    throw error;
-  }
-  const what = isGlob(pattern) ? "matches no operation" : "is no operation";
-  const hint = nearest(
-    pattern,
-    operations.map(({ id }) => id),
-  );
-  return { message: `${JSON.stringify(pattern.slice(0, 80))} ${what}`, hint };
 }
 
 function idOf({ id }: { id?: string }, index: number): string {

@@ -131,9 +131,22 @@ export const ExpectDocument = Type.Object(
     match: Type.Object(
       {
         operation: Type.Optional(Text()),
-        method: Type.Optional(Text()),
+        method: Type.Optional(
+          Type.Unsafe<string>({
+            type: "string",
+            enum: ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
+          }),
+        ),
         path: Type.Optional(Text()),
-        status: Type.Optional(Type.Unsafe<string | number>({ type: ["string", "integer"] })),
+        status: Type.Optional(
+          Type.Unsafe<string | number>({
+            type: ["string", "integer"],
+            pattern: "^[1-5](\\d\\d|xx|XX)$",
+            minimum: 100,
+            maximum: 599,
+            title: "a status such as 404, or a class such as 4xx",
+          }),
+        ),
         code: Type.Optional(Text()),
         body: Type.Optional(Type.Unsafe<unknown>({})),
       },

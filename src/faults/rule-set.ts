@@ -58,6 +58,10 @@ export class RuleSet {
    */
   activate(names: readonly string[], first: boolean): void {
     const wanted = [...new Set(names)].map((name) => this.parts.library.get(name));
+    this.arm(wanted, first);
+  }
+
+  private arm(wanted: readonly Scenario[], first: boolean): void {
     const before = this.scenarios;
     this.scenarios = wanted.map(
       (scenario) => before.find(({ name }) => name === scenario.name) ?? armedScenario(scenario),
@@ -126,7 +130,10 @@ export class RuleSet {
     this.inline = [];
     this.scenarios = [];
     this.numbered = 0;
-    this.activate(this.first, true);
+    this.arm(
+      this.first.map((name) => this.parts.library.lastGood(name)),
+      true,
+    );
   }
 
   state(): FaultState {
@@ -157,7 +164,7 @@ export class RuleSet {
     });
     this.scenarios = state.active
       .filter((name) => !lost.includes(name))
-      .map((name) => armedScenario(library.get(name), progressOf));
+      .map((name) => armedScenario(library.lastGood(name), progressOf));
     this.leases.settle(this.all());
     this.follow();
     this.changed();

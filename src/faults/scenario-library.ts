@@ -71,16 +71,33 @@ export class ScenarioLibrary {
     this.folders = folders.map((folder) => resolve(cwd, folder));
   }
 
-  /** @throws UnknownScenario, or DocumentError for one whose file never was right */
+  /**
+   * The scenario as its file says it now; where a later edit cannot be used, the last good version as long as
+   * that one is in force anywhere.
+   * @throws UnknownScenario, or DocumentError for one whose file cannot be used
+   */
   get(name: string): Scenario {
-    const known = this.find(name);
+    if (!this.isInForce(name)) {
+      const known = this.find(name);
+      if (known === undefined) throw new UnknownScenario(name, nearest(name, this.names()));
+      if (known.problem !== undefined) throw known.problem;
+    }
+    return this.lastGood(name);
+  }
+
+  /**
+   * What was in force once and has to come back: an edit that cannot be used does not stand in the way.
+   * @throws UnknownScenario, or DocumentError for one whose file never was right
+   */
+  lastGood(name: string): Scenario {
+    const known = this.find(name) ?? [...this.entries.values()].find((entry) => nameOf(entry) === name);
     if (known?.scenario !== undefined) return known.scenario;
     if (known?.problem !== undefined) throw known.problem;
     throw new UnknownScenario(name, nearest(name, this.names()));
   }
 
   has(name: string): boolean {
-    return this.find(name) !== undefined;
+    return this.isInForce(name) || this.find(name) !== undefined;
   }
 
   names(): string[] {
@@ -148,12 +165,20 @@ export class ScenarioLibrary {
     if (entry === undefined) return undefined;
     const before = entry.scenario;
     const fresh = this.read(file);
-    entry.mark = fresh.mark;
     entry.problem = fresh.problem ?? renamed(before, fresh.scenario, this.shown(file));
+    // Once it is out of force, an unusable edit is looked at again: its new name may be right then.
+    entry.mark = entry.problem === undefined ? fresh.mark : "unusable";
     if (entry.problem !== undefined) return { scenario: undefined, problem: entry.problem };
     entry.scenario = fresh.scenario;
+    // One that another file of the same name hides is in force nowhere.
+    if (this.find(fresh.scenario!.name)?.file !== file) return undefined;
     for (const user of this.users) user.renew(fresh.scenario!);
     return { scenario: fresh.scenario, problem: undefined };
+  }
+
+  private isInForce(name: string): boolean {
+    for (const { active } of this.users) if (active.includes(name)) return true;
+    return false;
   }
 
   private find(name: string): Entry | undefined {
@@ -175,23 +200,25 @@ export class ScenarioLibrary {
     return this.scan().find((entry) => nameOf(entry) === name);
   }
 
-  /** All entries in order of precedence; files that were edited and are not in use are read again. */
+  /** All entries in order of precedence. */
   private scan(): Entry[] {
-    const inUse = this.filesInUse();
     const files = [...this.single, ...this.folders.flatMap(scenarioFiles)];
-    return files.map((file) => {
-      const known = this.entries.get(file);
-      if (known !== undefined && !inUse.has(file) && known.mark !== markOf(file)) this.entries.delete(file);
-      return this.entryOf(file);
-    });
+    return files.map((file) => this.entryOf(file));
   }
 
+  /** A file that was edited and is not in use is read again; of those in use, the watch tells. */
   private entryOf(file: string): Entry {
-    let entry = this.entries.get(file);
-    if (entry === undefined) {
-      entry = this.read(file);
-      this.entries.set(file, entry);
+    const known = this.entries.get(file);
+    if (known !== undefined) {
+      if (known.mark === markOf(file) || this.isInForce(nameOf(known))) return known;
+      const fresh = this.read(file);
+      // A sandbox that goes back to its first day asks for what was good once.
+      if (fresh.scenario === undefined) Object.assign(known, { mark: fresh.mark, problem: fresh.problem });
+      else Object.assign(known, fresh);
+      return known;
     }
+    const entry = this.read(file);
+    this.entries.set(file, entry);
     return entry;
   }
 
@@ -237,12 +264,15 @@ function nameOf({ scenario, file }: Entry): string {
   return scenario?.name ?? basename(file, extname(file));
 }
 
+/** Hidden files are editors' own: `.#mine.yaml` is a lock that points nowhere. */
 function scenarioFiles(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((file) => EXTENSIONS.includes(extname(file).toLowerCase()))
+    .filter((file) => !file.startsWith(".") && EXTENSIONS.includes(extname(file).toLowerCase()))
     .sort()
-    .map((file) => realpathSync(join(folder, file)));
+    .map((file) => join(folder, file))
+    .filter((file) => existsSync(file))
+    .map((file) => realpathSync(file));
 }
 
 function markOf(file: string): string {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
-import type { DocumentError } from "../documents/document-error.ts";
+import { DocumentError } from "../documents/document-error.ts";
 import type { Scenario } from "./scenario.ts";
-import type { ScenarioLibrary } from "./scenario-library.ts";
+import type { ScenarioChange, ScenarioLibrary } from "./scenario-library.ts";
 
 /** Editors write in several steps; a file is read once it has been quiet for this long, in milliseconds. */
 const QUIET = 60;
@@ -32,7 +32,7 @@ export function watchScenarios(library: ScenarioLibrary, options: ScenarioWatchO
       file,
       setTimeout(() => {
         timers.delete(file);
-        const change = library.refresh(file);
+        const change = refreshed(library, file);
         if (change?.problem !== undefined) options.onProblem(change.problem);
         else if (change?.scenario !== undefined) options.onChange(change.scenario);
       }, QUIET),
@@ -60,6 +60,17 @@ export function watchScenarios(library: ScenarioLibrary, options: ScenarioWatchO
       await (await watching)?.close();
     },
   };
+}
+
+/** Whatever somebody types into a file, the server goes on with what it had. */
+function refreshed(library: ScenarioLibrary, file: string): ScenarioChange | undefined {
+  try {
+    return library.refresh(file);
+  } catch (error) {
+    const message = `it cannot be read: ${(error as Error).message}`;
+    const problem = new DocumentError([{ file, line: 0, column: 0, field: "", message }]);
+    return { scenario: undefined, problem };
+  }
 }
 
 async function open(library: ScenarioLibrary, soon: (file: string) => void, paths: readonly string[]) {

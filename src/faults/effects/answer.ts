@@ -12,6 +12,8 @@ export const answerEffect: Effect = {
     body: Type.Unsafe<unknown>({ description: "A text as it is, anything else as JSON" }),
   },
   check(effect, report) {
+    if (effect.body !== undefined && (effect.status === 204 || effect.status === 304))
+      report(["body"], `cannot stand beside status ${effect.status}, which has no body`);
     if (effect.headers !== undefined && effect.error === undefined && !answers(effect)) {
       report(["headers"], "needs an answer to stand in: `error`, `status` or `body`");
     }
