@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { client, control } from "../client.mjs";
+import { atLeast, atMost, row } from "../rows.mjs";
+import { scratchFolder } from "../scratch.mjs";
+import { asAda, BENCH_FIXTURE, startUnderstudy } from "../subjects/understudy.mjs";
+
+export const about = "100 times kill -9 under writes: restarts, and what is lost with and without --durable";
+
+const KILLS = 100;
+const WRITERS = 8;
+// The load is spread over the second in which a save happens, so that kills fall before, into and after one.
+const SHORTEST_MS = 700;
+const LONGEST_MS = 1700;
+
+export async function measure({ log }) {
+  const outcomes = { durable: [], saved: [] };
+  const folders = { durable: scratchFolder(), saved: scratchFolder() };
+  for (let kill = 1; kill <= KILLS; kill++) {
+    const mode = kill % 2 === 0 ? "durable" : "saved";
+    log(`kill ${kill} of ${KILLS}, ${mode}`);
+    const args = ["--persist", folders[mode], ...(mode === "durable" ? ["--durable"] : [])];
+    const serving = SHORTEST_MS + ((LONGEST_MS - SHORTEST_MS) * kill) / KILLS;
+    outcomes[mode].push(await killOnce(args, serving));
+  }
+  const all = [...outcomes.durable, ...outcomes.saved];
+  const lost = outcomes.durable.reduce((sum, { lost }) => sum + lost.length, 0);
+  const oldest = Math.max(0, ...outcomes.saved.flatMap(({ lost }) => lost));
+  const written = outcomes.durable.reduce((sum, { written }) => sum + written, 0);
+  return [
+    row({
+      what: `slowest restart of ${KILLS} after kill -9`,
+      value: Math.max(...all.map(({ restartMs }) => restartMs)),
+      unit: "ms",
+      goal: atMost(2000, "ms"),
+    }),
+    row({
+      what: `acknowledged writes lost with --durable, of ${written}`,
+      value: lost,
+      unit: "",
+      goal: atMost(0, ""),
+    }),
+    row({ what: "oldest write lost without it", value: oldest, unit: "ms", goal: atMost(1000, "ms") }),
+    row({
+      what: "fewest writes a second at a kill",
+      value: Math.min(...all.map(({ perSecond }) => perSecond)),
+      unit: "/s",
+      goal: atLeast(200, "/s"),
+    }),
+  ];
+}
+
+/** Writes until the kill, starts again, and looks for what was acknowledged; `lost` holds ages in milliseconds. */
+async function killOnce(args, servingMs) {
+  const before = await startUnderstudy({ fixture: BENCH_FIXTURE, args });
+  const first = control(before);
+  await first.post("/sandboxes/default/reset", {});
+  await first.close();
+  const ledger = keepWriting(before.url);
+  await sleep(servingMs);
+  const killedAt = performance.now();
+  before.stopping = true;
+  before.child.kill("SIGKILL");
+  await before.ended;
+  const acknowledged = await ledger.end();
+  const after = await startUnderstudy({ fixture: BENCH_FIXTURE, args });
+  const state = control(after);
+  try {
+    const { items } = await state.get("/sandboxes/default/state/webhooks?limit=1000000");
+    const kept = new Set(items.map(({ id, webhook_id }) => webhook_id ?? id));
+    const lost = acknowledged.filter(({ id }) => !kept.has(id)).map(({ at }) => killedAt - at);
+    return {
+      restartMs: after.firstAnswerMs,
+      written: acknowledged.length,
+      perSecond: acknowledged.length / (servingMs / 1000),
+      lost,
+    };
+  } finally {
+    await state.close();
+    await after.stop();
+  }
+}
+
+/** Registers webhooks, each a record of its own, and notes every one whose registration was acknowledged. */
+function keepWriting(url) {
+  const api = client(url, asAda);
+  const acknowledged = [];
+  let running = true;
+  const writer = async () => {
+    for (let made = 0; running; made++) {
+      const body = { url: `http://127.0.0.1:9/${made}`, events: ["file.uploaded"] };
+      const { data } = await api.post("/webhooks", body);
+      acknowledged.push({ id: data.webhook_id ?? data.id, at: performance.now() });
+    }
+  };
+  // The kill ends every writer with a broken connection.
+  const done = Promise.all(Array.from({ length: WRITERS }, () => writer().catch(() => {})));
+  return {
+    async end() {
+      running = false;
+      await done;
+      await api.close();
+      return acknowledged;
+    },
+  };
+}
