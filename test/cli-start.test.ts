@@ -1,5 +1,5 @@
 import { execSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -188,6 +188,33 @@ describe("interfaces 2 start", () => {
     const again = await api(second.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
     expect(again.status).toBe(404);
     expect((await second.stop()).code).toBe(0);
+  });
+
+  it("7 the uploads that kill -9 left on disk are swept by the next start, those of a live server are not", async () => {
+    const place = { env: { TMPDIR: scratch() }, cwd: scratch() };
+    const upload = async ({ ready }: RunningServer) => {
+      const asked = await api(ready.url, "/v1/organizations/org_acme/files/upload-url", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ filename: "a.txt", file_size: 10, mime_type: "text/plain" }),
+      });
+      const { upload_url } = (await asked.json()) as { upload_url: string };
+      const headers = { "content-range": "bytes 0-4/10" };
+      expect((await fetch(upload_url, { method: "PUT", headers, body: "01234" })).status).toBe(308);
+      return upload_url;
+    };
+    const killed = await started(["--quiet"], place);
+    await upload(killed);
+    const live = await started(["--quiet"], place);
+    const upload_url = await upload(live);
+    expect(readdirSync(place.env.TMPDIR)).toHaveLength(2);
+    await killed.stop("SIGKILL");
+    const next = await started(["--quiet"], place);
+    await expect.poll(() => readdirSync(place.env.TMPDIR).length).toBe(1);
+    const headers = { "content-range": "bytes 5-9/10" };
+    expect((await fetch(upload_url, { method: "PUT", headers, body: "56789" })).status).toBe(200);
+    await Promise.all([live.stop(), next.stop()]);
+    expect(readdirSync(place.env.TMPDIR)).toEqual([]);
   });
 
   it("interfaces 7 --shared prints its token once and asks for it", async () => {

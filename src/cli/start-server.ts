@@ -26,6 +26,10 @@ export async function startServer(flags: StartFlags): Promise<void> {
   if (flags.json) process.stdout.write(`${JSON.stringify(ready)}\n`);
   else if (!options.quiet) process.stdout.write(banner(understudy, ready));
   else if (token !== null && !options.readyFile) process.stdout.write(`${token}\n`);
+  // After the start, which it must not slow down; a folder that cannot be removed is no reason to say anything.
+  void import("../storage/left-folders.ts")
+    .then(({ sweepLeftFolders }) => sweepLeftFolders())
+    .catch(() => {});
   if (!options.watch) return;
   await watchFiles(understudy, stops).catch((error: Error) => {
     // A system without watches left is a reason to say so, not to stop serving.

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { isProcessAlive, startOfProcess } from "../storage/live-process.ts";
 import { PersistenceError } from "./persistence-error.ts";
 
 /**
@@ -12,7 +13,7 @@ export function lockFolder(folder: string): () => void {
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
       const handle = openSync(file, "wx", 0o600);
-      writeSync(handle, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }));
+      writeSync(handle, JSON.stringify({ pid: process.pid, started: startOfProcess(process.pid) }));
       closeSync(handle);
       return () => rmSync(file, { force: true });
     } catch (error) {
@@ -33,20 +34,7 @@ export function lockFolder(folder: string): () => void {
 function holderOf(file: string): number | undefined {
   try {
     const { pid, started } = JSON.parse(readFileSync(file, "utf8")) as { pid: number; started?: string };
-    if (!Number.isInteger(pid)) return undefined;
-    process.kill(pid, 0);
-    // A process id may have been given to somebody else since.
-    return started !== undefined && started !== startOf(pid) ? undefined : pid;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM" ? -1 : undefined;
-  }
-}
-
-/** When a process began, in ticks since boot, where the system tells (Linux). */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    return Number.isInteger(pid) && isProcessAlive(pid, started) ? pid : undefined;
   } catch {
     return undefined;
   }

@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeOwnedFolder } from "./left-folders.ts";
 
-/** A folder that comes into being with the first file for it and goes with the process, however it exits. */
+/**
+ * A folder that comes into being with the first file for it and goes with the process; what a killed one
+ * leaves behind, the next server sweeps away.
+ */
 export class TemporaryFolder {
   private made: string | undefined;
   private files = 0;
@@ -10,7 +13,7 @@ export class TemporaryFolder {
 
   get path(): string {
     if (this.made === undefined) {
-      this.made = mkdtempSync(join(tmpdir(), "understudy-"));
+      this.made = makeOwnedFolder();
       process.once("exit", this.removeOnExit);
     }
     return this.made;

@@ -1,0 +1,99 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sweepLeftFolders } from "./left-folders.ts";
+import { isProcessAlive, startOfProcess } from "./live-process.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
+
+let parent: string;
+let own: TemporaryFolder;
+/** The name of a live server's folder, this process's, taken apart: up to the machine, process id, start, the rest. */
+let parts: [start: string, pid: string, began: string, rest: string];
+const before = process.env["TMPDIR"];
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), "sweep-test-"));
+  process.env["TMPDIR"] = parent;
+  own = new TemporaryFolder();
+  const [, start, pid, began, rest] = /^(.+-)(\d+)-(\d+)-(\w{6})$/.exec(basename(own.path))!;
+  parts = [start!, pid!, began!, rest!];
+});
+afterEach(() => {
+  own.remove();
+  if (before === undefined) delete process.env["TMPDIR"];
+  else process.env["TMPDIR"] = before;
+  rmSync(parent, { recursive: true, force: true });
+});
+
+function left(change: { start?: string; pid?: number; began?: string }): string {
+  const [start, pid, began, rest] = parts;
+  const name = `${change.start ?? start}${change.pid ?? pid}-${change.began ?? began}-${rest}`;
+  mkdirSync(join(parent, name));
+  writeFileSync(join(parent, name, "blob-00000001"), "bytes");
+  return name;
+}
+
+/** An id that a process had which is gone now. */
+const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
+
+describe("what a killed server leaves behind", () => {
+  it("7 the folder of a process that is gone is removed with its uploads", async () => {
+    const name = left({ pid: deadPid(), began: "12345" });
+    expect(await sweepLeftFolders()).toEqual([name]);
+    expect(existsSync(join(parent, name))).toBe(false);
+  });
+
+  it.runIf(startOfProcess(process.pid))(
+    "7 so is one whose process id was given to somebody else since",
+    async () => {
+      const name = left({ began: String(Number(parts[2]) + 1) });
+      expect(await sweepLeftFolders()).toEqual([name]);
+    },
+  );
+
+  it("7 a live server's folder stays, also another's, and where the system does not tell its start", async () => {
+    const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+    try {
+      const began = startOfProcess(other.pid!) ?? "0";
+      const names = [left({ pid: other.pid!, began }), left({ began: "0" })];
+      expect(await sweepLeftFolders()).toEqual([]);
+      for (const name of [...names, basename(own.path)]) expect(existsSync(join(parent, name))).toBe(true);
+    } finally {
+      other.kill();
+    }
+  });
+
+  it("7 nothing else is touched: another machine's, other names, files and links of such a name", async () => {
+    const pid = deadPid();
+    const [start, , , rest] = parts;
+    const foreign = left({ pid, start: "understudy-uploads-0123456789ab-" });
+    for (const name of ["understudy-AbCdEf", `understudy-uploads-${pid}`, "understudy-test-x"])
+      mkdirSync(join(parent, name));
+    writeFileSync(join(parent, `${start}${pid}-1-${rest}`), "a file");
+    mkdirSync(join(parent, "target"));
+    writeFileSync(join(parent, "target", "kept"), "");
+    symlinkSync(join(parent, "target"), join(parent, `${start}${pid}-2-${rest}`));
+    expect(await sweepLeftFolders()).toEqual([]);
+    expect(existsSync(join(parent, foreign, "blob-00000001"))).toBe(true);
+    expect(existsSync(join(parent, "target", "kept"))).toBe(true);
+  });
+
+  it("7 several servers that start at once share the work", async () => {
+    const pid = deadPid();
+    const names = Array.from({ length: 20 }, (_, i) => left({ pid, began: String(100 + i) }));
+    const removed = await Promise.all([sweepLeftFolders(), sweepLeftFolders(), sweepLeftFolders()]);
+    expect(new Set(removed.flat())).toEqual(new Set(names));
+    for (const name of names) expect(existsSync(join(parent, name))).toBe(false);
+  });
+
+  it("7 a folder for temporary things that is not there is no failure", async () => {
+    expect(await sweepLeftFolders(join(parent, "none"))).toEqual([]);
+  });
+
+  it("7 a process is known by its id and its start", () => {
+    expect(isProcessAlive(process.pid, startOfProcess(process.pid))).toBe(true);
+    expect(isProcessAlive(deadPid(), undefined)).toBe(false);
+  });
+});
