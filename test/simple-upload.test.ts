@@ -84,6 +84,30 @@ describe("4.6 simple upload", () => {
     expect(temporary.files()).toEqual([]);
   });
 
+  it("G13 a name or type that no file object could carry is 422, the longest name is taken", async () => {
+    const named = (name: string, type = "text/plain") => upload(fileForm("x", { name, type }));
+    const longest = await named("n".repeat(1024));
+    expect([longest.status, longest.body.filename.length]).toEqual([201, 1024]);
+    for (const name of ["n".repeat(1025), `${"n".repeat(10_000)}.txt`]) {
+      expectInvalid(await named(name), "file", name);
+    }
+    for (const type of ["text/*", "te~xt/plain", "text/a%b", `text/${"x".repeat(300)}`]) {
+      const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\ncontent-type: ${type}\r\n\r\nx\r\n--x--\r\n`;
+      const headers = { "content-type": "multipart/form-data; boundary=x" };
+      expectInvalid(await api.call("dan", "POST", `${FILES}/upload`, body, headers), "file", type);
+    }
+    expect(temporary.files()).toEqual([]);
+  });
+
+  it("G13 an input nobody chose a file for, and a path that names none, count as not sent", async () => {
+    for (const name of ["", "/", "dir/", "..", "."]) {
+      const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n\r\n--x--\r\n`;
+      const headers = { "content-type": "multipart/form-data; boundary=x" };
+      expectInvalid(await api.call("dan", "POST", `${FILES}/upload`, body, headers), "file", null);
+    }
+    expect(temporary.files()).toEqual([]);
+  });
+
   it("G09 an unknown part is ignored with a warning, or refused by setting", async () => {
     const form = fileForm("a");
     form.append("thumbnail", new Blob(["b"]), "b.png");

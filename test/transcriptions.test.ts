@@ -102,6 +102,34 @@ describe("transcriptions.list_sentences", () => {
     expect(data.sentences.at(-1).end).toBeLessThanOrEqual(body.data.sentences[0].start);
   });
 
+  it("4.11 from any page, next and previous lead to every sentence exactly once", async () => {
+    const whole = (await get("trans_short")).body.data.sentences;
+    const total = whole.length;
+    for (const limit of ["", "&limit=1", "&limit=2", `&limit=${total - 1}`, "&limit=1000"]) {
+      for (const offset of [0, 1, total - 1, total, total + 7]) {
+        const first = (await get("trans_short", `sentences?offset=${offset}${limit}`)).body;
+        const found = [...first.data.sentences];
+        for (let page = first; page.actions.next; ) {
+          page = (await follow(page.actions.next)).body;
+          found.push(...page.data.sentences);
+        }
+        for (let page = first; page.actions.previous; ) {
+          page = (await follow(page.actions.previous)).body;
+          found.unshift(...page.data.sentences);
+        }
+        expect(found, `offset=${offset}${limit}`).toEqual(whole);
+        await api.advance(60_000);
+      }
+    }
+  });
+
+  it("4.11 one without sentences has no other pages", async () => {
+    const { body } = await state("POST", "transcriptions", { organization_id: "org_acme" });
+    const page = (await get(body.transcription_id, "sentences?limit=5&offset=7")).body;
+    expect(page.metadata.total_count).toBe(0);
+    expect([page.actions.next, page.actions.previous]).toEqual([undefined, undefined]);
+  });
+
   it("4.11 G17 every link in actions works, from every format that has them", async () => {
     const answers = [
       await get("trans_interview", "sentences?limit=10&offset=10"),
@@ -307,6 +335,12 @@ describe("state of transcriptions", () => {
     expect((await get("trans_short")).body.data.audio_duration_seconds).toBe(960.5);
     const short = await state("PATCH", "transcriptions/trans_short", { audio_duration_seconds: 1 });
     expect([short.status, short.body.field]).toEqual([422, "audio_duration_seconds"]);
+    const over = { transcription_id: "trans_short", start: 1, end: 1000 };
+    expect((await state("POST", "sentences", over)).status).toBe(201);
+    expect((await get("trans_short")).body.data.audio_duration_seconds).toBe(1000);
+    expect((await state("PATCH", "transcriptions/trans_short", { audio_duration_seconds: 999 })).status).toBe(
+      422,
+    );
     const backwards = await state("POST", "sentences", { transcription_id: "trans_short", start: 5, end: 4 });
     expect([backwards.status, backwards.body.field]).toEqual([422, "end"]);
     const orphan = await state("POST", "sentences", { transcription_id: "trans_nope" });

@@ -6,6 +6,7 @@ import { type Api, startReference } from "./harness.ts";
 import {
   announce,
   cuttingRelay,
+  expectInvalid,
   MB,
   noise,
   privateTemporaryFolder,
@@ -38,6 +39,41 @@ describe("G13 broken connections", () => {
     }
     expect((await probe(upload_url)).status).toBe(200);
     expect(temporary.bytes().equals(content)).toBe(true);
+  });
+
+  it("G13 a probe does not finish an upload whose last byte is there but whose body goes on", async () => {
+    const { upload_url, gcs_path, announced } = await announce(api);
+    const register = () =>
+      api.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
+    const sender = request(upload_url, { method: "PUT", headers: { "transfer-encoding": "chunked" } });
+    sender.on("error", () => {});
+    sender.write("0123456789");
+    await vi.waitFor(async () =>
+      expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-9" }),
+    );
+    expectInvalid(await register(), "gcs_path");
+    // Its sender hangs up without an end of the body: nothing is missing, so nothing is to be resumed.
+    sender.destroy();
+    await vi.waitFor(async () => expect((await probe(upload_url)).status).toBe(200));
+    expect((await register()).status).toBe(201);
+  });
+
+  it("G13 a body that turns out longer than announced takes back nothing that a probe called whole", async () => {
+    const { upload_url } = await announce(api);
+    const status = new Promise<number>((resolve, reject) => {
+      const sender = request(
+        upload_url,
+        { method: "PUT", headers: { "transfer-encoding": "chunked" } },
+        (response) => resolve(response.resume().statusCode!),
+      );
+      sender.on("error", reject);
+      sender.write("0123456789");
+      void vi
+        .waitFor(async () => expect((await probe(upload_url)).range).toBe("bytes=0-9"))
+        .then(() => sender.end("and more"), reject);
+    });
+    expect(await status).toBe(422);
+    expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
   });
 
   it("G13 many PUTs of the same bytes at once take turns and all end well", async () => {

@@ -71,6 +71,7 @@ class FormReader {
   private readonly place: { space: FormSpace; settings: Settings; folder: string };
   private readonly writing: Promise<void>[] = [];
   private readonly outs: WriteStream[] = [];
+  private readonly nameless: string[] = [];
   private fieldBytes = 0;
   private taken = 0;
   private released = false;
@@ -131,7 +132,10 @@ class FormReader {
         form.on("error", (error) => settle(() => reject(unreadableForm((error as Error).message))));
         form.on("close", () => {
           Promise.all(this.writing).then(
-            () => settle(resolve),
+            () => {
+              this.dropUnchosen();
+              settle(resolve);
+            },
             (error) => settle(() => reject(error)),
           );
         });
@@ -161,7 +165,7 @@ class FormReader {
     this.fields[name] = value;
   }
 
-  /** Undefined for a file that nobody asked for, which is let pass unread. */
+  /** Undefined for a file that nobody asked for or that is none, which is let pass unread. */
   private addFile(
     name: string,
     stream: NodeJS.ReadableStream,
@@ -176,14 +180,22 @@ class FormReader {
       this.fields[name] = "";
       return undefined;
     }
+    // `..` and `dir/` name no file.
+    if (filename === "") return undefined;
     if (Object.hasOwn(this.files, name)) throw invalidInput(name, filename ?? null, "was sent twice");
     requireType(name, mimeType, file);
     const path = join(this.place.folder, `file-${this.writing.length}`);
     const received = { path, filename: filename ?? name, mime_type: mimeType, size: 0 };
     this.files[name] = received;
+    if (filename === undefined) this.nameless.push(name);
     const storing = this.store(stream, received, { name, limit: file.limit(this.place.settings) });
     this.writing.push(storing);
     return storing;
+  }
+
+  /** Nameless and empty: what a browser sends for an input that nobody chose a file for. */
+  private dropUnchosen(): void {
+    for (const name of this.nameless) if (this.files[name]?.size === 0) delete this.files[name];
   }
 
   private store(

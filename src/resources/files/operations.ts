@@ -4,7 +4,7 @@ import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { requireMember } from "../organizations/access.ts";
 import { passagesOfFile, passagesOfUpload } from "./extract-passages.ts";
 import { presentFile } from "./present.ts";
-import { insertFile, requireCompleted, storagePath } from "./rules.ts";
+import { insertFile, requireCompleted, requireDescribed, storagePath } from "./rules.ts";
 import { BUCKET, FileBody, FileName, FileSize, files, MimeType, uploads } from "./schema.ts";
 
 const params = Type.Object({ organization_id: Id("org_") });
@@ -119,7 +119,10 @@ export const uploadFile = operation({
   errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
   success: { status: 201, schema: FileBody },
   access: (call) => requireMember(call, call.params.organization_id),
-  prepare: (call) => passagesOfFile(call.files["file"]!),
+  async prepare({ files }) {
+    requireDescribed(files["file"]!);
+    return passagesOfFile(files["file"]!);
+  },
   handle({ params: { organization_id }, files: { file }, world, principal }, _organization, passages) {
     const { filename, mime_type, size } = file!;
     const made = insertFile(world, {

@@ -1,7 +1,18 @@
 import { invalidInput } from "../../contract/errors.ts";
+import type { ReceivedFile } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { fileEventData } from "./present.ts";
-import { BUCKET, type FileObject, files, fileTexts, type Upload, uploads } from "./schema.ts";
+import {
+  BUCKET,
+  type FileObject,
+  files,
+  fileTexts,
+  LONGEST_FILENAME,
+  LONGEST_TYPE,
+  MIME_TYPE,
+  type Upload,
+  uploads,
+} from "./schema.ts";
 
 const LONGEST_NAME_IN_PATH = 100;
 
@@ -41,6 +52,14 @@ export function insertFile(
   return file;
 }
 
+/** All bytes have arrived. Where it is over by now, it stays so. */
+export function completeUpload(tx: Transaction, id: string, crc32c: string | null): Upload {
+  const upload = tx.get(uploads, id)!;
+  if (upload.status !== "open") return upload;
+  tx.unschedule("expiry", id);
+  return tx.update(uploads, id, { status: "complete", completed_at: tx.now, crc32c });
+}
+
 /** Section 4.6, what registering announces again. */
 export interface Registration {
   filename: string;
@@ -77,6 +96,17 @@ export function requireCompleted(
     throw invalidInput("gcs_path", gcs_path, "the file registered from this upload was deleted");
   }
   return upload;
+}
+
+/**
+ * A form's file is described by its part's header; what an upload URL would refuse is refused here too.
+ * @throws ApiError INVALID_INPUT
+ */
+export function requireDescribed({ filename, mime_type }: ReceivedFile): void {
+  if (filename.length > LONGEST_FILENAME)
+    throw invalidInput("file", filename, `its name is longer than ${LONGEST_FILENAME} characters`);
+  if (mime_type.length > LONGEST_TYPE || !MIME_TYPE.test(mime_type))
+    throw invalidInput("file", mime_type, "its Content-Type is no MIME type");
 }
 
 const INCOMPLETE: Record<Exclude<Upload["status"], "complete">, string> = {

@@ -4,6 +4,7 @@ import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation, Reply } from "../../contract/operation.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type Placement, placementOf, tooMuch } from "./content-range.ts";
+import { completeUpload } from "./rules.ts";
 import { BUCKET, type Upload, uploads } from "./schema.ts";
 import { presentObject, StoredObject } from "./stored-object.ts";
 
@@ -53,11 +54,21 @@ export const putUpload = operation({
     { status: 308, headers: ["Range"], description: "Not complete; Range says what is held, if anything." },
   ],
   access: requireUpload,
-  async prepare({ headers }, upload, { services: { bytes }, stream }) {
-    if (upload.status === "complete") return { held: upload.file_size, crc32c: upload.crc32c };
+  async prepare({ headers }, upload, { services, stream }) {
+    const { bytes } = services;
+    if (upload.status === "complete") return { held: upload.file_size, probed: false, crc32c: upload.crc32c };
     const place = placementOf(headers, upload.file_size);
-    if (place.kind === "bytes") await receive(place);
-    return { held: bytes.size(upload.id), crc32c: bytes.crc32c(upload.id) };
+    if (place.kind === "probe") return { held: bytes.size(upload.id), probed: true, crc32c: null };
+    try {
+      await receive(place);
+    } catch (error) {
+      // The last byte makes it whole, also where the client hangs up before the end of its body.
+      if (bytes.size(upload.id) === upload.file_size) {
+        services.transact((tx) => completeUpload(tx, upload.id, bytes.crc32c(upload.id)));
+      }
+      throw error;
+    }
+    return { held: bytes.size(upload.id), probed: false, crc32c: bytes.crc32c(upload.id) };
 
     async function receive({ start, end }: Extract<Placement, { kind: "bytes" }>): Promise<void> {
       const missing = upload.file_size - bytes.size(upload.id);
@@ -66,18 +77,13 @@ export const putUpload = operation({
       if (outcome === "excess") throw tooMuch(headers["content-range"], upload.file_size);
     }
   },
-  handle({ world }, upload, { held, crc32c }) {
+  handle({ world }, upload, { held, probed, crc32c }) {
     if (upload.status === "complete") return presentObject(upload, world);
-    if (held < upload.file_size) {
+    // A probe that meets the last byte while it is being received must not decide for its sender.
+    if (probed || held < upload.file_size) {
       return new Reply(308, undefined, held === 0 ? {} : { Range: `bytes=0-${held - 1}` });
     }
-    const complete = world.update(uploads, upload.id, {
-      status: "complete",
-      completed_at: world.now,
-      crc32c,
-    });
-    world.unschedule("expiry", upload.id);
-    return presentObject(complete, world);
+    return presentObject(completeUpload(world, upload.id, crc32c), world);
   },
 });
 

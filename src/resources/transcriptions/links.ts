@@ -37,16 +37,20 @@ export function siblingLinks(place: Place) {
   };
 }
 
-/** `next` and `previous` where there is such a page. */
+/** The largest page (section 8). */
+const MOST = 1000;
+
+/** `next` and `previous` where there is such a page; whoever follows them meets each sentence once. */
 export function pageLinks(place: Place, { offset, limit, total }: Page) {
   const end = limit === undefined ? total : offset + limit;
   const links: { next?: Action; previous?: Action } = {};
   if (end < total) links.next = link(place, `sentences?limit=${limit}&offset=${end}`);
-  if (offset > 0) {
-    const size = limit ?? Math.min(1000, offset);
-    // From beyond the end, the page before is the last one that holds anything.
-    const before = Math.max(0, Math.min(offset, total) - size);
-    links.previous = link(place, `sentences?limit=${size}&offset=${before}`);
+  // From beyond the end, the page before is the last one that holds anything.
+  const start = Math.min(offset, total);
+  if (start > 0) {
+    const size = Math.min(limit ?? MOST, start);
+    // A shorter first page rather than one that repeats sentences of this one.
+    links.previous = link(place, `sentences?limit=${size}&offset=${start - size}`);
   }
   return links;
 }

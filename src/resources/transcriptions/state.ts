@@ -44,7 +44,7 @@ export const transcriptionRules: StateRules<Transcription> = {
     };
     if (before.status !== after.status && before.completed_at === after.completed_at)
       after.completed_at = after.status === "completed" ? tx.now : null;
-    const spoken = lastEnd(tx, after.transcription_id);
+    const spoken = longestEnd(tx, after.transcription_id);
     if (after.audio_duration_seconds < spoken) {
       throw invalidInput(
         "audio_duration_seconds",
@@ -82,13 +82,14 @@ export const sentenceRules: StateRules<Sentence> = {
   insert(tx, record) {
     requireSpan(tx, record);
     tx.insert(sentences, record);
-    touch(tx, record.transcription_id);
+    touch(tx, record.transcription_id, record.end);
     return record;
   },
   update(tx, before, after) {
     requireSpan(tx, after);
     tx.put(sentences, after);
-    for (const id of new Set([before.transcription_id, after.transcription_id])) touch(tx, id);
+    if (before.transcription_id !== after.transcription_id) touch(tx, before.transcription_id);
+    touch(tx, after.transcription_id, after.end);
     return after;
   },
   remove(tx, record) {
@@ -102,12 +103,12 @@ function requireSpan(tx: Transaction, { transcription_id, start, end }: Sentence
   if (end < start) throw invalidInput("end", end, "end must not lie before start");
 }
 
-/** The audio is at least as long as what is said in it. */
-function touch(tx: Transaction, transcription_id: string): void {
+/** The audio is at least as long as what is said in it; what ends last need not have begun last. */
+function touch(tx: Transaction, transcription_id: string, end = 0): void {
   const { audio_duration_seconds } = tx.get(transcriptions, transcription_id)!;
   tx.update(transcriptions, transcription_id, {
     updated_at: tx.now,
-    audio_duration_seconds: Math.max(audio_duration_seconds, lastEnd(tx, transcription_id)),
+    audio_duration_seconds: Math.max(audio_duration_seconds, end),
   });
 }
 
@@ -115,6 +116,14 @@ function lastEnd(tx: Transaction, transcription_id: string): number {
   const all = tx.index(sentences, "by_transcription", transcription_id);
   const [last] = all.size === 0 ? [] : all.page(all.size - 1, 1);
   return last?.end ?? 0;
+}
+
+/** Looks at all of them, for the rare change of a length. */
+function longestEnd(tx: Transaction, transcription_id: string): number {
+  let longest = 0;
+  for (const { end } of tx.index(sentences, "by_transcription", transcription_id))
+    longest = Math.max(longest, end);
+  return longest;
 }
 
 function milliseconds(seconds: number): number {
