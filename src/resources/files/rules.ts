@@ -105,7 +105,7 @@ export function requireCompleted(
 export function requireDescribed({ filename, mime_type }: ReceivedFile): void {
   if (filename.length > LONGEST_FILENAME)
     throw invalidInput("file", filename, `its name is longer than ${LONGEST_FILENAME} characters`);
-  if (mime_type.length > LONGEST_TYPE || !MIME_TYPE.test(mime_type))
+  if (mime_type.length > LONGEST_TYPE || !new RegExp(MIME_TYPE).test(mime_type))
     throw invalidInput("file", mime_type, "its Content-Type is no MIME type");
 }
 
