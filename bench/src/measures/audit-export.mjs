@@ -1,14 +1,21 @@
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { client } from "../client.mjs";
 import { atLeast, atMost, row } from "../rows.mjs";
 import { MB, median } from "../statistics.mjs";
 import { asEve, startUnderstudy } from "../subjects/understudy.mjs";
 
-export const about = "audit export of 10,000 rows";
+export const about = "audit export of 10,000 rows, read fast, slowly and not to its end";
 
 const PATH = "/v1/organizations/org_globex/audit-log/export";
 const ROWS = 10_000;
 const WARM_UP = 3;
 const EXPORTS = 60;
+// quality: what a slow reader may cost, and how soon one that leaves must be forgotten.
+const SLOW_BYTES_PER_SECOND = 100_000;
+const SLOW_SECONDS = 8;
+const SLOW_READERS = 4;
+const FORGOTTEN_WITHIN_MS = 1000;
 
 export async function measure({ log }) {
   const server = await startUnderstudy({ probe: true });
@@ -26,6 +33,8 @@ export async function measure({ log }) {
   }
   clearInterval(watch);
   const after = await server.ask("memory");
+  log(`${SLOW_READERS} slow readers, ${SLOW_SECONDS} s`);
+  const slow = await slowReaders(server);
   await Promise.all([api.close(), server.stop()]);
   const column = (key) => median(exports.map((one) => one[key]));
   const what = (text) => `audit export of 10,000 rows, ${text}`;
@@ -44,7 +53,56 @@ export async function measure({ log }) {
       unit: "MB more",
       goal: atMost(30, "MB"),
     }),
+    row({
+      what: what(`memory held by ${SLOW_READERS} readers of 100 KB/s`),
+      value: slow.held / MB,
+      unit: "MB more",
+      goal: atMost(30, "MB"),
+    }),
+    row({
+      what: what("memory still held a second after they left"),
+      value: slow.left / MB,
+      unit: "MB more",
+      goal: atMost(2, "MB"),
+    }),
   ];
+}
+
+/** Readers that take a little every 100 ms, measured half way through the export, and after they hung up. */
+async function slowReaders(server) {
+  const before = await server.ask("memory");
+  const { hostname, port } = new URL(server.url);
+  const readers = Array.from({ length: SLOW_READERS }, () => slowReader(hostname, Number(port)));
+  let held = 0;
+  for (let second = 0; second < SLOW_SECONDS; second++) {
+    await sleep(1000);
+    const now = await server.ask("memory");
+    held = Math.max(held, now.held - before.held, now.rss - before.rss);
+  }
+  if (readers.some(({ ended }) => ended())) throw new Error("a slow reader was done before it was measured");
+  for (const reader of readers) reader.leave();
+  await sleep(FORGOTTEN_WITHIN_MS);
+  const after = await server.ask("memory");
+  return { held: Math.max(0, held), left: Math.max(0, after.held - before.held) };
+}
+
+function slowReader(host, port) {
+  const socket = connect({ host, port, highWaterMark: 16 * 1024 });
+  let done = false;
+  socket.on("close", () => {
+    done = true;
+  });
+  socket.write(`GET ${PATH} HTTP/1.1\r\nHost: ${host}\r\napi-key: ${asEve["api-key"]}\r\n\r\n`);
+  // Paused, the socket fills the kernel's buffers, and the server has to wait.
+  socket.pause();
+  const timer = setInterval(() => socket.read(SLOW_BYTES_PER_SECOND / 10), 100);
+  return {
+    ended: () => done,
+    leave() {
+      clearInterval(timer);
+      socket.destroy();
+    },
+  };
 }
 
 async function timedExport(api) {
