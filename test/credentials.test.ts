@@ -1,28 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Answered, type Api, EPOCH, KEYS, startReference, type Who } from "./harness.ts";
+import { describe, expect, it } from "vitest";
+import { decisionOf, frame, REPARENT, TO_OPS } from "./frame.ts";
+import { EPOCH, KEYS, type Who } from "./harness.ts";
 import { stateRules } from "./state-rules.ts";
 
-const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
-const CONFIGS = "/v1/admin/connector/auth-configs";
-const TO_OPS = { new_parent_id: "dept_ops" };
-
-let api: Api;
-beforeEach(async () => {
-  api = await startReference();
-});
-afterEach(() => api.close());
-
-async function restart(settings: NonNullable<Parameters<typeof startReference>[0]>["settings"]) {
-  await api.close();
-  api = await startReference({ settings });
-}
-
-const configs = (headers: Record<string, string> = {}, who?: Who) =>
-  api.call(who, "GET", CONFIGS, undefined, headers);
-const decision = ({ headers }: Answered) => headers.get("x-sandbox-decision");
-/** One window's worth of requests less would do as well; this is the cheapest plan that has a limit. */
-const limitTo = (organization: string, rate_limit: number) =>
-  stateRules(api, "organizations").patch(organization, { rate_limit });
+const api = frame();
+const { configs, limitTo, restart } = api;
 
 describe("section 5: credentials", () => {
   it.each([
@@ -64,7 +46,7 @@ describe("section 5: credentials", () => {
         timestamp: EPOCH,
       },
     });
-    expect(decision(answer)).toBe("auth");
+    expect(decisionOf(answer)).toBe("auth");
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
     expect(answer.headers.get("service-organization")).toBeNull();
   });
@@ -141,7 +123,7 @@ describe("G04: the order of the checks", () => {
 
   it("G04 an unknown route comes before credentials and is not counted", async () => {
     const answer = await api.call("ada", "GET", "/v1/nothing");
-    expect([answer.status, answer.body.error.code, decision(answer)]).toEqual([
+    expect([answer.status, answer.body.error.code, decisionOf(answer)]).toEqual([
       404,
       "RESOURCE_NOT_FOUND",
       "route",
@@ -172,7 +154,7 @@ describe("G04: the order of the checks", () => {
     const seen: [number, string | undefined, string | null][] = [];
     const step = async (who: Who | undefined, path: string, body: unknown) => {
       const answer = await api.call(who, "POST", path, body, typeof body === "string" ? json : {});
-      seen.push([answer.status, answer.body.error?.code, decision(answer)]);
+      seen.push([answer.status, answer.body.error?.code, decisionOf(answer)]);
     };
     const nowhere = REPARENT.replace("org_acme", "org_nowhere");
     const malformed = nowhere.replace("dept_ml", "ml");

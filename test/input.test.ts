@@ -1,25 +1,11 @@
 import { connect } from "node:net";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, KEYS, startReference, type Who } from "./harness.ts";
+import { describe, expect, it } from "vitest";
+import { CONFIGS, frame, REPARENT, TO_OPS } from "./frame.ts";
+import { KEYS } from "./harness.ts";
 import { stateRules } from "./state-rules.ts";
 
-const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
-const CONFIGS = "/v1/admin/connector/auth-configs";
-const TO_OPS = { new_parent_id: "dept_ops" };
-
-let api: Api;
-beforeEach(async () => {
-  api = await startReference();
-});
-afterEach(() => api.close());
-
-async function restart(settings: NonNullable<Parameters<typeof startReference>[0]>["settings"]) {
-  await api.close();
-  api = await startReference({ settings });
-}
-
-const configs = (headers: Record<string, string> = {}, who?: Who) =>
-  api.call(who, "GET", CONFIGS, undefined, headers);
+const api = frame();
+const { configs, restart } = api;
 
 describe("G08, G09: input", () => {
   it("G08 the path is judged before the body, the field named as it was declared", async () => {

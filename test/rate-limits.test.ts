@@ -1,28 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Answered, type Api, EPOCH, KEYS, startReference, type Who } from "./harness.ts";
-import { stateRules } from "./state-rules.ts";
+import { describe, expect, it } from "vitest";
+import { decisionOf, frame, REPARENT, TO_OPS } from "./frame.ts";
+import { EPOCH, KEYS, type Who } from "./harness.ts";
 
-const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
-const CONFIGS = "/v1/admin/connector/auth-configs";
-const TO_OPS = { new_parent_id: "dept_ops" };
-
-let api: Api;
-beforeEach(async () => {
-  api = await startReference();
-});
-afterEach(() => api.close());
-
-async function restart(settings: NonNullable<Parameters<typeof startReference>[0]>["settings"]) {
-  await api.close();
-  api = await startReference({ settings });
-}
-
-const configs = (headers: Record<string, string> = {}, who?: Who) =>
-  api.call(who, "GET", CONFIGS, undefined, headers);
-const decision = ({ headers }: Answered) => headers.get("x-sandbox-decision");
-/** One window's worth of requests less would do as well; this is the cheapest plan that has a limit. */
-const limitTo = (organization: string, rate_limit: number) =>
-  stateRules(api, "organizations").patch(organization, { rate_limit });
+const api = frame();
+const { configs, limitTo, restart } = api;
 
 describe("section 8: rate limits", () => {
   const limitOf = async (who: Who) => (await configs({}, who)).headers.get("x-ratelimit-limit");
@@ -86,7 +67,7 @@ describe("section 8: rate limits", () => {
     });
     expect(answer.headers.get("retry-after")).toBe("30");
     expect(answer.headers.get("x-ratelimit-remaining")).toBe("0");
-    expect(decision(answer)).toBe("rate-limit");
+    expect(decisionOf(answer)).toBe("rate-limit");
   });
 
   it("G07 windows are minutes of the sandbox's clock: the next one is fresh", async () => {

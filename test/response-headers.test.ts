@@ -1,23 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Api, startReference, type Who } from "./harness.ts";
+import { describe, expect, it } from "vitest";
+import { frame, REPARENT, TO_OPS } from "./frame.ts";
 
-const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
-const CONFIGS = "/v1/admin/connector/auth-configs";
-const TO_OPS = { new_parent_id: "dept_ops" };
-
-let api: Api;
-beforeEach(async () => {
-  api = await startReference();
-});
-afterEach(() => api.close());
-
-async function restart(settings: NonNullable<Parameters<typeof startReference>[0]>["settings"]) {
-  await api.close();
-  api = await startReference({ settings });
-}
-
-const configs = (headers: Record<string, string> = {}, who?: Who) =>
-  api.call(who, "GET", CONFIGS, undefined, headers);
+const api = frame();
+const { configs, restart } = api;
 
 describe("section 9: response headers", () => {
   it("9 every answer carries version, request id, processing time and organization", async () => {

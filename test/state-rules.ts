@@ -14,7 +14,7 @@ interface Done {
 }
 
 /** Runs a collection's state rules in the default sandbox, without the control API around them. */
-export function stateRules(api: Api, name: string) {
+export function stateRules(api: Pick<Api, "understudy">, name: string) {
   const owner = RESOURCES.find(({ collections }) => collections.some((known) => known.name === name))!;
   const collection = owner.collections.find((known) => known.name === name) as AnyCollection;
   const rules = (owner.state?.[name] ?? {}) as StateRules<Row>;
