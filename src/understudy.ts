@@ -7,6 +7,7 @@ import type { Settings } from "./contract/settings.ts";
 import { createGuard } from "./control/guard.ts";
 import { createControl } from "./control/handle-control.ts";
 import { createInternal, type Mount } from "./control/internal.ts";
+import { recordsRefusal } from "./control/limits.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
 import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
 import { createFaults } from "./faults/create-faults.ts";
@@ -174,6 +175,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       router: new Router(operations),
       identify,
       requireBudget,
+      refusal: recordsRefusal(control.limits),
       services: (sandbox) => servicesOf(sandbox, parts),
       formSpace: (sandbox) => uploads.of(sandbox),
       durable,

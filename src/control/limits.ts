@@ -1,23 +1,86 @@
+import type { Answer } from "../http/exchange.ts";
+import { refreshTokens } from "../resources/auth/schema.ts";
+import { uploads } from "../resources/files/schema.ts";
 import type { Root } from "../state/root.ts";
+import type { Transaction } from "../state/transaction.ts";
+import type { World } from "../state/world.ts";
+import { outgoing } from "../webhooks/outgoing.ts";
+import { receivers } from "../webhooks/receiver-record.ts";
 import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
 import { recordsOf } from "./sandbox-body.ts";
 
+/** What a client can make any number of although no collection of the state API shows it. */
+const HELD = [refreshTokens.name, uploads.name, outgoing.name, receivers.name];
+
 /** interfaces 7: in shared mode nobody may take the server's whole memory. @throws Problem 409 */
 export function requireRoom(server: ControlServer, limit: keyof Limits, wanted: number): void {
   const most = server.limits?.[limit];
-  if (most === undefined || wanted <= most) return;
-  throw new Problem(409, {
-    kind: "limit-reached",
-    title: "A limit of this shared server is reached",
-    detail: `This would make ${wanted} ${WORDS[limit]}; ${most} are allowed. Delete what is no longer needed, or ask whoever runs the server to raise the limit.`,
-    extension: { limit, allowed: most, wanted },
-  });
+  if (most !== undefined && wanted > most) throw limitReached(409, { limit, allowed: most, wanted });
 }
 
 /** @throws Problem 409 */
 export function requireRoomForRecords(server: ControlServer, root: Root, more = 0): void {
-  if (server.limits !== undefined) requireRoom(server, "records", recordsOf(root) + more);
+  if (server.limits !== undefined) requireRoom(server, "records", heldRecords(root) + more);
+}
+
+/**
+ * The same for what a transaction has done so far, audit entries and all; to be asked at its end, so that it
+ * is undone as a whole. @throws Problem 409
+ */
+export function requireRoomAfter(server: ControlServer, world: World, tx: Transaction): void {
+  const most = server.limits?.records;
+  const wanted = most === undefined ? undefined : beyond(most, world, tx);
+  if (wanted !== undefined) requireRoom(server, "records", wanted);
+}
+
+/**
+ * The control layer's refusal of an emulated request that would leave its sandbox with too many records, by
+ * the very count that control calls are refused by; undefined where the server has no limits. It is a 507, not
+ * one of the service's own 429s, since waiting does not help and no client should mistake it for the service.
+ */
+export function recordsRefusal(
+  limits: Limits | undefined,
+): ((world: World, tx: Transaction) => Answer | undefined) | undefined {
+  if (limits === undefined) return undefined;
+  return (world, tx) => {
+    const wanted = beyond(limits.records, world, tx);
+    if (wanted === undefined) return undefined;
+    const { body } = limitReached(507, { limit: "records", allowed: limits.records, wanted });
+    return {
+      status: 507,
+      headers: {},
+      content_type: "application/problem+json",
+      body: JSON.stringify(body),
+    };
+  };
+}
+
+/**
+ * How many records there would be, if those are too many and the transaction adds to them, be it by the
+ * deliveries of what it emits. What only reads, changes or deletes goes through: it is the way out.
+ */
+function beyond(most: number, { root }: World, tx: Transaction): number | undefined {
+  const wanted = heldRecords(tx.result());
+  if (wanted <= most) return undefined;
+  return tx.emitted.length > 0 || wanted > heldRecords(root) ? wanted : undefined;
+}
+
+/** A sum over some thirty tables, each of which knows its size. */
+function heldRecords(root: Root): number {
+  return HELD.reduce((sum, name) => sum + (root.tables[name]?.size ?? 0), recordsOf(root));
+}
+
+function limitReached(
+  status: number,
+  { limit, allowed, wanted }: { limit: keyof Limits; allowed: number; wanted: number },
+): Problem {
+  return new Problem(status, {
+    kind: "limit-reached",
+    title: "A limit of this shared server is reached",
+    detail: `This would make ${wanted} ${WORDS[limit]}; ${allowed} are allowed. Delete what is no longer needed, or ask whoever runs the server to raise the limit.`,
+    extension: { limit, allowed, wanted },
+  });
 }
 
 const WORDS: Record<keyof Limits, string> = {

@@ -10,6 +10,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { EVENT_SHAPES } from "../webhooks/event-data.ts";
 import { sampleData } from "../webhooks/event-samples.ts";
 import { attemptsEnded } from "../webhooks/outgoing.ts";
+import { requireRoomAfter } from "./limits.ts";
 import { type AnyControlOperation, type ControlServer, controlOperation, S } from "./operation.ts";
 import { unprocessable } from "./problem.ts";
 import { aboutObject } from "./webhooks-event-object.ts";
@@ -35,6 +36,7 @@ export const triggerEvent = controlOperation({
     const queued = world.transact((tx) => {
       const { event, organization_id, data } = eventOf(body as Trigger, tx, server);
       tx.emit(event, organization_id, data);
+      requireRoomAfter(server, world, tx);
       return tx;
     });
     const ids = enqueuedIn(queued);

@@ -3,6 +3,7 @@ import { noContent } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { type ReceiverAnswer, ReceiverAnswers, unreadableDelay } from "../webhooks/answer.ts";
 import { type Receiver, receivers } from "../webhooks/receiver-record.ts";
+import { requireRoomAfter } from "./limits.ts";
 import { type AnyControlOperation, type ControlCall, controlOperation, S } from "./operation.ts";
 import { unknownName, unprocessable } from "./problem.ts";
 
@@ -25,9 +26,13 @@ export const createReceiver = controlOperation({
   handle(call) {
     const { answers = [200], secret = null } = call.body ?? {};
     requireReadable(answers);
-    const receiver = call.sandbox.world.transact((tx) =>
-      tx.insert(receivers, { id: tx.newestFirstId("rcv_"), answers, secret, served: 0, created_at: tx.now }),
-    );
+    const { world } = call.sandbox;
+    const receiver = world.transact((tx) => {
+      const id = tx.newestFirstId("rcv_");
+      const made = tx.insert(receivers, { id, answers, secret, served: 0, created_at: tx.now });
+      requireRoomAfter(call.server, world, tx);
+      return made;
+    });
     return present(call, receiver);
   },
 });

@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import type { StrikeEffect } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
+import type { World } from "../state/world.ts";
 import { checkResponse, errorAnswer, internalError, toAnswer } from "./answer.ts";
 import { BodyStream } from "./body-stream.ts";
 import type { Answer, Exchange } from "./exchange.ts";
@@ -24,6 +25,8 @@ export interface PipelineParts {
   ) => Identity | undefined | Promise<Identity | undefined>;
   /** Section 8's hierarchy, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
+  /** interfaces 7: the control layer's answer where a shared server's sandbox would grow too large. */
+  refusal: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
   services: (sandbox: Sandbox) => Services;
   /** Where multipart files of this sandbox are received. */
   formSpace: (sandbox: Sandbox) => FormSpace;
@@ -137,6 +140,8 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     const { bound, loaded } = admit(tx);
     const result = operation.handle(bound, loaded, prepared);
     checkResponse(operation, result);
+    const full = parts.refusal?.(sandbox.world, tx);
+    if (full !== undefined) throw new Struck("limit", full);
     return result;
   });
   step.spendTokens(exchange, value);

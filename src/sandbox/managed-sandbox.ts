@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
 import { type ClockMode, makeClock } from "../state/clock.ts";
+import type { Root } from "../state/root.ts";
 import { World } from "../state/world.ts";
 import type { FaultGate } from "./fault-gate.ts";
 import { Journal } from "./journal.ts";
@@ -49,11 +50,13 @@ export class ManagedSandbox implements Sandbox {
    * Everything as on the first day; settings and snapshots stay, the clock keeps its mode.
    * @throws DocumentError when the fixture is unknown or wrong; nothing has changed then
    */
-  reset(change: { fixture?: string | object; seed?: number } = {}): void {
+  reset(change: { fixture?: string | object; seed?: number; admit?: (root: Root) => void } = {}): void {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
     const seed = change.seed ?? this.seed;
     // Built before anything is thrown away: a fixture that cannot be built must not cost the old world.
-    source.root(seed, this.settings);
+    const root = source.root(seed, this.settings);
+    // So must one that is too large for this server.
+    change.admit?.(root);
     const { mode, rate } = this.world.clock;
     this.world.close();
     this.parts.onDiscard(this);

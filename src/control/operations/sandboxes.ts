@@ -3,8 +3,10 @@ import Type from "typebox";
 import { noContent } from "../../contract/operation.ts";
 import { DocumentError } from "../../documents/document-error.ts";
 import { type ManagedSandbox, SANDBOX_NAME } from "../../sandbox/registry.ts";
+import type { Root } from "../../state/root.ts";
 import { checkSettings } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
+import { faultsOf } from "../faults-body.ts";
 import { requireRoom, requireRoomForRecords } from "../limits.ts";
 import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
@@ -117,8 +119,9 @@ const resetSandbox = controlOperation({
       { additionalProperties: false },
     ),
   },
-  handle({ body = {}, sandbox, origin }) {
-    fixtureErrors(() => sandbox.reset(body));
+  handle({ body = {}, sandbox, server, origin }) {
+    const admit = (root: Root) => requireRoomForRecords(server, root);
+    fixtureErrors(() => sandbox.reset({ ...body, admit }));
     return presentSandbox(sandbox, origin);
   },
 });
@@ -145,6 +148,7 @@ function settled(server: ControlServer, origin: string, make: () => ManagedSandb
   const sandbox = make();
   try {
     requireRoomForRecords(server, sandbox.world.root);
+    if (server.limits !== undefined) requireRoom(server, "rules", faultsOf(sandbox).rules.all().length);
     return presentSandbox(sandbox, origin);
   } catch (error) {
     server.sandboxes.delete(sandbox.name);

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { noContent } from "../../contract/operation.ts";
 import type { StateActor } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { requireRoomForRecords } from "../limits.ts";
+import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
 import { type AnyControlOperation, type ControlCall, controlOperation, S } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import {
@@ -10,10 +10,11 @@ import {
   insertRecord,
   removeRecord,
   requireRecord,
+  type Target,
   updateRecord as update,
 } from "../state/change-records.ts";
 import { matcherFor } from "../state/filter-records.ts";
-import { stateCollection, stateCollections } from "../state/state-collection.ts";
+import { type StateCollection, stateCollection, stateCollections } from "../state/state-collection.ts";
 
 /** More than a sandbox may hold: whoever names no limit gets all that match. */
 const MOST = 1_000_000;
@@ -90,7 +91,7 @@ const createRecord = controlOperation({
     const { sandbox, server, body = {} } = call;
     const state = stateCollection(server.resources, nameIn(call));
     requireRoomForRecords(server, sandbox.world.root, 1);
-    return insertRecord({ state, sandbox, actor: actorOf(call) }, body);
+    return insertRecord(targetOf(call, state), body);
   },
 });
 
@@ -115,9 +116,9 @@ const updateRecord = controlOperation({
   query: ChangeQuery,
   body: { schema: AnyFields },
   handle(call) {
-    const { sandbox, server, body } = call;
+    const { server, body } = call;
     const state = stateCollection(server.resources, nameIn(call));
-    return update({ state, sandbox, actor: actorOf(call) }, idIn(call), body);
+    return update(targetOf(call, state), idIn(call), body);
   },
 });
 
@@ -128,9 +129,8 @@ const deleteRecord = controlOperation({
   summary: "Delete a record with what belongs to it",
   query: ChangeQuery,
   handle(call) {
-    const { sandbox, server } = call;
-    const state = stateCollection(server.resources, nameIn(call));
-    removeRecord({ state, sandbox, actor: actorOf(call) }, idIn(call));
+    const state = stateCollection(call.server.resources, nameIn(call));
+    removeRecord(targetOf(call, state), idIn(call));
     return noContent();
   },
 });
@@ -146,6 +146,12 @@ function idIn({ params }: ControlCall): string {
 function present(world: { catchUp(): void; read(): Transaction }): Transaction {
   world.catchUp();
   return world.read();
+}
+
+function targetOf(call: ControlCall, state: StateCollection): Target {
+  const { sandbox, server } = call;
+  const admit = (tx: Transaction) => requireRoomAfter(server, sandbox.world, tx);
+  return { state, sandbox, actor: actorOf(call), admit };
 }
 
 /** G31: on whose behalf; unknown users are refused rather than written into a log. */

@@ -8,17 +8,19 @@ import type { StateCollection } from "./state-collection.ts";
 
 export type Fields = Record<string, unknown>;
 
-interface Target {
+export interface Target {
   state: StateCollection;
   sandbox: ManagedSandbox;
   actor: StateActor;
+  /** Asked once everything is done, before it is committed. @throws Problem 409 (interfaces 7) */
+  admit: (tx: Transaction) => void;
 }
 
 /**
  * POST: what was given is kept, the rules derive, the rest is filled plausibly from the sandbox's seed.
  * @throws Problem 409 for an id in use, 422 for anything that cannot be
  */
-export async function insertRecord({ state, sandbox, actor }: Target, given: Fields): Promise<object> {
+export async function insertRecord({ state, sandbox, actor, admit }: Target, given: Fields): Promise<object> {
   state.check(given);
   // Before the transaction, which must not wait; and not at the server's start, which must not pay for it.
   const { fillFromSchema } = await import("../../fixtures/filler.ts");
@@ -33,12 +35,14 @@ export async function insertRecord({ state, sandbox, actor }: Target, given: Fie
     if (given[collection.idField] === undefined) requireFree(tx, collection, record[collection.idField]);
     record = inOrder(record, state);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
-    return wholeRecord(state, tx, inserted);
+    const whole = wholeRecord(state, tx, inserted);
+    admit(tx);
+    return whole;
   });
 }
 
 /** PATCH: the rules keep the API's invariants. @throws Problem 404, 422 */
-export function updateRecord({ state, sandbox, actor }: Target, id: string, given: Fields): object {
+export function updateRecord({ state, sandbox, actor, admit }: Target, id: string, given: Fields): object {
   const { collection, rules } = state;
   state.check(given);
   const { idField } = collection;
@@ -49,17 +53,19 @@ export function updateRecord({ state, sandbox, actor }: Target, id: string, give
     const before = requireRecord(tx, collection, id);
     const after = { ...before, ...state.toStored(given, tx) };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
+    admit(tx);
     return present(state, tx, updated);
   });
 }
 
 /** DELETE: takes with it what the API would. @throws Problem 404 */
-export function removeRecord({ state, sandbox, actor }: Target, id: string): void {
+export function removeRecord({ state, sandbox, actor, admit }: Target, id: string): void {
   const { collection, rules } = state;
   sandbox.world.transact((tx) => {
     const record = requireRecord(tx, collection, id);
     if (rules.remove) rules.remove(tx, record, actor);
     else tx.remove(collection, id);
+    admit(tx);
   });
 }
 
