@@ -11,12 +11,18 @@ describe("console", () => {
   it.each([
     ["/_console", "text/html"],
     ["/_console/app.js", "text/javascript"],
+    ["/_console/client.js", "text/javascript"],
+    ["/_console/journal.js", "text/javascript"],
     ["/_console/style.css", "text/css"],
   ])("interfaces 2 %s is there, as the banner says", async (path, type) => {
     const { status, headers, text } = await api.call(undefined, "GET", path);
     expect(status).toBe(200);
     expect(headers.get("content-type")).toContain(type);
-    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    const policy = headers.get("content-security-policy");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy).not.toMatch(/unsafe|\*|http/);
+    expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
     expect(text.length).toBeGreaterThan(100);
   });
 

@@ -1,4 +1,5 @@
 import type { CoverageMatrix, CoveredOperation } from "./coverage.ts";
+import { escapeHtml, htmlPage } from "./html-page.ts";
 
 interface Column {
   key: string;
@@ -7,46 +8,54 @@ interface Column {
 }
 
 const STYLE = `
-:root { color-scheme: light dark; --line: #8886; --never: #cf222e; --hit: 26 127 55; }
-@media (prefers-color-scheme: dark) { :root { --never: #ff7b72; --hit: 74 194 107; } }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; }
-h1 { font-size: 1.4rem; } .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { border: 1px solid var(--line); padding: .25rem .45rem; }
-thead th.outcome { height: 13rem; vertical-align: bottom; padding: .4rem 0; }
-thead th.outcome span { writing-mode: vertical-rl; transform: rotate(180deg); font-weight: 500; font-size: 13px; }
-tbody th { text-align: left; font-weight: 500; white-space: nowrap; position: sticky; left: 0; background: Canvas; }
-tbody th small { opacity: .75; }
-td { text-align: center; min-width: 2rem; } td.none { border-style: dotted; }
-td.never { color: var(--never); } td.hit { background: rgb(var(--hit) / var(--heat)); }
-td.percent { text-align: right; }
+:root { --hit: 26 127 55; } @media (prefers-color-scheme: dark) { :root { --hit: 60 170 92; } }
+body { max-width: none; }
+.legend { display: flex; flex-wrap: wrap; gap: .3rem 1.25rem; margin: .75rem 0; padding: 0; list-style: none; }
+.legend span { display: inline-block; min-width: 2rem; margin-right: .35rem; padding: 0 .3rem; text-align: center; border: 1px solid var(--line); }
+.map { overflow: auto; width: fit-content; max-width: 100%; max-height: 92vh; border: 1px solid var(--line); }
+.map table { border-collapse: separate; border-spacing: 0; width: auto; }
+.map th, .map td { border: 0 solid var(--line); border-width: 0 1px 1px 0; padding: .2rem .45rem; }
+.map thead th { position: sticky; top: 0; z-index: 1; background: var(--page); color: var(--ink); }
+.map thead th:first-child { left: 0; z-index: 3; }
+.map .outcome { height: 14.5rem; padding: .4rem .2rem; text-align: center; }
+.map .outcome span { writing-mode: vertical-rl; transform: rotate(180deg); font: 500 12px/1.2 system-ui, sans-serif; }
+.map tbody th { position: sticky; left: 0; background: var(--page); font-weight: 500; white-space: nowrap; overflow-wrap: normal; }
+.map tbody tr:hover th { background: var(--soft); }
+.map small { color: var(--quiet); }
+.map td { text-align: center; min-width: 1.9rem; vertical-align: middle; }
+.map td.seen { text-align: right; white-space: nowrap; } .map td.other { text-align: left; overflow-wrap: normal; }
+.none { background: repeating-linear-gradient(135deg, transparent 0 4px, var(--soft) 4px 5px); }
+.never { color: var(--bad); background: var(--bad-soft); }
+.hit { background: rgb(var(--hit) / var(--heat)); font-weight: 600; }
+@media (max-width: 50rem) {
+  body { padding: 1rem; }
+  .map tbody th, .map thead th:first-child { max-width: 9rem; min-width: 9rem; white-space: normal; font-size: .87rem; }
+}
 `;
 
 /** The heat map as one page that needs neither network nor scripts. */
 export function coverageHtml(matrix: CoverageMatrix, title: string): string {
   const columns = columnsOf(matrix);
   const most = Math.max(1, ...matrix.operations.flatMap(({ outcomes }) => outcomes.map(({ hits }) => hits)));
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escapeHtml(title)}: ${matrix.percent} percent</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<h1>${escapeHtml(title)}: ${matrix.percent} percent</h1>
-<p>${matrix.covered} of ${matrix.total} documented outcomes were seen. A number is how often; 0 in red was never seen; an empty cell is not documented.</p>
-<div class="scroll"><table>
-<thead><tr><th scope="col">Operation</th><th scope="col">%</th>${columns.map(headHtml).join("")}<th scope="col">Other</th></tr></thead>
+  const headline = `${title}: ${matrix.percent} percent`;
+  return htmlPage({
+    title: headline,
+    style: STYLE,
+    body: `<h1>${escapeHtml(headline)}</h1>
+<p>${matrix.covered} of ${matrix.total} documented outcomes were seen so far.${matrix.covered === 0 ? " Nothing was asked of it yet." : ""}</p>
+<ul class="legend">
+<li><span class="hit" style="--heat: .25">1</span>seen, and how often; the more, the darker</li>
+<li><span class="never">0</span>documented, never seen</li>
+<li><span class="none">&nbsp;</span>not documented for this operation</li>
+<li class="quiet">Other: seen without being documented, such as a fault's bare 5xx; 0 is no answer at all</li>
+</ul>
+<div class="map" role="region" aria-label="Operations and their outcomes" tabindex="0"><table>
+<thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(headHtml).join("")}<th scope="col">Other</th></tr></thead>
 <tbody>
 ${matrix.operations.map((row) => rowHtml(row, columns, most)).join("\n")}
 </tbody>
-</table></div>
-</body>
-</html>
-`;
+</table></div>`,
+  });
 }
 
 function columnsOf({ operations }: CoverageMatrix): Column[] {
@@ -59,7 +68,7 @@ function columnsOf({ operations }: CoverageMatrix): Column[] {
 }
 
 function keyOf(status: number, code: string | null): string {
-  return `${status} ${code ?? "success"}`;
+  return code === null && status >= 400 ? `${status} as documented` : `${status} ${code ?? "success"}`;
 }
 
 function headHtml({ key }: Column): string {
@@ -69,27 +78,23 @@ function headHtml({ key }: Column): string {
 function rowHtml(row: CoveredOperation, columns: readonly Column[], most: number): string {
   const hits = new Map(row.outcomes.map((outcome) => [keyOf(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
-  const cells = columns.map(({ key }) => cellHtml(hits.get(key), most)).join("");
+  const cells = columns.map(({ key }) => cellHtml(row, key, { hits: hits.get(key), most })).join("");
+  const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;
   const place = `${row.method} ${row.path}`;
-  return `<tr><th scope="row" title="${escapeHtml(place)}">${escapeHtml(row.operation)} <small>${escapeHtml(row.section)}</small></th><td class="percent">${row.percent}</td>${cells}<td>${escapeHtml(other)}</td></tr>`;
+  const name = escapeHtml(row.operation).replace(/[._]/g, "$&<wbr>");
+  return `<tr><th scope="row" title="${escapeHtml(place)}">${name} <small>${escapeHtml(row.section)}</small></th><td class="seen">${seen}</td>${cells}<td class="other">${escapeHtml(other)}</td></tr>`;
 }
 
-function cellHtml(hits: number | undefined, most: number): string {
+function cellHtml(
+  { operation }: CoveredOperation,
+  key: string,
+  { hits, most }: { hits: number | undefined; most: number },
+): string {
   if (hits === undefined) return '<td class="none"></td>';
-  if (hits === 0) return '<td class="never">0</td>';
+  // Far from its heads in a map this large, a cell says itself what it stands for.
+  const title = `title="${escapeHtml(`${operation}: ${key}`)}"`;
+  if (hits === 0) return `<td class="never" ${title}>0</td>`;
   // By order of magnitude: a poll of ten thousand must not pale the error that was seen once.
   const heat = 0.25 + 0.5 * (Math.log1p(hits) / Math.log1p(most));
-  return `<td class="hit" style="--heat: ${heat.toFixed(2)}">${hits}</td>`;
-}
-
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+  return `<td class="hit" style="--heat: ${heat.toFixed(2)}" ${title}>${hits}</td>`;
 }

@@ -1,18 +1,21 @@
 import type { JournalEntry } from "../client/types.ts";
 import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
+import { escapeHtml, htmlPage, instantHtml } from "./html-page.ts";
 
 const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --ok: #1a7f37; --bad: #cf222e; }
-@media (prefers-color-scheme: dark) { :root { --ok: #4ac26b; --bad: #ff7b72; } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2rem; overflow-wrap: anywhere; }
-.passed { color: var(--ok); } .failed, .error { color: var(--bad); }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
-code, pre { font: 13px/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
-pre { white-space: pre-wrap; background: var(--soft); padding: .6rem; margin: .3rem 0; max-height: 40rem; overflow: auto; }
-summary { cursor: pointer; }
+.all-passed { color: var(--ok); } .some-failed { color: var(--bad); }
+tbody th { font-weight: 600; }
+.runs { min-width: 42rem; } .journal { min-width: 46rem; }
+.runs td { white-space: nowrap; } .runs .number { padding-right: 1.5rem; }
+.runs th:first-child { min-width: 9rem; }
+.journal details { margin: 0; } .journal td { overflow-wrap: break-word; }
+.journal td:first-child { white-space: nowrap; width: 1%; }
+section { border-top: 1px solid var(--line); margin-top: 1.75rem; scroll-margin-top: .5rem; }
+section h2 { margin-top: 1.25rem; }
+.why { color: var(--bad); padding-left: 1.4rem; }
+details { margin: .35rem 0; }
+details pre { max-height: 40rem; overflow: auto; }
+details ul { margin: .3rem 0; padding-left: 1.4rem; }
 `;
 
 /** What the page carries of a bundle; a larger one is left to the control API. */
@@ -20,78 +23,100 @@ const LARGEST_BUNDLE = 4 * 1024 * 1024;
 
 /** interfaces 2: the suite as one page that needs neither network nor scripts. */
 export function suiteHtml(suite: SuiteResult): string {
-  const { ok, passed, total, command, duration_ms, scenarios } = suite;
-  const title = ok ? `All ${total} scenarios passed` : `${total - passed} of ${total} scenarios failed`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<h1 class="${ok ? "passed" : "failed"}">${escapeHtml(title)}</h1>
+  const { command, duration_ms, scenarios } = suite;
+  const title = headline(suite);
+  const head = ["Scenario", "Result", "Exit", "Rules struck", "Expectations met", "Requests", "Time"];
+  const numeric = new Set(["Exit", "Requests", "Time"]);
+  return htmlPage({
+    title,
+    style: STYLE,
+    body: `<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${escapeHtml(title)}</h1>
 <p><code>${escapeHtml(command.join(" "))}</code>, ${seconds(duration_ms)}</p>
-<div class="scroll"><table>
-<thead><tr><th scope="col">Scenario</th><th scope="col">Result</th><th scope="col">Exit</th><th scope="col">Rules struck</th><th scope="col">Expectations met</th><th scope="col">Requests</th><th scope="col">Time</th></tr></thead>
+<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario struck at least once, and every expectation is met.</p>
+<div class="scroll" role="region" aria-label="Scenarios" tabindex="0"><table class="runs">
+<thead><tr>${head.map((text) => `<th scope="col"${numeric.has(text) ? ' class="number"' : ""}>${text}</th>`).join("")}</tr></thead>
 <tbody>
 ${scenarios.map(rowHtml).join("\n")}
 </tbody>
 </table></div>
-${scenarios.map(sectionHtml).join("\n")}
-</body>
-</html>
-`;
+${scenarios.map(sectionHtml).join("\n")}`,
+  });
+}
+
+function headline({ ok, total, passed }: SuiteResult): string {
+  const scenarios = `${total} scenario${total === 1 ? "" : "s"}`;
+  if (ok) return total === 1 ? "The only scenario passed" : `All ${scenarios} passed`;
+  return `${total - passed} of ${scenarios} failed`;
 }
 
 function rowHtml(result: ScenarioResult, position: number): string {
   const { name, outcome, exit_code, signal, rules, expectations, requests, duration_ms } = result;
-  const struck = `${rules.filter(({ hits }) => hits > 0).length} of ${rules.length}`;
-  const met = `${expectations.filter(({ ok }) => ok).length} of ${expectations.length}`;
-  return `<tr><th scope="row"><a href="#s${position + 1}">${escapeHtml(name)}</a></th><td class="${outcome}">${outcome}</td><td>${escapeHtml(String(signal ?? exit_code ?? "–"))}</td><td>${struck}</td><td>${met}</td><td>${requests}</td><td>${seconds(duration_ms)}</td></tr>`;
+  const exit = escapeHtml(String(signal ?? exit_code ?? "–"));
+  const met = countOf(expectations, ({ ok }) => ok);
+  return `<tr><th scope="row"><a href="#s${position + 1}">${escapeHtml(name)}</a></th><td>${badge(outcome)}</td><td class="number">${exit}</td><td>${countOf(rules, struck)}</td><td>${met}</td><td class="number">${requests}</td><td class="number">${seconds(duration_ms)}</td></tr>`;
+}
+
+function badge(outcome: ScenarioResult["outcome"]): string {
+  return `<span class="badge ${outcome}">${outcome}</span>`;
+}
+
+function struck({ hits }: { hits: number }): boolean {
+  return hits > 0;
+}
+
+function countOf<T>(all: readonly T[], good: (one: T) => boolean): string {
+  return all.length === 0 ? "none" : `${all.filter(good).length} of ${all.length}`;
 }
 
 function sectionHtml(result: ScenarioResult, position: number): string {
   const { name, outcome, description, file, failures, rules, expectations, output, journal } = result;
+  const open = outcome !== "passed";
   const parts = [
-    `<h2 id="s${position + 1}"><span class="${outcome}">${outcome}</span> ${escapeHtml(name)}</h2>`,
-    `<p>${escapeHtml(description)} <code>${escapeHtml(file)}</code></p>`,
+    `<section id="s${position + 1}">`,
+    `<h2>${escapeHtml(name)} ${badge(outcome)}</h2>`,
+    `<p>${escapeHtml(description)}</p>`,
+    `<p class="quiet"><code>${escapeHtml(file)}</code></p>`,
     failures.length === 0
       ? ""
-      : `<ul class="failed">${failures.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul>`,
-    details("Rules", rules.map(({ id, hits }) => `${id}: ${hits} hit(s)`).join("\n")),
-    details(
-      "Expectations",
-      expectations
-        .map(({ what, ok, found }) => `${ok ? "met" : "not met"}: ${what}; found ${found}`)
-        .join("\n"),
+      : `<ul class="why">${failures.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul>`,
+    listHtml(`Rules, ${countOf(rules, struck)} struck`, rules.map(ruleText), open),
+    listHtml(
+      `Expectations, ${countOf(expectations, ({ ok }) => ok)} met`,
+      expectations.map(({ what, ok, found }) => `${ok ? "met" : "not met"}: ${what}; found ${found}`),
+      open,
     ),
-    details("Output", output),
+    output === ""
+      ? '<p class="quiet">The command printed nothing.</p>'
+      : `<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${escapeHtml(output)}</pre></details>`,
     journal.length === 0 ? "" : journalHtml(journal),
     bundleHtml(result),
+    "</section>",
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
 
-function details(title: string, text: string, open = false): string {
-  if (text === "") return "";
-  return `<details${open ? " open" : ""}><summary>${title}</summary><pre>${escapeHtml(text)}</pre></details>`;
+function ruleText({ id, hits }: { id: string; hits: number }): string {
+  return `${id}: ${hits === 0 ? "never struck" : `struck ${hits === 1 ? "once" : `${hits} times`}`}`;
+}
+
+function listHtml(title: string, items: readonly string[], open: boolean): string {
+  if (items.length === 0) return "";
+  return `<details${open ? " open" : ""}><summary>${title}</summary><ul>${items.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul></details>`;
 }
 
 function journalHtml(journal: readonly JournalEntry[]): string {
-  const rows = journal.map((entry) => {
-    const { at, method, path, status, code, decision, request, response } = entry;
-    const query = request["query"] ? `?${request["query"]}` : "";
-    const bodies = JSON.stringify({ request, response }, null, 2);
-    return `<tr><td>${escapeHtml(at)}</td><td><details><summary><code>${escapeHtml(`${method} ${path}${query}`)}</code></summary><pre>${escapeHtml(bodies)}</pre></details></td><td>${status === 0 ? "no answer" : status} ${escapeHtml(code ?? "")}</td><td>${escapeHtml(decision)}</td></tr>`;
-  });
-  return `<details open><summary>Journal, ${journal.length} request(s)</summary><div class="scroll"><table>
-<thead><tr><th scope="col">At</th><th scope="col">Request</th><th scope="col">Answer</th><th scope="col">Decided by</th></tr></thead>
+  const count = `${journal.length} request${journal.length === 1 ? "" : "s"}`;
+  return `<details open><summary>Journal, ${count}, oldest first</summary><div class="scroll" role="region" aria-label="Journal" tabindex="0"><table class="journal">
+<thead><tr><th scope="col">Sandbox's time, UTC</th><th scope="col">Request (open it for headers and bodies)</th><th scope="col">Answer</th><th scope="col">Decided by</th></tr></thead>
 <tbody>
-${rows.join("\n")}
+${journal.map(entryHtml).join("\n")}
 </tbody></table></div></details>`;
+}
+
+function entryHtml({ at, method, path, status, code, decision, request, response }: JournalEntry): string {
+  const query = request["query"] ? `?${request["query"]}` : "";
+  const bodies = JSON.stringify({ request, response }, null, 2);
+  return `<tr><td>${instantHtml(at)}</td><td><details><summary><code>${escapeHtml(`${method} ${path}${query}`)}</code></summary><pre tabindex="0">${escapeHtml(bodies)}</pre></details></td><td>${status === 0 ? "no answer" : status} ${escapeHtml(code ?? "")}</td><td>${escapeHtml(decision)}</td></tr>`;
 }
 
 /** Carried in the page itself, so that a report from CI is all one needs to replay a failure. */
@@ -106,16 +131,4 @@ function bundleHtml({ name, bundle }: ScenarioResult): string {
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
-}
-
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

@@ -1,0 +1,39 @@
+/**
+ * What the console and the HTML reports look like. Every colour of text has a contrast of at least 4.5 to
+ * what it stands on, in both schemes.
+ */
+export const PAGE_STYLE = `:root {
+  color-scheme: light dark;
+  --page: #ffffff; --ink: #1c2128; --quiet: #57606a; --soft: #f4f5f7; --line: #d5d9df; --link: #0958c5;
+  --ok: #186a31; --ok-soft: #e2f3e6; --bad: #b3202c; --bad-soft: #fde8e8; --open: #805500; --open-soft: #fbf0d5;
+  font: 15px/1.5 system-ui, sans-serif;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #14171c; --ink: #e3e6ea; --quiet: #9aa4b0; --soft: #1f242b; --line: #363d47; --link: #7db4ff;
+    --ok: #63d084; --ok-soft: #16301f; --bad: #ff8d85; --bad-soft: #3a1d1f; --open: #e0b04a; --open-soft: #352a12;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 78rem; padding: 1.5rem; background: var(--page); color: var(--ink); overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0; }
+h2 { font-size: 1.15rem; line-height: 1.3; margin: 2.25rem 0 .6rem; }
+h3 { font-size: 1rem; margin: 0; }
+p { margin: .4rem 0; }
+a { color: var(--link); }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+code, pre { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
+pre { margin: .4rem 0; padding: .6rem .75rem; white-space: pre-wrap; background: var(--soft); border-radius: 4px; }
+summary { cursor: pointer; }
+.quiet, footer { color: var(--quiet); }
+footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line); font-size: .87rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--line); }
+thead th { color: var(--quiet); font-size: .87rem; font-weight: 600; white-space: nowrap; vertical-align: bottom; }
+.number { text-align: right; }
+.badge { display: inline-block; padding: .05rem .5rem; border-radius: 1rem; font-size: .87rem; font-weight: 600; white-space: nowrap; color: var(--quiet); background: var(--soft); }
+.badge.passed { color: var(--ok); background: var(--ok-soft); }
+.badge.failed, .badge.error { color: var(--bad); background: var(--bad-soft); }
+.badge.not-observable { color: var(--open); background: var(--open-soft); }
+`;

@@ -1,0 +1,90 @@
+import type { CheckReport, Outcome, ReceiverReport, Severity } from "../webhooks/receiver-test/report.ts";
+import { escapeHtml, htmlPage, instantHtml, proseHtml } from "./html-page.ts";
+
+const OUTCOMES: Record<Outcome, string> = {
+  passed: "passed",
+  failed: "failed",
+  "not-observable": "not observable",
+  error: "error",
+};
+
+const SEVERITIES: readonly Severity[] = ["critical", "major", "minor"];
+
+const STYLE = `
+.verdict { margin: 1rem 0; border-left: .4rem solid var(--bad); border-radius: 4px; padding: .75rem 1rem; background: var(--soft); }
+.verdict.pass { border-color: var(--ok); }
+.verdict strong { font-size: 1.4rem; color: var(--bad); } .verdict.pass strong { color: var(--ok); }
+.mend { padding-left: 2rem; } .mend li { margin: .25rem 0; }
+.check { display: grid; grid-template-columns: 8.5rem minmax(0, 2fr) minmax(0, 3fr); gap: 0 1.25rem; padding: .9rem 0; border-top: 1px solid var(--line); scroll-margin-top: 1rem; }
+.check:target { background: var(--soft); }
+.check p:first-child { margin-top: 0; }
+.severity { display: block; margin-top: .25rem; padding-left: .5rem; color: var(--quiet); font-size: .87rem; }
+@media (max-width: 50rem) {
+  .check { grid-template-columns: minmax(0, 1fr); gap: .5rem 0; }
+  .severity { display: inline; }
+}
+`;
+
+/** The grader's report for people: the verdict, what to mend, then every check with its request. */
+export function receiverHtml(report: ReceiverReport): string {
+  return htmlPage({
+    title: `${report.verdict === "pass" ? "Pass" : "Fail"}: webhook receiver ${report.url}`,
+    style: STYLE,
+    made: new Date(report.started_at),
+    body: `<h1>Webhook receiver <code>${escapeHtml(report.url)}</code></h1>
+${verdictHtml(report)}
+${mendHtml(report)}
+<h2>Every check</h2>
+<p class="quiet">Severity is what a failure costs: critical, events are lost, forged or done twice; major, genuine deliveries are refused or a check is weak; minor, little. Not observable: nothing was proven either way.</p>
+${report.checks.map(checkHtml).join("\n")}`,
+  });
+}
+
+function verdictHtml(report: ReceiverReport): string {
+  const { total, passed, failed, not_observable: notObservable, error } = report.summary;
+  const bySeverity = SEVERITIES.map((severity) => {
+    const count = report.checks.filter(
+      (check) => check.outcome === "failed" && check.severity === severity,
+    ).length;
+    return count > 0 ? `${count} ${severity}` : null;
+  }).filter((text) => text !== null);
+  const failures = bySeverity.length > 0 ? ` (${bySeverity.join(", ")})` : "";
+  const probe =
+    report.probe === null
+      ? "No probe was given, so side effects could not be observed."
+      : `Probe: <code>${escapeHtml(report.probe)}</code>`;
+  return `<div class="verdict ${report.verdict}"><strong>${report.verdict === "pass" ? "PASS" : "FAIL"}</strong>
+<p>${total} checks: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.</p>
+${report.stopped === null ? "" : `<p>${escapeHtml(report.stopped)}</p>\n`}<p class="quiet">Graded ${instantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
+</div>`;
+}
+
+/** The worst first, so that a reader of thirty checks knows where to begin. */
+function mendHtml({ checks }: ReceiverReport): string {
+  const open = checks.filter(({ outcome }) => outcome === "failed" || outcome === "error");
+  if (open.length === 0) return "";
+  const items = SEVERITIES.flatMap((severity) => open.filter((check) => check.severity === severity)).map(
+    ({ id, title, severity }) =>
+      `<li><a href="#${escapeHtml(id)}">${escapeHtml(title)}</a> <span class="quiet">${severity}</span></li>`,
+  );
+  return `<h2>What to mend</h2>\n<ol class="mend">\n${items.join("\n")}\n</ol>`;
+}
+
+function checkHtml(check: CheckReport): string {
+  const advice =
+    check.outcome === "passed"
+      ? `<p class="quiet">Advice: ${proseHtml(check.advice)}</p>`
+      : `<p><b>What to do:</b> ${proseHtml(check.advice)}</p>`;
+  const note = check.note === null ? "" : `<p><b>Note:</b> ${proseHtml(check.note)}</p>`;
+  return `<section class="check" id="${escapeHtml(check.id)}">
+<div><span class="badge ${check.outcome}">${OUTCOMES[check.outcome]}</span> <span class="severity">${check.severity}</span></div>
+<div><h3>${escapeHtml(check.title)}</h3><p><code>${escapeHtml(check.id)}</code></p><p class="quiet">${proseHtml(check.why)}</p></div>
+<div><p>${escapeHtml(check.detail)}</p>${advice}${note}${requestHtml(check)}</div>
+</section>`;
+}
+
+function requestHtml({ request, curl, outcome }: CheckReport): string {
+  if (!request || curl === null) return "";
+  const large = request.body_bytes > request.body.length * 2 ? ", rebuilt by the command" : "";
+  return `<details${outcome === "failed" ? " open" : ""}><summary>Request: ${escapeHtml(request.method)}, ${request.body_bytes} bytes${large}</summary><pre>${escapeHtml(curl)}</pre></details>`;
+}
