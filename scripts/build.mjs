@@ -38,6 +38,7 @@ const stale =
     Math.max(
       await newest(join(root, "src")),
       await newest(join(root, "fixtures")),
+      await newest(join(root, "scenarios")),
       statSync(join(root, "package.json")).mtimeMs,
     );
 
@@ -52,6 +53,17 @@ function storeFixtures() {
     const stored = JSON.stringify({ sha256, value: parse(text) });
     writeFileSync(join(folder, file.replace(/yaml$/, "json")), stored);
   }
+}
+
+// Likewise for the scenarios, of which a list shows all: YAML would keep the server busy for half a second
+// (src/faults/compiled-scenarios.ts).
+function storeScenarios() {
+  const stored = {};
+  for (const file of readdirSync(join(root, "scenarios")).filter((name) => name.endsWith(".yaml"))) {
+    const text = readFileSync(join(root, "scenarios", file), "utf8");
+    stored[file] = { sha256: createHash("sha256").update(text).digest("hex"), value: parse(text) };
+  }
+  writeFileSync(join(out, "scenarios.json"), JSON.stringify(stored));
 }
 
 if (stale) {
@@ -86,5 +98,6 @@ if (stale) {
     if (status !== 0) process.exit(status ?? 1);
   }
   storeFixtures();
+  storeScenarios();
   writeFileSync(join(out, "built"), "");
 }

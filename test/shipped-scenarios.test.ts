@@ -9,7 +9,7 @@ import { activate, decisionOf } from "./fault-calls.ts";
 import { type Api, startReference } from "./harness.ts";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
-const library = new ScenarioLibrary({ operations: OPERATIONS });
+const library = new ScenarioLibrary({ operations: OPERATIONS, trustBuild: false });
 const SHIPPED = library.list();
 
 let api: Api;

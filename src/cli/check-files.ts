@@ -17,7 +17,9 @@ export async function checkFixtureFiles(patterns: readonly string[], json: boole
 
 /** What is wrong with scenario files. Sets the exit code. */
 export async function checkScenarioFiles(patterns: readonly string[], json: boolean): Promise<void> {
-  const library = new ScenarioLibrary({ operations: RESOURCES.flatMap(({ operations }) => operations) });
+  const operations = RESOURCES.flatMap((resource) => resource.operations);
+  // Shipped ones too are looked at as they are, which the tests rely on.
+  const library = new ScenarioLibrary({ operations, trustBuild: false });
   checkFiles(filesOf(patterns), json, (file) => {
     try {
       library.addFile(file);

@@ -38,15 +38,28 @@ export function readScenario(
   const document = readDocument(text, { file: shown, limits: { maxBytes: LARGEST, maxScalar: 100_000 } });
   throwProblems(document, checkDocument(document, validatorOf(ScenarioDocument)));
   const scenario = document.value as ScenarioDocument;
-  const name = scenario.name ?? basename(file, extname(file));
+  const name = nameOf(scenario, file);
   throwProblems(document, problemsOf(document, { scenario, name, operations }));
+  return scenarioOf(scenario, { file }, operations);
+}
+
+/** The scenario of a document in which nothing is wrong. */
+export function scenarioOf(
+  scenario: ScenarioDocument,
+  { file }: Pick<ScenarioText, "file">,
+  operations: readonly AnyOperation[],
+): Scenario {
   return {
-    name,
+    name: nameOf(scenario, file),
     description: scenario.description,
     file,
     rules: scenario.rules.map((rule, index) => readRule(rule, idOf(rule, index), operations)),
     expect: scenario.expect ?? [],
   };
+}
+
+function nameOf({ name }: ScenarioDocument, file: string): string {
+  return name ?? basename(file, extname(file));
 }
 
 function problemsOf(

@@ -1,15 +1,13 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { AnyOperation } from "../contract/operation.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import { nearest } from "../documents/nearest.ts";
 import { UnknownScenario } from "../sandbox/fault-gate.ts";
-import { readScenario } from "./read-scenario.ts";
+import { compiledScenario } from "./compiled-scenarios.ts";
+import { readScenario, scenarioOf } from "./read-scenario.ts";
 import type { Scenario } from "./scenario.ts";
-
-// The same two steps up from src/faults/ and from any folder of the bundle in dist/.
-export const SHIPPED_SCENARIOS = fileURLToPath(new URL("../../scenarios", import.meta.url));
+import { SHIPPED_SCENARIOS } from "./shipped.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 const LARGEST_FILE = 4 * 1024 * 1024;
@@ -20,6 +18,8 @@ export interface ScenarioLibraryOptions {
   folders?: readonly string[];
   /** What relative paths start from and messages show paths by. */
   cwd?: string;
+  /** Takes shipped scenarios as the build has stored them, unless false. */
+  trustBuild?: boolean;
 }
 
 /** A sandbox in which scenarios are in force. */
@@ -60,14 +60,17 @@ export class ScenarioLibrary {
   private readonly operations: readonly AnyOperation[];
   private readonly folders: readonly string[];
   private readonly cwd: string;
+  private readonly trustBuild: boolean;
   private readonly single: string[] = [];
   private readonly entries = new Map<string, Entry>();
   private readonly users = new Set<ScenarioUser>();
   private readonly listeners = new Set<() => void>();
 
-  constructor({ operations, folders = [SHIPPED_SCENARIOS], cwd = process.cwd() }: ScenarioLibraryOptions) {
+  constructor({ operations, folders = [SHIPPED_SCENARIOS], ...given }: ScenarioLibraryOptions) {
+    const { cwd = process.cwd(), trustBuild = true } = given;
     this.operations = operations;
     this.cwd = cwd;
+    this.trustBuild = trustBuild;
     this.folders = folders.map((folder) => resolve(cwd, folder));
   }
 
@@ -225,7 +228,11 @@ export class ScenarioLibrary {
   private read(file: string): Entry {
     const mark = markOf(file);
     try {
-      return { file, mark, scenario: readScenario(this.textOf(file), this.operations), problem: undefined };
+      const text = this.textOf(file);
+      const built = this.trustBuild ? compiledScenario(file, text.text) : undefined;
+      const scenario =
+        built === undefined ? readScenario(text, this.operations) : scenarioOf(built, text, this.operations);
+      return { file, mark, scenario, problem: undefined };
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;
       return { file, mark, scenario: undefined, problem: error };

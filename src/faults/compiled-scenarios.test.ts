@@ -1,0 +1,63 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readDocument } from "../documents/read-document.ts";
+import { RESOURCES } from "../resources/index.ts";
+import { compiledScenario } from "./compiled-scenarios.ts";
+import { ScenarioLibrary } from "./scenario-library.ts";
+import { SHIPPED_SCENARIOS } from "./shipped.ts";
+
+const operations = RESOURCES.flatMap((resource) => resource.operations);
+const files = readdirSync(SHIPPED_SCENARIOS)
+  .filter((name) => name.endsWith(".yaml"))
+  .map((name) => join(SHIPPED_SCENARIOS, name));
+/** `npm test` builds first; without a build there is nothing to compare. */
+const isBuilt = existsSync(join(SHIPPED_SCENARIOS, "..", "dist", "scenarios.json"));
+
+describe("shipped scenarios as the build stores them", () => {
+  it.runIf(isBuilt)("interfaces 6 say what their files say", () => {
+    let compared = 0;
+    for (const file of files) {
+      const text = readFileSync(file, "utf8");
+      const compiled = compiledScenario(file, text);
+      if (compiled === undefined) continue;
+      expect(compiled).toEqual(readDocument(text, { file }).value);
+      compared += 1;
+    }
+    // All of them, unless somebody has edited one since the build.
+    expect(compared).toBeGreaterThan(files.length * 0.9);
+  });
+
+  it("interfaces 6 list the same with and without a build, and nothing is wrong with any", () => {
+    const plain = (trustBuild: boolean) =>
+      new ScenarioLibrary({ operations, trustBuild })
+        .list()
+        .map(({ scenario, ...listed }) => ({ ...listed, scenario: JSON.parse(JSON.stringify(scenario)) }));
+    const checked = plain(false);
+    expect(checked.filter(({ problem }) => problem !== undefined)).toEqual([]);
+    expect(plain(true)).toEqual(checked);
+  });
+
+  it("interfaces 6 an edited file is read itself, whatever the build has stored", () => {
+    const file = join(SHIPPED_SCENARIOS, "slow-network.yaml");
+    expect(compiledScenario(file, `${readFileSync(file, "utf8")}# edited\n`)).toBeUndefined();
+    const folder = mkdtempSync(join(tmpdir(), "scenarios-test-"));
+    try {
+      writeFileSync(
+        join(folder, "slow-network.yaml"),
+        "description: mine\nrules: [{ effect: { delay: 1ms } }]\n",
+      );
+      const mine = new ScenarioLibrary({ operations, folders: [folder, SHIPPED_SCENARIOS] });
+      expect(mine.get("slow-network").description).toBe("mine");
+      expect(mine.list().find(({ name }) => name === "slow-network")).toMatchObject({ shipped: false });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("interfaces 6 a file of the same name elsewhere is not taken for the shipped one", () => {
+    const text = readFileSync(join(SHIPPED_SCENARIOS, "slow-network.yaml"), "utf8");
+    expect(compiledScenario("/somewhere/slow-network.yaml", text)).toBeUndefined();
+  });
+});
