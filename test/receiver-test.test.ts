@@ -164,8 +164,12 @@ describe("6.4 side effects", () => {
   ])("6.4 a probe that answers $answer is an error, not a pass", async ({ answer, says }) => {
     const { url, probe } = await running(SECRET);
     const report = await grade({ url, probe: await translatedProbe(probe, () => answer) });
-    expect(withOutcome(report, "error")).toEqual(expect.arrayContaining(NEED_A_PROBE));
-    expect(report.checks.find((check) => check.id === "duplicate")!.detail).toContain(says);
+    expect(withOutcome(report, "error")).toEqual(["probe"]);
+    expect(report.checks[0]).toMatchObject({ id: "probe", advice: expect.stringContaining("GET") });
+    expect(report.checks[0]!.detail).toContain(says);
+    // The rest is graded by its answers, and none of it is taken for seen.
+    expect(withOutcome(report, "not-observable")).toEqual(NEED_A_PROBE);
+    expect(withOutcome(report, "failed")).toEqual([]);
     expect(report.verdict).toBe("fail");
   });
 

@@ -12,6 +12,8 @@ const IDLE_PER_ORIGIN = 32;
 /** The sender's connections: one pool per origin, without a ceiling, so that no request waits for another. */
 export interface OutboundAgents {
   of(protocol: "http:" | "https:"): http.Agent;
+  /** Connections that are used once, whatever the answer says. */
+  single(protocol: "http:" | "https:"): http.Agent;
   /** Lets a connection be used again; without this word it is closed after its answer. */
   offer(socket: Duplex): void;
   destroy(): void;
@@ -24,9 +26,14 @@ export interface OutboundAgents {
 export function createAgents(ca?: string | string[]): OutboundAgents {
   const offered = new WeakSet<Duplex>();
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN };
+  const trusted = ca === undefined ? {} : { ca };
   const agents = {
     "http:": new http.Agent(options),
-    "https:": new https.Agent({ ...options, ...(ca === undefined ? {} : { ca }) }),
+    "https:": new https.Agent({ ...options, ...trusted }),
+  };
+  const single = {
+    "http:": new http.Agent({ keepAlive: false }),
+    "https:": new https.Agent({ keepAlive: false, ...trusted }),
   };
   for (const agent of Object.values(agents)) {
     // Node's own method answers whether to keep the socket, although its type says void.
@@ -35,9 +42,10 @@ export function createAgents(ca?: string | string[]): OutboundAgents {
   }
   return {
     of: (protocol) => agents[protocol],
+    single: (protocol) => single[protocol],
     offer: (socket) => offered.add(socket),
     destroy: () => {
-      for (const agent of Object.values(agents)) agent.destroy();
+      for (const agent of [...Object.values(agents), ...Object.values(single)]) agent.destroy();
     },
   };
 }

@@ -57,7 +57,9 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
     interim += 1;
     if (interim > INTERIM_LIMIT) settle(failed("protocol", `more than ${INTERIM_LIMIT} interim answers`));
   });
+  const left = () => settle(failed("left", "hung up on purpose"));
   outgoing.on("response", (incoming) => {
+    if (options.request.leave !== undefined) return left();
     answer = collect(incoming, settle);
     if (/\bkeep-alive\b/i.test(incoming.headers.connection ?? "")) options.agents.offer(incoming.socket);
   });
@@ -69,7 +71,7 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
   outgoing.on("close", () => {
     if (!answer) settle(wire.explain(new Error("the connection was closed without an answer")));
   });
-  outgoing.end(options.request.body);
+  writeBody(outgoing, options.request, left);
 
   return {
     stage: () => answer?.stage() ?? wire.stage(),
@@ -90,10 +92,43 @@ function open({ request, target, addresses, agents }: ExchangeOptions): http.Cli
   };
   const { request: start } = target.protocol === "https:" ? https : http;
   const { protocol, port } = target;
-  const agent = agents.of(protocol);
   const { method, headers } = request;
   const path = target.pathname + target.search;
-  return start({ agent, protocol, hostname, port, path, method, headers, lookup });
+  const to = { protocol, hostname, port, path, method, lookup };
+  if (!isList(headers)) return start({ ...to, agent: agents.of(protocol), headers });
+  // A flat list, because Node then sends names and order untouched.
+  const listed = [...framing(request, target), ...headers].flat();
+  return start({ ...to, agent: agents.single(protocol), headers: listed });
+}
+
+function isList(headers: OutboundRequest["headers"]): headers is readonly (readonly [string, string])[] {
+  return Array.isArray(headers);
+}
+
+/** What Node adds by itself only where headers come as an object. */
+function framing({ method, body, chunkAt }: OutboundRequest, target: Target): [string, string][] {
+  const always: [string, string][] = [
+    ["Host", target.host],
+    ["Connection", "close"],
+  ];
+  if (chunkAt !== undefined) return [...always, ["Transfer-Encoding", "chunked"]];
+  return method === "GET" ? always : [...always, ["Content-Length", String(body.length)]];
+}
+
+function writeBody(
+  outgoing: http.ClientRequest,
+  { body, chunkAt = [], leave }: OutboundRequest,
+  left: () => void,
+): void {
+  if (leave === "mid-body") return void outgoing.write(body.subarray(0, Math.floor(body.length / 2)), left);
+  let from = 0;
+  for (const at of chunkAt) {
+    outgoing.write(body.subarray(from, at));
+    from = at;
+  }
+  // Once handed to the system the bytes arrive even though the connection closes behind them.
+  if (leave === "after-body") outgoing.once("finish", left);
+  outgoing.end(from === 0 ? body : body.subarray(from));
 }
 
 /** Follows the connection beneath a request: what stage it reached, and how much it brought. */

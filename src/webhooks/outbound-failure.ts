@@ -14,6 +14,7 @@ export type OutboundErrorKind =
   | "bad_url"
   | "unsendable"
   | "aborted"
+  | "left"
   | "network";
 
 /** An attempt that ended without a complete answer, in the shape of a result (G24: response_code 0). */

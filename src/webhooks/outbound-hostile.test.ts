@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import type net from "node:net";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { HOSTILE_BEHAVIOURS, type HostileBehaviour, startHostile } from "../../test/receivers/hostile.ts";
 import { createAddressPolicy } from "./address-policy.ts";
@@ -12,9 +13,14 @@ import {
   type OutboundResult,
 } from "./outbound.ts";
 
-const TIMEOUT_MS = 400;
+const TIMEOUT_MS = 1500;
 const GRACE_MS = 500;
 const LIMIT = 64 * 1024;
+
+/** How long this very process was kept from working, in milliseconds: a busy machine must fail no attempt. */
+const lag = monitorEventLoopDelay();
+lag.enable();
+const heldUp = () => lag.max / 1e6;
 
 let cleanup: (() => unknown)[] = [];
 afterEach(async () => {
@@ -110,7 +116,7 @@ describe("hostile receivers", () => {
     const { result, connections } = attempts.get(behaviour)!;
     expect(result.error?.kind ?? result.response_code).toBe(EXPECTED[behaviour]);
     expect(result.response_code === 0).toBe(result.error !== undefined);
-    expect(result.duration_ms).toBeLessThanOrEqual(TIMEOUT_MS + GRACE_MS);
+    expect(result.duration_ms).toBeLessThanOrEqual(TIMEOUT_MS + GRACE_MS + heldUp());
     expect(result.body.length).toBeLessThanOrEqual(LIMIT);
     expect(connections).toBe(1);
   });
@@ -119,7 +125,7 @@ describe("hostile receivers", () => {
     const healthy = await receiver((_request, response) => response.end("ok"));
     const outbound = sender();
     const zoo = await Promise.all(behaviours.map(hostile));
-    const timeoutMs = 1500;
+    const timeoutMs = 2500;
     let timeouts = 0;
     const attacked = zoo.flatMap((target) =>
       Array.from({ length: 5 }, async () => {
@@ -134,7 +140,7 @@ describe("hostile receivers", () => {
     // Twenty in a row are through before the first of the silent ones is even given up.
     expect(timeouts).toBe(0);
     for (const { duration_ms } of await Promise.all(attacked)) {
-      expect(duration_ms).toBeLessThanOrEqual(timeoutMs + GRACE_MS);
+      expect(duration_ms).toBeLessThanOrEqual(timeoutMs + GRACE_MS + heldUp());
     }
     expect(timeouts).toBe(5 * Object.values(EXPECTED).filter((end) => end === "timeout").length);
   });
@@ -147,12 +153,12 @@ describe("hostile receivers", () => {
     const outbound = sender();
     let ended = 0;
     const hanging = Array.from({ length: 200 }, async () => {
-      const result = await outbound.send(posting(`${slow.url}/hangs`, { timeoutMs: 1500 }));
+      const result = await outbound.send(posting(`${slow.url}/hangs`, { timeoutMs: 3000 }));
       ended += 1;
       return result;
     });
     for (const { url } of [slow, other, slow, other]) {
-      expect((await outbound.send(posting(url, { timeoutMs: 1500 }))).response_code).toBe(200);
+      expect((await outbound.send(posting(url, { timeoutMs: 3000 }))).response_code).toBe(200);
     }
     expect(ended).toBe(0);
     const kinds = (await Promise.all(hanging)).map((result) => result.error?.kind);
@@ -161,8 +167,9 @@ describe("hostile receivers", () => {
 
   it("G24 a timeout says how far the attempt came", async () => {
     const outbound = sender({ lookup: () => new Promise(() => {}) });
-    const message = async (url: string) => (await outbound.send(posting(url))).error?.message;
-    expect(await message("http://hangs.example.test/")).toMatch(/name was not resolved within 400 ms/);
+    const message = async (url: string) =>
+      (await outbound.send(posting(url, { timeoutMs: 300 }))).error?.message;
+    expect(await message("http://hangs.example.test/")).toMatch(/name was not resolved within 300 ms/);
     expect(await message((await hostile("tls-silence")).url)).toMatch(/TLS handshake did not finish/);
     expect(await message((await hostile("silence")).url)).toMatch(/no status and headers/);
     expect(await message((await hostile("dribbled-body")).url)).toMatch(/body of the answer 200/);

@@ -8,9 +8,16 @@ export interface OutboundRequest {
   /** Absolute http or https URL without credentials. */
   url: string;
   method: string;
-  /** Sent in this spelling; only Host, Connection and Content-Length are added. */
-  headers: Record<string, string | string[]>;
+  /**
+   * Sent in this spelling; only Host, Connection and Content-Length are added. A list is sent in its order,
+   * repeated names included, over a connection of its own that is closed after the answer.
+   */
+  headers: Record<string, string | string[]> | readonly (readonly [name: string, value: string])[];
   body: Buffer;
+  /** Cut points within `body`: it then travels with chunked transfer coding, one chunk per piece. */
+  chunkAt?: readonly number[] | undefined;
+  /** Where to hang up, as a network failure or a deadline would; ends as `left`. */
+  leave?: "mid-body" | "after-body" | "at-answer" | undefined;
   /** From the call of `send` to the end of the answer, name resolution included; milliseconds of wall clock. */
   timeoutMs: number;
   signal?: AbortSignal;

@@ -9,6 +9,8 @@ interface Options {
   probe: string | undefined;
   report: string[] | undefined;
   timeout: number;
+  patience: number;
+  ca: string | undefined;
   "service-name": string;
   json: boolean;
 }
@@ -34,6 +36,16 @@ export const receiverTestCommand: CommandModule<object, Options> = {
         describe: "junit=FILE and html=FILE, repeatable or comma-separated",
       })
       .option("timeout", { type: "number", default: 30, describe: "Seconds that the receiver may take" })
+      .option("patience", {
+        type: "number",
+        default: 3,
+        describe: "Seconds that a side effect may follow its answer, and the receiver may take to be up",
+      })
+      .option("ca", {
+        type: "string",
+        requiresArg: true,
+        describe: "Certificate file (PEM) to trust, for a receiver behind one of your own",
+      })
       .option("service-name", {
         type: "string",
         default: "Service",
@@ -45,16 +57,14 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       ) as never,
   async handler(options) {
     const reports = reportFiles(options.report);
-    const [
-      { gradeReceiver, ReceiverTestUsageError },
-      { formatCheck, formatText },
-      { receiverHtml, receiverJunit },
-    ] = await Promise.all([
-      import("../../webhooks/receiver-test/grade-receiver.ts"),
-      import("../../webhooks/receiver-test/format-text.ts"),
-      import("../../reports/receiver-report.ts"),
-    ]);
-    const live = !options.json && isInteractive(process.stderr);
+    const [{ gradeReceiver, ReceiverTestUsageError }, { formatText }, { receiverHtml, receiverJunit }] =
+      await Promise.all([
+        import("../../webhooks/receiver-test/grade-receiver.ts"),
+        import("../../webhooks/receiver-test/format-text.ts"),
+        import("../../reports/receiver-report.ts"),
+      ]);
+    const stderr = process.stderr;
+    const live = !options.json && isInteractive(stderr);
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     try {
@@ -63,17 +73,20 @@ export const receiverTestCommand: CommandModule<object, Options> = {
         secret: options.secret,
         probe: options.probe,
         timeoutMs: options.timeout * 1000,
+        patienceMs: options.patience * 1000,
         serviceName: options["service-name"],
+        caFile: options.ca,
         signal: stop.signal,
         onProgress: live
-          ? ({ index, total, check }) =>
-              process.stderr.write(`[${index + 1}/${total}] ${formatCheck(check).join("\n")}\n`)
+          ? ({ index, total, title }) => stderr.write(`\r\u001b[K[${index}/${total}] ${title}`)
           : undefined,
       });
+      if (live) stderr.write("\r\u001b[K");
       writeReports(reports, { junit: () => receiverJunit(graded), html: () => receiverHtml(graded) });
       print(options.json, graded, formatText(graded, { colour: isInteractive(process.stdout) }));
       if (graded.verdict === "fail") process.exitCode = 1;
     } catch (error) {
+      if (live) stderr.write("\r\u001b[K");
       if (error instanceof ReceiverTestUsageError) throw new UsageError(error.message);
       if (stop.signal.aborted) throw new CheckFailed("the grading was interrupted");
       throw error;

@@ -1,6 +1,7 @@
 import type { Delivery, Transport } from "./delivery.ts";
 import type { ExpectedEffects, ProbeReading } from "./probe.ts";
 import type { Outcome, Severity } from "./report.ts";
+import type { NoAnswer } from "./send-raw.ts";
 import type { Exchange, Session } from "./session.ts";
 
 export interface Check {
@@ -20,6 +21,8 @@ export interface Finding {
   detail: string;
   exchange: Exchange | null;
   note?: string;
+  /** Where something else is to be changed than the check says. */
+  advice?: string;
 }
 
 export const passed = (detail: string, exchange: Exchange | null = null): Finding => ({
@@ -49,17 +52,31 @@ export function isAccepted(exchange: Exchange): boolean {
   return Math.floor(statusOf(exchange) / 100) === 2;
 }
 
+/** 429 is no refusal: it says nothing of the request itself, which may be accepted later. */
 export function isRefused(exchange: Exchange): boolean {
-  return Math.floor(statusOf(exchange) / 100) === 4;
+  const status = statusOf(exchange);
+  return Math.floor(status / 100) === 4 && status !== 429;
 }
 
 /** `answered 200 in 12 ms`, `gave no answer: socket hang up`. */
 export function describe(exchange: Exchange): string {
   const { result } = exchange;
   if (result.kind === "left") return "was left without reading the answer";
-  if (result.kind === "none") return `gave no answer: ${result.message}`;
+  if (result.kind === "none") return describeSilence(result);
   const text = excerpt(result.body);
-  return `answered ${result.status} in ${result.duration_ms} ms${text === "" ? "" : `: ${text}`}`;
+  const location = result.status >= 300 && result.status <= 399 ? result.headers["location"] : undefined;
+  const where = location === undefined ? "" : `, a redirect to ${excerpt(Buffer.from(String(location)))}`;
+  return `answered ${result.status} in ${result.duration_ms} ms${where}${text === "" ? "" : `: ${text}`}`;
+}
+
+function describeSilence({ reason, message, duration_ms }: NoAnswer): string {
+  if (reason === "reset") {
+    return `closed the connection after ${duration_ms} ms without an answer (${message}); its log should show why: an exception in its handler, or its end`;
+  }
+  if (reason === "tls") {
+    return `gave no answer: ${message}; the service accepts no certificate that it cannot verify (for one of your own, --ca FILE)`;
+  }
+  return `gave no answer: ${message}`;
 }
 
 /** The start of an answer, on one line. */
@@ -109,8 +126,23 @@ export async function expectRefused(session: Session, sendings: Sending[]): Prom
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
 
-export const NO_PROBE =
-  "no probe was given, so side effects cannot be seen; name a URL that returns the count or the list of processed delivery ids";
+export const NO_PROBE = "side effects cannot be seen without a probe that can be read (--probe URL)";
+
+/** Answers of a receiver that is still busy with the same delivery, and wants it later. */
+const BUSY = new Set([409, 423, 425, 500, 502, 503, 504]);
+
+/**
+ * Sends a delivery that the receiver may be working on already: told to come again, it does so for as long as
+ * the session's patience lasts (the service would leave a minute in between).
+ */
+export async function deliverWhenFree(session: Session, delivery: Delivery): Promise<Exchange> {
+  const giveUp = performance.now() + session.options.patienceMs;
+  for (;;) {
+    const exchange = await session.deliver(delivery);
+    if (!BUSY.has(statusOf(exchange)) || performance.now() >= giveUp) return exchange;
+    await session.pause(200);
+  }
+}
 
 /** Turns the probe's word into the finding of a check whose answers were already found to be right. */
 export async function judgeEffects(

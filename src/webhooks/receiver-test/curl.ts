@@ -7,8 +7,9 @@ const LONG_RUN = 1024;
  * The request as a command for a POSIX shell that sends the same bytes. A long run of one byte, and any
  * byte that isn't plain text, is produced by the command, so the line stays short and can be pasted.
  */
-export function curlCommand(request: RawRequest): string {
+export function curlCommand(request: RawRequest, caFile?: string): string {
   const parts = ["curl -sS -i --http1.1"];
+  if (caFile !== undefined) parts.push(`--cacert ${quote(caFile)}`);
   if (/[[\]{}]/.test(request.url.href)) parts.push("--globoff");
   if (request.method !== "GET") parts.push(`-X ${request.method}`);
   parts.push(quote(request.url.href));

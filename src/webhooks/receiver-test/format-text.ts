@@ -1,4 +1,4 @@
-import type { CheckReport, Outcome, ReceiverReport } from "./report.ts";
+import { type CheckReport, NOT_RUN, type Outcome, type ReceiverReport } from "./report.ts";
 
 const MARKS: Record<Outcome, { mark: string; colour: number }> = {
   passed: { mark: "pass", colour: 32 },
@@ -17,13 +17,20 @@ type Paint = (code: number, text: string) => string;
 /** The report for a terminal: a line per check, and for what failed, why it matters, what to do and the request. */
 export function formatText(report: ReceiverReport, { colour = false }: FormatTextOptions = {}): string {
   const paint: Paint = (code, text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const lines = report.checks.flatMap((check) => formatCheck(check, paint));
+  const notRun = report.checks.filter(({ detail }) => detail.startsWith(NOT_RUN));
+  const lines = report.checks
+    .filter((check) => !notRun.includes(check))
+    .flatMap((check) => formatCheck(check, paint));
+  if (notRun.length > 0) {
+    lines.push(
+      `${paint(33, "----")}  ${notRun.length} checks were not run: ${notRun.map(({ id }) => id).join(", ")}`,
+    );
+  }
   lines.push("", ...formatVerdict(report, paint));
   return `${lines.join("\n")}\n`;
 }
 
-/** One check, as it is shown while the grader runs too. */
-export function formatCheck(check: CheckReport, paint: Paint = (_code, text) => text): string[] {
+function formatCheck(check: CheckReport, paint: Paint): string[] {
   const { mark, colour } = MARKS[check.outcome];
   const lines = [`${paint(colour, mark)}  ${check.title} ${paint(2, `[${check.id}, ${check.severity}]`)}`];
   if (check.outcome === "failed" || check.outcome === "error") {

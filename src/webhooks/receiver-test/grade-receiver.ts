@@ -4,7 +4,8 @@ import { CHECKS } from "./checks/index.ts";
 import { curlCommand } from "./curl.ts";
 import { freshId } from "./delivery.ts";
 import { Probe, ProbeError } from "./probe.ts";
-import type { CheckReport, ReceiverReport, ReportedRequest } from "./report.ts";
+import { type CheckReport, NOT_RUN, type ReceiverReport, type ReportedRequest } from "./report.ts";
+import { openOutbound } from "./send-raw.ts";
 import { type Exchange, Session, WebhookGone } from "./session.ts";
 
 export interface GradeReceiverOptions {
@@ -21,7 +22,10 @@ export interface GradeReceiverOptions {
   settleMs?: number;
   /** How long a side effect may follow its answer, and how long a crashed receiver may take to be back. */
   patienceMs?: number;
-  onProgress?: (progress: { index: number; total: number; check: CheckReport }) => void;
+  /** Called as each check begins; `index` counts from 1. */
+  onProgress?: ((progress: { index: number; total: number; title: string }) => void) | undefined;
+  /** A file of certificates (PEM) to trust beside Node's own. */
+  caFile?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -34,6 +38,15 @@ const REACHABLE: Omit<Check, "run"> = {
   severity: "critical",
   why: "Nothing can be delivered, or graded, while nobody listens.",
   advice: "Start the receiver, and check host, port and scheme of the URL.",
+};
+
+const PROBE: Omit<Check, "run"> = {
+  id: "probe",
+  title: "The probe can be read",
+  severity: "critical",
+  why: "Whether a delivery was processed once shows in side effects, not in answers; nothing can be said of them without the probe.",
+  advice:
+    "Let the probe answer GET with 200 and JSON: how many deliveries were processed, or the list of their ids, one entry per side effect.",
 };
 
 const NOT_ACCEPTED =
@@ -51,17 +64,23 @@ export async function gradeReceiver(options: GradeReceiverOptions): Promise<Rece
   const startedAt = new Date();
   const started = performance.now();
   const checks: CheckReport[] = [];
-  const masked = masker(options.secret);
+  const about = { masked: masker(options.secret), caFile: options.caFile };
 
-  const refused = await session.connectionProblem(0);
-  const stopped =
-    refused === null
-      ? await runChecks(session, options, checks)
-      : `The receiver can't be reached: ${refused}`;
-  if (refused !== null) {
-    const detail = `nothing answers at ${session.options.url.host}: ${refused}`;
-    checks.push(toReport(REACHABLE, { outcome: "error", detail, exchange: null }, { masked, durationMs: 0 }));
-    options.onProgress?.({ index: 1, total: 1, check: checks[0]! });
+  const blocked = (check: Omit<Check, "run">, detail: string) => {
+    checks.push(toReport(check, { outcome: "error", detail, exchange: null }, { ...about, durationMs: 0 }));
+  };
+  let stopped: string | null;
+  try {
+    const refused = await session.connectionProblem(session.options.patienceMs);
+    stopped = refused === null ? null : `The receiver can't be reached: ${refused}`;
+    if (refused !== null) blocked(REACHABLE, `nothing answers at ${session.options.url.host}: ${refused}`);
+    else {
+      const unreadable = await session.dropUnreadableProbe();
+      if (unreadable !== null) blocked(PROBE, unreadable.message);
+      stopped = await runChecks(session, options, checks);
+    }
+  } finally {
+    session.options.outbound.close();
   }
   const count = (outcome: CheckReport["outcome"]) =>
     checks.filter((check) => check.outcome === outcome).length;
@@ -90,19 +109,22 @@ async function runChecks(
   options: GradeReceiverOptions,
   reports: CheckReport[],
 ): Promise<string | null> {
-  const masked = masker(options.secret);
+  const about = { masked: masker(options.secret), caFile: options.caFile };
   let stopped: string | null = null;
   for (const [index, check] of CHECKS.entries()) {
+    options.onProgress?.({ index: index + 1, total: CHECKS.length, title: check.title });
     const from = session.exchanges.length;
     const started = performance.now();
     const leaveOut = stopped !== null && !check.sendsNothing;
     const finding = leaveOut
-      ? ({ outcome: "not-observable", detail: `Not run. ${stopped}`, exchange: null } satisfies Finding)
+      ? ({ outcome: "not-observable", detail: `${NOT_RUN}${stopped}`, exchange: null } satisfies Finding)
       : await runCheck(session, check);
-    const report = toReport(check, finding, { masked, durationMs: Math.round(performance.now() - started) });
+    const report = toReport(check, finding, {
+      ...about,
+      durationMs: Math.round(performance.now() - started),
+    });
     reports.push(report);
-    options.onProgress?.({ index: index + 1, total: CHECKS.length, check: report });
-    stopped ??= await reasonToStop(session, { check, from, patienceMs: options.patienceMs ?? 3000 });
+    stopped ??= await reasonToStop(session, { check, from });
   }
   return stopped;
 }
@@ -114,7 +136,9 @@ async function runCheck(session: Session, check: Check): Promise<Finding> {
     session.options.signal?.throwIfAborted();
     if (error instanceof WebhookGone)
       return { outcome: "failed", detail: error.message, exchange: error.exchange };
-    if (error instanceof ProbeError) return { outcome: "error", detail: error.message, exchange: null };
+    if (error instanceof ProbeError) {
+      return { outcome: "error", detail: error.message, exchange: null, advice: PROBE.advice };
+    }
     const message = error instanceof Error ? error.message : String(error);
     return { outcome: "error", detail: `the check itself failed: ${message}`, exchange: null };
   }
@@ -123,7 +147,7 @@ async function runCheck(session: Session, check: Check): Promise<Finding> {
 /** Looks at what a check exchanged: disabled by 410, never accepted, or gone since. */
 async function reasonToStop(
   session: Session,
-  { check, from, patienceMs }: { check: Check; from: number; patienceMs: number },
+  { check, from }: { check: Check; from: number },
 ): Promise<string | null> {
   const exchanges = session.exchanges.slice(from);
   const statuses = exchanges.map(({ result }) => (result.kind === "answer" ? result.status : 0));
@@ -133,28 +157,39 @@ async function reasonToStop(
   if (check.id === CHECKS[0]!.id && !statuses.some((status) => status >= 200 && status < 300))
     return NOT_ACCEPTED;
   if (!exchanges.some(({ result }) => result.kind === "none")) return null;
-  const problem = await session.connectionProblem(patienceMs);
+  const problem = await session.connectionProblem(session.options.patienceMs);
   return problem === null
     ? null
     : `The receiver has stopped accepting connections during “${check.id}”: ${problem}.`;
 }
 
+/** Beyond a day, and long before timers overflow. */
+const LONGEST_TIMEOUT = 86_400_000;
+
 function openSession(options: GradeReceiverOptions): Session {
   if (options.secret === "") throw new ReceiverTestUsageError("the signing secret is empty");
   const timeoutMs = options.timeoutMs ?? 30_000;
-  if (!(timeoutMs > 0))
-    throw new ReceiverTestUsageError("the timeout must be a positive number of milliseconds");
+  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT)) {
+    throw new ReceiverTestUsageError("the timeout must be more than 0 and at most 86400 seconds");
+  }
   const { signal } = options;
   const probe = options.probe === undefined ? null : readUrl("probe", options.probe);
   const patienceMs = options.patienceMs ?? 3000;
+  if (!(patienceMs >= 0 && patienceMs <= LONGEST_TIMEOUT)) {
+    throw new ReceiverTestUsageError("the patience must be from 0 to 86400 seconds");
+  }
   const settleMs = options.settleMs ?? 150;
+  const url = readUrl("receiver", options.url);
+  const outbound = openOutbound(options.caFile);
   return new Session({
-    url: readUrl("receiver", options.url),
+    url,
+    outbound,
+    patienceMs,
     secret: options.secret,
     webhookId: freshId("wh"),
     serviceName: options.serviceName ?? "Service",
     timeoutMs,
-    probe: probe && new Probe({ url: probe, timeoutMs, patienceMs, settleMs, signal }),
+    probe: probe && new Probe({ url: probe, outbound, timeoutMs, patienceMs, settleMs, signal }),
     signal,
   });
 }
@@ -175,17 +210,21 @@ function readUrl(what: string, text: string): URL {
 function toReport(
   { id, title, severity, why, advice }: Omit<Check, "run">,
   finding: Finding,
-  { masked, durationMs }: { masked: (text: string) => string; durationMs: number },
+  {
+    masked,
+    caFile,
+    durationMs,
+  }: { masked: (text: string) => string; caFile: string | undefined; durationMs: number },
 ): CheckReport {
   const { outcome, detail, exchange, note } = finding;
   return {
     ...{ id, title, severity, why, outcome },
     detail: masked(detail),
-    advice,
+    advice: finding.advice ?? advice,
     note: note ?? null,
     duration_ms: durationMs,
     request: exchange && reportedRequest(exchange),
-    curl: exchange && curlCommand(exchange.request),
+    curl: exchange && curlCommand(exchange.request, caFile),
   };
 }
 

@@ -21,6 +21,15 @@ export interface ProbeOptions extends SendLimits {
 /** What the side effects of some deliveries should come to: delivery id -> how many. */
 export type ExpectedEffects = ReadonlyMap<string, number>;
 
+/** What the deliveries accepted since the reading `from` have left to do. */
+export interface Debt {
+  from: ProbeReading | null;
+  owed: ReadonlySet<string>;
+}
+
+const RESTLESS =
+  "the probe's count goes on rising although nothing is sent; let it answer the list of ids, or grade while nothing else arrives";
+
 export class Probe {
   private readonly options: ProbeOptions;
 
@@ -36,21 +45,37 @@ export class Probe {
     if (result.kind !== "answer") {
       throw new ProbeError(`the probe gave no answer (${result.kind === "none" ? result.message : "left"})`);
     }
+    if (result.truncated) {
+      throw new ProbeError(
+        "the probe's answer is longer than 64 KB; let it answer a count, or the newest ids only",
+      );
+    }
     if (result.status !== 200) throw new ProbeError(`the probe answered ${result.status} instead of 200`);
     return parseReading(result.body.toString("utf8"));
   }
 
   /**
-   * A reading that no longer moves: a receiver that works after it has answered may still be busy with
-   * deliveries of the checks before.
+   * A reading that no longer moves, and shows what is `owed`: a receiver that works after it has answered may
+   * still be busy with deliveries of the checks before.
+   * @throws ProbeError when it never stands still and only counts, for then nothing can be told from it
    */
-  async readSettled(): Promise<ProbeReading> {
+  async readSettled({ from, owed }: Debt): Promise<ProbeReading> {
     const giveUp = performance.now() + this.options.patienceMs;
+    const isPaid = ({ ids, count }: ProbeReading) =>
+      ids === null
+        ? from === null || count - from.count >= owed.size
+        : [...owed].every((id) => ids.includes(id));
     let reading = await this.read();
     for (;;) {
       await this.pause(this.options.settleMs);
       const next = await this.read();
-      if (next.count === reading.count || performance.now() >= giveUp) return next;
+      const moved = next.count !== reading.count;
+      // In a list each delivery is looked for by its id, so others may come in between.
+      if ((!moved || next.ids !== null) && isPaid(next)) return next;
+      if (performance.now() >= giveUp) {
+        if (moved && next.ids === null) throw new ProbeError(RESTLESS);
+        return next;
+      }
       reading = next;
     }
   }
@@ -63,16 +88,17 @@ export class Probe {
     before: ProbeReading,
     expected: ExpectedEffects,
   ): Promise<{ difference: string | null; settled: ProbeReading }> {
-    const total = [...expected.values()].reduce((sum, one) => sum + one, 0);
     const giveUp = performance.now() + this.options.patienceMs;
     let now = await this.read();
-    while (now.count - before.count < total && performance.now() < giveUp) {
+    while (isShort(before, now, expected) && performance.now() < giveUp) {
       await this.pause(25);
       now = await this.read();
     }
     await this.pause(this.options.settleMs);
     const settled = await this.read();
-    return { difference: difference(before, settled, expected), settled };
+    const found = difference(before, settled, expected);
+    const waited = found !== null && isShort(before, settled, expected);
+    return { difference: waited ? `${found}, in ${this.options.patienceMs / 1000} s` : found, settled };
   }
 
   private async pause(ms: number): Promise<void> {
@@ -80,9 +106,19 @@ export class Probe {
   }
 }
 
+/** Whether side effects are still missing; other deliveries that arrive meanwhile are none of them. */
+function isShort(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): boolean {
+  if (now.ids === null) return now.count - before.count < totalOf(expected);
+  return [...expected].some(([id, wanted]) => occurrences(now, id) - occurrences(before, id) < wanted);
+}
+
+function totalOf(expected: ExpectedEffects): number {
+  return [...expected.values()].reduce((sum, one) => sum + one, 0);
+}
+
 function difference(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): string | null {
   if (now.ids === null) {
-    const total = [...expected.values()].reduce((sum, one) => sum + one, 0);
+    const total = totalOf(expected);
     const seen = now.count - before.count;
     return seen === total ? null : `the probe's count rose by ${seen} instead of ${total}`;
   }
@@ -93,7 +129,7 @@ function difference(before: ProbeReading, now: ProbeReading, expected: ExpectedE
   return null;
 }
 
-function occurrences({ ids }: ProbeReading, id: string): number {
+export function occurrences({ ids }: ProbeReading, id: string): number {
   return (ids ?? []).filter((one) => one === id).length;
 }
 
@@ -107,7 +143,7 @@ export function parseReading(text: string): ProbeReading {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new ProbeError("the probe's answer is not JSON, or longer than 64 KB");
+    throw new ProbeError("the probe's answer is not JSON");
   }
   const count = typeof value === "object" && value !== null && "count" in value ? value.count : value;
   if (typeof count === "number" && Number.isInteger(count) && count >= 0) return { count, ids: null };
@@ -126,6 +162,8 @@ export function parseReading(text: string): ProbeReading {
 }
 
 function deliveryId(entry: unknown): unknown {
-  if (typeof entry === "object" && entry !== null && "delivery_id" in entry) return entry.delivery_id;
-  return entry;
+  if (typeof entry !== "object" || entry === null) return entry;
+  if ("delivery_id" in entry) return entry.delivery_id;
+  const id = "id" in entry ? entry.id : undefined;
+  return typeof id === "string" && id.startsWith("del_") ? id : undefined;
 }

@@ -3,6 +3,9 @@ export type Severity = "critical" | "major" | "minor";
 /** `not-observable` means that nothing was proven either way; it never stands in for a pass. */
 export type Outcome = "passed" | "failed" | "not-observable" | "error";
 
+/** How the detail of a check begins that was left out because an earlier one ended the grading. */
+export const NOT_RUN = "Not run. ";
+
 export interface ReportedRequest {
   method: string;
   url: string;

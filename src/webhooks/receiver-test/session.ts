@@ -9,8 +9,8 @@ import {
   makeDelivery,
   type Transport,
 } from "./delivery.ts";
-import type { ExpectedEffects, Probe, ProbeReading } from "./probe.ts";
-import { type RawRequest, type RawResult, sendRaw } from "./send-raw.ts";
+import { type ExpectedEffects, type Probe, ProbeError, type ProbeReading } from "./probe.ts";
+import { type RawRequest, type RawResult, type SendLimits, sendRaw } from "./send-raw.ts";
 
 export interface Exchange {
   request: RawRequest;
@@ -31,22 +31,31 @@ export class WebhookGone extends Error {
   }
 }
 
-export interface SessionOptions {
+export interface SessionOptions extends SendLimits {
   url: URL;
   secret: string;
   webhookId: string;
   serviceName: string;
-  timeoutMs: number;
   probe: Probe | null;
-  signal?: AbortSignal | undefined;
+  /** How long a receiver may be busy with the same delivery, or ask to be called later; milliseconds. */
+  patienceMs: number;
 }
+
+/** How often one request comes again after a 429, and how long a run waits for that; then 429 is its answer. */
+const SLOWED_DOWN_TIMES = 5;
+const SLOWED_DOWN_MS = 60_000;
 
 /** One run against one receiver: sends, and remembers all that was sent and answered. */
 export class Session {
   readonly exchanges: Exchange[] = [];
-  readonly options: SessionOptions;
+  options: SessionOptions;
   /** The probe's last settled reading, as long as nothing was sent since. */
   private settled: ProbeReading | null = null;
+  private last: ProbeReading | null = null;
+  /** Accepted since the last reading: their side effects may still be to come. */
+  private readonly owed = new Set<string>();
+  private readonly accepted = new Set<string>();
+  private slowedDownMs = 0;
 
   constructor(options: SessionOptions) {
     this.options = options;
@@ -72,9 +81,25 @@ export class Session {
     return this.exchange(request, { delivery: null, genuine: false });
   }
 
+  /** A probe that cannot be read tells nothing: what follows is graded by its answers. */
+  async dropUnreadableProbe(): Promise<ProbeError | null> {
+    try {
+      await this.options.probe?.read();
+      return null;
+    } catch (error) {
+      if (!(error instanceof ProbeError)) throw error;
+      this.options = { ...this.options, probe: null };
+      return error;
+    }
+  }
+
   /** The probe's state before a check acts; null without a probe. */
   async readProbe(): Promise<ProbeReading | null> {
-    this.settled ??= (await this.options.probe?.readSettled()) ?? null;
+    if (this.settled !== null || !this.options.probe) return this.settled;
+    const owed = new Set(this.owed);
+    this.owed.clear();
+    this.settled = await this.options.probe.readSettled({ from: this.last, owed });
+    this.last = this.settled;
     return this.settled;
   }
 
@@ -89,6 +114,8 @@ export class Session {
     if (!this.options.probe || !before) return "unknown";
     const { difference, settled } = await this.options.probe.compare(before, expected);
     this.settled = settled;
+    this.last = settled;
+    this.owed.clear();
     return difference;
   }
 
@@ -108,11 +135,36 @@ export class Session {
     about: Pick<Exchange, "delivery" | "genuine">,
   ): Promise<Exchange> {
     this.settled = null;
-    const result = await sendRaw(request, this.options);
+    const result = await this.sendPatiently(request);
     const exchange: Exchange = { request, ...about, result };
     this.exchanges.push(exchange);
+    const accepted = result.kind === "answer" && result.status >= 200 && result.status <= 299;
+    if (about.genuine && about.delivery && accepted) this.owe(about.delivery.id);
     if (about.genuine && result.kind === "answer" && result.status === 410) throw new WebhookGone(exchange);
     return exchange;
+  }
+
+  /** A repetition owes nothing more. */
+  private owe(delivery_id: string): void {
+    if (this.accepted.has(delivery_id)) return;
+    this.accepted.add(delivery_id);
+    this.owed.add(delivery_id);
+  }
+
+  /** 429 says "later" and nothing of the request itself: it comes again after the time asked for. */
+  private async sendPatiently(request: RawRequest): Promise<RawResult> {
+    for (let times = 0; ; times += 1) {
+      const result = await sendRaw(request, this.options);
+      if (result.kind !== "answer" || result.status !== 429 || times === SLOWED_DOWN_TIMES) return result;
+      const pause = Math.min(Math.max(Number(result.headers["retry-after"]) || 1, 0.1) * 1000, 10_000);
+      if (this.slowedDownMs + pause > SLOWED_DOWN_MS) return result;
+      this.slowedDownMs += pause;
+      await this.pause(pause);
+    }
+  }
+
+  async pause(ms: number): Promise<void> {
+    await wait(ms, undefined, this.options.signal ? { signal: this.options.signal } : {});
   }
 }
 

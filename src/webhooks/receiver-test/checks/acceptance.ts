@@ -21,7 +21,7 @@ const validAccepted: Check = {
     const delivery = session.makeDelivery();
     const first = await session.deliver(delivery);
     if (isAccepted(first)) return passed(`the receiver ${describe(first)}`, first);
-    const detail = `the receiver ${describe(first)}, where 2xx is expected within ${session.options.timeoutMs} ms`;
+    const detail = `the receiver ${describe(first)}, where 2xx is expected within ${session.options.timeoutMs / 1000} s`;
     if (statusOf(first) < 500) return failed(detail, first);
     // A receiver that recovers on the retry can still be graded on all the rest.
     const retry = await session.deliver(delivery);

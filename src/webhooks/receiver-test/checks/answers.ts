@@ -79,7 +79,9 @@ function answers(session: Session): Exchange[] {
 }
 
 function answerText({ result }: Exchange): string {
-  return result.kind === "answer" ? `${result.headers.join("\n")}\n\n${result.body.toString("utf8")}` : "";
+  if (result.kind !== "answer") return "";
+  const headers = Object.entries(result.headers).map(([name, value]) => `${name}: ${String(value)}`);
+  return `${headers.join("\n")}\n\n${result.body.toString("utf8")}`;
 }
 
 /** The secret as it might be printed. A short one would be found by chance. */

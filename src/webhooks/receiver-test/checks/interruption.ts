@@ -1,4 +1,4 @@
-import { type Check, describe, failed, isAccepted, judgeEffects } from "../check.ts";
+import { type Check, deliverWhenFree, describe, failed, isAccepted, judgeEffects } from "../check.ts";
 import type { Transport } from "../delivery.ts";
 
 const timeoutAfterCommit: Check = {
@@ -16,7 +16,7 @@ const timeoutAfterCommit: Check = {
     await session.readProbe();
     await session.deliver(delivery, { leave: "at-answer" });
     await session.readProbe();
-    const exchange = await session.deliver(delivery);
+    const exchange = await deliverWhenFree(session, delivery);
     if (!isAccepted(exchange)) return failed(`the retry: the receiver ${describe(exchange)}`, exchange);
     return judgeEffects(session, { before, expected: new Map([[delivery.id, 1]]), exchange });
   },
@@ -55,7 +55,7 @@ const wholeSchedule: Check = {
         other,
       );
     }
-    const exchange = await session.deliver(delivery);
+    const exchange = await deliverWhenFree(session, delivery);
     if (!isAccepted(exchange)) return failed(`attempt 6: the receiver ${describe(exchange)}`, exchange);
     const expected = new Map([delivery, ...others].map(({ id }) => [id, 1]));
     return judgeEffects(session, { before, expected, exchange });

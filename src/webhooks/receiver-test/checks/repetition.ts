@@ -1,5 +1,6 @@
 import { type Check, describe, type Finding, failed, isAccepted, judgeEffects, statusOf } from "../check.ts";
 import { type Delivery, freshId } from "../delivery.ts";
+import { occurrences } from "../probe.ts";
 import type { Exchange, Session } from "../session.ts";
 
 const DEDUPLICATE =
@@ -29,9 +30,12 @@ const twice: Check = {
  */
 async function replayNote(session: Session, delivery: Delivery): Promise<string | null> {
   const before = await session.readProbe();
-  await session.deliver(delivery, { headerDeliveryId: freshId("del") });
+  const header = freshId("del");
+  await session.deliver(delivery, { headerDeliveryId: header });
   const after = await session.readProbe();
-  if (!before || !after || after.count === before.count) return null;
+  if (!before || !after) return null;
+  const isAgain = (id: string) => occurrences(after, id) > occurrences(before, id);
+  if (after.ids === null ? after.count === before.count : ![delivery.id, header].some(isAgain)) return null;
   return "Sent again with another X-Service-Delivery header, the same signed body was processed again. That header isn't covered by the signature: deduplicate by the body's delivery_id.";
 }
 
