@@ -27,6 +27,7 @@ describe("4.20 refusals", () => {
     [{ extend_right: "1.5" }, "extend_right", "1.5"],
     [{ extend_down: "" }, "extend_down", ""],
     [{ seed: "lucky" }, "seed", "lucky"],
+    [{ seed: "9007199254740993" }, "seed", "9007199254740993"],
     [{ prompt: "more sky" }, "prompt", "more sky"],
     [{ size: "1024x1024" }, "size", "1024x1024"],
     [{ size: "2x2" }, "size", "2x2"],
@@ -151,7 +152,18 @@ describe("4.20 bombs", () => {
     ]);
   }
 
+  /** A JPEG of 10 x 10 pixels that says it has 6000 x 6000; readers would make up the rest. */
+  async function claimingJpeg(progressive: boolean): Promise<Buffer> {
+    const bytes = await picture(10, 10).jpeg({ progressive }).toBuffer();
+    const frame = bytes.indexOf(Buffer.from([0xff, progressive ? 0xc2 : 0xc0]));
+    bytes.writeUInt16BE(6000, frame + 5);
+    bytes.writeUInt16BE(6000, frame + 7);
+    return bytes;
+  }
+
   it.each([
+    ["a JPEG that is larger than its bytes can be", () => claimingJpeg(false)],
+    ["a progressive JPEG that is larger than its bytes can be", () => claimingJpeg(true)],
     ["a huge header", () => claiming(60_000, 60_000)],
     ["a header of two thousand million pixels", () => claiming(2_147_483_647, 1)],
     ["pixels that end early", () => claiming(6000, 6000)],

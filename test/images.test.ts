@@ -70,6 +70,7 @@ describe("4.20 provider_a", () => {
     const first = await uncrop({ ...parts, seed: 7 });
     const again = await uncrop({ ...parts, seed: 7 });
     const other = await uncrop({ ...parts, seed: 8 });
+    expect((await uncrop({ ...parts, seed: Number.MAX_SAFE_INTEGER })).status).toBe(200);
     expect(again.bytes.equals(first.bytes)).toBe(true);
     expect(other.bytes.equals(first.bytes)).toBe(false);
     expect(again.headers.get("x-provider-request-id")).not.toBe(first.headers.get("x-provider-request-id"));

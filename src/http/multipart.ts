@@ -261,7 +261,8 @@ function typedFields(schema: TObject, fields: Record<string, string>): Record<st
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {
       const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined;
-      return [name, type === "integer" && /^-?\d{1,15}$/.test(text) ? Number(text) : text];
+      const whole = type === "integer" && /^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
+      return [name, whole ? Number(text) : text];
     }),
   );
 }

@@ -43,7 +43,15 @@ export async function inspectImage(
   if (width * height > MOST_PIXELS) {
     throw undecodable(field, file, `it has ${width} x ${height} pixels, more than ${MOST_PIXELS}`);
   }
+  if (format === "jpeg" && file.size * 8 < blocksOf(width, height)) {
+    throw undecodable(field, file, `it is too small to hold ${width} x ${height} pixels`);
+  }
   return { field, file, width, height, hasAlpha: found.hasAlpha };
+}
+
+/** A JPEG spends at least a bit on each block of 8 x 8; a reader would invent those that are missing. */
+function blocksOf(width: number, height: number): number {
+  return Math.ceil(width / 8) * Math.ceil(height / 8);
 }
 
 /**
