@@ -4,8 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { OPERATIONS } from "../../test/fault-stand.ts";
-import { SHIPPED_SCENARIOS } from "./scenario-library.ts";
 import { scenarioSchemaText } from "./scenario-schema.ts";
+import { SHIPPED_SCENARIOS } from "./shipped.ts";
 
 describe("the schema for editors", () => {
   const schema = JSON.parse(scenarioSchemaText(OPERATIONS));
