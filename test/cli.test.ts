@@ -85,9 +85,23 @@ describe("interfaces 2 commands against a running server", () => {
       "email=zed@acme.test",
     );
     expect(Array.isArray(deliveries)).toBe(true);
-    expect((await run("trigger", "user.creatd")).code).toBe(2);
     expect((await run("trigger", "user.created", "--set", "nonsense")).code).toBe(2);
-    expect((await run("trigger", "user.created", "--for", "usr_nobody")).code).toBe(2);
+  });
+
+  it.each([
+    [["user.creatd"], 'event "user.creatd" is no event of the service. Did you mean "user.created"?'],
+    [
+      ["--for", "usr_dn"],
+      '--for must be the id of one of the users of this sandbox, not "usr_dn". Did you mean "usr_dan"?',
+    ],
+    [["--set", "emial=x"], "--set emial is no field of user.created, whose data has"],
+    [["--set", "emial=x"], 'Did you mean "email"?'],
+  ])("interfaces 2 trigger %j is wrong usage and says which word was wrong", async (args, message) => {
+    const words = args[0]!.startsWith("--") ? ["user.created", ...args] : args;
+    const { code, stdout, stderr } = await run("trigger", ...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`understudy: ${message.startsWith("Did") ? "--set" : message}`);
+    expect(stderr).toContain(message);
   });
 
   it("interfaces 2 an unknown sandbox and an unreachable server are exit 1", async () => {

@@ -171,6 +171,24 @@ describe("6.1 events of real changes", () => {
     });
   });
 
+  it.each([
+    [
+      { event: "user.creatd" },
+      'event "user.creatd" is no event of the service. Did you mean "user.created"?',
+    ],
+    [
+      { event: "elephant" },
+      'event "elephant" is no event of the service, which has user.created, user.updated,',
+    ],
+    [{ event: "file.processed", for: "file_hanbook" }, 'not "file_hanbook". Did you mean "file_handbook"?'],
+    [{ event: "user.created", organization: "org_acne" }, 'not "org_acne". Did you mean "org_acme"?'],
+    [{ event: "user.created", data: { emial: 1 } }, "data.emial is no field of user.created, whose data has"],
+  ])("interfaces 4 the refusal of %j says which word was wrong, and what was meant", async (body, detail) => {
+    const answer = await api.call(undefined, "POST", "/_control/sandboxes/default/events", body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toContain(detail);
+  });
+
   it("6.1 an event reaches only webhooks of its organization that subscribed to it and are active", async () => {
     const receivers = await Promise.all([api.receiver(), api.receiver(), api.receiver(), api.receiver()]);
     await api.webhook(receivers[0]!.url, ["user.created"]);

@@ -62,13 +62,18 @@ export function unprocessable(
   });
 }
 
+/** A word that was sent, as a sentence names it. */
+export function quoted(word: string): string {
+  return JSON.stringify(clip(word, 80));
+}
+
 /** 404 for a name out of a known set. */
 export function unknownName(what: string, name: string, known: Iterable<string>): Problem {
   const hint = nearest(name, known);
   return new Problem(404, {
     kind: `unknown-${what.replaceAll(" ", "-")}`,
     title: `Unknown ${what}`,
-    detail: sentence(`There is no ${what} ${JSON.stringify(clip(name, 80))}`, hint),
+    detail: sentence(`There is no ${what} ${quoted(name)}`, hint),
     value: name,
     hint,
   });

@@ -9,7 +9,7 @@ import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { EVENT_SHAPES, eventData } from "../webhooks/event-data.ts";
 import type { ControlServer } from "./operation.ts";
-import { unprocessable } from "./problem.ts";
+import { quoted, unprocessable } from "./problem.ts";
 import { stateCollections } from "./state/state-collection.ts";
 
 interface EventObject {
@@ -101,5 +101,5 @@ function unknownObject(
   { collection, id, what }: { collection: AnyCollection | undefined; id: string; what: string },
 ) {
   const known = collection ? tx.all(collection).page(0, 1000).map(collection.idOf) : [];
-  return unprocessable("for", id, `must be the id of one of ${what}`, nearest(id, known));
+  return unprocessable("for", id, `must be the id of one of ${what}, not ${quoted(id)}`, nearest(id, known));
 }

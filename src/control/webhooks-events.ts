@@ -12,7 +12,7 @@ import { sampleData } from "../webhooks/event-samples.ts";
 import { attemptsEnded } from "../webhooks/outgoing.ts";
 import { requireRoomAfter } from "./limits.ts";
 import { type AnyControlOperation, type ControlServer, controlOperation, S } from "./operation.ts";
-import { unprocessable } from "./problem.ts";
+import { quoted, unprocessable } from "./problem.ts";
 import { aboutObject } from "./webhooks-event-object.ts";
 
 const Trigger = Type.Object(
@@ -68,7 +68,10 @@ function eventOf(trigger: Trigger, tx: Transaction, server: ControlServer) {
 
 function requireEvent(event: string): EventName {
   if (isEventName(event)) return event;
-  throw unprocessable("event", event, "is no event of the service", nearest(event, EVENT_NAMES));
+  const hint = nearest(event, EVENT_NAMES);
+  // Where no name is near, all of them are the better help.
+  const known = hint === undefined ? `, which has ${EVENT_NAMES.join(", ")}` : "";
+  throw unprocessable("event", event, `${quoted(event)} is no event of the service${known}`, hint);
 }
 
 function requireOrganization(tx: Transaction, id: string | undefined): string {
@@ -80,7 +83,7 @@ function requireOrganization(tx: Transaction, id: string | undefined): string {
   throw unprocessable(
     "organization",
     organization_id,
-    "must be the id of an organization of this sandbox",
+    `must be the id of an organization of this sandbox${id === undefined ? "" : `, not ${quoted(id)}`}`,
     nearest(organization_id ?? "", known),
   );
 }

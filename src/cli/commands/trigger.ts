@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import { ControlError } from "../../client/http.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
@@ -22,7 +23,7 @@ export const triggerCommand: CommandModule<object, Options> = {
   async handler(options) {
     const data = dataOf(options.set);
     const { events } = await sandboxOf(options);
-    const { deliveries } = await events.trigger(options.event, { for: options.for, data });
+    const { deliveries } = await events.trigger(options.event, { for: options.for, data }).catch(inFlags);
     const rows = deliveries.map((delivery) =>
       ["delivery_id", "webhook_id", "status", "response_code"].map((field) => String(delivery[field] ?? "")),
     );
@@ -33,6 +34,17 @@ export const triggerCommand: CommandModule<object, Options> = {
     print(options.json, { deliveries }, text);
   },
 };
+
+/** The server names the fields of its request; whoever sits at a terminal has typed flags. */
+function inFlags(error: unknown): never {
+  if (!(error instanceof ControlError)) throw error;
+  const { status, problem } = error;
+  const detail = String(problem["detail"] ?? "");
+  const field = String(problem["field"] ?? "");
+  const flag = field === "for" ? "--for" : field.startsWith("data.") ? `--set ${field.slice(5)}` : field;
+  if (field === "" || !detail.startsWith(field)) throw error;
+  throw new ControlError(status, { ...problem, detail: flag + detail.slice(field.length) });
+}
 
 /** `a.b=1` becomes `{a: {b: 1}}`; a value that is JSON is read as JSON. @throws UsageError */
 export function dataOf(assignments: readonly string[] | undefined): Record<string, unknown> | undefined {
