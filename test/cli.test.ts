@@ -60,7 +60,7 @@ describe("interfaces 2 commands against a running server", () => {
     expect(await json("clock", "freeze")).toMatchObject({ mode: "frozen" });
     expect(await json("reset")).toMatchObject({ name: "default" });
     expect((await run("snapshot", "restore", "none")).code).toBe(1);
-  });
+  }, 60_000);
 
   it("interfaces 2 scenario list, on and off, coverage and trigger", async () => {
     expect((await run("scenario", "on", "threads-delete-forbidden")).stdout).toContain(
@@ -86,7 +86,7 @@ describe("interfaces 2 commands against a running server", () => {
     );
     expect(Array.isArray(deliveries)).toBe(true);
     expect((await run("trigger", "user.created", "--set", "nonsense")).code).toBe(2);
-  });
+  }, 60_000);
 
   it.each([
     [["user.creatd"], 'event "user.creatd" is no event of the service. Did you mean "user.created"?'],

@@ -109,6 +109,16 @@ describe("G08, G09: input", () => {
 });
 
 describe("hostile requests", () => {
+  it("G04 HEAD is 405 where GET exists, 404 elsewhere, without a body and uncounted", async () => {
+    const before = await configs({}, "ada");
+    const answer = await api.call("ada", "HEAD", CONFIGS);
+    expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "GET", ""]);
+    expect((await api.call("ada", "HEAD", "/v1/nowhere")).status).toBe(404);
+    const after = await configs({}, "ada");
+    const remaining = [before, after].map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
+    expect(remaining[0]! - remaining[1]!).toBe(1);
+  });
+
   /** Bytes as they are, since no client library would send these. */
   const raw = (text: string) =>
     new Promise<string>((resolve, reject) => {
