@@ -45,6 +45,14 @@ describe("state of connectors", () => {
     ]);
   });
 
+  it("G14 a job that is POSTed for an organization runs on one of its connections", async () => {
+    const none = await state("POST", "connector_jobs", { organization_id: "org_globex" });
+    expect([none.status, none.body.field]).toEqual([422, "connection_id"]);
+    const { body } = await state("POST", "connections", { organization_id: "org_globex" });
+    const made = await state("POST", "connector_jobs", { organization_id: "org_globex" });
+    expect(made.body).toMatchObject({ connection_id: body.id, organization_id: "org_globex" });
+  });
+
   it("3.2 a change of status ends and restarts a job", async () => {
     const ended = await state("PATCH", "connector_jobs/job_sync_running", {
       status: "failed",

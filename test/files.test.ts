@@ -139,6 +139,24 @@ describe("G18 files in state calls", () => {
     expect(stateRules(api, "files").post({}, { silent: true }).emitted).toEqual([]);
   });
 
+  it("G18 name and type of a file made by a state call fit each other", () => {
+    const { post } = stateRules(api, "files");
+    const type = (filename: string) => post({ filename }).record.mime_type;
+    expect([type("a.png"), type("B.JPG"), type("c.zip"), type("d.unknown"), type("e")]).toEqual([
+      "image/png",
+      "image/jpeg",
+      "application/zip",
+      "application/octet-stream",
+      "application/octet-stream",
+    ]);
+    const name = (mime_type: string) => post({ mime_type }).record.filename;
+    expect([name("image/png"), name("text/csv"), name("model/obj")]).toEqual([
+      expect.stringMatching(/\.png$/),
+      expect.stringMatching(/\.csv$/),
+      "attachment.bin",
+    ]);
+  });
+
   it("G25 deleting a file emits file.deleted and takes it out of its stores", () => {
     const { emitted } = stateRules(api, "files").remove("file_policies");
     expect(emitted).toEqual([

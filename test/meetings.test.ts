@@ -243,6 +243,14 @@ describe("state of meetings", () => {
     expect(second.body.text.split(" ").length).toBeGreaterThan(3);
   });
 
+  it("2.4 an entry of which only the end is given begins before it", async () => {
+    const late = await say({ end_time: 100 });
+    expect(late.status, late.text).toBe(201);
+    expect(late.body.start_time).toBeGreaterThan(80);
+    expect(late.body.start_time).toBeLessThan(100);
+    expect((await say({ end_time: 0.5 })).body).toMatchObject({ start_time: 0, end_time: 0.5 });
+  });
+
   it("3.7 status and end hold together", async () => {
     const stopped = await state("PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
     expect(stopped.body.ended_at).toBe("2026-03-15T12:00:00.000Z");

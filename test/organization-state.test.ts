@@ -11,6 +11,20 @@ afterEach(() => api.close());
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
 
+it("interfaces 4: an organization that was just made, and has no members, takes records of every kind", async () => {
+  const organization_id = (await state("POST", "organizations", {})).body.id;
+  const kinds = { files: "created_by", meeting_sessions: "owner_id", transcriptions: "owner_id" };
+  for (const [name, owner] of Object.entries({
+    ...kinds,
+    threads: "owner_id",
+    music_collections: "owner_id",
+  })) {
+    const made = await state("POST", name, { organization_id });
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject({ organization_id, [owner]: "usr_ada" });
+  }
+});
+
 it.each([
   ["organizations", {}, { type: "company", plan: "standard", rate_limit: null }],
   ["users", {}, { account: "active", verified: false, created_at: EPOCH }],

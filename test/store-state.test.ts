@@ -118,6 +118,25 @@ describe("interfaces 4: state calls on stores", () => {
     expect((await status("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
   });
 
+  it("interfaces 4: POST finds a store and a file of one organization that are not together yet", async () => {
+    const store_id = (await state("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
+    const none = await state("POST", "store_files", { store_id });
+    expect([none.status, none.body.field]).toEqual([422, "file_id"]);
+    const file_id = (await state("POST", "files", { organization_id: "org_globex" })).body.id;
+    const byFile = await state("POST", "store_files", { file_id });
+    expect(byFile.body).toMatchObject({ store_id, file_id, status: "processing" });
+    const found = new Set<string>();
+    for (let n = 0; n < 5; n++) {
+      const made = await state("POST", "store_files", {});
+      expect(made.status, made.text).toBe(201);
+      found.add(made.body.id);
+    }
+    expect(found.size).toBe(5);
+    // Four files and two stores are Acme's, three of them together from the start.
+    const full = await state("POST", "store_files", {});
+    expect([full.status, full.body.field]).toEqual([422, "store_id"]);
+  });
+
   it("interfaces 4: DELETE of a store takes its files along and leaves no timer", async () => {
     expect((await state("DELETE", "vector_stores/vs_handbook")).status).toBe(204);
     expectRefusal(await status("file_policies"), 404, "FILE_NOT_IN_STORE", {});

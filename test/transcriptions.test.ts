@@ -343,6 +343,8 @@ describe("state of transcriptions", () => {
     );
     const backwards = await state("POST", "sentences", { transcription_id: "trans_short", start: 5, end: 4 });
     expect([backwards.status, backwards.body.field]).toEqual([422, "end"]);
+    const ending = await state("POST", "sentences", { transcription_id: "trans_short", end: 0.5 });
+    expect(ending.body).toMatchObject({ start: 0, end: 0.5 });
     const orphan = await state("POST", "sentences", { transcription_id: "trans_nope" });
     expect([orphan.status, orphan.body.field]).toEqual([422, "transcription_id"]);
   });

@@ -16,7 +16,7 @@ import {
 } from "./rules.ts";
 import { type ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
-const MOST_TRIED = 100;
+const MOST_TRIED = 1000;
 
 export const connectorJobRules: StateRules<ConnectorJob> = {
   toPublic(job, world) {
@@ -62,11 +62,20 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
 };
 
 /** A connection and type for a job that does not name both: where none is running, if there is such a place. */
-function slotFor(tx: Transaction, { connection_id, job_type }: Partial<ConnectorJob>) {
-  const among =
+function slotFor(tx: Transaction, { connection_id, job_type, organization_id }: Partial<ConnectorJob>) {
+  const among = (
     connection_id === undefined
       ? [anyOf(tx, connections, "connection_id"), ...tx.all(connections).page(0, MOST_TRIED)]
-      : [referred(tx, connections, { field: "connection_id", id: connection_id })];
+      : [referred(tx, connections, { field: "connection_id", id: connection_id })]
+  ).filter(
+    (one) => connection_id !== undefined || [undefined, one.organization_id].includes(organization_id),
+  );
+  if (among.length === 0)
+    throw invalidInput(
+      "connection_id",
+      null,
+      `connection_id is required: ${organization_id} has no connections`,
+    );
   const slots = among.flatMap((connection) =>
     (job_type ? [job_type] : JOB_TYPES).map((type) => ({ connection, job_type: type })),
   );

@@ -4,7 +4,7 @@ import { Id, Timestamp, UserId } from "../../contract/schema.ts";
 import { firstOrganization, ownerOf } from "../organizations/of-fixture.ts";
 import { storagePath } from "./rules.ts";
 import { FileName, type FileObject, FileSize, files, MimeType } from "./schema.ts";
-import { SAMPLE_FILES } from "./words.ts";
+import { OTHER_TYPES, SAMPLE_FILES } from "./words.ts";
 
 const DAY = 86_400_000;
 
@@ -50,9 +50,18 @@ function fileOf(entry: Entry, fixture: FixtureData, base: BaseBuilder): FileObje
   };
 }
 
-/** By the name's extension, as the sample files know it. */
+/** By the name's extension. */
 export function typeOf(filename: string): string {
-  const extension = /\.[^.]+$/.exec(filename)?.[0];
-  const known = SAMPLE_FILES.find((sample) => extension !== undefined && sample.filename.endsWith(extension));
-  return known?.mime_type ?? "application/octet-stream";
+  const extension = /\.[^.]+$/.exec(filename)?.[0].toLowerCase() ?? "";
+  const known = SAMPLE_FILES.find((sample) => extension !== "" && sample.filename.endsWith(extension));
+  const other = Object.hasOwn(OTHER_TYPES, extension) ? OTHER_TYPES[extension] : undefined;
+  return (known ?? other)?.mime_type ?? "application/octet-stream";
+}
+
+/** A name for a file of this type, such as a sample has; one of an unknown type says nothing of it. */
+export function nameFor(mime_type: string): string {
+  const known = [...SAMPLE_FILES, ...Object.values(OTHER_TYPES)].find(
+    (sample) => sample.mime_type === mime_type,
+  );
+  return known?.filename ?? "attachment.bin";
 }

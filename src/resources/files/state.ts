@@ -1,21 +1,21 @@
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { actorOf } from "../change-logs/actor.ts";
-import { anyOf, referred } from "../organizations/references.ts";
+import { anyOf, personOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { removeFileFromStores } from "../vector-stores/rules.ts";
 import { fileEventData } from "./present.ts";
 import { storagePath } from "./rules.ts";
 import { type FileObject, files, fileTexts } from "./schema.ts";
-import { typeOf } from "./seed.ts";
+import { nameFor, typeOf } from "./seed.ts";
 import { SAMPLE_FILES } from "./words.ts";
 
 /** Files made by state calls have no bytes; what they say follows from their name. */
 export const fileRules: StateRules<FileObject> = {
   complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
-    const filename = fields.filename ?? sampleOf(fields.mime_type, random.pick(SAMPLE_FILES)).filename;
+    const filename =
+      fields.filename ?? (fields.mime_type ? nameFor(fields.mime_type) : random.pick(SAMPLE_FILES).filename);
     return {
       object: "file",
       organization_id,
@@ -25,7 +25,7 @@ export const fileRules: StateRules<FileObject> = {
       status: "uploaded",
       gcs_path: storagePath(organization_id, random.letters(20), filename),
       created_at: tx.now,
-      created_by: actorOf(tx, undefined, organization_id).user_id,
+      created_by: personOf(tx, organization_id),
       ...fields,
     };
   },
@@ -46,10 +46,6 @@ export const fileRules: StateRules<FileObject> = {
     if (!actor.silent) tx.emit("file.deleted", record.organization_id, fileEventData(record, tx));
   },
 };
-
-function sampleOf(mime_type: string | undefined, otherwise: (typeof SAMPLE_FILES)[number]) {
-  return SAMPLE_FILES.find((sample) => sample.mime_type === mime_type) ?? otherwise;
-}
 
 function requireReferences(tx: Transaction, { organization_id, created_by }: FileObject): void {
   referred(tx, organizations, { field: "organization_id", id: organization_id });

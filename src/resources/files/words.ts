@@ -10,6 +10,34 @@ export const SAMPLE_FILES = [
   { filename: "quarterly-report.pdf", mime_type: "application/pdf" },
 ] as const;
 
+/** Types by extension, and the name that a file of such a type is given. */
+export const OTHER_TYPES: Readonly<Record<string, { mime_type: string; filename: string }>> = {
+  ".png": { mime_type: "image/png", filename: "floor-plan.png" },
+  ".jpg": { mime_type: "image/jpeg", filename: "team-photo.jpg" },
+  ".jpeg": { mime_type: "image/jpeg", filename: "team-photo.jpeg" },
+  ".webp": { mime_type: "image/webp", filename: "banner.webp" },
+  ".gif": { mime_type: "image/gif", filename: "assembly-steps.gif" },
+  ".svg": { mime_type: "image/svg+xml", filename: "logo.svg" },
+  ".html": { mime_type: "text/html", filename: "newsletter.html" },
+  ".xml": { mime_type: "application/xml", filename: "parts-catalog.xml" },
+  ".zip": { mime_type: "application/zip", filename: "drawings.zip" },
+  ".mp3": { mime_type: "audio/mpeg", filename: "interview.mp3" },
+  ".wav": { mime_type: "audio/wav", filename: "interview.wav" },
+  ".mp4": { mime_type: "video/mp4", filename: "safety-training.mp4" },
+  ".docx": {
+    mime_type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    filename: "meeting-minutes.docx",
+  },
+  ".xlsx": {
+    mime_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    filename: "budget.xlsx",
+  },
+  ".pptx": {
+    mime_type: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    filename: "roadmap.pptx",
+  },
+};
+
 const HANDBOOK = [
   "New colleagues spend their first week with a buddy from another team.",
   "Working hours are flexible; everyone is reachable between ten and three.",

@@ -1,8 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { actorOf } from "../change-logs/actor.ts";
-import { anyOf, referred } from "../organizations/references.ts";
+import { anyOf, personOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import {
@@ -40,7 +39,7 @@ export const sessionRules: StateRules<MeetingSession> = {
       title: random.pick(random.pick(THEMES).titles),
       status: ended ? "completed" : "running",
       language_code: "en",
-      owner_id: actorOf(tx, undefined, organization_id).user_id,
+      owner_id: personOf(tx, organization_id),
       ended_at: ended ? Math.max(tx.now, started_at) : null,
       has_recording: false,
       ...fields,
@@ -107,11 +106,13 @@ export const transcriptRules: StateRules<TranscriptEntry> = {
     const position = said?.size ?? 0;
     const theme = THEMES.find(({ titles }) => titles.includes(session?.title ?? "")) ?? random.pick(THEMES);
     const text = fields.text ?? meetingLines(theme, position + 2, { random, ended: true })[position]!;
-    const start_time = fields.start_time ?? seconds((last?.end_time ?? 0) + random.int(300, 1800) / 1000);
+    const spoken = speakingSeconds(text, random);
+    const next = seconds((last?.end_time ?? 0) + random.int(300, 1800) / 1000);
+    const start_time = fields.start_time ?? startBefore(fields.end_time, spoken) ?? next;
     return {
       ...(session ? { session_id: session.session_id } : {}),
       confidence: random.int(86, 99) / 100,
-      end_time: seconds(start_time + speakingSeconds(text, random)),
+      end_time: seconds(start_time + spoken),
       speaker: random.pick(heard.length > 0 ? heard : SPEAKERS),
       language_code: session?.language_code ?? "en",
       ...fields,
@@ -199,6 +200,11 @@ function markRecorded(tx: Transaction, session_id: string): void {
   const { size } = tx.index(meetingRecordings, "by_session", session_id);
   if (tx.get(meetingSessions, session_id))
     tx.update(meetingSessions, session_id, { has_recording: size > 0 });
+}
+
+/** Where only the end is given, the words come before it. */
+function startBefore(end: number | undefined, spoken: number): number | undefined {
+  return end === undefined ? undefined : seconds(Math.max(0, end - spoken));
 }
 
 function seconds(value: number): number {

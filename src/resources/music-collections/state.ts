@@ -1,7 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { auditActor } from "../audit-logs/record.ts";
+import { personOf } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { type MusicCollection, musicCollections, type Track, tracks } from "./schema.ts";
@@ -10,7 +10,7 @@ import { inventName } from "./seed.ts";
 export const musicCollectionState: StateRules<MusicCollection> = {
   complete(fields, tx, { random }) {
     const organization_id = fields.organization_id ?? tx.all(organizations).page(0, 1)[0]?.id ?? "org_acme";
-    const owner_id = auditActor(tx, { user_id: undefined }, organization_id);
+    const owner_id = personOf(tx, organization_id);
     return { name: inventName(random), owner_id, created_at: tx.now, ...fields, organization_id };
   },
   insert(tx, record) {

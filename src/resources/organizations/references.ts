@@ -1,6 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
+import { users } from "../users/schema.ts";
 
 /**
  * The record that a field of a state call refers to.
@@ -27,4 +28,14 @@ export function anyOf<R extends StoredRecord>(
   if (first === undefined)
     throw invalidInput(field, null, `${field} is required: there are no ${collection.name}`);
   return first;
+}
+
+/**
+ * Whose a record of an organization is where a state call does not say: its owner's, else a member's, else
+ * the first user's, as in fixtures. An organization that was just made has nobody yet.
+ */
+export function personOf(world: WorldReader, organization_id: string): string {
+  const [owner] = world.index(users, "by_owned_organization", organization_id).page(0, 1);
+  const [member] = owner ? [owner] : world.index(users, "by_organization", organization_id).page(0, 1);
+  return (member ?? anyOf(world, users, "user_id")).id;
 }

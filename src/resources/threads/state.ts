@@ -1,8 +1,7 @@
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { changedFields } from "../audit-logs/record.ts";
-import { actorOf } from "../change-logs/actor.ts";
-import { anyOf, referred } from "../organizations/references.ts";
+import { anyOf, personOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { emitMessage, emitThread } from "./events.ts";
@@ -16,7 +15,7 @@ export const threadRules: StateRules<Thread> = {
     const organization_id = fields.organization_id ?? anyOf(tx, organizations, "organization_id").id;
     return {
       organization_id,
-      owner_id: actorOf(tx, undefined, organization_id).user_id,
+      owner_id: personOf(tx, organization_id),
       title: random.pick(THREAD_TITLES),
       created_at: tx.now,
       ...fields,

@@ -1,8 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { actorOf } from "../change-logs/actor.ts";
-import { anyOf, referred } from "../organizations/references.ts";
+import { anyOf, personOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
@@ -15,7 +14,7 @@ export const transcriptionRules: StateRules<Transcription> = {
     const status = fields.status ?? "completed";
     const processing_time_ms = random.int(1200, 9000);
     return {
-      owner_id: actorOf(tx, undefined, organization_id).user_id,
+      owner_id: personOf(tx, organization_id),
       filename: random.pick(FILENAMES),
       language_code: "en",
       audio_duration_seconds: random.int(60_000, 900_000) / 1000,
@@ -75,8 +74,12 @@ export const sentenceRules: StateRules<Sentence> = {
     const { size } = tx.index(sentences, "by_transcription", transcription_id);
     const telling = { random, pii_redaction: transcription?.pii_redaction ?? null };
     const text = fields.text ?? interviewSentence(size, telling);
-    const start = fields.start ?? milliseconds(lastEnd(tx, transcription_id) + random.int(150, 900) / 1000);
-    const end = milliseconds(start + spokenSeconds(text, random));
+    const next = milliseconds(lastEnd(tx, transcription_id) + random.int(150, 900) / 1000);
+    const spoken = spokenSeconds(text, random);
+    // Where only the end is given, the words come before it.
+    const before = fields.end === undefined ? undefined : milliseconds(Math.max(0, fields.end - spoken));
+    const start = fields.start ?? before ?? next;
+    const end = milliseconds(start + spoken);
     return { end, ...fields, transcription_id, text, start };
   },
   insert(tx, record) {

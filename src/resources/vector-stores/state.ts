@@ -60,10 +60,10 @@ export const storeFileRules: StateRules<StoreFile> = {
   toPublic: (record, world) => currentStoreFile(record, world.now),
   complete(fields, tx, { settings }) {
     const [store_id, file_id] = (fields.id ?? "").split(":");
-    const place = {
-      store_id: fields.store_id ?? (store_id || anyOf(tx, vectorStores, "store_id").id),
-      file_id: fields.file_id ?? (file_id || anyOf(tx, files, "file_id").id),
-    };
+    const place = placeFor(tx, {
+      store_id: fields.store_id ?? (store_id || undefined),
+      file_id: fields.file_id ?? (file_id || undefined),
+    });
     const started_at = fields.started_at ?? tx.now;
     const processing_ms = processingMs(settings);
     const file = { error_message: null, ...fields, started_at, processing_ms };
@@ -89,6 +89,35 @@ export const storeFileRules: StateRules<StoreFile> = {
   },
   remove: (tx, record) => removeStoreFile(tx, record),
 };
+
+const MOST_TRIED = 1000;
+
+/** A store and a file of the same organization that are not together yet, for a call that does not name both. */
+function placeFor(
+  tx: Transaction,
+  { store_id, file_id }: { store_id: string | undefined; file_id: string | undefined },
+): { store_id: string; file_id: string } {
+  if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
+  const stores = store_id
+    ? [referred(tx, vectorStores, { field: "store_id", id: store_id })]
+    : tx.all(vectorStores).page(0, MOST_TRIED);
+  const known = file_id
+    ? [referred(tx, files, { field: "file_id", id: file_id })]
+    : tx.all(files).page(0, MOST_TRIED);
+  for (const store of stores) {
+    for (const file of known) {
+      if (file.organization_id !== store.organization_id) continue;
+      const place = { store_id: store.id, file_id: file.id };
+      if (tx.get(storeFiles, storeFileId(store.id, file.id)) === undefined) return place;
+    }
+  }
+  const missing = store_id === undefined ? "store_id" : "file_id";
+  throw invalidInput(
+    missing,
+    null,
+    `${missing} is required: no other file of an organization fits one of its stores`,
+  );
+}
 
 /** Fields that follow from the status of a new record, where they were not given. */
 function endOfFile(file: Partial<StoreFile>, tx: Transaction): Partial<StoreFile> {
