@@ -126,6 +126,25 @@ describe("disk use is bounded", () => {
     await bounded.close();
   });
 
+  it("interfaces 7 what uploaded snapshots bring along counts, what they share with each other once", async () => {
+    const bounded = await small();
+    const snapshots = "/_control/sandboxes/default/snapshots";
+    const control = (method: string, path: string, body?: unknown) =>
+      bounded.call(undefined, method, snapshots + path, body, { authorization: "Bearer t" });
+    const { upload_url } = await announce(bounded, { file_size: 900 });
+    await chunk(upload_url, noise(400), 0, 900);
+    for (const name of ["a", "b"]) expect((await control("POST", "", { name })).status).toBe(201);
+    const { body: document } = await control("GET", "/a");
+    expect((await control("PUT", "/up", document)).status).toBe(201);
+    const refused = await control("PUT", "/more", document);
+    expect([refused.status, refused.body.limit, refused.body.wanted]).toEqual([409, "upload_bytes", 1200]);
+    expect(Buffer.byteLength(temporary.bytes())).toBe(800);
+    // In place of itself it takes nothing more.
+    expect((await control("PUT", "/up", document)).status).toBe(200);
+    expect(Buffer.byteLength(temporary.bytes())).toBe(800);
+    await bounded.close();
+  });
+
   it("4.6 what a fork brought along counts for it, too", async () => {
     const bounded = await small();
     const { sandboxes } = bounded.understudy;

@@ -1,6 +1,8 @@
 import type { Answer } from "../http/exchange.ts";
 import { refreshTokens } from "../resources/auth/schema.ts";
 import { uploads } from "../resources/files/schema.ts";
+import type { ManagedSandbox } from "../sandbox/registry.ts";
+import type { SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
@@ -22,6 +24,24 @@ export function requireRoom(server: ControlServer, limit: keyof Limits, wanted: 
 /** @throws Problem 409 */
 export function requireRoomForRecords(server: ControlServer, root: Root, more = 0): void {
   if (server.limits !== undefined) requireRoom(server, "records", heldRecords(root) + more);
+}
+
+/**
+ * Half-finished uploads come with an uploaded snapshot too: with those of the present and of the other
+ * snapshots they may take no more of the disk than the sandbox's share. @throws Problem 409
+ */
+export function requireRoomForUploads(
+  server: ControlServer,
+  sandbox: ManagedSandbox,
+  { name, value }: { name: string; value: SandboxValue },
+): void {
+  const { blobs } = server.sandboxes;
+  if (server.limits === undefined || blobs === undefined || value.blobs === undefined) return;
+  const present = blobs.capture(sandbox);
+  const kept = [...sandbox.snapshots].filter(([other]) => other !== name).map(([, one]) => one.blobs);
+  const wanted = blobs.bytesOf([present, value.blobs, ...kept]);
+  blobs.release(present);
+  requireRoom(server, "upload_bytes", wanted);
 }
 
 /**

@@ -62,6 +62,8 @@ export interface BlobKeeper {
   capture(sandbox: Sandbox): unknown;
   restore(sandbox: Sandbox, captured: unknown): void;
   release(captured: unknown): void;
+  /** On disk behind these, what they share counted once. */
+  bytesOf(captured: Iterable<unknown>): number;
   /** Plain JSON, for the download of a snapshot, and back. */
   encode(captured: unknown): Promise<unknown>;
   decode(document: unknown): Promise<unknown>;

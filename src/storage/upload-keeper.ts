@@ -70,6 +70,18 @@ export class UploadKeeper implements BlobKeeper {
     for (const blob of (captured as Captured | undefined)?.values() ?? []) dropBlob(blob);
   }
 
+  bytesOf(captured: Iterable<unknown>): number {
+    const segments = new Set<Segment>();
+    for (const one of captured) {
+      for (const { parts } of (one as Captured | undefined)?.values() ?? []) {
+        for (const { segment } of parts) segments.add(segment);
+      }
+    }
+    let bytes = 0;
+    for (const { written } of segments) bytes += written;
+    return bytes;
+  }
+
   /**
    * An upload for which there is no room in a document is left out: its record stays, nothing of it is
    * held, and a client that asks starts again, as the protocol has it.

@@ -5,7 +5,7 @@ import type { ManagedSandbox } from "../../sandbox/registry.ts";
 import type { SandboxValue } from "../../sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../sandbox/snapshot-document.ts";
 import type { WorldValue } from "../../state/world.ts";
-import { requireRoomForRecords } from "../limits.ts";
+import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { presentSandbox, recordsOf } from "../sandbox-body.ts";
@@ -77,7 +77,13 @@ const uploadSnapshot = controlOperation({
   async handle({ params: { snap }, body, sandbox, server }) {
     requireName(sandbox, snap);
     const value = await readSnapshot(server, body);
-    requireRoomForRecords(server, value.world.root);
+    try {
+      requireRoomForRecords(server, value.world.root);
+      requireRoomForUploads(server, sandbox, { name: snap, value });
+    } catch (error) {
+      server.sandboxes.blobs?.release(value.blobs);
+      throw error;
+    }
     const existed = sandbox.snapshots.has(snap);
     return new Reply(existed ? 200 : 201, presentSnapshot(snap, sandbox.saveSnapshot(snap, value)));
   },
