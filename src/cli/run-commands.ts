@@ -15,6 +15,7 @@ import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
 import { suiteCommand } from "./commands/suite.ts";
 import { triggerCommand } from "./commands/trigger.ts";
+import { verifyCommand } from "./commands/verify.ts";
 import { report, UsageError } from "./failure.ts";
 
 /** interfaces 2, one file per command; order is that of `--help`. */
@@ -30,6 +31,7 @@ const COMMANDS = [
   listenCommand,
   receiverTestCommand,
   suiteCommand,
+  verifyCommand,
   replayCommand,
   coverageCommand,
   openapiCommand,
@@ -51,7 +53,8 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .exitProcess(false)
     .check(onceEach, true)
     .fail((message, error) => {
-      if (error) throw error;
+      // An option without its value comes as an error of yargs's own, and is wrong usage all the same.
+      if (error && error.name !== "YError") throw error;
       throw new UsageError(
         `${explained(message, parser, words)}\nRun \`understudy ${command}--help\` for the options.`,
       );

@@ -1,0 +1,140 @@
+import type { CommandModule } from "yargs";
+import packageJson from "../../../package.json" with { type: "json" };
+import type { VerifyReport } from "../../verify/report.ts";
+import type { VerifyOptions } from "../../verify/run-verify.ts";
+import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
+import { isInteractive, print } from "../output.ts";
+import { type ReportKind, reportFiles, writeReports } from "../report-files.ts";
+
+interface Options {
+  target: string;
+  key: string;
+  write: boolean;
+  use: string[] | undefined;
+  report: string[] | undefined;
+  timeout: number;
+  json: boolean;
+}
+
+export const verifyCommand: CommandModule<object, Options> = {
+  command: "verify",
+  describe: "Run the portable contract suite against any base URL, as the key's user",
+  builder: (argv) =>
+    argv
+      .option("target", {
+        type: "string",
+        demandOption: true,
+        requiresArg: true,
+        describe: "Base URL of an Understudy or of the real service, without the version",
+      })
+      .option("key", {
+        type: "string",
+        demandOption: true,
+        requiresArg: true,
+        describe: "API key; the suite acts as its user",
+      })
+      .option("write", {
+        type: "boolean",
+        default: false,
+        describe: "Also what changes something; without it nothing is changed",
+      })
+      .option("use", {
+        type: "string",
+        array: true,
+        requiresArg: true,
+        describe: "NAME=ID of what cannot be found by asking, or a YAML file of them; repeatable",
+      })
+      .option("report", {
+        type: "string",
+        array: true,
+        requiresArg: true,
+        describe: "junit=FILE and html=FILE, repeatable or comma-separated",
+      })
+      .option("timeout", {
+        type: "number",
+        default: 600,
+        requiresArg: true,
+        describe: "Seconds that the whole run may take",
+      })
+      .example("$0 verify --target http://127.0.0.1:4747 --key ak_… --write", "An Understudy, in full")
+      .example(
+        "$0 verify --target https://api.example.com --key ak_… --use transcription_id=trans_… --report html=out.html",
+        "The real service, reading only",
+      ) as never,
+  async handler(options) {
+    if (!(options.timeout > 0)) throw new UsageError("--timeout takes seconds");
+    const reports = reportFiles(options.report);
+    const [{ runVerify, TargetUnusable, VerifyUsageError }, { readUses, UseError }] = await Promise.all([
+      import("../../verify/run-verify.ts"),
+      import("../../verify/uses.ts"),
+    ]);
+    try {
+      const uses = readUses(options.use ?? []);
+      const result = await withSignals((signal) => run(runVerify, { options, uses, signal }));
+      await show(result, options, reports);
+    } catch (error) {
+      if (error instanceof VerifyUsageError || error instanceof UseError) throw new UsageError(error.message);
+      if (error instanceof TargetUnusable) throw new CheckFailed(error.message);
+      throw error;
+    }
+  },
+};
+
+interface Asked {
+  options: Options;
+  uses: NonNullable<VerifyOptions["uses"]>;
+  signal: AbortSignal;
+}
+
+async function run(
+  runVerify: (options: VerifyOptions) => Promise<VerifyReport>,
+  { options, uses, signal }: Asked,
+): Promise<VerifyReport> {
+  const [{ verifyProgress }, { setTimeout: wait }] = await Promise.all([
+    import("../verify-progress.ts"),
+    import("node:timers/promises"),
+  ]);
+  const live = !options.json && isInteractive(process.stderr);
+  const progress = verifyProgress(process.stderr, live);
+  try {
+    return await runVerify({
+      ...{ target: options.target, key: options.key, write: options.write, uses, signal },
+      timeoutMs: options.timeout * 1000,
+      version: packageJson.version,
+      wait: async (milliseconds, stop) => {
+        progress.waiting(milliseconds);
+        await wait(milliseconds, undefined, { signal: stop });
+      },
+      onStart: (check, place) => progress.start(check, place),
+      onEnd: (report) => progress.end(report),
+    });
+  } finally {
+    progress.close();
+  }
+}
+
+/** The first Ctrl-C ends the checks, lets what was changed be put back, and still gives the report. */
+async function withSignals<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const interrupt = () => stop.abort();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, interrupt);
+  try {
+    return await work(stop.signal);
+  } finally {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, interrupt);
+  }
+}
+
+async function show(
+  result: VerifyReport,
+  { json }: Options,
+  reports: Partial<Record<ReportKind, string>>,
+): Promise<void> {
+  const [{ verifyJunit, verifyHtml }, { verifyText }] = await Promise.all([
+    import("../../reports/verify-report.ts"),
+    import("../verify-text.ts"),
+  ]);
+  writeReports(reports, { junit: () => verifyJunit(result), html: () => verifyHtml(result) });
+  print(json, result, verifyText(result));
+  if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
+}

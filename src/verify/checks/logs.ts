@@ -1,0 +1,148 @@
+import type { Check, Context } from "../check.ts";
+import { excerpt } from "../judge-body.ts";
+import { judgeSuccess, succeeded } from "../judge-success.ts";
+import { operationOf } from "../operations.ts";
+import type { Verdict } from "../verdict.ts";
+import { csvRows } from "./rows.ts";
+
+interface Entry {
+  id: string;
+  timestamp: string;
+  action: string;
+  resource_type: string;
+  changes: unknown[];
+}
+
+/** G28: newest first, ties by id. */
+function judgeNewestFirst(verdict: Verdict, name: string, entries: readonly Entry[]): void {
+  const wrong = entries.findIndex((entry, i) => {
+    const before = entries[i - 1];
+    if (before === undefined) return false;
+    const gap = Date.parse(before.timestamp) - Date.parse(entry.timestamp);
+    return gap < 0 || (gap === 0 && before.id > entry.id);
+  });
+  verdict.expect(wrong === -1, `${name}: entry ${wrong} is newer than the one before it`, "G28");
+}
+
+interface Log {
+  operation: "assistants.list_history" | "change_logs.list";
+  section: string;
+  entries: string;
+  filter: Readonly<Record<string, string>>;
+}
+
+const LOGS: readonly Log[] = [
+  {
+    operation: "assistants.list_history",
+    section: "4.8",
+    entries: "audit_logs",
+    filter: { action: "updated" },
+  },
+  {
+    operation: "change_logs.list",
+    section: "4.16",
+    entries: "logs",
+    filter: { resource_type: "assistant", action: "updated" },
+  },
+];
+
+async function judgeLog({ target, verdict, answered }: Context, log: Log): Promise<void> {
+  const first = answered.get(log.operation);
+  const entries = first?.exchange.json?.[log.entries] as Entry[] | undefined;
+  if (first === undefined || !Array.isArray(entries))
+    return verdict.notObservable(`${log.operation} has not answered`);
+  judgeNewestFirst(verdict, log.operation, entries);
+  for (const { id, action, changes } of entries) {
+    if (action === "created")
+      verdict.expect(changes?.length === 0, `${log.operation}: ${id} is a creation with changes`);
+  }
+  const operation = operationOf(log.operation);
+  const ask = async (filter: Readonly<Record<string, string>>) => {
+    const sent = operation.method === "GET" ? { query: filter } : { body: filter };
+    const exchange = await target.send({ operation, params: first.params, ...sent });
+    return judgeSuccess(verdict, exchange) && succeeded(exchange)
+      ? (exchange.json[log.entries] as Entry[])
+      : undefined;
+  };
+  const filtered = await ask(log.filter);
+  for (const [field, value] of Object.entries(log.filter)) {
+    const wrong = filtered?.find((entry) => entry[field as keyof Entry] !== value);
+    verdict.expect(!wrong, `${log.operation} with ${field}=${value} answers ${excerpt(wrong)}`);
+  }
+  const middle = entries[Math.floor(entries.length / 2)];
+  if (middle === undefined) return verdict.note("the log is empty, so filters by date show nothing");
+  const since = await ask({ start_date: middle.timestamp });
+  const early = since?.find(({ timestamp }) => Date.parse(timestamp) < Date.parse(middle.timestamp));
+  verdict.expect(!early, `${log.operation} since ${middle.timestamp} answers ${excerpt(early)}`);
+  const kept = since === undefined || since.some(({ id }) => id === middle.id);
+  verdict.expect(kept, `${log.operation} since ${middle.timestamp} leaves that entry out`, "G28");
+}
+
+const logs: Check[] = LOGS.map((log) => ({
+  id: `${log.operation}/filters`,
+  family: "answers",
+  section: log.section,
+  title: `${log.operation} filters, newest first`,
+  run: (context) => judgeLog(context, log),
+}));
+
+const noMetadata: Check = {
+  id: "change_logs.list/no-metadata",
+  family: "answers",
+  section: "4.16",
+  title: "change log entries carry no metadata",
+  run({ verdict, answered }) {
+    const entries = answered.get("change_logs.list")?.exchange.json?.logs as object[] | undefined;
+    if (!Array.isArray(entries)) return verdict.notObservable("change_logs.list has not answered");
+    verdict.expect(!entries.some((entry) => "metadata" in entry), "an entry carries metadata");
+  },
+};
+
+/** Section 2.6. */
+const COLUMNS =
+  "Timestamp,Entity Type,Entity Name,Action,Actor Name,Actor Email,Target Name,Previous Value,New Value";
+const MOST_ROWS = 10_000;
+
+const audit: Check = {
+  id: "audit_logs.export/csv",
+  family: "answers",
+  section: "4.15",
+  title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
+  async run({ target, verdict, answered }) {
+    const first = answered.get("audit_logs.export");
+    if (first === undefined) return verdict.notObservable("audit_logs.export has not answered");
+    const { text, headers } = first.exchange;
+    const [head = [], ...rows] = csvRows(text);
+    verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
+    verdict.expect(rows.length <= MOST_ROWS, `${rows.length} rows are more than ${MOST_ROWS}`);
+    const ragged = rows.find((row) => row.length !== head.length);
+    verdict.expect(!ragged, `a row has other columns than the head: ${excerpt(ragged)}`);
+    const times = rows.map(([time = ""]) => Date.parse(time));
+    verdict.expect(times.every(Number.isFinite), "a timestamp cannot be read");
+    verdict.expect(
+      times.every((time, i) => i === 0 || time <= times[i - 1]!),
+      "a row is newer than the one before",
+      "G28",
+    );
+    judgeFileName(verdict, headers.get("content-disposition") ?? "", first.params["organization_id"]!);
+    const operation = operationOf("audit_logs.export");
+    const filtered = await target.send({
+      operation,
+      params: first.params,
+      query: { entity_type: "department" },
+    });
+    if (!judgeSuccess(verdict, filtered) || !succeeded(filtered)) return;
+    const other = csvRows(filtered.text)
+      .slice(1)
+      .find((row) => row[1] !== "department");
+    verdict.expect(!other, `with entity_type=department it answers ${excerpt(other)}`);
+  },
+};
+
+function judgeFileName(verdict: Verdict, disposition: string, organization_id: string): void {
+  const [, date] = disposition.split(`audit-log-${organization_id}-`);
+  verdict.expect(date?.includes(".csv") === true, `Content-Disposition is ${excerpt(disposition)}`);
+  verdict.expect(/^\d{4}-\d{2}-\d{2}\.csv"?/.test(date ?? ""), `the file's date is ${excerpt(date)}`, "G28");
+}
+
+export const logChecks: readonly Check[] = [...logs, noMetadata, audit];

@@ -1,0 +1,141 @@
+import type { Check, Context } from "../check.ts";
+import { judgeSuccess, succeeded } from "../judge-success.ts";
+import { operationOf } from "../operations.ts";
+import type { Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: items of every shape
+type Item = any;
+
+interface Listing {
+  operation: string;
+  section: string;
+  /** Names of the page size and the offset; in the body where the operation is a POST. */
+  size: string;
+  offset: string;
+  /** Page size and offset as the first answer must have applied them, null where none is shown. */
+  defaults: readonly [number | null, number];
+  items: (body: Item) => Item[];
+  total: (body: Item) => unknown;
+  /** Where the answer says what was applied. */
+  applied?: (body: Item) => { size: unknown; offset: unknown };
+  appliedGap?: string;
+  /** What tells items apart. */
+  id: (item: Item) => unknown;
+}
+
+const LISTINGS: readonly Listing[] = [
+  {
+    operation: "music_collections.list_tracks",
+    section: "4.4",
+    size: "limit",
+    offset: "offset",
+    defaults: [200, 0],
+    items: ({ items }) => items,
+    total: () => undefined,
+    applied: ({ limit, offset }) => ({ size: limit, offset }),
+    id: ({ track_id }) => track_id,
+  },
+  {
+    operation: "assistants.list_history",
+    section: "4.8",
+    size: "limit",
+    offset: "offset",
+    defaults: [50, 0],
+    items: ({ audit_logs }) => audit_logs,
+    total: ({ pagination }) => pagination.total,
+    applied: ({ pagination: { limit, offset } }) => ({ size: limit, offset }),
+    id: ({ id }) => id,
+  },
+  {
+    operation: "transcriptions.list_sentences",
+    section: "4.11",
+    size: "limit",
+    offset: "offset",
+    defaults: [null, 0],
+    items: ({ data }) => data.sentences,
+    total: ({ metadata }) => metadata.total_count,
+    id: ({ start, text }) => `${start} ${text}`,
+  },
+  {
+    operation: "connector_jobs.list",
+    section: "4.13",
+    size: "limit",
+    offset: "offset",
+    defaults: [50, 0],
+    items: ({ jobs }) => jobs,
+    total: ({ total }) => total,
+    applied: ({ limit, offset }) => ({ size: limit, offset }),
+    appliedGap: "G14",
+    id: ({ job_id }) => job_id,
+  },
+  {
+    operation: "change_logs.list",
+    section: "4.16",
+    size: "take",
+    offset: "skip",
+    defaults: [50, 0],
+    items: ({ logs }) => logs,
+    total: ({ total_count }) => total_count,
+    applied: ({ take, skip }) => ({ size: take, offset: skip }),
+    id: ({ id }) => id,
+  },
+];
+
+/** A page of two from the second item on is what the whole list has there. */
+export const pageChecks: readonly Check[] = LISTINGS.map((listing) => ({
+  id: `${listing.operation}/pages`,
+  family: "answers",
+  section: listing.section,
+  title: `${listing.operation} applies ${listing.size} and ${listing.offset}`,
+  run: (context) => pages(context, listing),
+}));
+
+async function pages({ target, verdict, answered }: Context, listing: Listing): Promise<void> {
+  const first = answered.get(listing.operation);
+  if (first === undefined) return verdict.notObservable(`${listing.operation} has not answered`);
+  const operation = operationOf(listing.operation);
+  const window = { [listing.size]: 2, [listing.offset]: 1 };
+  const sent = operation.method === "GET" ? { query: window } : { body: window };
+  const page = await target.send({ operation, params: first.params, ...sent });
+  if (!judgeSuccess(verdict, page) || !succeeded(page) || !readable(listing, first.exchange)) return;
+  judgeApplied(verdict, listing, { exchange: first.exchange, wanted: listing.defaults });
+  judgeApplied(verdict, listing, { exchange: page, wanted: [2, 1] });
+  const whole = listing.items(first.exchange.json).map(listing.id);
+  const part = listing.items(page.json).map(listing.id);
+  const { path } = page;
+  verdict.expect(part.length <= 2, `${path} answers ${part.length} items, two were asked for`);
+  if (listing.total(page.json) !== listing.total(first.exchange.json)) {
+    verdict.note("the list has changed meanwhile; its pages were not compared");
+    return;
+  }
+  const expected = whole.slice(1, 3);
+  const fits = JSON.stringify(part) === JSON.stringify(expected);
+  verdict.expect(fits, `${path} answers ${part.join(", ")}; the list has there ${expected.join(", ")}`);
+  if (whole.length < 2) verdict.note(`the list has ${whole.length} items, so this shows little`);
+}
+
+/** A body that its own check has refused is not looked into. */
+function readable(listing: Listing, { json }: Exchange): boolean {
+  try {
+    return Array.isArray(listing.items(json));
+  } catch {
+    return false;
+  }
+}
+
+function judgeApplied(
+  verdict: Verdict,
+  { applied, appliedGap, operation }: Listing,
+  { exchange, wanted }: { exchange: Exchange; wanted: readonly [number | null, number] },
+): void {
+  if (applied === undefined) return;
+  const { size, offset } = applied(exchange.json);
+  const [wantedSize, wantedOffset] = wanted;
+  const fits = (wantedSize === null || size === wantedSize) && offset === wantedOffset;
+  verdict.expect(
+    fits,
+    `${operation} says that it applied ${size} and ${offset}, not ${wantedSize} and ${wantedOffset}`,
+    appliedGap,
+  );
+}

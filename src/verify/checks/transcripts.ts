@@ -1,0 +1,129 @@
+import type { Check, Context } from "../check.ts";
+import { excerpt } from "../judge-body.ts";
+import { judgeSuccess, succeeded } from "../judge-success.ts";
+import { operationOf } from "../operations.ts";
+import type { Verdict } from "../verdict.ts";
+
+const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict, text: string) => void }>> = {
+  txt: {
+    type: "text/plain",
+    judge(verdict, text) {
+      const wrong = linesOf(text).find((line) => !/^\[\d{2,}:\d{2}:\d{2}\] [^:]+: /.test(line));
+      verdict.expect(!wrong, `a line is not [HH:MM:SS] <speaker>: <text>, but ${excerpt(wrong)}`);
+    },
+  },
+  srt: {
+    type: "text/plain",
+    judge(verdict, text) {
+      const cues = text.trim() === "" ? [] : text.trim().split(/\r?\n\r?\n/);
+      for (const [i, cue] of cues.entries()) {
+        const [number, time = ""] = cue.split(/\r?\n/);
+        verdict.expect(number === String(i + 1), `cue ${i + 1} has the number ${excerpt(number)}`);
+        const fits = /^\d{2,}:\d{2}:\d{2},\d{3} --> \d{2,}:\d{2}:\d{2},\d{3}$/.test(time);
+        verdict.expect(fits, `cue ${i + 1} has the times ${excerpt(time)}`);
+      }
+    },
+  },
+  json: { type: "application/json", judge() {} },
+};
+
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => line !== "");
+}
+
+async function exported({ target, verdict, answered }: Context, format: string): Promise<void> {
+  const first = answered.get("meeting_sessions.export_transcript");
+  if (first === undefined)
+    return verdict.notObservable("meeting_sessions.export_transcript has not answered");
+  const operation = operationOf("meeting_sessions.export_transcript");
+  const exchange = await target.send({ operation, params: first.params, query: { format } });
+  if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
+  const { type, judge } = FORMATS[format]!;
+  const sent = exchange.headers.get("content-type") ?? "";
+  verdict.expect(sent.startsWith(type), `format=${format} has the content type ${excerpt(sent)}`);
+  const name = `transcript_${first.params["session_id"]}.${format}`;
+  const disposition = exchange.headers.get("content-disposition") ?? "";
+  verdict.expect(
+    disposition.includes(name),
+    `Content-Disposition is ${excerpt(disposition)}, without ${name}`,
+  );
+  judge(verdict, exchange.text);
+  if (exchange.text.trim() === "" || exchange.text.trim() === "[]")
+    verdict.note("the transcript is empty, so its lines show nothing");
+  if (format === "txt") {
+    const same = first.exchange.text === exchange.text;
+    verdict.expect(same, "without a format it is not the txt");
+  }
+}
+
+const formats: Check[] = Object.keys(FORMATS).map((format) => ({
+  id: `meeting_sessions.export_transcript/${format}`,
+  family: "answers",
+  section: "4.1",
+  title: `meeting_sessions.export_transcript writes ${format}`,
+  run: (context) => exported(context, format),
+}));
+
+const conditional: Check = {
+  id: "transcriptions.list_sentences/conditional",
+  family: "answers",
+  section: "4.11",
+  title: "transcriptions.list_sentences answers 304 to If-None-Match",
+  async run({ target, verdict, answered }) {
+    const first = answered.get("transcriptions.list_sentences");
+    if (first === undefined) return verdict.notObservable("transcriptions.list_sentences has not answered");
+    const { headers } = first.exchange;
+    const cache = headers.get("cache-control") ?? "";
+    verdict.expect(
+      cache.replaceAll(" ", "") === "public,max-age=86400",
+      `Cache-Control is ${excerpt(cache)}`,
+    );
+    const modified = Date.parse(headers.get("last-modified") ?? "");
+    verdict.expect(Number.isFinite(modified), "Last-Modified is no date");
+    const etag = headers.get("etag");
+    if (!verdict.expect(etag !== null, "there is no ETag")) return;
+    const operation = operationOf("transcriptions.list_sentences");
+    const ask = (value: string) =>
+      target.send({ operation, params: first.params, headers: { "if-none-match": value } });
+    const held = await ask(etag!);
+    verdict.expect(held.status === 304, `If-None-Match with the ETag is ${held.status} instead of 304`);
+    verdict.expect(held.text === "", "a 304 has a body");
+    const other = await ask('"nobody0"');
+    verdict.expect(other.status === 200, `If-None-Match with another tag is ${other.status} instead of 200`);
+  },
+};
+
+const counts: Check = {
+  id: "transcriptions.list_sentences/counts",
+  family: "answers",
+  section: "4.11",
+  title: "transcriptions.list_sentences counts its sentences and links its pages",
+  async run({ target, verdict, answered }) {
+    const first = answered.get("transcriptions.list_sentences");
+    if (first === undefined) return verdict.notObservable("transcriptions.list_sentences has not answered");
+    const { data, metadata } = first.exchange.json ?? {};
+    const all = data?.sentences?.length;
+    verdict.expect(metadata?.total_count === all, `without a limit ${all} of ${metadata?.total_count} came`);
+    verdict.expect(
+      metadata?.returned_count === all,
+      `returned_count is ${metadata?.returned_count}, not ${all}`,
+    );
+    const operation = operationOf("transcriptions.list_sentences");
+    const page = await target.send({ operation, params: first.params, query: { limit: 1, offset: 1 } });
+    if (!judgeSuccess(verdict, page) || !succeeded(page)) return;
+    const actions = page.json.actions ?? {};
+    verdict.expect("previous" in actions === all > 0, "the link to the previous page is wrong", "G17");
+    verdict.expect("next" in actions === all > 2, "the link to the next page is wrong", "G17");
+    judgeRedaction(verdict, page.headers);
+  },
+};
+
+/** Both headers or none: they are there when redaction was enabled. */
+function judgeRedaction(verdict: Verdict, headers: Headers): void {
+  const [redacted, policies] = [headers.get("x-pii-redacted"), headers.get("x-pii-policies")];
+  const fits = (redacted === null) === (policies === null);
+  verdict.expect(fits, "of X-PII-Redacted and X-PII-Policies one came without the other");
+  if (redacted !== null) verdict.expect(redacted === "true", `X-PII-Redacted is ${redacted}`, "G17");
+}
+
+export const transcriptChecks: readonly Check[] = [...formats, conditional, counts];

@@ -1,0 +1,104 @@
+import type { Check, Context } from "../../check.ts";
+import { judgeRefusal } from "../../judge-refusal.ts";
+import { judgeSuccess, succeeded } from "../../judge-success.ts";
+import { operationOf } from "../../operations.ts";
+import { whatIsMissing } from "../../parameters.ts";
+import type { Exchange } from "../../target.ts";
+
+/** G01: assumed as a whole; the tokens run out by themselves. */
+const tokens: Check = {
+  id: "auth/tokens",
+  family: "writes",
+  section: "G01",
+  title: "a token is exchanged for the key, accepted, and refreshed once",
+  async run({ target, verdict, changes }) {
+    const granted = await target.send({ operation: operationOf("auth.create_token") });
+    if (!judgeSuccess(verdict, granted) || !succeeded(granted)) return;
+    changes.push({ done: "asked for session tokens", undone: true, detail: "they run out by themselves" });
+    const { access_token, refresh_token } = granted.json;
+    const models = operationOf("models.list");
+    const asToken = await target.send({
+      operation: models,
+      credential: { Authorization: `Bearer ${access_token}` },
+    });
+    verdict.expect(succeeded(asToken), `the token is answered with ${asToken.status}`, "G01");
+    const refresh = () =>
+      target.send({
+        operation: operationOf("auth.refresh_token"),
+        body: { refresh_token },
+        credential: "none",
+      });
+    judgeSuccess(verdict, await refresh());
+    judgeRefusal(verdict, await refresh(), { code: "AUTHENTICATION_REQUIRED", gap: "G01" });
+  },
+};
+
+const OVER_BUDGET = "a spending limit is exceeded";
+
+/** G05: the budget of the key is used up, which says nothing of the operation. */
+function overBudget({ verdict }: Context, exchange: Exchange): boolean {
+  if (exchange.status !== 429) return false;
+  judgeRefusal(verdict, exchange, { code: "SPENDING_LIMIT_EXCEEDED", gap: "G05" });
+  verdict.notObservable(OVER_BUDGET);
+  return true;
+}
+
+const response: Check = {
+  id: "model_responses.create/short",
+  family: "writes",
+  section: "4.19",
+  title: "model_responses.create answers a short question, in both forms of input",
+  async run(context) {
+    const { target, known, verdict, changes } = context;
+    // It costs money: a model that was merely listed is not enough.
+    if (!known.isGiven("model")) return verdict.notObservable(whatIsMissing(known, ["model"]));
+    const model = known.one("model")!;
+    const operation = operationOf("model_responses.create");
+    const forms = [{ content: "Say yes." }, { texts: [{ text: "Say yes." }] }];
+    for (const [i, form] of forms.entries()) {
+      const exchange = await target.send({ operation, body: { model, inputs: [{ role: "user", ...form }] } });
+      if (overBudget(context, exchange)) return;
+      if (i === 0) judgeSuccess(verdict, exchange);
+      else verdict.expect(succeeded(exchange), `the form with texts answers ${exchange.status}`);
+      if (succeeded(exchange))
+        changes.push({ done: `had ${model} answer`, undone: false, detail: "billed to the key" });
+    }
+  },
+};
+
+/** 16 x 16 pixels, so that extending it costs next to nothing. */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAMAAAAoLQ9TAAAAA1BMVEUzZpk7I4HSAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADUlEQVQY02NgGAXIAAABEAAB7JfjegAAAABJRU5ErkJggg==";
+
+const uncrop: Check = {
+  id: "images.uncrop/small",
+  family: "writes",
+  section: "4.20",
+  title: "images.uncrop extends a small image",
+  async run(context) {
+    const { target, known, verdict, changes } = context;
+    const names = ["provider", "organization_id"];
+    const [where] = known.bindings(names, 1);
+    if (where === undefined) return verdict.notObservable(whatIsMissing(known, names));
+    const provider = where["provider"]!;
+    const form = new FormData();
+    const fields = { provider, organization_id: where["organization_id"]!, extend_left: "8", seed: "7" };
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append("image_file", new File([Buffer.from(PNG, "base64")], "verify.png", { type: "image/png" }));
+    const exchange = await target.send({ operation: operationOf("images.uncrop"), body: form });
+    if (overBudget(context, exchange)) return;
+    if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
+    changes.push({
+      done: "had a small image extended",
+      undone: false,
+      detail: "billed to the key, if it is",
+    });
+    const { headers } = exchange;
+    const type = headers.get("content-type");
+    verdict.expect(type === "image/jpeg", `${provider} answers ${type}, not image/jpeg`);
+    const credits = headers.has("x-provider-credits-consumed");
+    verdict.expect(credits, "X-Provider-Credits-Consumed is missing");
+  },
+};
+
+export const generationChecks: readonly Check[] = [tokens, response, uncrop];

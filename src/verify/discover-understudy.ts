@@ -1,0 +1,87 @@
+import type { KnownObjects } from "./known-objects.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+interface Place {
+  target: string;
+  key: string;
+  organization_id: string;
+  known: KnownObjects;
+  signal: AbortSignal;
+}
+
+/**
+ * Where the service is an Understudy that anybody may control, its state calls say what the key's user can
+ * reach; they read, and count against no rate. Elsewhere nothing is found, which is no failure.
+ */
+export async function discoverInUnderstudy(place: Place): Promise<boolean> {
+  const [, base, sandbox = "default"] = /^(.*?)(?:\/_s\/([a-z0-9-]+))?$/.exec(place.target)!;
+  const rows = async (collection: string, query = ""): Promise<Row[]> => {
+    const url = `${base}/_control/sandboxes/${sandbox}/state/${collection}?limit=100${query}`;
+    const response = await fetch(url, {
+      signal: AbortSignal.any([place.signal, AbortSignal.timeout(5_000)]),
+    });
+    if (!response.ok) throw new Error(`the control API answers ${response.status}`);
+    return ((await response.json()) as { items: Row[] }).items;
+  };
+  try {
+    await look(place, rows);
+    return true;
+  } catch {
+    place.signal.throwIfAborted();
+    return false;
+  }
+}
+
+type Rows = (collection: string, query?: string) => Promise<Row[]>;
+
+async function look({ key, organization_id, known }: Place, rows: Rows): Promise<void> {
+  const own = `&organization_id=${encodeURIComponent(organization_id)}`;
+  const add = (name: string, found: readonly Row[], field = name) => {
+    for (const row of found) known.found({ [name]: String(row[field]) });
+  };
+  const finished = (found: readonly Row[]) => found.filter(({ status }) => status === "completed");
+
+  const user_id = (await rows("api_keys")).find((row) => row["key"] === key)?.["user_id"];
+  const user = (await rows("users")).find(({ id }) => id === user_id);
+  const memberships = Object.keys((user?.["memberships"] ?? {}) as object);
+  const foreign = (await rows("organizations")).filter(({ id }) => !memberships.includes(String(id)));
+  add("foreign_organization_id", foreign, "id");
+  for (const id of memberships) if (id !== organization_id) known.found({ other_organization_id: id });
+
+  const sessions = await rows("meeting_sessions");
+  const strange = new Set(foreign.map(({ id }) => id));
+  add("session_id", withMost(finished(sessions.filter((row) => row["organization_id"] === organization_id))));
+  add(
+    "foreign_session_id",
+    sessions.filter((row) => strange.has(row["organization_id"])),
+    "session_id",
+  );
+
+  const transcriptions = await rows("transcriptions", own);
+  add("transcription_id", finished(transcriptions));
+  const pending = transcriptions.filter(({ status }) => status !== "completed");
+  add("pending_transcription_id", pending, "transcription_id");
+
+  add("collection_id", await rows("music_collections", `${own}&owner_id=${String(user_id)}`), "id");
+  add("assistant_id", await rows("assistants", own), "id");
+  const stores = new Set((await rows("vector_stores", own)).map(({ id }) => id));
+  const inStores = (await rows("store_files")).filter(({ store_id }) => stores.has(store_id));
+  for (const { store_id, file_id } of [...finished(inStores), ...inStores])
+    known.found({ store_id: String(store_id), file_id: String(file_id) });
+
+  const dashboards = new Set((await rows("dashboards", own)).map(({ id }) => id));
+  const links = await rows("share_links", "&status=active");
+  add(
+    "slug",
+    links.filter(({ dashboard_id }) => dashboards.has(dashboard_id)),
+  );
+  for (const { id, parent_id } of await rows("departments", own)) {
+    if (parent_id !== null)
+      known.found({ department_id: String(id), parent_department_id: String(parent_id) });
+  }
+}
+
+/** A recording says that there is something to export. */
+function withMost(sessions: readonly Row[]): Row[] {
+  return sessions.toSorted((a, b) => Number(b["has_recording"]) - Number(a["has_recording"]));
+}

@@ -1,0 +1,31 @@
+import type { AnyOperation } from "../contract/operation.ts";
+import { type Binding, type KnownObjects, USABLE } from "./known-objects.ts";
+import { madeUpId } from "./safety.ts";
+
+interface Declared {
+  pattern?: string;
+}
+
+export function parameterNames({ params }: AnyOperation): string[] {
+  return Object.keys(params?.properties ?? {});
+}
+
+/** Ids that nobody has for all path parameters but those given. */
+export function madeUpParams({ params }: AnyOperation, given: Binding = {}): Binding {
+  const schemas = (params?.properties ?? {}) as Record<string, Declared>;
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { pattern = "" }]) => {
+      const [, prefix = ""] = /^\^([a-z]+_)/.exec(pattern) ?? [];
+      return [name, given[name] ?? madeUpId(prefix)];
+    }),
+  );
+}
+
+/** Why an operation cannot be asked, and what the user may do about it. */
+export function whatIsMissing(known: KnownObjects, names: readonly string[]): string {
+  const missing = names.filter((name) => known.candidates(name).length === 0);
+  const wanted = missing.map((name) =>
+    Object.hasOwn(USABLE, name) ? `--use ${name}=… (${USABLE[name]})` : name,
+  );
+  return `not known: ${wanted.join(", ")}`;
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { ASSUMPTIONS } from "../contract/assumptions.ts";
+import { type AnyOperation, successesOf } from "../contract/operation.ts";
+import { judgeBody } from "./judge-body.ts";
+import { OPERATIONS, operationOf } from "./operations.ts";
+import { assumedEndpoint, assumedPlace, provenanceTable } from "./provenance.ts";
+import { Verdict } from "./verdict.ts";
+
+const TABLE = Object.entries(provenanceTable());
+const schemaOf = (operation: AnyOperation) => successesOf(operation)[0]!.schema!;
+
+function judged(id: string, body: unknown): Verdict {
+  const verdict = new Verdict();
+  judgeBody(verdict, operationOf(id), schemaOf(operationOf(id)), body);
+  return verdict;
+}
+
+describe("provenance", () => {
+  it("2 names operations and assumptions that there are", () => {
+    const gaps = new Set(ASSUMPTIONS.map(({ id }) => id));
+    for (const [id, { endpoint, status, body, fields = {}, headers = {} }] of TABLE) {
+      expect(OPERATIONS.map((one) => one.id)).toContain(id);
+      for (const gap of [endpoint, status, body, ...Object.values(fields), ...Object.values(headers)]) {
+        if (gap !== undefined) expect(gaps, `${id} ${gap}`).toContain(gap);
+      }
+    }
+  });
+
+  it("2 names places that the declared bodies have", () => {
+    for (const [id, { fields = {} }] of TABLE) {
+      for (const place of Object.keys(fields)) {
+        expect(hasPlace(schemaOf(operationOf(id)), place.split("/").slice(1)), `${id} ${place}`).toBe(true);
+      }
+    }
+  });
+
+  it("G16 whatever an assumed endpoint answers is assumed", () => {
+    expect(assumedEndpoint(operationOf("meeting_sessions.stop"))).toBe("G16");
+    expect(assumedPlace(operationOf("meeting_sessions.stop"), "/title")).toBe("G16");
+    expect(assumedEndpoint(operationOf("usage.retrieve_limits"))).toBeUndefined();
+  });
+});
+
+describe("bodies", () => {
+  const job = {
+    job_id: "job_1",
+    status: "running",
+    job_type: "sync",
+    start_time: "2026-03-15T12:00:00Z",
+    connection_id: "conn_1",
+    bytes_synced: 0,
+    rows_synced: 0,
+    duration: null,
+  };
+  const entry = {
+    id: "log_1",
+    timestamp: "2026-03-15T12:00:00Z",
+    resource_type: "assistant",
+    resource_id: "asst_1",
+    resource_name: "Helper",
+    action: "updated",
+    user_id: "usr_1",
+    user_name: "Ada",
+    user_email: "ada@acme.test",
+    changes: [],
+  };
+  const logs = (one: object) => ({ logs: [one], total_count: 1, skip: 0, take: 50 });
+
+  it("2.6 a field that the reference shows fails when it is missing or of another type", () => {
+    expect(judged("change_logs.list", logs(entry)).outcome).toBe("passed");
+    const { user_name: _, ...without } = entry;
+    expect(judged("change_logs.list", logs(without)).failures).toEqual([
+      'change_logs.list: /logs/0 has no "user_name"',
+    ]);
+    expect(judged("change_logs.list", logs({ ...entry, changes: null })).outcome).toBe("failed");
+    expect(judged("change_logs.list", logs({ ...entry, timestamp: "yesterday" })).outcome).toBe("failed");
+  });
+
+  it("2.1 a prefix is specified, the rest of an identifier is ours", () => {
+    expect(judged("change_logs.list", logs({ ...entry, id: "entry_1" })).outcome).toBe("failed");
+    const { outcome, differences } = judged("change_logs.list", logs({ ...entry, id: "log_1:2" }));
+    expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G08"]);
+    expect(judged("change_logs.list", logs({ ...entry, user_id: "uid_1" })).outcome).toBe("passed");
+    expect(judged("change_logs.list", logs({ ...entry, user_id: "1" })).outcome).toBe("failed");
+  });
+
+  it("G31 words that the reference lists for filters only differ", () => {
+    const { outcome, differences } = judged("change_logs.list", logs({ ...entry, action: "polished" }));
+    expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G31"]);
+  });
+
+  it("G14 the types of job fields, which are not shown, only differ", () => {
+    const list = (one: object) => ({ jobs: [one], total: 1, limit: 50, offset: 0 });
+    expect(judged("connector_jobs.list", list(job)).outcome).toBe("passed");
+    expect(judged("connector_jobs.list", list({ ...job, duration: "7 s" })).outcome).toBe("differs");
+    expect(judged("connector_jobs.list", { total: 1, limit: 50, offset: 0 }).outcome).toBe("failed");
+  });
+
+  it("2 fields that nobody declares are noted", () => {
+    const verdict = judged("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
+    expect(verdict.outcome).toBe("passed");
+    expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);
+  });
+});
+
+type Shape = { properties?: Record<string, Shape>; items?: Shape; anyOf?: Shape[] };
+
+function hasPlace(shape: Shape | undefined, [part, ...rest]: readonly string[]): boolean {
+  if (shape === undefined) return false;
+  if (part === undefined) return true;
+  const branches = [shape, ...(shape.anyOf ?? [])];
+  return branches.some(({ properties, items }) => {
+    if (part !== "*") return hasPlace(properties?.[part], rest);
+    return items !== undefined ? hasPlace(items, rest) : properties !== undefined;
+  });
+}
