@@ -1,22 +1,45 @@
-import type { Reporter, TestModule } from "vitest/node";
+import { relative } from "node:path";
+import type { Reporter, TestCase, TestModule } from "vitest/node";
+
+/** The only tests that may be left out, and only where no browser could be had (scripts/browser.mjs). */
+const NEED_A_BROWSER = /^test[\\/]browser[\\/]/;
 
 /**
  * Ends a run on the line that continuous integration reads. A skipped test counts as failed: nothing is
- * skipped silently.
+ * skipped silently. Tests that need a browser where there is none are named, with the reason, just before.
  */
 export default class CountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0;
     let failed = errors.length;
+    const notRun = new Map<string, { reason: string; tests: number }>();
     for (const module of modules) {
       if (module.state() === "failed" && module.errors().length > 0) failed += 1;
+      const file = relative(process.cwd(), module.moduleId);
       for (const test of module.children.allTests()) {
-        if (test.result().state === "passed") passed += 1;
+        const reason = NEED_A_BROWSER.test(file) ? reasonOf(test) : undefined;
+        if (reason !== undefined) notRun.set(file, { reason, tests: (notRun.get(file)?.tests ?? 0) + 1 });
+        else if (test.result().state === "passed") passed += 1;
         else failed += 1;
       }
     }
     if (failed > 0 || passed === 0) process.exitCode = 1;
     // After the other reporters' summaries, whatever order they run in.
-    process.on("exit", () => process.stdout.write(`\n${passed} passed, ${failed} failed\n`));
+    process.on("exit", () =>
+      process.stdout.write(`\n${notRunLine(notRun)}${passed} passed, ${failed} failed\n`),
+    );
   }
+}
+
+/** Why a test was skipped while it ran; undefined for one that ran, or was marked to be skipped. */
+function reasonOf(test: TestCase): string | undefined {
+  const result = test.result();
+  return result.state === "skipped" ? result.note : undefined;
+}
+
+function notRunLine(notRun: ReadonlyMap<string, { reason: string; tests: number }>): string {
+  if (notRun.size === 0) return "";
+  const files = [...notRun].map(([file, { tests }]) => `${file} (${tests})`).join(", ");
+  const reasons = [...new Set([...notRun.values()].map(({ reason }) => reason))].join("; ");
+  return `!!! NOT RUN, for want of a browser: ${files}: ${reasons}\n`;
 }

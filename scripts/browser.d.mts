@@ -1,0 +1,2 @@
+export declare function findBrowser(): Promise<string | undefined>;
+export declare function whyNone(): string;

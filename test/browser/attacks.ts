@@ -1,0 +1,98 @@
+/**
+ * What a page can try against the control API and the console without anybody's help, run inside the page.
+ * Text and not a function, since it is written for a browser. Takes the server's base URL; gives each try's
+ * outcome: `refused`, `sent` for what nobody can see the answer of, or what was got.
+ */
+const ATTACKS = `async (base) => {
+  const control = base + "/_control/sandboxes";
+  const outcomes = {};
+  const json = { "content-type": "application/json" };
+
+  const judged = (text, status) => text.includes('"urn:understudy:problem:') ? "refused" : "got " + status + " " + text.slice(0, 80);
+  const fetched = async (path, options) => {
+    try {
+      const response = await fetch(base + path, options);
+      if (response.type === "opaque") return "sent";
+      // The first piece is enough, and a stream has no last one.
+      const { value } = await (response.body?.getReader().read() ?? {});
+      return judged(new TextDecoder().decode(value), response.status);
+    } catch {
+      return "refused";
+    }
+  };
+  const loaded = (name, attributes) => new Promise((resolve) => {
+    const element = Object.assign(document.createElement(name), attributes);
+    element.onload = () => resolve("got");
+    element.onerror = () => resolve("refused");
+    document.body.append(element);
+  });
+  const opened = (connection) => new Promise((resolve) => {
+    connection.onopen = () => { connection.close(); resolve("got"); };
+    connection.onmessage = connection.onopen;
+    connection.onerror = () => { connection.close(); resolve("refused"); };
+  });
+  const framed = (url) => new Promise((resolve) => {
+    const frame = document.createElement("iframe");
+    frame.onload = () => {
+      let text;
+      try { text = frame.contentDocument.body.textContent; } catch {}
+      resolve(text ? judged(text, "a frame") : "refused");
+    };
+    frame.src = url;
+    document.body.append(frame);
+  });
+  let forms = 0;
+  const posted = (url, enctype, fields) => new Promise((resolve) => {
+    const frame = document.createElement("iframe");
+    frame.name = "answer" + forms++;
+    const form = Object.assign(document.createElement("form"), { method: "POST", action: url, enctype, target: frame.name });
+    for (const [name, value] of Object.entries(fields)) form.append(Object.assign(document.createElement("input"), { name, value }));
+    document.body.append(frame, form);
+    frame.onload = () => resolve("sent");
+    form.submit();
+  });
+
+  for (const path of ["/health", "/sandboxes", "/sandboxes/default/state/api_keys", "/sandboxes/default/journal", "/openapi.json"]) {
+    outcomes["read " + path] = await fetched("/_control" + path, { cache: "no-store" });
+  }
+  outcomes["read stream"] = await fetched("/_control/sandboxes/default/journal/stream", { headers: { "last-event-id": "0" } });
+  outcomes["read console"] = await fetched("/_console", {});
+  outcomes["read script"] = await fetched("/_console/app.js", {});
+  outcomes["EventSource"] = await opened(new EventSource(control + "/default/journal/stream"));
+  for (const path of ["/_control/sandboxes/default/journal/stream", "/_console"]) {
+    outcomes["WebSocket " + path] = await opened(new WebSocket(base.replace("http", "ws") + path));
+  }
+  outcomes["<script> console"] = await loaded("script", { src: base + "/_console/client.js" });
+  outcomes["<script> control"] = await loaded("script", { src: control });
+  outcomes["<link> console"] = await loaded("link", { rel: "stylesheet", href: base + "/_console/style.css" });
+  outcomes["<img> control"] = await loaded("img", { src: control + "/default/reset" });
+  outcomes["<img> stream"] = await loaded("img", { src: control + "/default/journal/stream" });
+  outcomes["<iframe> console"] = await framed(base + "/_console");
+  outcomes["<iframe> control"] = await framed(control);
+
+  const forged = JSON.stringify({ name: "forged" });
+  outcomes["create"] = await fetched("/_control/sandboxes", { method: "POST", headers: json, body: forged });
+  outcomes["create, simple"] = await fetched("/_control/sandboxes", { method: "POST", mode: "no-cors", body: forged });
+  outcomes["reset"] = await fetched("/_control/sandboxes/default/reset", { method: "POST" });
+  outcomes["reset, simple"] = await fetched("/_control/sandboxes/default/reset", { method: "POST", mode: "no-cors" });
+  outcomes["delete"] = await fetched("/_control/sandboxes/victim", { method: "DELETE" });
+  outcomes["settings"] = await fetched("/_control/sandboxes/default", { method: "PATCH", headers: json, body: '{"settings":{"cors_origins":["*"]}}' });
+  outcomes["state"] = await fetched("/_control/sandboxes/default/state/threads/thread_ada", { method: "DELETE" });
+  outcomes["<form> reset"] = await posted(control + "/default/reset", "application/x-www-form-urlencoded", {});
+  outcomes["<form> create"] = await posted(control, "text/plain", { '{"name":"forged","seed":1,"fixture":"': 'reference"}' });
+  outcomes["<form> fork"] = await posted(control + "/default/fork", "text/plain", { '{"name":"forged': '"}' });
+  outcomes["beacon"] = navigator.sendBeacon(control + "/default/reset", new Blob([], { type: "text/plain" })) ? "sent" : "refused";
+  return outcomes;
+}`;
+
+export function attack(base: string): string {
+  return `(${ATTACKS})(${JSON.stringify(base)})`;
+}
+
+/** A fetch of the emulated API from within a page: what the page's script may see of the answer. */
+export function fetchFromPage(url: string, options: object): string {
+  return `fetch(${JSON.stringify(url)}, ${JSON.stringify(options)}).then(
+    async (response) => ({ status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() }),
+    () => "refused",
+  )`;
+}

@@ -1,0 +1,222 @@
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Frame, Page } from "@playwright/test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Api, KEYS, startReference } from "../harness.ts";
+import { attack, fetchFromPage } from "./attacks.ts";
+import { openPage, PATIENCE_MS, useChromium } from "./with-chromium.ts";
+
+// Chromium guards loopback itself when a public site asks for it; what is to be seen here is our own guard.
+const chromium = useChromium([
+  "--host-resolver-rules=MAP evil.test 127.0.0.1",
+  "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests",
+]);
+
+const BLANK = '<!doctype html><html lang="en"><title>another page</title><body></body></html>';
+
+let api: Api;
+let port: string;
+/** Serves an empty page under any name, as a foreign site or the user's own frontend would. */
+let site: http.Server;
+let sitePort: number;
+beforeAll(async () => {
+  site = http.createServer((_request, response) => {
+    response.writeHead(200, { "Content-Type": "text/html; charset=utf-8" });
+    response.end(BLANK);
+  });
+  site.listen(0, "127.0.0.1");
+  await once(site, "listening");
+  sitePort = (site.address() as AddressInfo).port;
+});
+afterAll(() => {
+  site.closeAllConnections();
+  site.close();
+});
+beforeEach(async () => {
+  api = await startReference();
+  port = new URL(api.url).port;
+  await api.call(undefined, "POST", "/_control/sandboxes", {
+    name: "victim",
+    clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" },
+  });
+});
+const pages: Page[] = [];
+afterEach(async () => {
+  await Promise.all(pages.splice(0).map((page) => page.close()));
+  await api.close();
+});
+
+// Never with page.route(): Playwright then answers preflights itself.
+async function visit(url: string): Promise<Page> {
+  const { page } = await openPage(chromium());
+  pages.push(page);
+  await page.goto(url);
+  return page;
+}
+
+/** A frame that a page has put into a sandbox, whose origin is `null`. */
+async function sandboxedFrame(page: Page): Promise<Frame> {
+  await page.setContent(`<iframe sandbox="allow-scripts allow-forms" srcdoc="<body></body>"></iframe>`);
+  const frame = (await (await page.waitForSelector("iframe")).contentFrame())!;
+  await frame.waitForSelector("body", { state: "attached" });
+  expect(await frame.evaluate("origin")).toBe("null");
+  return frame;
+}
+
+/** Everything that the attacks aim at. */
+async function state() {
+  const { text } = await api.call(undefined, "GET", "/_control/sandboxes");
+  const { status } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada");
+  return { text, thread: status, resets: api.understudy.sandboxes.get("default")!.resets };
+}
+
+const SITES: { name: string; open: () => Promise<Page | Frame>; target: () => string }[] = [
+  {
+    name: "a foreign site, at 127.0.0.1",
+    open: () => visit(`http://evil.test:${sitePort}/`),
+    target: () => `http://127.0.0.1:${port}`,
+  },
+  {
+    name: "a foreign site, at localhost",
+    open: () => visit(`http://evil.test:${sitePort}/`),
+    target: () => `http://localhost:${port}`,
+  },
+  {
+    name: "a foreign site, at its own name bound to loopback",
+    open: () => visit(`http://evil.test:${sitePort}/`),
+    target: () => `http://evil.test:${port}`,
+  },
+  {
+    name: "a site whose name was rebound, at its own origin",
+    // The emulated API takes any Host, so its refusal lends the origin that the attacker's page would have had.
+    open: () => visit(`http://evil.test:${port}/v1/models`),
+    target: () => `http://evil.test:${port}`,
+  },
+  {
+    name: "a sandboxed frame of a foreign site",
+    open: async () => sandboxedFrame(await visit(`http://evil.test:${sitePort}/`)),
+    target: () => `http://127.0.0.1:${port}`,
+  },
+  {
+    name: "a sandboxed frame of a page on loopback",
+    open: async () => sandboxedFrame(await visit(`http://127.0.0.1:${sitePort}/`)),
+    target: () => `http://127.0.0.1:${port}`,
+  },
+];
+
+const slow = { timeout: 4 * PATIENCE_MS };
+
+describe("interfaces 7 pages of other origins, in Chromium", slow, () => {
+  it.each(SITES)("interfaces 7 $name: nothing is read, nothing changes", async ({ open, target }) => {
+    const page = await open();
+    const before = await state();
+    expect(before).toMatchObject({ thread: 200 });
+    const outcomes = (await page.evaluate(attack(target()))) as Record<string, string>;
+    expect(Object.keys(outcomes).length).toBeGreaterThanOrEqual(28);
+    const got = Object.entries(outcomes).filter(([, outcome]) => !/^(refused|sent)$/.test(outcome));
+    expect(got).toEqual([]);
+    // A beacon and a simple request tell nobody when they have arrived; a request after them on the same way has.
+    await page.evaluate(fetchFromPage(`${target()}/_control/health`, { mode: "no-cors", cache: "no-store" }));
+    expect(await state()).toEqual(before);
+  });
+
+  it("interfaces 7 the same attempts succeed for a page on loopback, which is the user's own", async () => {
+    const page = await visit(`http://127.0.0.1:${sitePort}/`);
+    const before = await state();
+    const outcomes = (await page.evaluate(attack(api.url))) as Record<string, string>;
+    expect(outcomes).toMatchObject({
+      "read /health": expect.stringMatching(/^got 200/),
+      EventSource: "got",
+      // Even so the console is for nobody's frame or script, and a stream is no WebSocket.
+      "read console": "refused",
+      "<iframe> console": "refused",
+      "<script> console": "refused",
+      "WebSocket /_console": "refused",
+      create: expect.stringMatching(/^got 201/),
+      delete: expect.stringMatching(/^got 204/),
+    });
+    const after = await state();
+    expect(after.text).toContain('"forged"');
+    expect(after.text).not.toContain('"victim"');
+    expect(after.resets).toBeGreaterThan(before.resets);
+  });
+});
+
+const PREFLIGHTED = {
+  headers: { "api-key": KEYS.dan, "X-Sandbox-Fault": "RATE_LIMIT_EXCEEDED" },
+};
+const CHANGE = { method: "DELETE", headers: { "api-key": KEYS.ada } };
+
+interface Seen {
+  status: number;
+  headers: Record<string, string>;
+}
+
+describe("G30 the emulated API in Chromium", slow, () => {
+  it.each(["127.0.0.1", "localhost"])(
+    "G30 a page on %s calls it with its headers and reads its answers",
+    async (host) => {
+      const page = await visit(`http://${host}:${sitePort}/`);
+      const models = (await page.evaluate(
+        fetchFromPage(`${api.url}/v1/models`, { headers: { "X-API-Key": KEYS.dan } }),
+      )) as Seen;
+      expect(models.status).toBe(200);
+      for (const name of [
+        "x-request-id",
+        "service-api-version",
+        "x-ratelimit-remaining",
+        "x-sandbox-decision",
+      ]) {
+        expect(models.headers).toHaveProperty(name);
+      }
+      const limited = (await page.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))) as Seen;
+      expect(limited).toMatchObject({ status: 429, headers: { "retry-after": expect.any(String) } });
+      const reparented = (await page.evaluate(
+        fetchFromPage(`${api.url}/v1/organizations/org_acme/departments/dept_platform/reparent`, {
+          method: "POST",
+          headers: { Authorization: `Bearer ${KEYS.ben}`, "Content-Type": "application/json" },
+          body: JSON.stringify({ new_parent_id: "dept_ops" }),
+        }),
+      )) as Seen;
+      expect(reparented.status).toBe(200);
+      const removed = (await page.evaluate(
+        fetchFromPage(`${api.url}/v1/threads/thread_ada`, CHANGE),
+      )) as Seen;
+      expect(removed.status).toBe(200);
+    },
+  );
+
+  it("G30 a page of another origin reads nothing, and its preflighted requests are never sent", async () => {
+    const page = await visit(`http://evil.test:${sitePort}/`);
+    const frame = await sandboxedFrame(await visit(`http://127.0.0.1:${sitePort}/`));
+    for (const place of [page, frame]) {
+      expect(await place.evaluate(fetchFromPage(`${api.url}/v1/models`, {}))).toBe("refused");
+      expect(await place.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toBe("refused");
+      expect(await place.evaluate(fetchFromPage(`${api.url}/v1/threads/thread_ada`, CHANGE))).toBe("refused");
+    }
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
+    const sent = body.entries.map(({ method, status }: { method: string; status: number }) => [
+      method,
+      status,
+    ]);
+    // What needs no preflight reaches the server, without a key and without the page seeing the answer.
+    expect(sent).toEqual([
+      ["GET", 401],
+      ["GET", 401],
+    ]);
+    expect(await state()).toMatchObject({ thread: 200 });
+  });
+
+  it("G30 `cors_origins` lets a configured origin in, and no other", async () => {
+    await api.call(undefined, "PATCH", "/_control/sandboxes/default", {
+      settings: { cors_origins: [`http://evil.test:${sitePort}`] },
+    });
+    const page = await visit(`http://evil.test:${sitePort}/`);
+    expect(await page.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toMatchObject({
+      status: 429,
+    });
+    const frame = await sandboxedFrame(page);
+    expect(await frame.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toBe("refused");
+  });
+});

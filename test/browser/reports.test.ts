@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import { coverageHtml } from "../../src/reports/coverage-html.ts";
+import { receiverHtml } from "../../src/reports/receiver-report.ts";
+import { suiteHtml } from "../../src/reports/suite-html.ts";
+import { gradeReceiver } from "../../src/webhooks/receiver-test/grade-receiver.ts";
+import { startReference } from "../harness.ts";
+import { startReceiver } from "../receivers/flawed/flawed-receiver.ts";
+import { openPage, PATIENCE_MS, useChromium } from "./with-chromium.ts";
+
+const chromium = useChromium();
+const folder = mkdtempSync(join(tmpdir(), "understudy-reports-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const SECRET = "whsec_9b1d4f2c7a60e358";
+/** Would load something, run something, or push the page apart, were it read as anything but text. */
+const HOSTILE = `<img src="http://127.0.0.1:9/x.png" onerror="document.title=1"><script>document.title=1</script>${"long".repeat(80)}`;
+
+async function receiverReport(): Promise<string> {
+  const receiver = await startReceiver(SECRET, {});
+  try {
+    const report = await gradeReceiver({
+      url: receiver.url,
+      secret: "whsec_another",
+      settleMs: 5,
+      patienceMs: 50,
+    });
+    return receiverHtml({
+      ...report,
+      stopped: HOSTILE,
+      checks: report.checks.map((one) => ({ ...one, note: HOSTILE })),
+    });
+  } finally {
+    await receiver.close();
+  }
+}
+
+async function suiteReport(): Promise<string> {
+  const api = await startReference();
+  await api.call("dan", "POST", `/v1/${encodeURIComponent(HOSTILE)}`, { HOSTILE });
+  const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
+  await api.close();
+  const run = {
+    ...{ name: HOSTILE, file: HOSTILE, description: HOSTILE, sandbox: "x", signal: null, duration_ms: 1200 },
+    ...{ exit_code: 1, requests: 1, output: HOSTILE, journal: body.entries, bundle: { HOSTILE } },
+    rules: [{ id: HOSTILE, hits: 0 }],
+    expectations: [{ what: HOSTILE, ok: false, found: 0 }],
+  };
+  return suiteHtml({
+    ...{ ok: false, total: 2, passed: 1, failed: 1, duration_ms: 2400, command: ["node", HOSTILE] },
+    scenarios: [
+      { ...run, outcome: "failed", failures: [HOSTILE] },
+      { ...run, name: "calm", outcome: "passed", failures: [], journal: [], bundle: undefined },
+    ],
+  });
+}
+
+async function coverageReport(): Promise<string> {
+  const api = await startReference();
+  await api.call("dan", "GET", "/v1/models");
+  const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/coverage");
+  await api.close();
+  return coverageHtml(body, `Coverage of sandbox ${HOSTILE}`);
+}
+
+describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
+  it.each([
+    ["receiver-test", receiverReport, /^Fail: webhook receiver http/],
+    ["suite", suiteReport, /^1 of 2 scenarios failed$/],
+    ["coverage", coverageReport, /^Coverage of sandbox <img/],
+  ])(
+    "interfaces 2 the report of %s asks nobody for anything, runs nothing and fits a phone",
+    async (name, make, title) => {
+      const file = join(folder, `${name}.html`);
+      writeFileSync(file, await make());
+      const { page, complaints } = await openPage(chromium());
+      const requests: string[] = [];
+      page.on("request", (request) => requests.push(request.url()));
+      await page.setViewportSize({ width: 390, height: 844 });
+      const url = pathToFileURL(file).href;
+      await page.goto(url, { waitUntil: "networkidle" });
+      expect(await page.title()).toMatch(title);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+      expect(await page.locator("html[lang=en]").count()).toBe(1);
+      expect(await page.locator("h1").count()).toBe(1);
+      expect(await page.locator("footer").textContent()).toMatch(
+        /^Understudy \d+\.\d+\.\d+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
+      );
+      // Every link within the page leads somewhere.
+      for (const link of await page.locator('a[href^="#"]').all()) {
+        const target = (await link.getAttribute("href"))!.slice(1);
+        expect(await page.locator(`[id="${target}"]`).count()).toBe(1);
+      }
+      expect(requests).toEqual([url]);
+      expect(complaints).toEqual([]);
+      await page.close();
+    },
+  );
+});
