@@ -1,18 +1,17 @@
 import type { CommandModule } from "yargs";
-import type { ClockState, RanTimer } from "../../client/types.ts";
+import type { ClockState, Pending } from "../../client/types.ts";
 import { print, table } from "../output.ts";
+import { ranTable, withAnswers } from "../ran-timers.ts";
 import { rateOf } from "../rate.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
 const show = (clock: ClockState) =>
   `${clock.now}  ${clock.mode}${clock.mode === "scaled" ? ` x${clock.rate}` : ""}`;
 
-function ranTable(ran: readonly RanTimer[]): string {
-  if (ran.length === 0) return "Nothing became due.";
-  return table(
-    ["ran at", "kind", "subject"],
-    ran.map(({ at, kind, subject }) => [at, kind, subject]),
-  );
+function dueTable(pending: readonly Pending[], limit = pending.length): string {
+  const due = pending.slice(0, limit).map(({ due_at, kind, subject }) => [due_at, kind, subject]);
+  const more = pending.length > limit ? `\n… and ${pending.length - limit} more` : "";
+  return due.length === 0 ? "Nothing is due." : table(["due at", "kind", "subject"], due) + more;
 }
 
 export const clockCommand: CommandModule = {
@@ -27,11 +26,16 @@ export const clockCommand: CommandModule = {
         async handler(target: Target) {
           const { clock } = await sandboxOf(target);
           const [state, pending] = [await clock.show(), await clock.pending()];
-          const due = pending.slice(0, 20).map(({ due_at, kind, subject }) => [due_at, kind, subject]);
-          const more = pending.length > 20 ? `\n… and ${pending.length - 20} more` : "";
-          const list =
-            due.length === 0 ? "Nothing is due." : table(["due at", "kind", "subject"], due) + more;
-          print(target.json, { ...state, pending }, `${show(state)}\n\n${list}`);
+          print(target.json, { ...state, pending }, `${show(state)}\n\n${dueTable(pending, 20)}`);
+        },
+      } as CommandModule<object, Target>)
+      .command({
+        command: "pending",
+        describe: "All that is due, soonest first",
+        builder: targetOptions,
+        async handler(target: Target) {
+          const pending = await (await sandboxOf(target)).clock.pending();
+          print(target.json, pending, dueTable(pending));
         },
       } as CommandModule<object, Target>)
       .command({
@@ -39,12 +43,13 @@ export const clockCommand: CommandModule = {
         describe: "Move forward and run what becomes due: 90s, 5m, 6h, 2d, PT5M, an instant, or `next`",
         builder: targetOptions,
         async handler(target: Target & { by: string }) {
-          const { clock } = await sandboxOf(target);
+          const sandbox = await sandboxOf(target);
           const by = String(target.by);
-          const result = await clock.advance(
+          const result = await sandbox.clock.advance(
             by === "next" ? { next: true } : /^\d{4}-/.test(by) ? { to: by } : { by },
           );
-          print(target.json, result, `${ranTable(result.ran)}\nIt is ${result.now}.`);
+          const ran = await withAnswers(sandbox, result.ran);
+          print(target.json, { ...result, ran }, `${ranTable(ran)}\nIt is ${result.now}.`);
         },
       } as CommandModule<object, Target & { by: string }>)
       .command({
@@ -52,10 +57,11 @@ export const clockCommand: CommandModule = {
         describe: "Go to an instant, running what becomes due on the way; the mode stays",
         builder: targetOptions,
         async handler(target: Target & { instant: string }) {
-          const { clock } = await sandboxOf(target);
+          const sandbox = await sandboxOf(target);
           // PUT would have to name the mode anew, and the real one takes no instant.
-          const { ran } = await clock.advance({ to: target.instant });
-          const state = await clock.show();
+          const moved = await sandbox.clock.advance({ to: target.instant });
+          const ran = await withAnswers(sandbox, moved.ran);
+          const state = await sandbox.clock.show();
           print(target.json, { ...state, ran }, `${ranTable(ran)}\n${show(state)}`);
         },
       } as CommandModule<object, Target & { instant: string }>)
@@ -82,7 +88,7 @@ export const clockCommand: CommandModule = {
           print(target.json, state, show(state));
         },
       } as CommandModule<object, Target & { rate?: string }>)
-      .demandCommand(1, "clock needs an action: show, advance, set, freeze or run")
+      .demandCommand(1, "clock needs an action: show, pending, advance, set, freeze or run")
       .example("$0 clock advance 6h", "Six hours of retries, in a moment"),
   handler: () => {},
 };

@@ -44,8 +44,9 @@ export const listenCommand: CommandModule<object, Options> = {
     const answers = (answer ?? ["200"]).flatMap((text) => text.split(/[,\s]+/)).map(answerOf);
     if (!Number.isInteger(port) || port < 0 || port > 65535)
       throw new UsageError(`--port takes a whole number from 0 to 65535, not ${port}`);
+    if (secret === "") throw new UsageError("--secret is empty; leave it out to show signatures unjudged");
     const { createListener } = await import("../../webhooks/listen.ts");
-    const listener = await createListener({
+    const opening = createListener({
       port,
       host,
       answers,
@@ -55,6 +56,10 @@ export const listenCommand: CommandModule<object, Options> = {
         const line = JSON.stringify({ ...facts, body: body.toString("utf8") });
         process.stdout.write(`${json ? line : text}\n`);
       },
+    });
+    const listener = await opening.catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOTFOUND" && error.code !== "EADDRNOTAVAIL") throw error;
+      throw new UsageError(`--host ${host} is no address of this machine`);
     });
     if (json) process.stdout.write(`${JSON.stringify({ url: listener.url, pid: process.pid })}\n`);
     else process.stdout.write(`Listening at ${listener.url}, on any path. Ctrl-C ends it.\n`);

@@ -84,7 +84,8 @@ export class Session {
   /** A probe that cannot be read tells nothing: what follows is graded by its answers. */
   async dropUnreadableProbe(): Promise<ProbeError | null> {
     try {
-      await this.options.probe?.read();
+      this.settled = (await this.options.probe?.readSettled({ from: null, owed: new Set() })) ?? null;
+      this.last = this.settled;
       return null;
     } catch (error) {
       if (!(error instanceof ProbeError)) throw error;
