@@ -5,30 +5,65 @@ import { Worker } from "node:worker_threads";
 const PDFJS = pathToFileURL(createRequire(import.meta.url).resolve("pdfjs-dist/legacy/build/pdf.mjs")).href;
 const LONGEST_MS = 15_000;
 
+/** What decoding may take beside the document itself; a page of text is some kilobytes. */
+const MOST_DECODED = 64 * 1024 * 1024;
+
 /**
  * Runs in a thread of its own: parsing takes its time, and a hostile document must cost neither the
- * server's memory nor its turn. As text, because a bundle has no file to start a thread from.
+ * server's memory nor its turn. As text, because a bundle has no file to start a thread from. A thread's
+ * heap has a limit, but the buffers that a compressed stream unfolds into lie outside of it: they are
+ * counted here, before the library is loaded that makes them. What was read until then is kept.
  */
 const READER = `
 const { parentPort, workerData } = require("node:worker_threads");
+let room = workerData.bytes.length * 2 + ${MOST_DECODED};
+const take = (bytes) => {
+  if (bytes >= 65536) room -= bytes;
+  if (room < 0) throw new RangeError("the document unfolds into too much");
+};
+const { Uint8Array: Bytes, DecompressionStream: Unfold } = globalThis;
+globalThis.Uint8Array = new Proxy(Bytes, {
+  construct(target, args, made) {
+    if (typeof args[0] === "number") take(args[0]);
+    return Reflect.construct(target, args, made === globalThis.Uint8Array ? target : made);
+  },
+});
+globalThis.DecompressionStream = function (format) {
+  const { readable, writable } = new Unfold(format);
+  let pending = 0;
+  const counted = new TransformStream({
+    transform(chunk, out) {
+      pending += chunk.byteLength;
+      if (pending >= 65536) {
+        take(pending);
+        pending = 0;
+      }
+      out.enqueue(chunk);
+    },
+  });
+  return { readable: readable.pipeThrough(counted), writable };
+};
+let text = "";
 const read = async () => {
   const { getDocument } = await import(workerData.pdfjs);
   const pdf = await getDocument({ data: workerData.bytes, disableFontFace: true, verbosity: 0 }).promise;
-  let text = "";
-  for (let n = 1; n <= pdf.numPages && text.length < workerData.most; n++) {
+  for (let n = 1; n <= pdf.numPages && text.length < workerData.most && room >= 0; n++) {
     const page = await pdf.getPage(n);
-    const { items } = await page.getTextContent();
-    text += items.map(({ str, hasEOL }) => str + (hasEOL ? " " : "")).join("") + "\\n";
-    page.cleanup();
+    const reader = page.streamTextContent().getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += part.value.items.map(({ str, hasEOL }) => str + (hasEOL ? " " : "")).join("");
+      if (text.length >= workerData.most) break;
+    }
+    text += "\\n";
   }
-  return text.slice(0, workerData.most);
 };
-read().then((text) => parentPort.postMessage(text), () => parentPort.postMessage(""));
+const answer = () => parentPort.postMessage(text.slice(0, workerData.most));
+read().then(answer, answer);
 `;
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** The text of a PDF, one document at a time; empty for one that cannot be read. */
+/** The text of a PDF, one document at a time; empty for one that cannot be read, or takes too much. */
 export function textOfPdf(bytes: Buffer, most: number): Promise<string> {
   const mine = turn.then(() => readInThread(bytes, most));
   turn = mine;
@@ -40,7 +75,7 @@ function readInThread(bytes: Buffer, most: number): Promise<string> {
     const worker = new Worker(READER, {
       eval: true,
       workerData: { pdfjs: PDFJS, bytes: new Uint8Array(bytes), most },
-      resourceLimits: { maxOldGenerationSizeMb: 256 },
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
       stdout: true,
       stderr: true,
     });

@@ -24,6 +24,15 @@ describe("G20 passages", () => {
     expect((await bestPassage(["😀".repeat(400)], "x"))?.passage).toBe("😀".repeat(300));
   });
 
+  it("G20 of a question of megabytes both ends are looked for, where people ask", async () => {
+    const passages = cutIntoPassages(HANDBOOK);
+    const filler = "lorem ipsum ".repeat(300_000);
+    const hotel = "Hotels cost at most 180 CHF a night!";
+    expect((await bestPassage(passages, `hotel cost? ${filler}`))?.passage).toBe(hotel);
+    expect((await bestPassage(passages, `${filler} hotel cost?`))?.passage).toBe(hotel);
+    expect((await bestPassage(passages, `${filler} hotel cost? ${filler}`))?.score).toBe(0);
+  });
+
   it("G20 of several files the best passage is quoted, word for word", async () => {
     const texts: Record<string, string> = { file_a: "Nothing here.", file_b: HANDBOOK, file_c: "" };
     const request = { question: "hotel cost", file_ids: Object.keys(texts) } as unknown as PassageRequest & {

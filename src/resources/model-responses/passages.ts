@@ -42,10 +42,18 @@ export async function bestPassage(
 ): Promise<{ passage: string; score: number } | undefined> {
   if (passages.length === 0) return undefined;
   const search = await indexOf(passages);
-  const [hit] = search.search(question, { prefix: (term) => term.length > 3 });
+  const [hit] = search.search(gistOf(question), { prefix: (term) => term.length > 3 });
   const passage = passages[hit?.id ?? 0]!;
   // By characters, so that no surrogate pair is cut in half.
   return { passage: [...passage].slice(0, LONGEST_PASSAGE).join(""), score: hit?.score ?? 0 };
+}
+
+const LONGEST_GIST = 4000;
+
+/** Searching takes time for each word: of a question of megabytes both ends count, where people ask. */
+function gistOf(question: string): string {
+  if (question.length <= LONGEST_GIST) return question;
+  return `${question.slice(0, LONGEST_GIST / 2)} ${question.slice(-LONGEST_GIST / 2)}`;
 }
 
 type Index = MiniSearch<{ id: number; text: string }>;

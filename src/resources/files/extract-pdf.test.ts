@@ -1,0 +1,57 @@
+import { deflateSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { textOfPdf } from "./extract-pdf.ts";
+
+const MB = 1024 * 1024;
+const MOST = 200_000;
+
+/** A document with one page for each of these contents. */
+function pdf(contents: readonly { bytes: Buffer; filter: string }[]): Buffer {
+  const pages = contents.map((_, n) => `${4 + n * 2} 0 R`).join(" ");
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    `<< /Type /Pages /Kids [${pages}] /Count ${contents.length} >>`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ...contents.flatMap(({ bytes, filter }, n) => [
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${5 + n * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
+      `<< /Length ${bytes.length} ${filter} >>\nstream\n${bytes.toString("latin1")}\nendstream`,
+    ]),
+  ];
+  let document = "%PDF-1.4\n";
+  const offsets = objects.map((object, n) => {
+    const offset = document.length;
+    document += `${n + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, "0")} 00000 n \n`;
+  });
+  const start = document.length;
+  document += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join("")}`;
+  document += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+  return Buffer.from(document, "latin1");
+}
+
+const saying = (text: string) => Buffer.from(`BT /F1 12 Tf 14 TL 72 720 Td (${text}) Tj ET`);
+const plain = (bytes: Buffer) => ({ bytes, filter: "" });
+const folded = (bytes: Buffer) => ({ bytes: deflateSync(bytes), filter: "/Filter /FlateDecode" });
+
+describe("G20 the text of a PDF", () => {
+  it("G20 is read page by page, compressed or not", async () => {
+    const document = pdf([plain(saying("The pump runs.")), folded(saying("The valve opens."))]);
+    expect(await textOfPdf(document, MOST)).toBe("The pump runs.\nThe valve opens.\n");
+    expect(await textOfPdf(document, 8)).toBe("The pump");
+  });
+
+  it("G20 a page that unfolds into a hundred megabytes ends the reading; what came before is kept", async () => {
+    const bomb = folded(Buffer.alloc(100 * MB, " "));
+    const text = await textOfPdf(
+      pdf([plain(saying("The pump runs.")), bomb, plain(saying("Never reached."))]),
+      MOST,
+    );
+    expect(text).toContain("The pump runs.");
+    expect(text).not.toContain("Never reached.");
+  }, 60_000);
+
+  it("G20 what is no PDF has no text", async () => {
+    expect(await textOfPdf(Buffer.from("%PDF-1.4 garbage"), MOST)).toBe("");
+    expect(await textOfPdf(Buffer.alloc(0), MOST)).toBe("");
+  });
+});
