@@ -1,4 +1,5 @@
 import type { CheckReport, Family, Outcome, VerifyReport } from "../verify/report.ts";
+import { escapeHtml, htmlPage } from "./html-page.ts";
 import { type JunitCase, junit } from "./junit.ts";
 
 const FAMILIES: Readonly<Record<Family, string>> = {
@@ -52,66 +53,61 @@ const OUTCOMES: Record<Outcome, string> = {
   "not-observable": "not observable",
 };
 
+const WORST_FIRST: readonly Outcome[] = ["failed", "differs", "not-observable", "passed"];
+
 const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --ok: #1a7f37; --bad: #cf222e; --open: #9a6700; }
-@media (prefers-color-scheme: dark) { :root { --ok: #4ac26b; --bad: #ff7b72; --open: #d4a72c; } }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; overflow-wrap: anywhere; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-.pass, .passed { color: var(--ok); } .fail, .failed { color: var(--bad); } .differs, .not-observable { color: var(--open); }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
-td p { margin: .15rem 0; overflow-wrap: anywhere; } td:first-child { white-space: nowrap; }
-code, pre { font: 13px/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
-pre { white-space: pre-wrap; background: var(--soft); padding: .6rem; margin: .3rem 0; }
-summary { cursor: pointer; }
+.pass { color: var(--ok); } .fail { color: var(--bad); }
+.badge.differs { color: var(--open); background: var(--open-soft); }
+td p { margin: .15rem 0; } td:first-child { white-space: nowrap; }
+.finding { color: var(--open); } .finding.failed { color: var(--bad); } .finding.passed { color: var(--quiet); }
 `;
 
 /** The run as one page that needs neither network nor scripts. */
 export function verifyHtml(report: VerifyReport): string {
-  const { verdict, target, summary } = report;
+  const { verdict, target, summary, started_at, stopped } = report;
   const title = `${verdict === "pass" ? "Pass" : "Fail"}: contract of ${target}`;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<h1 class="${verdict}">${escapeHtml(title)}</h1>
-<p>${summary.total} checks: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable. ${report.requests} requests, ${escapeHtml(report.started_at)}, ${(report.duration_ms / 1000).toFixed(1)} s${report.organization_id === null ? "" : `, in ${escapeHtml(report.organization_id)}`}.</p>
-${report.stopped === null ? "" : `<p class="failed">Stopped: ${escapeHtml(report.stopped)}.</p>`}
-${assumptionsHtml(report)}
-${changesHtml(report)}
-${(Object.keys(FAMILIES) as Family[]).map((family) => familyHtml(family, report.checks)).join("\n")}
-</body>
-</html>
-`;
+  const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
+  const counts = `${summary.total} checks${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
+  const parts = [
+    `<h1 class="${verdict}">${escapeHtml(title)}</h1>`,
+    `<p>${escapeHtml(counts)}</p>`,
+    `<p class="quiet">${report.requests} requests in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>`,
+    stopped === null ? "" : `<p class="fail">Stopped: ${escapeHtml(stopped)}.</p>`,
+    assumptionsHtml(report),
+    changesHtml(report),
+    ...(Object.keys(FAMILIES) as Family[]).map((family) => familyHtml(family, report.checks)),
+  ];
+  return htmlPage({
+    title,
+    style: STYLE,
+    body: parts.filter((part) => part !== "").join("\n"),
+    made: new Date(started_at),
+  });
 }
 
 function assumptionsHtml({ assumptions }: VerifyReport): string {
   if (assumptions.length === 0) return "";
   const rows = assumptions.map(
     ({ id, topic, confirmed, differs }) =>
-      `<tr><th scope="row">${id}</th><td>${escapeHtml(topic)}</td><td class="${differs > 0 ? "differs" : "passed"}">${differs}</td><td>${confirmed}</td></tr>`,
+      `<tr><th scope="row">${id}</th><td>${escapeHtml(topic)}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs} times` : "fits"}</span></td><td class="number">${confirmed}</td></tr>`,
   );
-  return section("Assumptions", ["Assumption", "Topic", "Differs", "Fits"], rows);
+  return section("Assumptions", ["Assumption", "Topic", "Here", "Times it fitted"], rows);
 }
 
 function changesHtml({ write, changes }: VerifyReport): string {
   if (!write) return "<p>Nothing was changed.</p>";
   const rows = changes.map(
     ({ done, undone, detail }) =>
-      `<tr><td>${undone ? "undone" : "stays"}</td><td>${escapeHtml(done)}</td><td>${escapeHtml(detail)}</td></tr>`,
+      `<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${escapeHtml(done)}</td><td>${escapeHtml(detail)}</td></tr>`,
   );
   return section("Changed", ["", "What", "Since"], rows);
 }
 
 function familyHtml(family: Family, checks: readonly CheckReport[]): string {
-  const own = checks.filter((one) => one.family === family);
+  // What needs a look comes first.
+  const own = WORST_FIRST.flatMap((outcome) =>
+    checks.filter((one) => one.family === family && one.outcome === outcome),
+  );
   if (own.length === 0) return "";
   return section(FAMILIES[family], ["Outcome", "Section", "Check and finding"], own.map(rowHtml));
 }
@@ -119,7 +115,7 @@ function familyHtml(family: Family, checks: readonly CheckReport[]): string {
 function section(title: string, heads: readonly string[], rows: readonly string[]): string {
   const head = heads.map((one) => `<th scope="col">${one}</th>`).join("");
   return `<h2>${title}</h2>
-<div class="scroll"><table>
+<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table>
 <thead><tr>${head}</tr></thead>
 <tbody>
 ${rows.join("\n")}
@@ -134,17 +130,5 @@ function rowHtml(check: CheckReport): string {
     requests.length === 0
       ? ""
       : `<details${outcome === "failed" ? " open" : ""}><summary>${requests.length} request(s)</summary><pre>${escapeHtml(requests.map(requestText).join("\n"))}</pre></details>`;
-  return `<tr><td class="${outcome}">${OUTCOMES[outcome]}</td><td>${check.section}</td><td><p>${escapeHtml(check.title)} <code>${escapeHtml(check.id)}</code></p>${told.map((text) => `<p class="${outcome}">${escapeHtml(text)}</p>`).join("")}${list}</td></tr>`;
-}
-
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+  return `<tr><td><span class="badge ${outcome}">${OUTCOMES[outcome]}</span></td><td>${check.section}</td><td><p>${escapeHtml(check.title)} <code>${escapeHtml(check.id)}</code></p>${told.map((text) => `<p class="finding ${outcome}">${escapeHtml(text)}</p>`).join("")}${list}</td></tr>`;
 }

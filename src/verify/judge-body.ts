@@ -41,8 +41,9 @@ export function judgeBody(
 }
 
 function assumptionOf(operation: AnyOperation, error: ErrorObject): string | undefined {
-  const missing = error.keyword === "required" ? `/${error.params["missingProperty"]}` : "";
-  const assumed = assumedPlace(operation, error.instancePath + missing);
+  const missing = error.keyword === "required";
+  const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
+  const assumed = assumedPlace(operation, place, { missing });
   if (assumed !== undefined) return assumed;
   // Beyond types and prefixes, what the declarations ask of values is ours.
   const gap = operation.assumptions?.[0] ?? "G08";

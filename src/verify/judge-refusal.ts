@@ -2,7 +2,7 @@ import { codeInB, type Envelope } from "../contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { errorCodesOf } from "../contract/operation.ts";
 import { excerpt } from "./judge-body.ts";
-import { assumedEndpoint } from "./provenance.ts";
+import { assumedEndpoint, assumedEnvelope } from "./provenance.ts";
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
 
@@ -96,7 +96,8 @@ export function judgeEnvelope(
   if (found !== envelope) {
     const guide = found === "C" && (status === 401 || status === 403) ? "G06" : undefined;
     const what = found === undefined ? `no envelope of section 7: ${excerpt(text)}` : `envelope ${found}`;
-    verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap);
+    const other = found === undefined ? undefined : assumedEnvelope(exchange.operation);
+    verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap ?? other);
     if (found === undefined) return undefined;
   }
   JUDGES[found](verdict, exchange, gap);

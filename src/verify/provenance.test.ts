@@ -18,17 +18,18 @@ function judged(id: string, body: unknown): Verdict {
 describe("provenance", () => {
   it("2 names operations and assumptions that there are", () => {
     const gaps = new Set(ASSUMPTIONS.map(({ id }) => id));
-    for (const [id, { endpoint, status, body, fields = {}, headers = {} }] of TABLE) {
+    for (const [id, { endpoint, status, body, fields, types, headers }] of TABLE) {
       expect(OPERATIONS.map((one) => one.id)).toContain(id);
-      for (const gap of [endpoint, status, body, ...Object.values(fields), ...Object.values(headers)]) {
+      const listed = Object.values({ ...fields, ...types, ...headers });
+      for (const gap of [endpoint, status, body, ...listed]) {
         if (gap !== undefined) expect(gaps, `${id} ${gap}`).toContain(gap);
       }
     }
   });
 
   it("2 names places that the declared bodies have", () => {
-    for (const [id, { fields = {} }] of TABLE) {
-      for (const place of Object.keys(fields)) {
+    for (const [id, { fields = {}, types = {} }] of TABLE) {
+      for (const place of Object.keys({ ...fields, ...types })) {
         expect(hasPlace(schemaOf(operationOf(id)), place.split("/").slice(1)), `${id} ${place}`).toBe(true);
       }
     }
@@ -93,6 +94,8 @@ describe("bodies", () => {
     const list = (one: object) => ({ jobs: [one], total: 1, limit: 50, offset: 0 });
     expect(judged("connector_jobs.list", list(job)).outcome).toBe("passed");
     expect(judged("connector_jobs.list", list({ ...job, duration: "7 s" })).outcome).toBe("differs");
+    const { duration: _, ...without } = job;
+    expect(judged("connector_jobs.list", list(without)).outcome).toBe("failed");
     expect(judged("connector_jobs.list", { total: 1, limit: 50, offset: 0 }).outcome).toBe("failed");
   });
 

@@ -9,6 +9,8 @@ interface Assumed {
   body?: string;
   /** Parts of the body: places with `*` for an array's items, and all that lies beneath them. */
   fields?: Readonly<Record<string, string>>;
+  /** Parts whose names the reference shows, and neither types nor values. */
+  types?: Readonly<Record<string, string>>;
   /** Headers of a success, in lower case. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -26,7 +28,8 @@ const ASSUMED: Readonly<Record<string, Assumed>> = {
   },
   "change_logs.list": { fields: { "/logs/*/action": "G31", "/logs/*/resource_type": "G31" } },
   "connector_jobs.list": {
-    fields: { "/jobs/*": "G14", "/total": "G14", "/limit": "G14", "/offset": "G14" },
+    fields: { "/total": "G14", "/limit": "G14", "/offset": "G14" },
+    types: { "/jobs/*": "G14" },
   },
   "connector_jobs.retrieve": { endpoint: "G14" },
   "connector_jobs.trigger": { endpoint: "G14" },
@@ -67,7 +70,8 @@ const ASSUMED: Readonly<Record<string, Assumed>> = {
   "store_files.retrieve_status": { fields: { "/current_step": "G11", "/status": "G11" } },
   "transcriptions.list_paragraphs": CONDITIONAL,
   "transcriptions.list_sentences": {
-    fields: { "/success": "G17", "/actions": "G17", "/metadata/*": "G17" },
+    fields: { "/success": "G17", "/actions/*": "G17" },
+    types: { "/metadata": "G17", "/actions": "G17" },
   },
   "users.set_current_organization": { fields: { "/organization/type": "G27" } },
   "webhooks.create": { status: "G23" },
@@ -90,17 +94,34 @@ export function assumedHeader(operation: AnyOperation, name: string): string | u
   return assumedEndpoint(operation) ?? ASSUMED[operation.id]?.headers?.[name.toLowerCase()];
 }
 
-/** The assumption behind what the declaration says of one place of a success's body. */
-export function assumedPlace(operation: AnyOperation, pointer: string): string | undefined {
+/**
+ * The assumption behind what the declaration says of one place of a success's body; `missing` where the
+ * question is whether it is there at all.
+ */
+export function assumedPlace(
+  operation: AnyOperation,
+  pointer: string,
+  { missing = false } = {},
+): string | undefined {
   const whole = assumedEndpoint(operation) ?? ASSUMED[operation.id]?.body;
   if (whole !== undefined) return whole;
-  const { fields = {} } = ASSUMED[operation.id] ?? {};
+  const { fields = {}, types = {} } = ASSUMED[operation.id] ?? {};
   const parts = pointer.split("/");
-  for (const [place, gap] of Object.entries(fields)) {
+  for (const [place, gap] of Object.entries(missing ? fields : { ...types, ...fields })) {
     const wanted = place.split("/");
     if (wanted.every((part, i) => part === parts[i] || (part === "*" && parts[i] !== undefined))) return gap;
   }
   return undefined;
+}
+
+/** Sections that show an error of their operation, and so its envelope; 7.1 says of the others only "most". */
+const SHOWN_ERRORS = new Set(["4.1", "4.3", "4.4", "4.5", "4.7", "4.8", "4.9", "4.12", "4.17"]);
+
+/** The assumption that the operation's errors come in its declared envelope and in no other of section 7. */
+export function assumedEnvelope(operation: AnyOperation | undefined): string | undefined {
+  if (operation === undefined) return "G04";
+  if (SHOWN_ERRORS.has(operation.section)) return undefined;
+  return assumedEndpoint(operation) ?? operation.assumptions?.[0] ?? "G05";
 }
 
 /** Every assumption that the table names, for its test. */

@@ -22,9 +22,12 @@ function everyAnswer(
   };
 }
 
-/** An upload's URL speaks the storage's protocol, and may be another host's. */
+/**
+ * A path that nobody declares may never reach the service itself; an upload's URL speaks the storage's
+ * protocol, and may be another host's.
+ */
 function isOfTheApi(operation: Exchange["operation"]): boolean {
-  return operation?.id !== "uploads.put" && operation?.id !== "uploads.cancel";
+  return operation !== undefined && operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
 }
 
 /** Judges all, and tells of the first few that do not fit. */

@@ -20,10 +20,13 @@ export interface Case {
   details?: readonly string[];
   more?: Readonly<Record<string, unknown>>;
   gap?: Basis;
+  codeGap?: Basis;
   detailsGap?: Basis;
 }
 
 const OWN = { organization_id: "organization_id" };
+/** A missing resource is 404; which code and details it has where the section shows none is assumed. */
+export const UNSHOWN = { codeGap: "G27", detailsGap: "G27" };
 export const unknown = (operation: string, details: string, rest: Partial<Case> = {}): Case => ({
   operation,
   name: "unknown",
@@ -86,7 +89,7 @@ const CASES: readonly Case[] = [
     query: { month: "13" },
     more: { field: "month", value: 13 },
   },
-  unknown("transcriptions.list_sentences", "transcription_id", { detailsGap: "G27" }),
+  unknown("transcriptions.list_sentences", "transcription_id", UNSHOWN),
   {
     operation: "transcriptions.list_sentences",
     name: "pending",
@@ -98,7 +101,7 @@ const CASES: readonly Case[] = [
   },
   unknown("transcriptions.list_paragraphs", "transcription_id"),
   unknown("connector_jobs.retrieve", "job_id", { known: OWN }),
-  unknown("webhooks.list_deliveries", "webhook_id", { detailsGap: "G27" }),
+  unknown("webhooks.list_deliveries", "webhook_id", UNSHOWN),
   unknown("share_links.resolve", "slug"),
   noOrganization("audit_logs.export"),
   noOrganization("connector_jobs.list"),
@@ -116,7 +119,7 @@ async function run({ target, known, verdict }: Context, one: Case): Promise<void
   if (missing.length > 0) return verdict.notObservable(whatIsMissing(known, missing));
   const given = Object.fromEntries(wanted.map(([name, use]) => [name, known.one(use)!]));
   const params = madeUpParams(operation, given);
-  const { query, body, code, gap, detailsGap } = one;
+  const { query, body, code, gap, codeGap, detailsGap } = one;
   const credential = operation.credentials === false ? "none" : "key";
   const exchange = await target.send({ operation, params, query, body, credential, firstEvent: true });
   if (exchange.status === 403 && CATALOGUE[code].status !== 403 && asksForRole(operation)) {
@@ -125,7 +128,7 @@ async function run({ target, known, verdict }: Context, one: Case): Promise<void
   }
   const repeated = Object.fromEntries((one.details ?? []).map((name) => [name, params[name]]));
   const details = { ...repeated, ...one.more };
-  judgeRefusal(verdict, exchange, { code, details, gap, detailsGap });
+  judgeRefusal(verdict, exchange, { code, details, gap, codeGap, detailsGap });
 }
 
 function asksForRole({ errors }: AnyOperation): boolean {

@@ -1,5 +1,5 @@
 import type { Check } from "../../check.ts";
-import { type Case, refusal, unknown } from "../refusals.ts";
+import { type Case, refusal, UNSHOWN, unknown } from "../refusals.ts";
 
 const OWN = { organization_id: "organization_id" };
 const invalid = (operation: string, field: string, rest: Partial<Case>): Case => ({
@@ -26,11 +26,11 @@ const CASES: readonly Case[] = [
   unknown("departments.reparent", "department_id", {
     known: OWN,
     body: { new_parent_id: null },
-    detailsGap: "G27",
+    ...UNSHOWN,
   }),
-  unknown("webhooks.update", "webhook_id", { body: { active: false }, detailsGap: "G27" }),
-  unknown("webhooks.delete", "webhook_id", { detailsGap: "G27" }),
-  unknown("webhooks.test", "webhook_id", { detailsGap: "G27" }),
+  unknown("webhooks.update", "webhook_id", { body: { active: false }, ...UNSHOWN }),
+  unknown("webhooks.delete", "webhook_id", UNSHOWN),
+  unknown("webhooks.test", "webhook_id", UNSHOWN),
   unknown("connector_jobs.cancel", "job_id", { known: OWN }),
   unknown("store_files.attach", "store_id", { known: OWN, body: { file_id: "file_nobody0" } }),
   invalid("webhooks.create", "url", { body: { ...HOOK, url: "nowhere" } }),

@@ -35,7 +35,12 @@ const lifecycle: Check = {
       judgeSuccess(verdict, deleted);
     }
     const gone = await target.send({ operation: operationOf("webhooks.list_deliveries"), params });
-    judgeRefusal(verdict, gone, { code: "RESOURCE_NOT_FOUND", details: params, detailsGap: "G27" });
+    judgeRefusal(verdict, gone, {
+      code: "RESOURCE_NOT_FOUND",
+      details: params,
+      codeGap: "G27",
+      detailsGap: "G27",
+    });
   },
 };
 
