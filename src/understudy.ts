@@ -130,6 +130,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);
           keeper?.onCommit(sandbox(), commit.touched);
+          recordings.onCommit(sandbox(), commit);
           for (const upload of uploadsToRelease(commit)) uploads.of(sandbox()).remove(upload);
         },
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),

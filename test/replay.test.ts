@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Bundle, RequestStep } from "../src/bundle/bundle.ts";
@@ -17,6 +17,8 @@ afterEach(async () => {
 afterAll(removeScratch);
 
 const S = "/_control/sandboxes/default";
+
+type Started = Awaited<ReturnType<typeof start>>;
 
 async function start(options: UnderstudyOptions = {}) {
   const api = await startReference(options);
@@ -239,6 +241,61 @@ describe("interfaces 2 replay", () => {
     expect(await replayBundle(bundle)).toEqual({ requests: 2, control_calls: 3 });
     expect(calls).toBe(before);
     receiver.close();
+  });
+
+  it.each([
+    ["the webhook was deleted", (api: Started, id: string) => api.call("ada", "DELETE", `/webhooks/${id}`)],
+    ["a snapshot from before came back", (api: Started) => api.control("POST", "/snapshots/before/restore")],
+  ])("interfaces 2 replay remembers what receivers answered although %s", async (_why, forget) => {
+    const api = await start();
+    await api.control("POST", "/snapshots", { name: "before" });
+    const { body: receiver } = await api.control("POST", "/receivers", { answers: [500, 200] });
+    const hook = { url: receiver.url, events: ["user.updated"] };
+    const { body: made } = await api.call("ada", "POST", "/webhooks", hook);
+    const { webhook_id } = made.data;
+    const { body: tested } = await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);
+    expect(tested.data).toMatchObject({ status: "failed", response_code: 500 });
+    await api.control("POST", "/clock/advance", { by: "2m" });
+    const { body: listed } = await api.call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+    expect(listed.data[0]).toMatchObject({ status: "success", attempts: 2 });
+    await forget(api, webhook_id);
+    const result = await replayBundle(await api.bundle());
+    expect(result.difference).toBeUndefined();
+  });
+
+  it("interfaces 6 replay does not ask the rules about deliveries again: what came of each is on record", async () => {
+    const api = await start();
+    await api.control("POST", "/faults", { match: { event: "webhook.test" }, sequence: [503, "pass"] });
+    const { body: receiver } = await api.control("POST", "/receivers", { answers: [404, 200] });
+    const hook = { url: receiver.url, events: ["user.updated"] };
+    const { body: made } = await api.call("ada", "POST", "/webhooks", hook);
+    const { webhook_id } = made.data;
+    await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);
+    await api.control("POST", "/clock/advance", { by: "7m" });
+    const { body: listed } = await api.call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+    expect(listed.data[0]).toMatchObject({ status: "success", attempts: 3, response_code: 200 });
+    expect((await replayBundle(await api.bundle())).difference).toBeUndefined();
+  });
+
+  it("interfaces 2 replay sends on what came over HTTP/1.0, which needs no Host", async () => {
+    const api = await start();
+    const { port } = new URL(api.url);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), "127.0.0.1", () =>
+        socket.write("GET /v1/models HTTP/1.0\r\n\r\n"),
+      );
+      socket.resume().once("close", () => resolve());
+    });
+    expect(await replayBundle(await api.bundle())).toEqual({ requests: 1, control_calls: 0 });
+  });
+
+  it("interfaces 2 replay tells of a request that no sandbox answers, instead of waiting for it", async () => {
+    const api = await start();
+    await api.call("dan", "GET", "/v1/models");
+    const bundle = await api.bundle();
+    requestsOf(bundle)[0]!.request.target = "/_s/nobody/v1/models";
+    const { difference } = await replayBundle(bundle);
+    expect(difference).toMatchObject({ request: 1, what: "answer", replayed: "none came" });
   });
 
   it("interfaces 2 replay points at the first difference and exits 1", async () => {

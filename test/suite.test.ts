@@ -151,6 +151,28 @@ describe("interfaces 2 suite", () => {
     expect(scenarios[1]).toMatchObject({ name: "off", outcome: "passed" });
   });
 
+  it("interfaces 2 suite fails where a reset took the rules of its scenario away before they struck", async () => {
+    const { ready } = await server();
+    const cwd = place({ "a.yaml": UNSTRUCK });
+    const reset = "fetch(process.env.UNDERSTUDY_CONTROL_URL + '/reset', { method: 'POST' })";
+    const args = ["suite", "a.yaml", "--json", "--url", ready.url, "--", process.execPath, "-e", reset];
+    const { code, stdout } = await runCommand(args, { cwd });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).scenarios[0].failures).toEqual(["the rule never never struck"]);
+  });
+
+  it("issue 5 the report of a failed run says of each request why it was answered so, in plain text", async () => {
+    const cwd = place({ "a.yaml": UNSTRUCK });
+    const red =
+      "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/threads/thread_long', { method: 'DELETE', headers: { 'api-key': 'ak_danMemberAcme00000000000000000000000000' } }).then(() => { console.log('\\u001b[31mred\\u001b[0m'); process.exit(3); })";
+    const report = ["--report", "junit=j.xml,html=h.html"];
+    await runCommand(["suite", "a.yaml", ...report, "--", process.execPath, "-e", red], { cwd });
+    const html = readFileSync(join(cwd, "h.html"), "utf8");
+    expect(html).toContain("fault:unstruck/never<br><small>unstruck/never struck: it strikes every call");
+    expect(html).toContain('<pre tabindex="0">red\n</pre>');
+    expect(readFileSync(join(cwd, "j.xml"), "utf8")).toContain("<system-out>red\n</system-out>");
+  });
+
   it("interfaces 6 expectations of a scenario are judged against the journal, with the nearest request", async () => {
     const expectations = [
       "- { match: { operation: models.list }, count: 1 }",
@@ -189,7 +211,7 @@ describe("interfaces 2 suite", () => {
     expect(slow.stdout).toContain("did not end within 0.3 s");
   });
 
-  it.each(["SIGINT", "SIGTERM"] as const)(
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "interfaces 2 suite on %s ends its commands, their children too, and deletes the sandboxes",
     async (signal) => {
       const { ready } = await server();

@@ -4,7 +4,6 @@ import { conflict, type Problem } from "../control/problem.ts";
 import { readDocument } from "../documents/read-document.ts";
 import { SandboxFaults } from "../faults/sandbox-faults.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
-import { deliveries } from "../resources/webhooks/schema.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { ManagedSandbox } from "../sandbox/registry.ts";
 import { drawHex, hash32 } from "../state/random.ts";
@@ -50,7 +49,7 @@ export function makeBundle(
     settings: { ...first.settings },
     scenarios,
     active: [...active],
-    deliveries: deliveriesOf(sandbox),
+    deliveries: deliveriesOf(recording),
     steps: stepsOf(sandbox, { entries, calls, vault }),
   };
 }
@@ -141,17 +140,15 @@ function documentOf(name: string, file: string): object {
   }
 }
 
-function deliveriesOf({ world }: ManagedSandbox): Bundle["deliveries"] {
-  const present = world.read();
-  return Object.fromEntries(
-    [...present.all(deliveries)].map(({ delivery_id, attempt_log }) => [
-      delivery_id,
-      attempt_log.map(({ response_code, ended_at }) => ({
-        response_code,
-        ...(ended_at === undefined ? {} : { ended_at: present.iso(ended_at) }),
-      })),
-    ]),
-  );
+function deliveriesOf({ attempts }: Recording): Bundle["deliveries"] {
+  const told = [...attempts].map(([delivery_id, ends]) => [
+    delivery_id,
+    ends.map(({ response_code, ended_at }) => ({
+      response_code,
+      ...(ended_at === undefined ? {} : { ended_at: iso(ended_at) }),
+    })),
+  ]);
+  return Object.fromEntries(told);
 }
 
 interface Happened {

@@ -1,7 +1,9 @@
 import type { Settings } from "../contract/settings.ts";
 import type { ChangingCall } from "../control/operation.ts";
+import { type Delivery, deliveries } from "../resources/webhooks/schema.ts";
 import type { LoadedFixture, ManagedSandbox, SandboxChange } from "../sandbox/registry.ts";
 import type { ClockMode } from "../state/clock.ts";
+import type { Commit } from "../state/world-parts.ts";
 
 /** How a sandbox was on its first day: all that a replay has to begin with. */
 export interface FirstDay {
@@ -28,9 +30,19 @@ export interface RecordedCall {
   call: ChangingCall;
 }
 
+/** What came of an attempt to deliver an event. */
+export interface AttemptEnd {
+  response_code: number;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  ended_at: number | undefined;
+}
+
 export interface Recording {
   first: FirstDay;
   calls: RecordedCall[];
+  /** By delivery, in the order in which they ended: restores and deletions do not undo a call to a receiver. */
+  attempts: Map<string, AttemptEnd[]>;
+  attempted: number;
   bytes: number;
   /** Why this sandbox cannot be replayed, in words; undefined while it can. */
   unfit: string | undefined;
@@ -40,6 +52,7 @@ export interface Recording {
 
 /** A sandbox that is driven by its control API all day is not what bundles are for. */
 const MOST_CALLS = 10_000;
+const MOST_ATTEMPTS = 10_000;
 /** Of all their bodies as JSON. */
 const MOST_BYTES = 32 * 1024 * 1024;
 /** They begin a recording, concern another sandbox, or only matter once the snapshot is restored. */
@@ -89,6 +102,32 @@ export class Recordings {
     });
   };
 
+  /** Notes the attempts that this commit has recorded. */
+  readonly onCommit = (
+    sandbox: ManagedSandbox,
+    { before, after }: Pick<Commit, "before" | "after">,
+  ): void => {
+    const old = before.tables[deliveries.name];
+    const fresh = after.tables[deliveries.name];
+    if (old === fresh || old === undefined || fresh === undefined) return;
+    const recording = this.recordings.get(sandbox);
+    if (recording === undefined) return;
+    for (const { id, before: was, after: is } of old.changesTo(fresh)) {
+      const attempt = newAttempt(was as Delivery | undefined, is as Delivery | undefined);
+      if (attempt === undefined) continue;
+      if (++recording.attempted > MOST_ATTEMPTS) {
+        recording.unfit ??= `more than ${MOST_ATTEMPTS} attempts to deliver were made`;
+        recording.attempts.clear();
+        return;
+      }
+      const { response_code, ended_at } = attempt;
+      const end = ended_at === undefined ? undefined : sandbox.world.origin + ended_at;
+      const attempts = recording.attempts.get(id) ?? [];
+      attempts.push({ response_code, ended_at: end });
+      recording.attempts.set(id, attempts);
+    }
+  };
+
   private begin(sandbox: ManagedSandbox): void {
     const { world, faults, journal, source, seed, resets, settings } = sandbox;
     const { mode, rate } = world.clock;
@@ -105,9 +144,18 @@ export class Recordings {
         position: journal.lastSequence,
       },
       calls: [],
+      attempts: new Map(),
+      attempted: 0,
       bytes: 0,
       unfit: world.untouched ? undefined : "it began as a copy of another sandbox, not from its fixture",
       restores: 0,
     });
   }
+}
+
+/** Fixtures and state calls bring deliveries too; those that were attempted here have one attempt more than before. */
+function newAttempt(was: Delivery | undefined, is: Delivery | undefined) {
+  if (is === undefined || is.attempts !== (was?.attempts ?? 0) + 1) return undefined;
+  const last = is.attempt_log.at(-1);
+  return last === was?.attempt_log.at(-1) ? undefined : last;
 }

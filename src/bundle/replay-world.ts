@@ -43,6 +43,8 @@ export async function replayWorld(bundle: Bundle, fixture: object, outbound: Out
       sandbox.reset();
     }
     sandbox.faults.setScenarios?.(bundle.active, true);
+    // What came of each attempt is on record, with what faults had done to it.
+    sandbox.faults.delivery = () => undefined;
     const url = await understudy.listen(0, "127.0.0.1");
     const world: ReplayWorld = {
       sandbox,

@@ -27,7 +27,8 @@ export async function sendRecorded(
   const answered = exchange(port, sent, gone.signal);
   const found = await Promise.race([
     entry,
-    answered.failed.then(() => Promise.race([entry, after(LINGER_MS)])),
+    // A request that was refused before it reached the sandbox has an answer and no entry.
+    Promise.race([answered.failed, answered.ended]).then(() => Promise.race([entry, after(LINGER_MS)])),
   ]);
   const ends = found?.streamed === undefined ? LINGER_MS : PATIENCE_MS;
   if (found !== undefined && !isEndless(found)) await Promise.race([answered.ended, after(ends)]);
@@ -63,6 +64,8 @@ function exchange(port: number, { method, target, headers, body }: RecordedReque
     fail = resolve;
   });
   const flat = headers.flatMap(([name, value]) => [name!, value!]);
+  // One of HTTP/1.0 may have had none; this one is of 1.1, which has to.
+  if (!headers.some(([name]) => name!.toLowerCase() === "host")) flat.push("Host", `127.0.0.1:${port}`);
   if (body !== undefined) flat.push("Content-Length", String(body.length));
   const outgoing = request({
     host: "127.0.0.1",

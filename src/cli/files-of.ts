@@ -21,17 +21,35 @@ export function filesOf(patterns: readonly string[]): string[] {
 }
 
 function matching(pattern: string): string[] {
-  const normal = pattern.replaceAll("\\", "/").replace(/^\.\//, "");
-  const { base, isGlob } = picomatch.scan(normal);
+  // Elsewhere a backslash takes the next character literally.
+  const normal = (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(
+    /^\.\//,
+    "",
+  );
+  const { folder, glob } = literalFolder(normal);
+  const { base: literal, isGlob } = picomatch.scan(glob);
+  const base = literal.replace(/\\(.)/g, "$1");
   if (!isGlob) throw new UsageError(`there is no file ${pattern}`);
-  const folder = base === "" ? "." : base;
-  const matches = picomatch(normal);
-  const found = existsSync(folder)
-    ? (readdirSync(folder, { recursive: true }) as string[])
-        .map((name) => (base === "" ? name : join(base, name)).replaceAll("\\", "/"))
-        .filter((file) => matches(file) && statSync(file).isFile())
+  const matches = picomatch(glob);
+  const start = join(folder, base);
+  const found = existsSync(start)
+    ? (readdirSync(start, { recursive: true }) as string[])
+        .map((name) => join(base, name))
+        .filter((name) => matches(name.replaceAll("\\", "/")))
+        .map((name) => join(folder, name).replaceAll("\\", "/"))
+        .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
         .sort()
     : [];
   if (found.length === 0) throw new UsageError(`no file matches ${pattern}`);
   return found;
+}
+
+/** Folders that exist as they are written are taken so: `runs [1]/*.yaml` is about a folder with brackets. */
+function literalFolder(pattern: string): { folder: string; glob: string } {
+  for (let at = pattern.lastIndexOf("/"); at >= 0; at = pattern.lastIndexOf("/", at - 1)) {
+    const folder = pattern.slice(0, at + 1);
+    if (existsSync(folder)) return { folder, glob: pattern.slice(at + 1) };
+    if (at === 0) break;
+  }
+  return { folder: "", glob: pattern };
 }

@@ -19,7 +19,8 @@ export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: b
   };
   const draw = () => {
     wipe();
-    const width = (stream.columns ?? 80) - 1;
+    // A terminal without a size, as in some containers, says 0.
+    const width = (stream.columns || 80) - 1;
     const lines = [...running].map(([name, since]) => `  … ${name}  ${elapsed(performance.now() - since)}`);
     const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
     for (const line of all) stream.write(`${line.slice(0, width)}\n`);

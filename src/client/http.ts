@@ -17,10 +17,12 @@ export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 
   constructor(url: string, cause: unknown) {
-    super(
-      `No Understudy answers at ${url}. Start one with \`understudy start\`, or name another with --url.`,
-      { cause },
-    );
+    // The fetch standard bars some ports, such as 6000, whoever listens there.
+    const barred = (cause as { cause?: { message?: string } } | undefined)?.cause?.message === "bad port";
+    const said = barred
+      ? `No Understudy answers at ${url}: its port is one of those that fetch and browsers refuse. Start it on another.`
+      : `No Understudy answers at ${url}. Start one with \`understudy start\`, or name another with --url.`;
+    super(said, { cause });
   }
 }
 

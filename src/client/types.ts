@@ -103,6 +103,8 @@ export interface JournalEntry {
   duration_ms: number;
   principal: string | null;
   decision: string;
+  /** Which rule struck and what it drew, or which came nearest and why it did not match. */
+  reasons: string[];
   request: Record<string, unknown>;
   response: Record<string, unknown>;
   warnings: string[];

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import type { JournalEntry } from "../client/types.ts";
 import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
 import { escapeHtml, htmlPage, instantHtml } from "./html-page.ts";
@@ -87,7 +88,7 @@ function sectionHtml(result: ScenarioResult, position: number): string {
     ),
     output === ""
       ? '<p class="quiet">The command printed nothing.</p>'
-      : `<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${escapeHtml(output)}</pre></details>`,
+      : `<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${escapeHtml(stripVTControlCharacters(output))}</pre></details>`,
     journal.length === 0 ? "" : journalHtml(journal),
     bundleHtml(result),
     "</section>",
@@ -113,10 +114,12 @@ ${journal.map(entryHtml).join("\n")}
 </tbody></table></div></details>`;
 }
 
-function entryHtml({ at, method, path, status, code, decision, request, response }: JournalEntry): string {
+function entryHtml(entry: JournalEntry): string {
+  const { at, method, path, status, code, decision, reasons, request, response } = entry;
+  const why = reasons.map((text) => `<br><small>${escapeHtml(text)}</small>`).join("");
   const query = request["query"] ? `?${request["query"]}` : "";
   const bodies = JSON.stringify({ request, response }, null, 2);
-  return `<tr><td>${instantHtml(at)}</td><td><details><summary><code>${escapeHtml(`${method} ${path}${query}`)}</code></summary><pre tabindex="0">${escapeHtml(bodies)}</pre></details></td><td>${status === 0 ? "no answer" : status} ${escapeHtml(code ?? "")}</td><td>${escapeHtml(decision)}</td></tr>`;
+  return `<tr><td>${instantHtml(at)}</td><td><details><summary><code>${escapeHtml(`${method} ${path}${query}`)}</code></summary><pre tabindex="0">${escapeHtml(bodies)}</pre></details></td><td>${status === 0 ? "no answer" : status} ${escapeHtml(code ?? "")}</td><td>${escapeHtml(decision)}${why}</td></tr>`;
 }
 
 /** Carried in the page itself, so that a report from CI is all one needs to replay a failure. */

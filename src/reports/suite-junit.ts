@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { journalLine } from "../suite/journal-line.ts";
 import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
 import { type JunitCase, junit } from "./junit.ts";
@@ -13,7 +14,7 @@ export function suiteJunit({ scenarios, command }: SuiteResult): string {
 function junitCase(result: ScenarioResult): JunitCase {
   const { name, file, duration_ms, outcome, failures, output, journal } = result;
   const one: JunitCase = { name, classname: file, time_seconds: duration_ms / 1000 };
-  if (output !== "") one.system_out = output;
+  if (output !== "") one.system_out = stripVTControlCharacters(output);
   if (outcome === "passed") return one;
   const requests = journal.length === 0 ? [] : ["", "Requests:", ...journal.map(journalLine)];
   const problem = { message: failures.join("; "), detail: [...failures, ...requests].join("\n") };

@@ -78,6 +78,9 @@ export const suiteCommand: CommandModule<object, Options> = {
   },
 };
 
+/** Also when the terminal is closed: the commands run in groups of their own and would stay. */
+const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 interface Suite {
   options: Options;
   command: readonly string[];
@@ -97,7 +100,7 @@ async function runIn(server: SuiteServer, { options, command, scenarios, reports
   const progress = suiteProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
   const stop = new AbortController();
   const interrupt = () => stop.abort();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, interrupt);
+  for (const signal of ENDINGS) process.on(signal, interrupt);
   try {
     const result = await runSuite({
       ...{ server, scenarios, command, jobs: options.jobs, signal: stop.signal },
@@ -120,6 +123,6 @@ async function runIn(server: SuiteServer, { options, command, scenarios, reports
     throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
   } finally {
     progress.close();
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
+    for (const signal of ENDINGS) process.off(signal, interrupt);
   }
 }

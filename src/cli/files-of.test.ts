@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { filesOf } from "./files-of.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "files of "));
+  for (const name of ["sc [x]", "sc [x]/deep", "plain"]) mkdirSync(join(folder, name));
+  for (const name of ["sc [x]/a one.yaml", "sc [x]/b.yaml", "sc [x]/deep/c.yaml", "plain/d.yaml"])
+    writeFileSync(join(folder, name), "");
+  symlinkSync("nowhere", join(folder, "plain/dangling.yaml"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("files by path and glob", () => {
+  it.each([
+    ["sc [x]/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml"]],
+    ["sc \\[x\\]/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml"]],
+    ["sc [x]/a one.yaml", ["sc [x]/a one.yaml"]],
+    ["{plain,other}/*.yaml", ["plain/d.yaml"]],
+    ["*/*.yaml", ["plain/d.yaml", "sc [x]/a one.yaml", "sc [x]/b.yaml"]],
+    ["sc [x]/**/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml", "sc [x]/deep/c.yaml"]],
+  ])("interfaces 2 suite takes %j, blanks and brackets in names and all", (pattern, expected) => {
+    expect(filesOf([`${folder}/${pattern}`])).toEqual(expected.map((name) => `${folder}/${name}`));
+  });
+
+  it("interfaces 2 a glob that matches nothing and a path that is not there are wrong usage", () => {
+    expect(() => filesOf([`${folder}/nope/*.yaml`])).toThrow("no file matches");
+    expect(() => filesOf([`${folder}/nope.yaml`])).toThrow("there is no file");
+    expect(() => filesOf([`${folder}/plain`])).toThrow("is a folder");
+  });
+});

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { suiteProgress } from "./suite-progress.ts";
+
+it.each([0, undefined, 80])(
+  "interfaces 2 suite's progress is readable on a terminal of %s columns",
+  (columns) => {
+    const written: string[] = [];
+    const stream = { columns, write: (text: string) => written.push(text) };
+    const progress = suiteProgress(stream as never, 3, true);
+    progress.start("lost-answer");
+    progress.close();
+    expect(written.join("")).toContain("0 of 3 done\n  … lost-answer  0.0 s\n");
+  },
+);
