@@ -150,6 +150,18 @@ describe("interfaces 4 journal", () => {
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });
 
+  it("interfaces 4 verify takes a method in any case, and refuses a code that there is not with the nearest", async () => {
+    const verify = (match: object) => control("POST", "/default/journal/verify", { match, count: 0 });
+    const before = (await control("POST", "/default/journal/verify", { match: { method: "GET" }, count: 0 }))
+      .body;
+    expect((await verify({ method: "get" })).body).toEqual(before);
+    const refused = await verify({ code: "INVALID_INPT" });
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatchObject({ field: "match.code", hint: "INVALID_INPUT" });
+    expect((await verify({ code: "HTTP_503" })).status).toBe(200);
+    expect((await control("GET", "/default/journal?code=INVALID_INPT")).status).toBe(422);
+  });
+
   it("interfaces 4 verify is 409 once entries were lost, never ok", async () => {
     const name = await fresh({ settings: { journal_limit: 2 } });
     for (let i = 0; i < 3; i++) await models(name);

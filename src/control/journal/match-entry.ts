@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { CATALOGUE } from "../../contract/errors.ts";
 import { GlobError, glob } from "../../documents/glob.ts";
 import { nearest } from "../../documents/nearest.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
@@ -24,7 +25,8 @@ export interface EntryMatch {
 type Condition = (entry: JournalEntry) => string | undefined;
 
 /**
- * @throws Problem 422 for a pattern that is none, and for an operation that no declared one can be
+ * @throws Problem 422 for a pattern that is none, for an operation that no declared one can be, and for an
+ * unknown code
  */
 export function conditionsOf(match: EntryMatch, operations: readonly string[], prefix = ""): Condition[] {
   const { operation, status, code, method, path, principal, body } = match;
@@ -41,11 +43,20 @@ export function conditionsOf(match: EntryMatch, operations: readonly string[], p
     const matches = pattern(`${prefix}path`, path);
     conditions.push((entry) => failed(matches(entry.path), "path", maskText(entry.path), path));
   }
-  if (method !== undefined)
-    conditions.push((entry) => failed(entry.method === method, "method", entry.method, method));
+  if (method !== undefined) {
+    const upper = method.toUpperCase();
+    conditions.push((entry) => failed(entry.method === upper, "method", entry.method, upper));
+  }
   if (status !== undefined)
     conditions.push((entry) => failed(hasStatus(entry, status), "status", entry.status, status));
-  if (code !== undefined) conditions.push((entry) => failed(entry.code === code, "code", entry.code, code));
+  if (code !== undefined) {
+    // A mistyped one would make `count: 0` true for ever.
+    if (!Object.hasOwn(CATALOGUE, code) && !/^HTTP_\d{3}$/.test(code)) {
+      const hint = nearest(code, Object.keys(CATALOGUE));
+      throw unprocessable(`${prefix}code`, code, "is no code of the catalogue", hint);
+    }
+    conditions.push((entry) => failed(entry.code === code, "code", entry.code, code));
+  }
   if (principal !== undefined) {
     conditions.push((entry) =>
       failed(entry.principal === principal, "principal", entry.principal, principal),

@@ -36,8 +36,8 @@ const listJournal = controlOperation({
     limit: Type.Integer({ minimum: 1, maximum: 100_000, default: 100_000 }),
   }),
   handle({ query, sandbox: { journal }, server }) {
-    const { since, limit, method, ...match } = query;
-    const conditions = conditionsOf({ ...match, method: method?.toUpperCase() }, operationIds(server));
+    const { since, limit, ...match } = query;
+    const conditions = conditionsOf(match, operationIds(server));
     const from = since === undefined ? Number.NEGATIVE_INFINITY : sinceOf(since);
     const matching = journal
       .entries()
