@@ -125,7 +125,7 @@ describe("hostile receivers", () => {
     const healthy = await receiver((_request, response) => response.end("ok"));
     const outbound = sender();
     const zoo = await Promise.all(behaviours.map(hostile));
-    const timeoutMs = 2500;
+    const timeoutMs = 1500;
     let timeouts = 0;
     const attacked = zoo.flatMap((target) =>
       Array.from({ length: 5 }, async () => {
