@@ -4,10 +4,10 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
-    reporters: ["default", "./test/counts-reporter.ts"],
+    reporters: ["default", "./test/support/counts-reporter.ts"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
-    setupFiles: ["./test/property-seed.ts"],
+    setupFiles: ["./test/support/property-seed.ts"],
     // A focused test would leave the others out.
     allowOnly: false,
     env: { TZ: "UTC", NODE_ENV: "test" },

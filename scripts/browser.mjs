@@ -1,6 +1,6 @@
 // Makes a Chromium available to the tests that need one: the one that is there, else Debian's, else
 // Playwright's own download. Prints one line when there is something to say, and never fails the run: what
-// could not be tested for want of a browser is said at its end (test/counts-reporter.ts).
+// could not be tested for want of a browser is said at its end (test/support/counts-reporter.ts).
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -18,7 +18,10 @@ import { createWirePerformer } from "./http/perform-wire.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
 import { type Log, standardLog } from "./log.ts";
+import { createAddressPolicy } from "./outbound/address-policy.ts";
+import { createOutbound, type Outbound } from "./outbound/outbound.ts";
 import { Keeper } from "./persistence/keeper.ts";
+import { Receivers } from "./receivers/receivers.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
 import { RESOURCES } from "./resources/index.ts";
@@ -32,10 +35,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
-import { createAddressPolicy } from "./webhooks/address-policy.ts";
 import { createDeliveries, type Deliveries } from "./webhooks/deliveries.ts";
-import { createOutbound, type Outbound } from "./webhooks/outbound.ts";
-import { Receivers } from "./webhooks/receivers.ts";
 
 export interface UnderstudyOptions {
   fixture?: string | object;

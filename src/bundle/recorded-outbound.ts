@@ -1,4 +1,4 @@
-import type { Outbound, OutboundRequest, OutboundResult } from "../webhooks/outbound.ts";
+import type { Outbound, OutboundRequest, OutboundResult } from "../outbound/outbound.ts";
 import type { RecordedAttempt } from "./bundle.ts";
 
 /**

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../contract/settings.ts";
+import type { Outbound } from "../outbound/outbound.ts";
 import type { ManagedSandbox } from "../sandbox/registry.ts";
 import { assemble } from "../understudy.ts";
-import type { Outbound } from "../webhooks/outbound.ts";
 import type { Bundle } from "./bundle.ts";
 
 export interface ReplayWorld {

@@ -1,4 +1,5 @@
 import type { Answer } from "../http/exchange.ts";
+import { receivers } from "../receivers/receiver-record.ts";
 import { refreshTokens } from "../resources/auth/schema.ts";
 import { uploads } from "../resources/files/schema.ts";
 import type { ManagedSandbox } from "../sandbox/registry.ts";
@@ -7,7 +8,6 @@ import type { Root } from "../state/root.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { outgoing } from "../webhooks/outgoing.ts";
-import { receivers } from "../webhooks/receiver-record.ts";
 import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
 import { recordsOf } from "./sandbox-body.ts";

@@ -4,9 +4,9 @@ import type { Recordings } from "../bundle/recordings.ts";
 import type { AnyOperation, Method } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { Log } from "../log.ts";
+import type { Receivers } from "../receivers/receivers.ts";
 import type { ManagedSandbox, SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
-import type { Receivers } from "../webhooks/receivers.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {

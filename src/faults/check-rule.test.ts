@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../test/fault-stand.ts";
+import { OPERATIONS } from "../../test/support/fault-stand.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import { readScenario } from "./read-scenario.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { OPERATIONS } from "../../test/fault-stand.ts";
+import { OPERATIONS } from "../../test/support/fault-stand.ts";
 import { scenarioSchemaText } from "./scenario-schema.ts";
 import { SHIPPED_SCENARIOS } from "./shipped.ts";
 

@@ -11,7 +11,7 @@ import { parseDateOrInstant } from "../documents/instant.ts";
  */
 const ajv = new Ajv2020({
   strict: false,
-  // Our own schemas are judged by test/contract.test.ts; compiling the meta-schema would double the cold start.
+  // Our own schemas are judged by test/contract/contract.test.ts; compiling the meta-schema would double the cold start.
   validateSchema: false,
 });
 (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);

@@ -1,4 +1,4 @@
-import type { CheckReport, Outcome, ReceiverReport, Severity } from "../webhooks/receiver-test/report.ts";
+import type { CheckReport, Outcome, ReceiverReport, Severity } from "../grader/report.ts";
 import { escapeHtml, htmlPage, instantHtml, proseHtml } from "./html-page.ts";
 
 const OUTCOMES: Record<Outcome, string> = {

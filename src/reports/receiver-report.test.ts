@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formatText } from "../webhooks/receiver-test/format-text.ts";
-import type { CheckReport, ReceiverReport } from "../webhooks/receiver-test/report.ts";
+import { formatText } from "../grader/format-text.ts";
+import type { CheckReport, ReceiverReport } from "../grader/report.ts";
 import { receiverHtml, receiverJunit } from "./receiver-report.ts";
 
 const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;

@@ -1,4 +1,4 @@
-import type { CheckReport, ReceiverReport } from "../webhooks/receiver-test/report.ts";
+import type { CheckReport, ReceiverReport } from "../grader/report.ts";
 import { type JunitCase, junit } from "./junit.ts";
 
 export { receiverHtml } from "./receiver-html.ts";

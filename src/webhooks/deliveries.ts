@@ -1,10 +1,10 @@
 import type { Settings } from "../contract/settings.ts";
+import type { Outbound } from "../outbound/outbound.ts";
+import { SendBudget } from "../outbound/send-budget.ts";
 import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { TimerHandler, WorldParts } from "../state/world.ts";
 import { type DeliveryRules, Dispatcher } from "./dispatcher.ts";
-import type { Outbound } from "./outbound.ts";
-import { SendBudget } from "./send-budget.ts";
 
 /** What this part asks of a sandbox. */
 export interface Sender {

@@ -1,13 +1,13 @@
 import { parseDuration } from "../documents/duration.ts";
+import type { Outbound } from "../outbound/outbound.ts";
+import { SENDING_PER_SANDBOX, type SendBudget } from "../outbound/send-budget.ts";
 import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, World } from "../state/world.ts";
 import { endureFault, faultDelay } from "./endure-fault.ts";
 import { type Job, Lane } from "./lane.ts";
-import type { Outbound } from "./outbound.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "./schedule.ts";
-import { SENDING_PER_SANDBOX, type SendBudget } from "./send-budget.ts";
 import { deliveryHeaders, sign } from "./sign.ts";
 
 /** What an attempt sends, and where. */

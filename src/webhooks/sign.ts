@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { explainMismatch } from "./signature-mismatch.ts";
+import { explainMismatch } from "../receivers/signature-mismatch.ts";
 
 /** 6.2: the header that carries the signature, in the case it is sent. */
 export const SIGNATURE_HEADER = "X-Service-Signature";

@@ -1,7 +1,7 @@
 import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Api, KEYS, startReference } from "../harness.ts";
-import { openPage, PATIENCE_MS, useChromium } from "./with-chromium.ts";
+import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 const chromium = useChromium();
 let api: Api;

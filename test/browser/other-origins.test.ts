@@ -3,9 +3,9 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Frame, Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Api, KEYS, startReference } from "../harness.ts";
-import { attack, fetchFromPage } from "./attacks.ts";
-import { openPage, PATIENCE_MS, useChromium } from "./with-chromium.ts";
+import { attack, fetchFromPage } from "../support/browser/attacks.ts";
+import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 // Chromium guards loopback itself when a public site asks for it; what is to be seen here is our own guard.
 const chromium = useChromium([

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { gradeReceiver } from "../../src/grader/grade-receiver.ts";
 import { coverageHtml } from "../../src/reports/coverage-html.ts";
 import { receiverHtml } from "../../src/reports/receiver-report.ts";
 import { suiteHtml } from "../../src/reports/suite-html.ts";
-import { gradeReceiver } from "../../src/webhooks/receiver-test/grade-receiver.ts";
-import { startReference } from "../harness.ts";
-import { startReceiver } from "../receivers/flawed/flawed-receiver.ts";
-import { openPage, PATIENCE_MS, useChromium } from "./with-chromium.ts";
+import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
+import { startReference } from "../support/harness.ts";
+import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 
 const chromium = useChromium();
 const folder = mkdtempSync(join(tmpdir(), "understudy-reports-"));

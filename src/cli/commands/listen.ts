@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import type { ReceiverAnswer } from "../../webhooks/answer.ts";
+import type { ReceiverAnswer } from "../../receivers/receiver-answer.ts";
 import { UsageError } from "../failure.ts";
 
 interface Options {
@@ -45,7 +45,7 @@ export const listenCommand: CommandModule<object, Options> = {
     if (!Number.isInteger(port) || port < 0 || port > 65535)
       throw new UsageError(`--port takes a whole number from 0 to 65535, not ${port}`);
     if (secret === "") throw new UsageError("--secret is empty; leave it out to show signatures unjudged");
-    const { createListener } = await import("../../webhooks/listen.ts");
+    const { createListener } = await import("../../receivers/listen.ts");
     const opening = createListener({
       port,
       host,

@@ -59,8 +59,8 @@ export const receiverTestCommand: CommandModule<object, Options> = {
     const reports = reportFiles(options.report);
     const [{ gradeReceiver, ReceiverTestUsageError }, { formatText }, { receiverHtml, receiverJunit }] =
       await Promise.all([
-        import("../../webhooks/receiver-test/grade-receiver.ts"),
-        import("../../webhooks/receiver-test/format-text.ts"),
+        import("../../grader/grade-receiver.ts"),
+        import("../../grader/format-text.ts"),
         import("../../reports/receiver-report.ts"),
       ]);
     const stderr = process.stderr;

@@ -1,12 +1,12 @@
 import { BUNDLE_OPERATIONS } from "../../bundle/operation.ts";
 import type { AnyControlOperation } from "../operation.ts";
-import { EVENT_OPERATIONS } from "../webhooks-events.ts";
-import { OUTBOX_OPERATIONS } from "../webhooks-outbox.ts";
-import { RECEIVER_OPERATIONS } from "../webhooks-receivers.ts";
 import { CLOCK_OPERATIONS } from "./clock.ts";
 import { COVERAGE_OPERATIONS } from "./coverage.ts";
+import { EVENT_OPERATIONS } from "./events.ts";
 import { FAULT_OPERATIONS } from "./faults.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
+import { OUTBOX_OPERATIONS } from "./outbox.ts";
+import { RECEIVER_OPERATIONS } from "./receivers.ts";
 import { REPORT_OPERATIONS } from "./reports.ts";
 import { SANDBOX_OPERATIONS } from "./sandboxes.ts";
 import { SCENARIO_OPERATIONS } from "./scenarios.ts";

@@ -1,7 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
+import { receivers } from "../../receivers/receiver-record.ts";
 import { emails } from "../../webhooks/outbox.ts";
 import { outgoing } from "../../webhooks/outgoing.ts";
-import { receivers } from "../../webhooks/receiver-record.ts";
 import { listDeliveries, redeliver, testWebhook } from "./delivery-operations.ts";
 import { enqueueEvents } from "./enqueue.ts";
 import { fixtureFacts } from "./first-organization.ts";

@@ -1,0 +1,116 @@
+import Type from "typebox";
+import { EVENT_NAMES, type EventName, isEventName } from "../../contract/event-names.ts";
+import { nearest } from "../../documents/nearest.ts";
+import { organizations } from "../../resources/organizations/schema.ts";
+import { enqueuedIn } from "../../resources/webhooks/enqueue.ts";
+import { defaultOrganization } from "../../resources/webhooks/first-organization.ts";
+import { presentDelivery } from "../../resources/webhooks/present.ts";
+import { deliveries } from "../../resources/webhooks/schema.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { EVENT_SHAPES } from "../../webhooks/event-data.ts";
+import { sampleData } from "../../webhooks/event-samples.ts";
+import { attemptsEnded } from "../../webhooks/outgoing.ts";
+import { requireRoomAfter } from "../limits.ts";
+import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
+import { quoted, unprocessable } from "../problem.ts";
+import { aboutObject } from "../webhooks-event-object.ts";
+
+const Trigger = Type.Object(
+  {
+    event: Type.String(),
+    data: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
+    for: Type.Optional(Type.String()),
+    organization: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+type Trigger = { event: string; data?: Record<string, unknown>; for?: string; organization?: string };
+
+export const triggerEvent = controlOperation({
+  id: "events.trigger",
+  method: "POST",
+  path: `${S}/events`,
+  summary: "Emit a webhook event as a real change would, and wait for the first attempts",
+  body: { schema: Trigger },
+  async handle({ body, sandbox: { world }, server, signal }) {
+    const queued = world.transact((tx) => {
+      const { event, organization_id, data } = eventOf(body as Trigger, tx, server);
+      tx.emit(event, organization_id, data);
+      requireRoomAfter(server, world, tx);
+      return tx;
+    });
+    const ids = enqueuedIn(queued);
+    await attemptsEnded(world, ids, signal);
+    const present = world.read();
+    return {
+      deliveries: ids.flatMap((id) => {
+        const delivery = present.get(deliveries, id);
+        // A webhook that was disabled or deleted meanwhile gets no first attempt, and has no such delivery.
+        return delivery ? [{ ...presentDelivery(delivery, present), webhook_id: delivery.webhook_id }] : [];
+      }),
+    };
+  },
+});
+
+export const EVENT_OPERATIONS: readonly AnyControlOperation[] = [triggerEvent];
+
+/** @throws Problem 422 for an unknown event, object, organization or field of the data */
+function eventOf(trigger: Trigger, tx: Transaction, server: ControlServer) {
+  const event = requireEvent(trigger.event);
+  const object = trigger.for === undefined ? undefined : aboutObject(tx, server, { event, id: trigger.for });
+  const organization_id = requireOrganization(tx, trigger.organization ?? object?.organization_id);
+  const data =
+    object?.data ??
+    sampleData(event, { organization_id, world: tx, at: tx.now, random: tx.random(`events/${event}`) });
+  requireKnownFields(event, trigger.data ?? {});
+  return { event, organization_id, data: merged(data, trigger.data ?? {}) };
+}
+
+function requireEvent(event: string): EventName {
+  if (isEventName(event)) return event;
+  const hint = nearest(event, EVENT_NAMES);
+  // Where no name is near, all of them are the better help.
+  const known = hint === undefined ? `, which has ${EVENT_NAMES.join(", ")}` : "";
+  throw unprocessable("event", event, `${quoted(event)} is no event of the service${known}`, hint);
+}
+
+function requireOrganization(tx: Transaction, id: string | undefined): string {
+  const organization_id = id ?? defaultOrganization(tx);
+  if (organization_id !== undefined && tx.get(organizations, organization_id) !== undefined) {
+    return organization_id;
+  }
+  const known = [...tx.all(organizations).page(0, 1000)].map((organization) => organization.id);
+  throw unprocessable(
+    "organization",
+    organization_id,
+    `must be the id of an organization of this sandbox${id === undefined ? "" : `, not ${quoted(id)}`}`,
+    nearest(organization_id ?? "", known),
+  );
+}
+
+function requireKnownFields(event: EventName, data: Record<string, unknown>): void {
+  const { fields } = EVENT_SHAPES[event];
+  for (const [name, value] of Object.entries(data)) {
+    if (fields.includes(name)) continue;
+    throw unprocessable(
+      `data.${name}`,
+      value,
+      `is no field of ${event}, whose data has ${fields.join(", ")}`,
+      nearest(name, fields),
+    );
+  }
+}
+
+/** Objects merge, everything else replaces. The names were checked, so none of them is `__proto__`. */
+function merged(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
+  const result = { ...base };
+  for (const [name, value] of Object.entries(over)) {
+    const below = result[name];
+    result[name] = isPlain(below) && isPlain(value) ? { ...below, ...value } : value;
+  }
+  return result;
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

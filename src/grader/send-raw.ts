@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import tls from "node:tls";
+import { createAddressPolicy } from "../outbound/address-policy.ts";
+import { createOutbound, type Outbound, type OutboundRequest } from "../outbound/outbound.ts";
+import type { OutboundErrorKind } from "../outbound/outbound-failure.ts";
+
+export interface RawRequest extends Pick<OutboundRequest, "method" | "body" | "chunkAt" | "leave"> {
+  url: URL;
+  /** Sent exactly so: this order, this letter case, duplicates included. `Host` is added. */
+  headers: [name: string, value: string][];
+}
+
+export interface RawAnswer {
+  kind: "answer";
+  status: number;
+  headers: Record<string, string | string[]>;
+  body: Buffer;
+  /** The answer went on after the 64 KB that are read. */
+  truncated: boolean;
+  duration_ms: number;
+}
+
+export interface NoAnswer {
+  kind: "none";
+  reason: OutboundErrorKind;
+  message: string;
+  duration_ms: number;
+}
+
+export type RawResult = RawAnswer | NoAnswer | { kind: "left"; duration_ms: number };
+
+export interface SendLimits {
+  outbound: Outbound;
+  /** For the whole exchange, connecting included, in milliseconds. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * The client of deliveries, pointed at the receiver that is graded; it runs on the partner's machine and calls
+ * the address it was told to. `caFile`: certificates (PEM) to trust beside Node's own.
+ */
+export function openOutbound(caFile?: string): Outbound {
+  return createOutbound({
+    policy: createAddressPolicy({ mode: "local" }),
+    ...(caFile === undefined ? {} : { ca: [...tls.rootCertificates, readFileSync(caFile, "utf8")] }),
+  });
+}
+
+/**
+ * Sends one request over a connection of its own, with the client that real deliveries use (G24: no redirects,
+ * a total deadline, 64 KB of answer). Network failures are a result; only an aborted `signal` rejects.
+ */
+export async function sendRaw(
+  request: RawRequest,
+  { outbound, timeoutMs, signal }: SendLimits,
+): Promise<RawResult> {
+  signal?.throwIfAborted();
+  const result = await outbound.send({
+    ...request,
+    url: request.url.href,
+    timeoutMs,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  signal?.throwIfAborted();
+  const { response_code: status, headers, body, truncated, duration_ms, error } = result;
+  if (error === undefined) return { kind: "answer", status, headers, body, truncated, duration_ms };
+  if (error.kind === "left") return { kind: "left", duration_ms };
+  return { kind: "none", reason: error.kind, message: error.message, duration_ms };
+}

@@ -1,0 +1,148 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { WorldReader } from "../state/transaction.ts";
+import type { World } from "../state/world.ts";
+import { SIGNATURE_HEADER, type Verdict, verdict } from "../webhooks/sign.ts";
+import { readDelivery } from "./read-delivery.ts";
+import { answerTo, describeAnswer, performAnswer } from "./receiver-answer.ts";
+import { type Receiver, receivers } from "./receiver-record.ts";
+
+/** What reached a receiver, as it is listed. */
+export interface ReceivedRequest {
+  /** On the sandbox's clock, ISO 8601. */
+  at: string;
+  method: string;
+  path: string;
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The raw text; a byte that is no UTF-8 becomes U+FFFD. */
+  body: string;
+  verdict: Verdict;
+  reason: string;
+  /** How it was answered, such as `503` or `hang`. */
+  answer: string;
+}
+
+export interface ReceiverParts {
+  world: (sandbox: string) => World | undefined;
+  /** The signing secret of a webhook of that world. */
+  secretOf: (world: WorldReader, webhook_id: string) => string | undefined;
+  /** Secrets that a sender may have mixed up, with a name to call them by. */
+  candidates: (world: WorldReader) => readonly { label: string; secret: string }[];
+}
+
+const LONGEST_BODY = 10 * 1024 * 1024;
+const KEPT_REQUESTS = 10_000;
+const KEPT_BYTES = 16 * 1024 * 1024;
+/** What a request costs beside its body; a rough figure, so that a flood of empty ones counts too. */
+const OVERHEAD = 512;
+
+interface Log {
+  entries: { receiver_id: string; request: ReceivedRequest }[];
+  bytes: number;
+}
+
+/**
+ * Plays partners' endpoints at `/_receivers/{sandbox}/{id}` and any path below. The requests are kept beside
+ * the world, like the journal: bounded, gone after a reset, and untouched by a restore.
+ */
+export class Receivers {
+  private readonly parts: ReceiverParts;
+  private readonly logs = new WeakMap<World, Log>();
+
+  constructor(parts: ReceiverParts) {
+    this.parts = parts;
+  }
+
+  /** In the order in which they came. */
+  requests(world: World, receiver_id: string): ReceivedRequest[] {
+    const entries = this.logs.get(world)?.entries ?? [];
+    return entries.filter((entry) => entry.receiver_id === receiver_id).map(({ request }) => request);
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const [, , sandbox = "", id = ""] = path.split("/");
+    const world = this.parts.world(sandbox);
+    if (world === undefined || world.read().get(receivers, id) === undefined) {
+      request.resume();
+      return refuse(
+        response,
+        404,
+        `there is no receiver ${id.slice(0, 80)} in sandbox ${sandbox.slice(0, 80)}`,
+      );
+    }
+    const bytes = await readDelivery(request, LONGEST_BODY);
+    if (bytes === "gone") return;
+    if (bytes === "too-large") return refuse(response, 413, `a receiver reads at most ${LONGEST_BODY} bytes`);
+    const receiver = world.read().get(receivers, id);
+    if (receiver === undefined) return refuse(response, 404, `the receiver ${id} is gone`);
+    const answer = answerTo(receiver.answers, receiver.served);
+    world.transact((tx) => tx.put(receivers, { ...receiver, served: receiver.served + 1 }));
+    this.remember(
+      world,
+      id,
+      this.received(world, receiver, { request, bytes, path, answer: describeAnswer(answer) }),
+    );
+    performAnswer(answer, request, response);
+  }
+
+  private received(
+    world: World,
+    receiver: Receiver,
+    about: { request: IncomingMessage; bytes: Buffer; path: string; answer: string },
+  ): ReceivedRequest {
+    const { request, bytes, path, answer } = about;
+    const present = world.read();
+    const body = bytes.toString("utf8");
+    const signed = {
+      secret: receiver.secret ?? this.secretFor(present, body),
+      header: request.headersDistinct[SIGNATURE_HEADER.toLowerCase()],
+      body: bytes,
+    };
+    let judgement = verdict(signed);
+    if (judgement.verdict === "invalid") {
+      judgement = verdict({ ...signed, candidates: this.parts.candidates(present) });
+    }
+    return {
+      at: present.iso(present.now),
+      method: request.method!,
+      path: path.split("/").slice(4).join("/"),
+      headers: request.headers,
+      body,
+      verdict: judgement.verdict,
+      reason: judgement.reason,
+      answer,
+    };
+  }
+
+  private secretFor(world: WorldReader, body: string): string | undefined {
+    try {
+      const { webhook_id } = JSON.parse(body) as { webhook_id?: unknown };
+      return typeof webhook_id === "string" ? this.parts.secretOf(world, webhook_id) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  private remember(world: World, receiver_id: string, request: ReceivedRequest): void {
+    let log = this.logs.get(world);
+    if (log === undefined) {
+      log = { entries: [], bytes: 0 };
+      this.logs.set(world, log);
+    }
+    log.entries.push({ receiver_id, request });
+    log.bytes += OVERHEAD + request.body.length;
+    while (log.entries.length > KEPT_REQUESTS || (log.bytes > KEPT_BYTES && log.entries.length > 1)) {
+      log.bytes -= OVERHEAD + log.entries.shift()!.request.body.length;
+    }
+  }
+}
+
+function refuse(response: ServerResponse, status: number, error: string): void {
+  if (response.destroyed) return;
+  const body = JSON.stringify({ error });
+  response.writeHead(status, {
+    "Content-Type": "application/json",
+    "Content-Length": Buffer.byteLength(body),
+    ...(status === 413 ? { Connection: "close" } : {}),
+  });
+  response.end(body);
+}

@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, EPOCH, startReference, type Who } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const HOUR = 3_600_000;
+const ago = (hours: number) => new Date(Date.parse(EPOCH) - hours * HOUR).toISOString();
+const history = (who: Who | undefined, id: string, query = "") =>
+  api.call(who, "GET", `/v1/assistants/${id}/history${query}`);
+const assistants = () => stateRules(api, "assistants");
+
+// biome-ignore lint/suspicious/noExplicitAny: entries as they were answered
+type Entry = any;
+
+async function everything(query = ""): Promise<Entry[]> {
+  const first = await history("dan", "asst_helper", `?limit=100${query}`);
+  const second = await history("dan", "asst_helper", `?limit=100&offset=100${query}`);
+  return [...first.body.audit_logs, ...second.body.audit_logs];
+}
+
+describe("4.8 assistants.list_history", () => {
+  it("4.8 2.6 G28 lists 50 entries, the newest first, with metadata", async () => {
+    const { status, body } = await history("dan", "asst_helper");
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(["audit_logs", "pagination"]);
+    expect(body.pagination).toEqual({ total: 120, limit: 50, offset: 0, has_more: true });
+    expect(body.audit_logs).toHaveLength(50);
+    expect(body.audit_logs[0]).toEqual({
+      id: expect.stringMatching(/^log_/),
+      timestamp: ago(1),
+      resource_type: "assistant",
+      resource_id: "asst_helper",
+      resource_name: "Helper",
+      action: "deleted",
+      user_id: expect.stringMatching(/^usr_/),
+      user_name: expect.any(String),
+      user_email: expect.stringMatching(/@acme\.test$/),
+      changes: [],
+      metadata: {
+        ip_address: expect.any(String),
+        user_agent: expect.any(String),
+        source: expect.any(String),
+      },
+    });
+    const times = body.audit_logs.map((entry: Entry) => entry.timestamp);
+    expect(times).toEqual([...times].sort().reverse());
+  });
+
+  it("4.8 G18 the history spans 120 hours; its created entry is the oldest and has no changes", async () => {
+    const entries = await everything();
+    expect(entries).toHaveLength(120);
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(120);
+    expect(entries.at(-1)).toMatchObject({ action: "created", changes: [], timestamp: ago(120) });
+    const fresh = await history("dan", "asst_fresh");
+    expect(fresh.body.pagination).toMatchObject({ total: 1, has_more: false });
+    expect(fresh.body.audit_logs[0]).toMatchObject({ action: "created", resource_name: "Fresh" });
+  });
+
+  it("2.6 each update starts from the value that the one before left", async () => {
+    const values = new Map<string, unknown>();
+    for (const { action, changes } of (await everything()).reverse()) {
+      if (action !== "updated") continue;
+      expect(changes).toHaveLength(1);
+      const [{ field, old_value, new_value }] = changes;
+      if (values.has(field)) expect(old_value).toEqual(values.get(field));
+      expect(new_value).not.toEqual(old_value);
+      values.set(field, new_value);
+    }
+    expect(assistants().get("asst_helper")).toMatchObject(Object.fromEntries(values));
+  });
+
+  it.each([
+    ["created", 1],
+    ["updated", 118],
+    ["deleted", 1],
+  ])("4.8 filters by action %s", async (action, total) => {
+    const { body } = await history("dan", "asst_helper", `?action=${action}`);
+    expect(body.pagination.total).toBe(total);
+    expect(body.audit_logs.every((entry: Entry) => entry.action === action)).toBe(true);
+  });
+
+  it("4.8 filters by user, and by user and action together", async () => {
+    const all = await everything();
+    const byAda = all.filter(({ user_id }) => user_id === "usr_ada");
+    expect(byAda.length).toBeGreaterThan(0);
+    const { body } = await history("dan", "asst_helper", "?user_id=usr_ada&limit=100");
+    expect(body.audit_logs).toEqual(byAda);
+    const created = await history("dan", "asst_helper", "?user_id=usr_ada&action=created");
+    expect(created.body.audit_logs).toEqual([all.at(-1)]);
+    expect((await history("dan", "asst_helper", "?user_id=uid_unknown")).body.pagination.total).toBe(0);
+  });
+
+  it("4.8 G28 start and end are inclusive, a date is its whole UTC day", async () => {
+    const total = async (query: string) => (await history("dan", "asst_helper", query)).body.pagination.total;
+    expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}`)).toBe(6);
+    expect(await total(`?start_date=${ago(3)}`)).toBe(3);
+    expect(await total(`?end_date=${ago(119)}`)).toBe(2);
+    expect(await total("?start_date=2026-03-14&end_date=2026-03-14")).toBe(24);
+    expect(await total("?start_date=2026-03-15")).toBe(12);
+    expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}&action=deleted`)).toBe(0);
+  });
+
+  it("4.8 pages to the end and beyond", async () => {
+    const page = (await history("dan", "asst_helper", "?limit=100&offset=100")).body;
+    expect(page.audit_logs).toHaveLength(20);
+    expect(page.pagination).toEqual({ total: 120, limit: 100, offset: 100, has_more: false });
+    const beyond = (await history("dan", "asst_helper", "?offset=120")).body;
+    expect(beyond).toEqual({
+      audit_logs: [],
+      pagination: { total: 120, limit: 50, offset: 120, has_more: false },
+    });
+  });
+
+  it.each([
+    ["limit", "0"],
+    ["limit", "101"],
+    ["limit", "ten"],
+    ["offset", "-1"],
+    ["action", "restored"],
+    ["user_id", "ada"],
+    ["start_date", "yesterday"],
+    ["end_date", "2026-02-30"],
+    ["start_date", ""],
+  ])("4.8 G08 refuses %s=%s in envelope B", async (field, value) => {
+    const answer = await history("dan", "asst_helper", `?${field}=${value}`);
+    expect(answer.status).toBe(422);
+    expect(answer.body.error).toEqual({
+      message: expect.any(String),
+      type: "invalid_request_error",
+      code: "INVALID_INPUT",
+      param: field,
+    });
+  });
+
+  it("4.8 G28 refuses a start after the end, by the start", async () => {
+    const answer = await history("dan", "asst_helper", "?start_date=2026-03-15&end_date=2026-03-14");
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.param).toBe("start_date");
+  });
+
+  it("4.8 G08 clamps page sizes where the setting asks for it", async () => {
+    await api.close();
+    api = await startReference({ settings: { out_of_range_limits: "clamp" } });
+    const { body } = await history("dan", "asst_helper", "?limit=1000&offset=-5");
+    expect(body.pagination).toMatchObject({ limit: 100, offset: 0 });
+  });
+
+  it.each([
+    ["unknown", "dan", "asst_none"],
+    ["foreign", "eve", "asst_helper"],
+  ] as const)("4.8 G18 an %s assistant is 404 RESOURCE_NOT_FOUND in envelope B", async (_, who, id) => {
+    const answer = await history(who, id);
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual({
+      error: { message: expect.any(String), type: "not_found_error", code: "RESOURCE_NOT_FOUND" },
+    });
+  });
+
+  it("4.8 G03 401 keeps its upper-case code in envelope B", async () => {
+    const answer = await history(undefined, "asst_helper");
+    expect(answer.status).toBe(401);
+    expect(answer.body.error).toMatchObject({
+      type: "authentication_error",
+      code: "AUTHENTICATION_REQUIRED",
+    });
+  });
+});
+
+describe("G18 G31 state rules of assistants", () => {
+  it("G18 the history outlives the assistant, newest first on a frozen clock too", async () => {
+    assistants().post({ id: "asst_new", name: "New", temperature: 0.2 }, { user_id: "usr_ben" });
+    for (let i = 1; i <= 5; i++) assistants().patch("asst_new", { name: `New ${i}` });
+    assistants().remove("asst_new");
+    expect(assistants().get("asst_new")).toBeUndefined();
+    const { body } = await history("dan", "asst_new");
+    const told = body.audit_logs.map((entry: Entry) => [entry.action, entry.resource_name, entry.user_name]);
+    expect(told).toEqual([
+      ["deleted", "New 5", "Ada Osei"],
+      ...[5, 4, 3, 2, 1].map((i) => ["updated", `New ${i}`, "Ada Osei"]),
+      ["created", "New", "Ben Castro"],
+    ]);
+    expect(body.audit_logs[1].changes).toEqual([{ field: "name", old_value: "New 4", new_value: "New 5" }]);
+    expect((await history("eve", "asst_new")).status).toBe(404);
+  });
+
+  it("G31 every change is a change log of type assistant as well", async () => {
+    assistants().post({ id: "asst_new", name: "New" });
+    assistants().patch("asst_new", { description: "Other" });
+    assistants().remove("asst_new");
+    const { body } = await api.call("ada", "POST", "/v1/organizations/org_acme/dashboard/change-logs", {
+      resource_type: "assistant",
+      take: 3,
+    });
+    expect(body.logs.map((log: Entry) => [log.action, log.resource_id])).toEqual([
+      ["deleted", "asst_new"],
+      ["updated", "asst_new"],
+      ["created", "asst_new"],
+    ]);
+    expect(body.logs[1].changes).toMatchObject([{ field: "description", new_value: "Other" }]);
+  });
+
+  it("G31 restoring is told by the change log alone, an empty change by nobody", async () => {
+    const before = (await history("dan", "asst_helper")).body.pagination.total;
+    assistants().patch("asst_helper", { deleted_at: null });
+    assistants().patch("asst_helper", {});
+    expect((await history("dan", "asst_helper")).body.pagination.total).toBe(before);
+    const { body } = await api.call("ada", "POST", "/v1/organizations/org_acme/dashboard/change-logs", {});
+    expect(body.total_count).toBe(131);
+    expect(body.logs[0]).toMatchObject({ action: "restored", resource_id: "asst_helper" });
+  });
+
+  it("interfaces 4: silent changes leave no trace", async () => {
+    assistants().post({ id: "asst_new" }, { silent: true });
+    expect((await history("dan", "asst_new")).body.pagination.total).toBe(0);
+    assistants().remove("asst_new", { silent: true });
+    expect((await history("dan", "asst_new")).status).toBe(404);
+  });
+});

@@ -1,0 +1,286 @@
+import { connect } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { auditCsv } from "../../src/resources/audit-logs/csv.ts";
+import { recordAudit } from "../../src/resources/audit-logs/record.ts";
+import {
+  type AuditLog,
+  auditLogs,
+  ENTITY_TYPES,
+  NAMED_ACTIONS,
+} from "../../src/resources/audit-logs/schema.ts";
+import { COLUMNS, exportLog, exportRows, parseCsv, rowsOf } from "../support/audit-rows.ts";
+import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+const HOUR = 3_600_000;
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const world = () => api.understudy.sandboxes.get("default")!.world;
+const write = (entry: Partial<Parameters<typeof recordAudit>[1]>) =>
+  world().transact((tx) =>
+    recordAudit(tx, {
+      organization_id: "org_acme",
+      entity_type: "role",
+      entity_id: "role_x",
+      entity_name: "Entry",
+      action: "created",
+      actor_id: "usr_ben",
+      ...entry,
+    }),
+  );
+/** An entry at an instant of our own, in an organization whose log is empty at first. */
+const initech = (entity_name: string, timestamp: string) =>
+  stateRules(api, "audit_logs").post({
+    organization_id: "org_initech",
+    entity_name,
+    timestamp: world().read().relative(Date.parse(timestamp)),
+  });
+const names = (rows: Record<string, string>[]) => rows.map((row) => row["Entity Name"]);
+
+describe("audit_logs.export", () => {
+  it("4.15 2.6 streams a CSV with the documented columns, type and file name", async () => {
+    const answer = await exportLog(api);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("text/csv");
+    expect(answer.headers.get("content-disposition")).toBe(
+      'attachment; filename="audit-log-org_acme-2026-03-15.csv"',
+    );
+    expect(answer.headers.get("content-length")).toBeNull();
+    expect(answer.text.split("\n")[0]).toBe(COLUMNS);
+    expect(rowsOf(answer)).toHaveLength(400);
+  });
+
+  it("G28 the file is named after the sandbox's day", async () => {
+    await api.advance(13 * HOUR);
+    const { headers } = await exportLog(api);
+    expect(headers.get("content-disposition")).toContain("audit-log-org_acme-2026-03-16.csv");
+  });
+
+  it("reference world: every entity type and every named action occurs", async () => {
+    const rows = await exportRows(api);
+    expect(new Set(rows.map((row) => row["Entity Type"]))).toEqual(new Set(ENTITY_TYPES));
+    expect(new Set(rows.map((row) => row["Action"]))).toEqual(new Set(NAMED_ACTIONS));
+  });
+
+  it("4.15 G28 gives the newest 10,000 of 12,000, newest first", async () => {
+    const rows = await exportRows(api, "", "eve", "org_globex");
+    expect(rows).toHaveLength(10_000);
+    const times = rows.map((row) => Date.parse(row["Timestamp"]!));
+    expect(times.every((time, n) => n === 0 || time <= times[n - 1]!)).toBe(true);
+    const all = [...world().read().index(auditLogs, "by_organization", "org_globex")];
+    expect(all).toHaveLength(12_000);
+    expect(times[0]).toBe(Date.parse(EPOCH) + all[0]!.timestamp);
+    expect(times.at(-1)).toBe(Date.parse(EPOCH) + all[9_999]!.timestamp);
+  });
+
+  it("G28 entries of one instant are ordered by id", async () => {
+    for (const name of ["one", "two", "three"]) initech(name, EPOCH);
+    const stored = [...world().read().index(auditLogs, "by_organization", "org_initech")];
+    expect(stored.map(({ id }) => id)).toEqual(stored.map(({ id }) => id).sort());
+    expect(names(await exportRows(api, "", "hana", "org_initech"))).toEqual(
+      stored.map(({ entity_name }) => entity_name),
+    );
+  });
+
+  it.each([
+    "entity_type=department",
+    "action_type=membership_added",
+    "actor_id=usr_ben",
+    "target_id=usr_dan",
+  ])("4.15 filters by %s", async (filter) => {
+    const [name, value] = filter.split("=") as [string, string];
+    const field = { action_type: "action" }[name] ?? name;
+    const expected = [...world().read().index(auditLogs, "by_organization", "org_acme")].filter(
+      (entry) => entry[field as keyof AuditLog] === value,
+    );
+    expect(expected.length).toBeGreaterThan(0);
+    expect(expected.length).toBeLessThan(400);
+    const rows = await exportRows(api, `?${filter}`);
+    expect(rows.map((row) => row["Timestamp"])).toEqual(
+      expected.map(({ timestamp }) => world().read().iso(timestamp)),
+    );
+  });
+
+  it("4.15 filters by department_id, and all filters together", async () => {
+    write({ entity_name: "Wanted", department_id: "dept_ml", target_id: "usr_dan", actor_id: "usr_cleo" });
+    write({ entity_name: "Other department", department_id: "dept_eng", target_id: "usr_dan" });
+    const all =
+      "?entity_type=role&action_type=created&actor_id=usr_cleo&target_id=usr_dan&department_id=dept_ml&from_date=2026-03-15&to_date=2026-03-15&search_term=want";
+    expect(names(await exportRows(api, all))).toEqual(["Wanted"]);
+    expect(names(await exportRows(api, "?department_id=dept_ml&entity_type=role"))).toEqual(["Wanted"]);
+  });
+
+  it("G08 an unknown action_type matches nothing, an unknown entity_type is 422", async () => {
+    expect(await exportRows(api, "?action_type=teleported")).toEqual([]);
+    const { status, body } = await exportLog(api, "?entity_type=planet");
+    expect([status, body.error.code, body.error.details]).toEqual([
+      422,
+      "INVALID_INPUT",
+      { field: "entity_type", value: "planet" },
+    ]);
+  });
+
+  it.each([
+    ["actor_id", "ada"],
+    ["department_id", "eng"],
+    ["target_id", "not an id"],
+    ["from_date", "yesterday"],
+    ["to_date", "2026-02-30"],
+    ["from_date", ""],
+  ])("G08 %s=%s is 422", async (field, value) => {
+    const { status, body } = await exportLog(api, `?${field}=${encodeURIComponent(value)}`);
+    expect([status, body.error.details]).toEqual([422, { field, value }]);
+  });
+
+  it("G28 both dates are inclusive, a date without time is the whole UTC day", async () => {
+    initech("last of the 9th", "2026-03-09T23:59:59.999Z");
+    initech("first of the 10th", "2026-03-10T00:00:00.000Z");
+    initech("last of the 10th", "2026-03-10T23:59:59.999Z");
+    initech("first of the 11th", "2026-03-11T00:00:00.000Z");
+    const within = async (query: string) => names(await exportRows(api, query, "hana", "org_initech"));
+    expect(await within("?from_date=2026-03-10&to_date=2026-03-10")).toEqual([
+      "last of the 10th",
+      "first of the 10th",
+    ]);
+    expect(await within("?from_date=2026-03-11")).toEqual(["first of the 11th"]);
+    expect(await within("?to_date=2026-03-09")).toEqual(["last of the 9th"]);
+    expect(await within("?from_date=2026-03-10T23:59:59.999Z&to_date=2026-03-11T00:00:00Z")).toEqual([
+      "first of the 11th",
+      "last of the 10th",
+    ]);
+    expect(await within("?to_date=2026-03-09T23:59:59.998Z")).toEqual([]);
+  });
+
+  it("G28 from_date after to_date is 422 and names from_date; the same day is not", async () => {
+    const { status, body } = await exportLog(api, "?from_date=2026-03-11&to_date=2026-03-10");
+    expect([status, body.error.details]).toEqual([422, { field: "from_date", value: "2026-03-11" }]);
+    expect((await exportLog(api, "?from_date=2026-03-10T23:00:00Z&to_date=2026-03-10")).status).toBe(200);
+  });
+
+  it("4.15 G28 search_term is a part of entity name, actor name or e-mail, whatever its case", async () => {
+    initech("Größe der Türme", EPOCH);
+    initech("Other", EPOCH);
+    const search = async (term: string) =>
+      names(await exportRows(api, `?search_term=${encodeURIComponent(term)}`, "hana", "org_initech"));
+    expect(await search("GRÖSSE")).toEqual([]);
+    expect(await search("gRÖß")).toEqual(["Größe der Türme"]);
+    expect((await search("hana SUZ")).sort()).toEqual(["Größe der Türme", "Other"]);
+    expect(await search("@initech")).toHaveLength(2);
+    expect(await search("nobody")).toEqual([]);
+    expect(await search(".*")).toEqual([]);
+    expect(await search("")).toHaveLength(2);
+  });
+
+  it("G28 quotes what needs quoting and keeps formulas as they are", async () => {
+    const hostile = ['=1+1,"x"', "two\nlines\r\n", "+49", "@here", "-2", "  blanks ", "käse 🧀", '"'];
+    for (const name of hostile) initech(name, EPOCH);
+    const { text } = await exportLog(api, "", "hana", "org_initech");
+    expect(
+      parseCsv(text)
+        .slice(1)
+        .map((cells) => cells[2])
+        .sort(),
+    ).toEqual([...hostile].sort());
+    for (const cells of parseCsv(text)) expect(cells).toHaveLength(9);
+  });
+
+  it("G28 csv_formulas escape disarms what a spreadsheet would run, and nothing else", async () => {
+    await api.close();
+    api = await startReference({ settings: { csv_formulas: "escape" } });
+    for (const name of ["=1+1", "@here", "plain", "a=b"]) initech(name, EPOCH);
+    const rows = await exportRows(api, "", "hana", "org_initech");
+    expect(names(rows).sort()).toEqual(["'=1+1", "'@here", "a=b", "plain"]);
+  });
+
+  it("4.15 G03 for owners and admins: 404, 403, 403 in this order", async () => {
+    const code = async (...request: Parameters<typeof exportLog>) => {
+      const { status, body } = await exportLog(...request);
+      return [status, body?.error.code];
+    };
+    expect(await code(api, "", "ada", "org_nowhere")).toEqual([404, "ORGANIZATION_NOT_FOUND"]);
+    expect(await code(api, "", "eve")).toEqual([403, "ORGANIZATION_ACCESS_DENIED"]);
+    expect(await code(api, "", "dan")).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
+    expect(await code(api, "", "ben")).toEqual([200, undefined]);
+  });
+
+  it("design 3: a stream keeps reading the world that it started from", async () => {
+    const source = {
+      entries: world().read().index(auditLogs, "by_organization", "org_acme"),
+      matches: undefined,
+      iso: String,
+      formulas: "keep" as const,
+    };
+    const stream = auditCsv(source, new AbortController().signal);
+    await stream.next();
+    await stream.next();
+    write({ entity_name: "Late" });
+    for (const { id } of [...source.entries].slice(300)) world().transact((tx) => tx.remove(auditLogs, id));
+    let rest = "";
+    for await (const chunk of stream) rest += chunk;
+    expect(rest).not.toContain("Late");
+    expect(parseCsv(rest)).toHaveLength(200);
+  });
+
+  it("4.15 stops making rows when the client leaves", async () => {
+    let made = 0;
+    const entries = function* () {
+      for (const entry of world().read().index(auditLogs, "by_organization", "org_globex")) {
+        made += 1;
+        yield entry;
+      }
+    };
+    const leave = new AbortController();
+    const source = { entries: entries(), matches: undefined, iso: String, formulas: "keep" as const };
+    for await (const _chunk of auditCsv(source, leave.signal)) if (made > 0) leave.abort();
+    expect(made).toBeLessThan(1_000);
+  });
+
+  it("4.15 a client that hangs up in the middle leaves the server well", async () => {
+    const { port, hostname } = new URL(api.url);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname, () =>
+        socket.write(
+          `GET /v1/organizations/org_globex/audit-log/export HTTP/1.1\r\nHost: x\r\napi-key: ${KEYS.eve}\r\n\r\n`,
+        ),
+      );
+      socket.once("data", () => socket.destroy());
+      socket.once("close", () => resolve());
+    });
+    expect(await exportRows(api, "", "eve", "org_globex")).toHaveLength(10_000);
+  });
+
+  it("interfaces 5: generate.audit_log asks for totals, entries given in the fixture come first", async () => {
+    await api.close();
+    api = await startReference({
+      fixture: {
+        organizations: [{ id: "org_one" }, { id: "org_two" }],
+        users: [{ id: "usr_own", memberships: { org_one: "owner", org_two: "owner" } }],
+        api_keys: [{ id: "apikey_own", user_id: "usr_own", current: "org_one", key: KEYS.ada }],
+        audit_log: {
+          org_one: [{ entity_name: "Given", actor_id: "usr_own", timestamp: "2026-03-15T12:00:00.000Z" }],
+        },
+        generate: { audit_log: { org_one: 3, org_two: 5 } },
+      },
+    });
+    const rows = await exportRows(api, "", "ada", "org_one");
+    expect(rows).toHaveLength(3);
+    expect(rows[0]).toMatchObject({ "Entity Name": "Given", Timestamp: EPOCH });
+    expect(await exportRows(api, "", "ada", "org_two")).toHaveLength(5);
+  });
+});
+
+describe("recordAudit", () => {
+  it("G31 names the actor as they are now, also after they are gone", async () => {
+    write({ entity_name: "Before" });
+    stateRules(api, "users").patch("usr_ben", { name: "Benedict Castro" }, { silent: true });
+    write({ entity_name: "After" });
+    const rows = await exportRows(api, "?actor_id=usr_ben&from_date=2026-03-15T12:00:00Z");
+    const actors = Object.fromEntries(rows.map((row) => [row["Entity Name"], row["Actor Name"]]));
+    expect(actors).toEqual({ Before: "Ben Castro", After: "Benedict Castro" });
+  });
+});

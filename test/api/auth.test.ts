@@ -1,0 +1,285 @@
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { decodeJwt, decodeProtectedHeader, SignJWT } from "jose";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
+
+const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+const EPOCH_SECONDS = Date.parse(EPOCH) / 1000;
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const world = () => api.understudy.sandboxes.get("default")!.world;
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const reparent = (token: string) =>
+  api.call(undefined, "POST", REPARENT, { new_parent_id: "dept_ops" }, bearer(token));
+
+async function tokens(key: string = KEYS.ada) {
+  const { status, body } = await api.call(undefined, "POST", "/v1/auth/token", { api_key: key });
+  expect(status).toBe(200);
+  return body as { access_token: string; token_type: string; expires_in: number; refresh_token: string };
+}
+
+const refresh = (refresh_token: unknown) =>
+  api.call(undefined, "POST", "/v1/auth/refresh", { refresh_token });
+
+const UNAUTHORIZED_C = {
+  detail: expect.any(String),
+  status_code: 401,
+  error_type: "AuthenticationError",
+};
+
+describe("auth.create_token", () => {
+  it("G01 exchanges an API key in the body for a bearer token with the documented claims", async () => {
+    const grant = await tokens();
+    expect(grant).toEqual({
+      access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      token_type: "Bearer",
+      expires_in: 3600,
+      refresh_token: expect.any(String),
+    });
+    expect(decodeProtectedHeader(grant.access_token)).toMatchObject({ alg: "HS256", typ: "JWT" });
+    expect(decodeJwt(grant.access_token)).toEqual({
+      sub: "usr_ada",
+      org: "org_acme",
+      key: "apikey_ada",
+      iat: EPOCH_SECONDS,
+      exp: EPOCH_SECONDS + 3600,
+    });
+    expect((await reparent(grant.access_token)).status).toBe(200);
+  });
+
+  it.each([
+    ["api-key", KEYS.dan],
+    ["x-api-key", KEYS.dan],
+    ["authorization", `Bearer ${KEYS.dan}`],
+  ])("G01 takes the key in the header %s, without a body", async (name, value) => {
+    const { status, body } = await api.call(undefined, "POST", "/v1/auth/token", undefined, {
+      [name]: value,
+    });
+    expect(status).toBe(200);
+    expect(decodeJwt(body.access_token).sub).toBe("usr_dan");
+  });
+
+  it("G01 the key in the body decides over a header, so a stale token may ride along", async () => {
+    const sent = { api_key: KEYS.dan };
+    const { body } = await api.call(undefined, "POST", "/v1/auth/token", sent, bearer("stale"));
+    expect(decodeJwt(body.access_token).sub).toBe("usr_dan");
+    expect((await api.call("ada", "POST", "/v1/auth/token", { api_key: "ak_wrong" })).status).toBe(401);
+  });
+
+  it("G01 a session token is no credential for another", async () => {
+    const { access_token } = await tokens();
+    const answer = await api.call(undefined, "POST", "/v1/auth/token", {}, bearer(access_token));
+    expect(answer.status).toBe(401);
+  });
+
+  it.each([
+    ["missing", {}],
+    ["unknown", { api_key: "ak_nobodyKnowsThisKey000000000000000000000000" }],
+    ["revoked", { api_key: KEYS.revoked }],
+    ["expired", { api_key: KEYS.expired }],
+    ["of a suspended user", { api_key: KEYS.finn }],
+    ["of a disabled user", { api_key: KEYS.gus }],
+  ])("G01 G06 a key that is %s is 401 in envelope C", async (_why, body) => {
+    const answer = await api.call(undefined, "POST", "/v1/auth/token", body);
+    expect(answer.status).toBe(401);
+    expect(answer.body).toEqual(UNAUTHORIZED_C);
+    expect(answer.headers.get("x-sandbox-decision")).toBe("auth");
+    expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+  });
+
+  it.each([[42], [null], [["ak"]], [{}]])("G01 G06 api_key %j is 422 in envelope C", async (api_key) => {
+    const answer = await api.call(undefined, "POST", "/v1/auth/token", { api_key });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({
+      detail: expect.stringContaining("api_key"),
+      status_code: 422,
+      error_type: "ValidationError",
+    });
+  });
+
+  it("G06 G09 a body that is not JSON stays in envelope A", async () => {
+    const headers = { "content-type": "application/json" };
+    const answer = await api.call(undefined, "POST", "/v1/auth/token", "{", headers);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.code).toBe("INVALID_JSON");
+  });
+
+  it("G06 G07 counts on the key's window and answers 429 in envelope C", async () => {
+    const globex = { api_key: KEYS.eve };
+    const first = await api.call(undefined, "POST", "/v1/auth/token", globex);
+    expect(first.headers.get("x-ratelimit-remaining")).toBe("99");
+    const { access_token } = first.body;
+    for (let sent = 0; sent < 99; sent++) {
+      await api.call(undefined, "GET", "/v1/admin/connector/auth-configs", undefined, bearer(access_token));
+    }
+    const answer = await api.call(undefined, "POST", "/v1/auth/token", globex);
+    expect(answer.status).toBe(429);
+    expect(answer.body).toEqual({
+      detail: expect.any(String),
+      status_code: 429,
+      error_type: "RateLimitError",
+    });
+    expect(answer.headers.get("retry-after")).toBe("60");
+  });
+
+  it("G01 the lifetime is a setting", async () => {
+    await api.close();
+    api = await startReference({ settings: { token_lifetime_seconds: 5 } });
+    const { access_token, expires_in } = await tokens();
+    expect(expires_in).toBe(5);
+    await api.advance(4_999);
+    expect((await reparent(access_token)).status).toBe(200);
+    await api.advance(1);
+    expect((await reparent(access_token)).status).toBe(401);
+  });
+});
+
+describe("session tokens", () => {
+  it("G01 expire on the sandbox's clock, also one that was verified before", async () => {
+    const { access_token } = await tokens();
+    await api.advance(3_599_000);
+    expect((await reparent(access_token)).status).toBe(200);
+    await api.advance(1_000);
+    const answer = await reparent(access_token);
+    expect(answer.status).toBe(401);
+    expect(answer.body.error.code).toBe("AUTHENTICATION_REQUIRED");
+  });
+
+  it("G01 unsigned, foreign-signed, altered and other-algorithm tokens are 401", async () => {
+    const { access_token } = await tokens();
+    const [header, payload, signature] = access_token.split(".") as [string, string, string];
+    const claims = decodeJwt(access_token);
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const rsa = `${part({ alg: "RS256", typ: "JWT" })}.${payload}`;
+    const foreign = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("guess"));
+    const secret = world().root.tables["_signing_keys"]!.get("access").secret as string;
+    const hs512 = `${part({ alg: "HS512", typ: "JWT" })}.${payload}`;
+    const forgeries = {
+      none: `${part({ alg: "none" })}.${payload}.`,
+      noneWithSignature: `${part({ alg: "none" })}.${payload}.${signature}`,
+      foreign,
+      rsa: `${rsa}.${sign("sha256", Buffer.from(rsa), privateKey).toString("base64url")}`,
+      // The right key under another algorithm: the key is bound to HS256.
+      hs512: `${hs512}.${createHmac("sha512", secret).update(hs512).digest("base64url")}`,
+      altered: `${header}.${part({ ...claims, key: "apikey_ben", sub: "usr_ben" })}.${signature}`,
+      cut: access_token.slice(0, -2),
+      noClaims: `${header}.${part({})}.${createHmac("sha256", secret)
+        .update(`${header}.${part({})}`)
+        .digest("base64url")}`,
+      long: `${header}.${"a".repeat(10_000)}.${signature}`,
+    };
+    for (const [name, token] of Object.entries(forgeries)) {
+      const answer = await reparent(token);
+      expect([name, answer.status]).toEqual([name, 401]);
+    }
+    expect((await reparent(access_token)).status).toBe(200);
+  });
+
+  it.each([
+    ["revoked", { revoked: true }],
+    ["expired", { expires_at: 0 }],
+  ])("G01 a token of a key that is %s later is 401", async (_why, change) => {
+    const { access_token } = await tokens();
+    expect((await reparent(access_token)).status).toBe(200);
+    const { apiKeys } = await import("../../src/resources/api-keys/schema.ts");
+    world().transact((tx) => tx.update(apiKeys, "apikey_ada", change));
+    expect((await reparent(access_token)).status).toBe(401);
+  });
+
+  it("G01 a token of a user who is suspended later is 401, and so is its refresh token", async () => {
+    const { access_token, refresh_token } = await tokens();
+    const { users } = await import("../../src/resources/users/schema.ts");
+    world().transact((tx) => tx.update(users, "usr_ada", { account: "suspended" }));
+    expect((await reparent(access_token)).status).toBe(401);
+    expect((await refresh(refresh_token)).status).toBe(401);
+  });
+
+  it("G01 tokens from before a reset are 401, both kinds, also once there is a new key", async () => {
+    const old = await tokens();
+    api.understudy.sandboxes.get("default")!.reset();
+    expect((await reparent(old.access_token)).status).toBe(401);
+    const fresh = await tokens();
+    expect((await reparent(old.access_token)).status).toBe(401);
+    expect((await refresh(old.refresh_token)).status).toBe(401);
+    expect((await reparent(fresh.access_token)).status).toBe(200);
+  });
+
+  it("G01 a token of another sandbox is 401, a fork honours those it was made with", async () => {
+    const { access_token } = await tokens();
+    const { sandboxes } = api.understudy;
+    sandboxes.create({ name: "other" });
+    sandboxes.fork(sandboxes.get("default")!, "copy");
+    const reparentIn = (sandbox: string) =>
+      api.call(
+        undefined,
+        "POST",
+        REPARENT,
+        { new_parent_id: null },
+        {
+          ...bearer(access_token),
+          "x-sandbox": sandbox,
+        },
+      );
+    await api.call(undefined, "POST", "/v1/auth/token", { api_key: KEYS.ada }, { "x-sandbox": "other" });
+    expect((await reparentIn("other")).status).toBe(401);
+    expect((await reparentIn("copy")).status).toBe(200);
+  });
+});
+
+describe("auth.refresh_token", () => {
+  it("G01 gives a new pair, spends the old refresh token, lets the old access token live on", async () => {
+    const old = await tokens();
+    await api.advance(60_000);
+    const answer = await refresh(old.refresh_token);
+    expect(answer.status).toBe(200);
+    expect(answer.body.refresh_token).not.toBe(old.refresh_token);
+    expect(decodeJwt(answer.body.access_token).exp).toBe(EPOCH_SECONDS + 60 + 3600);
+    expect((await reparent(old.access_token)).status).toBe(200);
+    expect((await reparent(answer.body.access_token)).status).toBe(200);
+    const again = await refresh(old.refresh_token);
+    expect(again.status).toBe(401);
+    expect(again.body).toEqual(UNAUTHORIZED_C);
+    expect((await refresh(answer.body.refresh_token)).status).toBe(200);
+  });
+
+  it("G01 tokens of the same second differ, though their claims are the same", async () => {
+    const first = await tokens();
+    const { body: second } = await refresh(first.refresh_token);
+    expect(second.access_token).not.toBe(first.access_token);
+    expect(decodeJwt(second.access_token)).toEqual(decodeJwt(first.access_token));
+    expect((await reparent(second.access_token)).status).toBe(200);
+  });
+
+  it("G01 of twenty uses at once exactly one succeeds", async () => {
+    const { refresh_token } = await tokens();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(401)]);
+  });
+
+  it("G01 a refresh token lives 30 days and is cleaned up then", async () => {
+    const { refresh_token } = await tokens();
+    const other = await tokens();
+    await api.advance(30 * 86_400_000 - 1);
+    expect((await refresh(refresh_token)).status).toBe(200);
+    expect(world().root.tables["_refresh_tokens"]!.size).toBe(2);
+    await api.advance(1);
+    expect((await refresh(other.refresh_token)).status).toBe(401);
+    expect(world().root.tables["_refresh_tokens"]!.size).toBe(1);
+  });
+
+  it.each([
+    ["missing", {}, 401],
+    ["unknown", { refresh_token: "rt_unknown" }, 401],
+    ["an access token", { refresh_token: "a.b.c" }, 401],
+    ["a number", { refresh_token: 1 }, 422],
+    ["null", { refresh_token: null }, 422],
+  ])("G01 a refresh token that is %s", async (_what, body, status) => {
+    expect((await api.call("ada", "POST", "/v1/auth/refresh", body)).status).toBe(status);
+  });
+});

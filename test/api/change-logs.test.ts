@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHANGE_ACTIONS, RESOURCE_TYPES } from "../../src/resources/change-logs/schema.ts";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const PATH = "/v1/organizations/org_acme/dashboard/change-logs";
+const list = (who: Who | undefined, body?: unknown, path = PATH) => api.call(who, "POST", path, body);
+// biome-ignore lint/suspicious/noExplicitAny: entries as they were answered
+type Log = any;
+
+async function everything(): Promise<Log[]> {
+  const first = await list("ada", { take: 100 });
+  const second = await list("ada", { take: 100, skip: 100 });
+  return [...first.body.logs, ...second.body.logs];
+}
+
+describe("4.16 change_logs.list", () => {
+  it("4.16 2.6 G28 lists 50 of 130, the newest first, without metadata", async () => {
+    const { status, body } = await list("ada", {});
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ total_count: 130, skip: 0, take: 50 });
+    expect(body.logs).toHaveLength(50);
+    expect(Object.keys(body.logs[0]).sort()).toEqual([
+      "action",
+      "changes",
+      "id",
+      "resource_id",
+      "resource_name",
+      "resource_type",
+      "timestamp",
+      "user_email",
+      "user_id",
+      "user_name",
+    ]);
+    const times = body.logs.map((log: Log) => log.timestamp);
+    expect(times).toEqual([...times].sort().reverse());
+  });
+
+  it("4.16 takes no body at all for no filter", async () => {
+    const { body } = await list("ben");
+    expect(body).toMatchObject({ total_count: 130, skip: 0, take: 50 });
+  });
+
+  it("4.16 holds all four resource types and all eight actions", async () => {
+    const logs = await everything();
+    expect(logs).toHaveLength(130);
+    expect(new Set(logs.map(({ resource_type }) => resource_type))).toEqual(new Set(RESOURCE_TYPES));
+    expect(new Set(logs.map(({ action }) => action))).toEqual(new Set(CHANGE_ACTIONS));
+  });
+
+  it("4.16 filters by type, by action, and by both", async () => {
+    const logs = await everything();
+    for (const filter of [
+      { resource_type: "rule" },
+      { action: "restored" },
+      { resource_type: "document", action: "added" },
+    ]) {
+      const expected = logs.filter((log) =>
+        Object.entries(filter).every(([name, value]) => log[name] === value),
+      );
+      const { body } = await list("ada", { ...filter, take: 100 });
+      expect(body.logs).toEqual(expected);
+      expect(body.total_count).toBe(expected.length);
+      expect(expected.length).toBeGreaterThan(0);
+    }
+  });
+
+  it("4.16 G28 narrows by dates, both included", async () => {
+    const logs = await everything();
+    const [newest, oldest] = [logs[10].timestamp, logs[19].timestamp];
+    const { body } = await list("ada", { start_date: oldest, end_date: newest });
+    expect(body.logs).toEqual(logs.slice(10, 20));
+    const day = await list("ada", { start_date: "2026-03-14", end_date: "2026-03-14", take: 100 });
+    expect(day.body.logs).toEqual(logs.filter(({ timestamp }) => timestamp.startsWith("2026-03-14")));
+    expect(day.body.total_count).toBeGreaterThan(0);
+  });
+
+  it("4.16 pages by skip and take", async () => {
+    const logs = await everything();
+    const { body } = await list("ada", { skip: 125, take: 10 });
+    expect(body).toEqual({ logs: logs.slice(125), total_count: 130, skip: 125, take: 10 });
+  });
+
+  it.each([
+    ["skip", -1],
+    ["take", 0],
+    ["take", 101],
+    ["take", "ten"],
+    ["resource_type", "dashboard"],
+    ["action", "invited"],
+    ["start_date", "soon"],
+    ["end_date", 20260315],
+  ])("4.16 G08 refuses %s %j", async (field, value) => {
+    const answer = await list("ada", { [field]: value });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
+  });
+
+  it("4.16 G28 refuses a start after the end, by the start", async () => {
+    const answer = await list("ada", { start_date: "2026-03-16", end_date: "2026-03-14" });
+    expect(answer.body.error.details).toEqual({ field: "start_date", value: "2026-03-16" });
+  });
+
+  it.each([
+    ["dan", PATH, 403, "INSUFFICIENT_PERMISSIONS"],
+    ["cleo", PATH, 403, "INSUFFICIENT_PERMISSIONS"],
+    ["eve", PATH, 403, "ORGANIZATION_ACCESS_DENIED"],
+    ["ada", "/v1/organizations/org_none/dashboard/change-logs", 404, "ORGANIZATION_NOT_FOUND"],
+    [undefined, PATH, 401, "AUTHENTICATION_REQUIRED"],
+  ] as const)("4.16 G02 G03 %s at %s gets %d %s", async (who, path, status, code) => {
+    const answer = await list(who, {}, path);
+    expect(answer.status).toBe(status);
+    expect(answer.body.error).toMatchObject({ code, status });
+  });
+
+  it("4.16 an organization without entries has an empty log", async () => {
+    const { body } = await list("eve", {}, "/v1/organizations/org_globex/dashboard/change-logs");
+    expect(body).toEqual({ logs: [], total_count: 0, skip: 0, take: 50 });
+  });
+});

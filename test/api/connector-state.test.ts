@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const BASE = "/v1/organizations/org_acme/knowledge/connectors";
+const CONTROL = "/_control/sandboxes/default";
+
+const list = (query = "", who: Who = "dan") => api.call(who, "GET", `${BASE}/jobs${query}`);
+const job = (id: string, who: Who = "dan") => api.call(who, "GET", `${BASE}/jobs/${id}`);
+const trigger = (connection_id: string, job_type = "sync", who: Who = "dan") =>
+  api.call(who, "POST", `${BASE}/jobs`, { connection_id, job_type });
+const state = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `${CONTROL}/state/${path}`, body);
+const idsOf = (body: { jobs: { job_id: string }[] }) => body.jobs.map(({ job_id }) => job_id);
+const OK = ["connector.job.succeeded"];
+
+describe("state of connectors", () => {
+  it("3.2 a job that is POSTed runs and ends; one that has ended can be described", async () => {
+    const running = await state("POST", "connector_jobs", { connection_id: "conn_wiki" });
+    expect(running.body).toMatchObject({ status: "running", organization_id: "org_acme", duration: null });
+    expect(Object.keys(running.body)).not.toContain("due");
+    await api.advance(30_000);
+    expect((await job(running.body.job_id)).body.status).toBe("succeeded");
+    const failed = await state("POST", "connector_jobs", { status: "failed", connection_id: "conn_wiki" });
+    expect(failed.body.duration).toBeGreaterThan(0);
+    expect((await job(failed.body.job_id)).body.status).toBe("failed");
+  });
+
+  it("G14 a job that is POSTed without a place finds one where none is running", async () => {
+    const made = [];
+    for (let n = 0; n < 5; n++) made.push((await state("POST", "connector_jobs", {})).body);
+    const places = made.slice(0, 3).map(({ connection_id, job_type }) => `${connection_id} ${job_type}`);
+    expect(places).toEqual(["conn_drive reset", "conn_wiki sync", "conn_wiki reset"]);
+    expect(made.map(({ status }) => status)).toEqual([
+      "running",
+      "running",
+      "running",
+      "succeeded",
+      "succeeded",
+    ]);
+  });
+
+  it("G14 a job that is POSTed for an organization runs on one of its connections", async () => {
+    const none = await state("POST", "connector_jobs", { organization_id: "org_globex" });
+    expect([none.status, none.body.field]).toEqual([422, "connection_id"]);
+    const { body } = await state("POST", "connections", { organization_id: "org_globex" });
+    const made = await state("POST", "connector_jobs", { organization_id: "org_globex" });
+    expect(made.body).toMatchObject({ connection_id: body.id, organization_id: "org_globex" });
+  });
+
+  it("3.2 a change of status ends and restarts a job", async () => {
+    const ended = await state("PATCH", "connector_jobs/job_sync_running", {
+      status: "failed",
+      rows_synced: 3,
+    });
+    expect(ended.body).toMatchObject({ status: "failed", duration: 10, rows_synced: 3 });
+    await api.advance(60_000);
+    expect((await job("job_sync_running")).body.status).toBe("failed");
+    await state("PATCH", "connector_jobs/job_sync_running", { status: "running" });
+    expect((await job("job_sync_running")).body).toMatchObject({
+      status: "running",
+      start_time: "2026-03-15T12:01:00.000Z",
+      bytes_synced: 0,
+      duration: null,
+    });
+    await api.advance(30_000);
+    expect((await job("job_sync_running")).body).toMatchObject({ status: "succeeded", duration: 30 });
+  });
+
+  it("3.2 a running job whose start moves ends as much later", async () => {
+    await state("PATCH", "connector_jobs/job_sync_running", { start_time: "2026-03-15T12:00:00.000Z" });
+    await api.advance(29_999);
+    expect((await job("job_sync_running")).body.status).toBe("running");
+    await api.advance(1);
+    expect((await job("job_sync_running")).body.status).toBe("succeeded");
+  });
+
+  it.each([
+    ["POST", "connector_jobs", { connection_id: "conn_nope" }, "connection_id"],
+    [
+      "POST",
+      "connector_jobs",
+      { connection_id: "conn_drive", job_type: "sync", status: "running" },
+      "connection_id",
+    ],
+    [
+      "POST",
+      "connector_jobs",
+      { connection_id: "conn_drive", organization_id: "org_globex" },
+      "organization_id",
+    ],
+    ["PATCH", "connector_jobs/job_sync_running", { duration: 5 }, "duration"],
+    ["PATCH", "connector_jobs/job_sync_done", { duration: null }, "duration"],
+    ["PATCH", "connector_jobs/job_sync_done", { status: "running" }, "connection_id"],
+    ["POST", "connections", { organization_id: "org_nope" }, "organization_id"],
+    ["POST", "connector_notifications", { organization_id: "org_nope" }, "organization_id"],
+    [
+      "POST",
+      "connector_notifications",
+      { organization_id: "org_acme", notifications: [{ type: "webhook", events: OK }] },
+      "notifications[0].url",
+    ],
+  ])("G14 %s %s %j is 422 and names %s", async (method, path, body, field) => {
+    const answer = await state(method, path, body);
+    expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
+  });
+
+  it("G14 deleting a connection takes its jobs and their timers along", async () => {
+    expect((await state("DELETE", "connections/conn_drive")).status).toBe(204);
+    expect(idsOf((await list()).body)).toEqual(["job_reset_failed"]);
+    const { body } = await api.call(undefined, "GET", `${CONTROL}/clock/pending`);
+    expect(body.map(({ subject }: { subject: string }) => subject)).not.toContain("job_sync_running");
+    expect((await trigger("conn_drive")).status).toBe(404);
+  });
+
+  it("G14 G16 G17 a fixture may ask for numbers of records and leave the rest to the seed", async () => {
+    const fixture = {
+      organizations: 1,
+      users: 2,
+      meeting_sessions: 5,
+      transcriptions: 4,
+      connections: 2,
+      connector_jobs: 20,
+    };
+    const { status, body } = await api.call(undefined, "POST", "/_control/sandboxes", {
+      name: "many",
+      fixture,
+    });
+    expect(status, JSON.stringify(body)).toBe(201);
+    expect(body.counts).toMatchObject({ ...fixture, meeting_transcripts: 40, sentences: 48 });
+  });
+
+  it("G15 a fixture may bring notification rules; wrong ones are named", async () => {
+    const make = (rules: unknown) =>
+      api.call(undefined, "POST", "/_control/sandboxes", {
+        name: "ruled",
+        fixture: { extends: "reference", connector_notifications: { org_acme: rules } },
+      });
+    const bad = await make([{ type: "email", events: OK }]);
+    expect([bad.status, bad.body.field]).toEqual([422, "fixture.connector_notifications.org_acme[0].email"]);
+    expect((await make([{ type: "email", email: "ops@acme.test", events: OK }])).status).toBe(201);
+    const { body } = await api.call("dan", "GET", `/_s/ruled${BASE}/notifications`);
+    expect(body.notifications).toHaveLength(1);
+  });
+});

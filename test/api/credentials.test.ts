@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import { decisionOf, frame, REPARENT, TO_OPS } from "../support/frame.ts";
+import { EPOCH, KEYS, type Who } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+const api = frame();
+const { configs, limitTo, restart } = api;
+
+describe("section 5: credentials", () => {
+  it.each([
+    ["api-key", KEYS.ada],
+    ["X-API-Key", KEYS.ada],
+    ["Authorization", `Bearer ${KEYS.ada}`],
+    ["Authorization", `bearer ${KEYS.ada}`],
+  ])("5 takes an API key in %s: %s", async (name, value) => {
+    expect((await configs({ [name]: value })).status).toBe(200);
+  });
+
+  it.each([
+    ["missing", {}],
+    ["empty", { "api-key": "" }],
+    ["malformed", { "api-key": "hello" }],
+    ["unknown", { "api-key": "ak_nobodyKnowsThisKey000000000000000000000" }],
+    ["one character off", { "api-key": `${KEYS.ada.slice(0, -1)}1` }],
+    ["cut short", { "api-key": KEYS.ada.slice(0, -1) }],
+    ["in another scheme", { authorization: `Basic ${KEYS.ada}` }],
+    ["a scheme without a key", { authorization: "Bearer " }],
+    ["no JWT", { authorization: "Bearer a.b" }],
+    ["expired", { "api-key": KEYS.expired }],
+    ["revoked", { "api-key": KEYS.revoked }],
+    ["of a suspended account", { "api-key": KEYS.finn }],
+    ["of a disabled account", { "api-key": KEYS.gus }],
+  ])("5 a credential that is %s is 401 in envelope A, uncounted", async (_why, headers) => {
+    const answer = await configs(headers as Record<string, string>);
+    expect(answer.status).toBe(401);
+    expect(answer.body).toEqual({
+      success: false,
+      error: {
+        code: "AUTHENTICATION_REQUIRED",
+        message: expect.any(String),
+        system_message: expect.any(String),
+        type: "authentication_error",
+        status: 401,
+        details: {},
+        trace_id: answer.headers.get("x-request-id"),
+        timestamp: EPOCH,
+      },
+    });
+    expect(decisionOf(answer)).toBe("auth");
+    expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+    expect(answer.headers.get("service-organization")).toBeNull();
+  });
+
+  it("5 every refusal of rule 2 is the same to the client, but for its ids", async () => {
+    const bodies = await Promise.all(
+      [KEYS.expired, KEYS.revoked, KEYS.finn, KEYS.gus, "ak_unknown"].map(async (key) => {
+        const { body } = await configs({ "api-key": key });
+        return JSON.stringify({ ...body.error, trace_id: "" });
+      }),
+    );
+    expect(new Set(bodies).size).toBe(1);
+  });
+
+  it("5 a key expires on the sandbox's clock", async () => {
+    stateRules(api, "api_keys").patch("apikey_ada", { expires_at: 1_000 });
+    await api.advance(999);
+    expect((await configs({}, "ada")).status).toBe(200);
+    await api.advance(1);
+    expect((await configs({}, "ada")).status).toBe(401);
+  });
+
+  it("5 a suspended account works again once it is active", async () => {
+    stateRules(api, "users").patch("usr_finn", { account: "active" });
+    expect((await configs({}, "finn")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
+  });
+
+  it("G02 of two credentials the first of api-key, X-API-Key, Authorization decides", async () => {
+    const bearer = { authorization: `Bearer ${KEYS.ada}` };
+    expect((await configs({ "api-key": KEYS.dan, "x-api-key": KEYS.ada, ...bearer })).status).toBe(403);
+    expect((await configs({ "api-key": KEYS.ada, "x-api-key": KEYS.dan })).status).toBe(200);
+    expect((await configs({ "x-api-key": KEYS.dan, ...bearer })).status).toBe(403);
+    // Also when it is not valid, and even when it is empty: what was sent first is what was meant.
+    expect((await configs({ "api-key": "ak_wrong", ...bearer })).status).toBe(401);
+    expect((await configs({ "api-key": "", ...bearer })).status).toBe(401);
+  });
+});
+
+describe("section 7: envelopes", () => {
+  it("7.1 G29 envelope A of a 403 and a 404 carries system_message, details and the trace id", async () => {
+    for (const [who, path, status, type] of [
+      ["dan", REPARENT, 403, "authorization_error"],
+      ["ada", REPARENT.replace("dept_ml", "dept_none"), 404, "client_error"],
+    ] as const) {
+      const answer = await api.call(who, "POST", path, TO_OPS);
+      expect(answer.status).toBe(status);
+      expect(answer.body.success).toBe(false);
+      expect(answer.body.error).toMatchObject({ type, status, timestamp: EPOCH });
+      expect(answer.body.error.system_message.length).toBeGreaterThan(20);
+      expect(answer.body.error.trace_id).toBe(answer.headers.get("x-request-id"));
+    }
+  });
+
+  it("G06 auth_errors guide gives every 401 and 403 in envelope C, and nothing else", async () => {
+    await restart({ auth_errors: "guide" });
+    expect((await configs()).body).toEqual({
+      detail: expect.any(String),
+      status_code: 401,
+      error_type: "AuthenticationError",
+    });
+    expect((await configs({}, "dan")).body).toEqual({
+      detail: expect.any(String),
+      status_code: 403,
+      error_type: "PermissionError",
+    });
+    const missing = await api.call("ada", "POST", REPARENT.replace("dept_ml", "dept_none"), TO_OPS);
+    expect(missing.body.error.code).toBe("RESOURCE_NOT_FOUND");
+  });
+});
+
+describe("G04: the order of the checks", () => {
+  const broken = "{";
+  const json = { "content-type": "application/json" };
+
+  it("G04 an unknown route comes before credentials and is not counted", async () => {
+    const answer = await api.call("ada", "GET", "/v1/nothing");
+    expect([answer.status, answer.body.error.code, decisionOf(answer)]).toEqual([
+      404,
+      "RESOURCE_NOT_FOUND",
+      "route",
+    ]);
+    expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+    expect((await configs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("999");
+  });
+
+  it.each(["/v1/threads/", "/webhooks/", "/v1/dashboards/shared/"])(
+    "G04 %s names nothing, and is no route for any method",
+    async (path) => {
+      for (const method of ["GET", "DELETE", "PUT"]) {
+        const { status, body } = await api.call("ada", method, path);
+        expect([status, body.error.code]).toEqual([404, "RESOURCE_NOT_FOUND"]);
+      }
+    },
+  );
+
+  it("G04 an unknown method is 405 with Allow, before credentials", async () => {
+    const answer = await api.call(undefined, "DELETE", REPARENT);
+    expect([answer.status, answer.body.error.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
+    expect(answer.headers.get("allow")).toBe("POST");
+    expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+  });
+
+  it("G04 401 before 429 before 400 before 422 before 404 before 403 before the operation's own rules", async () => {
+    limitTo("org_acme", 6);
+    const seen: [number, string | undefined, string | null][] = [];
+    const step = async (who: Who | undefined, path: string, body: unknown) => {
+      const answer = await api.call(who, "POST", path, body, typeof body === "string" ? json : {});
+      seen.push([answer.status, answer.body.error?.code, decisionOf(answer)]);
+    };
+    const nowhere = REPARENT.replace("org_acme", "org_nowhere");
+    const malformed = nowhere.replace("dept_ml", "ml");
+    await step(undefined, malformed, broken);
+    await step("dan", malformed, broken);
+    await step("dan", malformed, { new_parent_id: 1 });
+    await step("dan", nowhere, { new_parent_id: 1 });
+    await step("dan", nowhere, { new_parent_id: "dept_ml" });
+    await step("dan", REPARENT, { new_parent_id: "dept_ml" });
+    await step("dan", REPARENT, { new_parent_id: "dept_ml" });
+    await step("dan", malformed, broken);
+    await step("ada", REPARENT, { new_parent_id: "dept_ml" });
+    expect(seen).toEqual([
+      [401, "AUTHENTICATION_REQUIRED", "auth"],
+      [400, "INVALID_JSON", "validation"],
+      [422, "INVALID_INPUT", "validation"],
+      [422, "INVALID_INPUT", "validation"],
+      [404, "ORGANIZATION_NOT_FOUND", "access"],
+      [403, "INSUFFICIENT_PERMISSIONS", "access"],
+      [403, "INSUFFICIENT_PERMISSIONS", "access"],
+      [429, "RATE_LIMIT_EXCEEDED", "rate-limit"],
+      [422, "DEPARTMENT_CYCLE_DETECTED", "rule"],
+    ]);
+  });
+});

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const revoke = (who: Who | undefined, link = "slink_board", dashboard = "dsh_revenue") =>
+  api.call(who, "DELETE", `/v1/dashboards/${dashboard}/share-links/${link}`);
+const resolve = (slug: string) => api.call(undefined, "GET", `/v1/dashboards/shared/${slug}`);
+
+describe("4.12 share_links.revoke", () => {
+  it.each(["cleo", "ben", "ada"] as const)(
+    "4.12 G02 %s has the capability: 204 without a body",
+    async (who) => {
+      const answer = await revoke(who);
+      expect(answer.status).toBe(204);
+      expect(answer.text).toBe("");
+      expect(answer.headers.get("x-ratelimit-limit")).toBe("1000");
+    },
+  );
+
+  it("3.4 the slug stops resolving at once, the other link's does not; again changes nothing", async () => {
+    expect((await resolve("revenue-board")).status).toBe(200);
+    await revoke("cleo");
+    expect((await resolve("revenue-board")).status).toBe(404);
+    expect((await resolve("revenue-partner")).status).toBe(200);
+    const link = stateRules(api, "share_links").get("slink_board");
+    expect(link).toMatchObject({ status: "revoked", revoked_at: 0 });
+    await api.advance(60_000);
+    expect((await revoke("cleo")).status).toBe(204);
+    expect(stateRules(api, "share_links").get("slink_board")).toEqual(link);
+  });
+
+  it.each([
+    [
+      "an unknown dashboard",
+      "cleo",
+      "slink_board",
+      "dsh_none",
+      404,
+      "DASHBOARD_NOT_FOUND",
+      { dashboard_id: "dsh_none" },
+    ],
+    [
+      "a stranger",
+      "eve",
+      "slink_board",
+      "dsh_revenue",
+      404,
+      "DASHBOARD_NOT_FOUND",
+      { dashboard_id: "dsh_revenue" },
+    ],
+    [
+      "a stranger, unknown link",
+      "eve",
+      "slink_none",
+      "dsh_revenue",
+      404,
+      "DASHBOARD_NOT_FOUND",
+      { dashboard_id: "dsh_revenue" },
+    ],
+    [
+      "a member without the capability",
+      "dan",
+      "slink_board",
+      "dsh_revenue",
+      403,
+      "INSUFFICIENT_PERMISSIONS",
+      {},
+    ],
+    [
+      "the same with an unknown link",
+      "dan",
+      "slink_none",
+      "dsh_revenue",
+      403,
+      "INSUFFICIENT_PERMISSIONS",
+      {},
+    ],
+    [
+      "an unknown link",
+      "cleo",
+      "slink_none",
+      "dsh_revenue",
+      404,
+      "RESOURCE_NOT_FOUND",
+      { link_id: "slink_none" },
+    ],
+    [
+      "another dashboard's link",
+      "cleo",
+      "slink_globex",
+      "dsh_revenue",
+      404,
+      "RESOURCE_NOT_FOUND",
+      { link_id: "slink_globex" },
+    ],
+    ["no credentials", undefined, "slink_board", "dsh_revenue", 401, "AUTHENTICATION_REQUIRED", {}],
+  ] as const)("4.12 G03 refuses %s", async (_, who, link, dashboard, status, code, details) => {
+    const answer = await revoke(who, link, dashboard);
+    expect(answer.status).toBe(status);
+    expect(answer.body.error).toMatchObject({ code, details });
+    expect((await resolve("revenue-board")).status).toBe(200);
+  });
+
+  it("4.12 G08 malformed ids are 422", async () => {
+    const answer = await revoke("cleo", "board");
+    expect(answer.body.error).toMatchObject({
+      code: "INVALID_INPUT",
+      details: { field: "link_id", value: "board" },
+    });
+  });
+});
+
+describe("G19 share_links.resolve", () => {
+  it("G19 answers without credentials and without rate headers", async () => {
+    const answer = await resolve("revenue-board");
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ dashboard_id: "dsh_revenue", title: "Revenue", link_id: "slink_board" });
+    expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+    expect(answer.headers.get("x-ratelimit-limit-requests")).toBeNull();
+  });
+
+  it("G19 an unknown slug is 404 RESOURCE_NOT_FOUND", async () => {
+    const answer = await resolve("nobody-knows");
+    expect(answer.status).toBe(404);
+    expect(answer.body.error).toMatchObject({
+      code: "RESOURCE_NOT_FOUND",
+      details: { slug: "nobody-knows" },
+    });
+  });
+});
+
+describe("interfaces 4: state rules of dashboards and links", () => {
+  it("4.12 a deleted dashboard takes its links along", async () => {
+    stateRules(api, "dashboards").remove("dsh_revenue");
+    expect((await resolve("revenue-board")).status).toBe(404);
+    expect(stateRules(api, "share_links").size()).toBe(1);
+    expect((await revoke("cleo")).body.error.code).toBe("DASHBOARD_NOT_FOUND");
+  });
+
+  it("G19 a new link resolves, revoking it by status stops it and says when", async () => {
+    const links = stateRules(api, "share_links");
+    const { record } = links.post({ dashboard_id: "dsh_revenue", slug: "fresh-slug" });
+    expect((await resolve("fresh-slug")).body.link_id).toBe(record.link_id);
+    links.patch(record.link_id, { status: "revoked" });
+    expect(links.get(record.link_id).revoked_at).toBe(0);
+    expect((await resolve("fresh-slug")).status).toBe(404);
+    links.patch(record.link_id, { status: "active" });
+    expect(links.get(record.link_id).revoked_at).toBeNull();
+  });
+
+  it.each([
+    [{ slug: "globex-kpis" }, "slug"],
+    [{ dashboard_id: "dsh_none" }, "dashboard_id"],
+  ])("interfaces 4: refuses a link with %j", (fields, field) => {
+    expect(() => stateRules(api, "share_links").post(fields)).toThrow(
+      expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
+    );
+  });
+});

@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { StateRules } from "../../src/contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import { buildBase } from "../../src/fixtures/base.ts";
+import { reparentDepartment } from "../../src/resources/departments/operations.ts";
+import { type Department, departments } from "../../src/resources/departments/schema.ts";
+import { departmentState } from "../../src/resources/departments/state.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
+import { makeClock } from "../../src/state/clock.ts";
+import type { Root } from "../../src/state/root.ts";
+import { World } from "../../src/state/world.ts";
+
+/** The tree as a list of parents, and nothing cleverer. */
+type Model = Map<string, string | null>;
+
+const FIXTURE = {
+  organizations: [{ id: "org_one" }],
+  users: [{ id: "usr_owner", memberships: { org_one: "owner" } }],
+  departments: [
+    { id: "dept_0" },
+    { id: "dept_1", parent_id: "dept_0" },
+    { id: "dept_2", parent_id: "dept_1" },
+  ],
+};
+const rules = departmentState as Required<StateRules<Department>>;
+const ACTOR = { user_id: undefined, silent: true, settings: DEFAULT_SETTINGS };
+
+type Command =
+  | { kind: "move" | "patch"; id: string; parent: string | null }
+  | { kind: "create"; id: string; parent: string | null }
+  | { kind: "delete"; id: string };
+
+const id = fc.integer({ min: 0, max: 11 }).map((n) => `dept_${n}`);
+const parent = fc.option(id, { nil: null, freq: 5 });
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constantFrom("move" as const, "patch" as const), id, parent }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("create" as const), id, parent }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("delete" as const), id }) },
+);
+
+let root: Root;
+let worlds: World[] = [];
+beforeEach(() => {
+  root = buildBase(FIXTURE, 1, RESOURCES);
+});
+afterEach(() => {
+  for (const world of worlds) world.close();
+  worlds = [];
+});
+
+function freshWorld(): World {
+  const world = new World({
+    root,
+    clock: makeClock("frozen", 0, 0),
+    origin: 0,
+    seed: 1,
+    secretKey: "model",
+    wallClock: () => 0,
+    parts: { timerHandlers: {}, onEmit: () => {}, onCommit: () => {} },
+  });
+  worlds.push(world);
+  return world;
+}
+
+function chainAbove(model: Model, start: string): string[] {
+  const chain = [];
+  for (let at: string | null | undefined = start; at != null; at = model.get(at)) chain.unshift(at);
+  return chain;
+}
+
+/** What the model says of a command: whether it is accepted; the model follows if so. */
+function applyToModel(model: Model, command: Command): boolean {
+  const { kind, id } = command;
+  if (kind === "delete") {
+    if (!model.has(id)) return false;
+    const doomed = [...model.keys()].filter((other) => chainAbove(model, other).includes(id));
+    for (const other of doomed) model.delete(other);
+    return true;
+  }
+  const { parent } = command;
+  if (parent !== null && !model.has(parent)) return false;
+  if (kind === "create" ? model.has(id) : !model.has(id)) return false;
+  if (kind !== "create" && parent !== null && chainAbove(model, parent).includes(id)) return false;
+  model.set(id, parent);
+  return true;
+}
+
+/** The same command through the product: the operation itself, or the rules of the state calls. */
+function applyToWorld(world: World, command: Command): boolean {
+  const { kind, id } = command;
+  try {
+    world.transact((tx) => {
+      const found = tx.get(departments, id);
+      if (kind === "create") {
+        if (found !== undefined) throw new Error("in use");
+        const fields = { id, parent_id: command.parent, organization_id: "org_one" };
+        return rules.insert(
+          tx,
+          rules.complete(fields, tx, {
+            random: tx.random("model"),
+            settings: DEFAULT_SETTINGS,
+          }) as Department,
+          ACTOR,
+        );
+      }
+      if (kind === "delete") {
+        if (found === undefined) throw new Error("unknown");
+        return rules.remove(tx, found, ACTOR);
+      }
+      if (kind === "patch") {
+        if (found === undefined) throw new Error("unknown");
+        return rules.update(tx, found, { ...found, parent_id: command.parent }, ACTOR);
+      }
+      const call = {
+        params: { organization_id: "org_one", department_id: id },
+        body: { new_parent_id: command.parent },
+        principal: { user_id: "usr_owner" },
+        world: tx,
+      } as unknown as Parameters<typeof reparentDepartment.handle>[0];
+      return reparentDepartment.handle(call, reparentDepartment.access!(call), undefined);
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function expectSame(world: World, model: Model): void {
+  const actual = [...world.read().all(departments)].map(({ id, parent_id, path, depth }) => [
+    id,
+    parent_id,
+    path,
+    depth,
+  ]);
+  const expected = [...model.keys()].sort().map((id) => {
+    const chain = chainAbove(model, id);
+    return [id, model.get(id), chain.join("/"), chain.length - 1];
+  });
+  expect(actual).toEqual(expected);
+}
+
+it("3.5 the department tree follows a naive model through 1,000 sequences of up to 40 commands", () => {
+  fc.assert(
+    fc.property(fc.array(command, { minLength: 1, maxLength: 40, size: "max" }), (commands) => {
+      const world = freshWorld();
+      const model: Model = new Map(FIXTURE.departments.map(({ id, parent_id = null }) => [id, parent_id]));
+      for (const command of commands) {
+        const before = world.root;
+        const accepted = applyToModel(model, command);
+        expect(applyToWorld(world, command)).toBe(accepted);
+        // A refusal leaves the very same root: nothing to roll back, nothing left behind.
+        if (!accepted) expect(world.root).toBe(before);
+      }
+      expectSame(world, model);
+    }),
+    { numRuns: 1000 },
+  );
+});

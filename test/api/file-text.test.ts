@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
+import { fileForm, uploadedFile } from "../support/upload-setup.ts";
+
+const FILES = "/v1/organizations/org_acme/files";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const upload = (form: FormData) => api.call("dan", "POST", `${FILES}/upload`, form);
+
+describe("G20 the text of files", () => {
+  async function quote(file_id: string, question: string): Promise<string> {
+    const answer = await api.call("dan", "POST", "/v1/model/response", {
+      model: "atlas-large",
+      inputs: [{ role: "user", content: question, files: [{ file_id }] }],
+    });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body.output[0].content[0].text;
+  }
+
+  const pdf = (lines: readonly string[]) => {
+    const text = lines.map((line) => `(${line}) Tj T*`).join("\n");
+    const content = `BT /F1 12 Tf 14 TL 72 720 Td\n${text}\nET`;
+    const objects = [
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+      `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+      "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ];
+    let document = "%PDF-1.4\n";
+    const offsets = objects.map((object, i) => {
+      const offset = document.length;
+      document += `${i + 1} 0 obj\n${object}\nendobj\n`;
+      return `${String(offset).padStart(10, "0")} 00000 n \n`;
+    });
+    const start = document.length;
+    document += `xref\n0 6\n0000000000 65535 f \n${offsets.join("")}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
+    return document;
+  };
+
+  it.each([
+    [
+      "text/plain",
+      "a.txt",
+      "The pump runs at night. The valve opens at six.",
+      "valve",
+      "The valve opens at six.",
+    ],
+    [
+      "text/markdown",
+      "a.md",
+      "# Pumps\n\n- Red pumps are old\n- Green pumps are new",
+      "green",
+      "Green pumps are new",
+    ],
+    ["text/csv", "a.csv", "part,price\nvalve,12.50\npump,99.00", "pump", "pump,99.00"],
+    [
+      "application/json",
+      "a.json",
+      '{"parts": [{"name": "valve"}, {"name": "pump", "price": 99}]}',
+      "pump",
+      "parts name: pump",
+    ],
+    [
+      "application/pdf",
+      "a.pdf",
+      pdf(["The pump runs at night.", "The valve opens at six."]),
+      "valve",
+      "The valve opens at six.",
+    ],
+  ])(
+    "G20 %s is quoted by its best passage, resumably uploaded or simply",
+    async (mime_type, filename, content, question, passage) => {
+      const resumable = await uploadedFile(api, content, { mime_type, filename });
+      const simple = await upload(fileForm(content, { name: filename, type: mime_type }));
+      for (const id of [resumable.id, simple.body.id]) expect(await quote(id, question)).toContain(passage);
+    },
+  );
+
+  it("G20 files of the fixture have something to say, and others nothing", async () => {
+    expect(await quote("file_handbook", "How many days of vacation?")).toContain("27 days of paid vacation");
+    expect(await quote("file_policies", "What about passwords?")).toContain("password manager");
+    expect(await quote("file_broken", "What is in it?")).not.toContain("broken.bin:");
+  });
+
+  it("G20 bytes that are no text are registered all the same, and quoted never", async () => {
+    for (const [mime_type, filename] of [
+      ["application/pdf", "broken.pdf"],
+      ["image/png", "picture.png"],
+      ["application/json", "broken.json"],
+    ] as const) {
+      const answer = await upload(
+        fileForm(new Uint8Array([0, 255, 254, 1, 2, 3]), { name: filename, type: mime_type }),
+      );
+      expect(answer.status, answer.text).toBe(201);
+      expect(await quote(answer.body.id, "What is in it?")).not.toContain(`${filename}:`);
+    }
+  });
+
+  it("G20 the text is part of the world: a snapshot and a fork carry it", async () => {
+    const file = await uploadedFile(api, "The valve opens at six.");
+    const { sandboxes } = api.understudy;
+    sandboxes.fork(sandboxes.get("default")!, "twin");
+    const answer = await api.call("dan", "POST", "/_s/twin/v1/model/response", {
+      model: "atlas-large",
+      inputs: [{ role: "user", content: "valve", files: [{ file_id: file.id }] }],
+    });
+    expect(answer.body.output[0].content[0].text).toContain("The valve opens at six.");
+  });
+});

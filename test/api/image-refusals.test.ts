@@ -1,0 +1,207 @@
+import { crc32, deflateSync } from "node:zlib";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+import {
+  expectRefusal,
+  formOf,
+  halfMask,
+  type Part,
+  picture,
+  UNCROP,
+  uncropIn,
+} from "../support/image-setup.ts";
+import { privateTemporaryFolder } from "../support/upload-setup.ts";
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const uncrop = (parts: Record<string, Part>, who?: Who) => uncropIn(api, parts, who);
+
+describe("4.20 refusals", () => {
+  let image_file: { bytes: Buffer; type: string };
+  beforeAll(async () => {
+    image_file = { bytes: await picture(20, 20).png().toBuffer(), type: "image/png" };
+  });
+
+  it.each<[Record<string, Part>, string, unknown]>([
+    [{ provider: "provider_c" }, "provider", "provider_c"],
+    [{ organization_id: "acme" }, "organization_id", "acme"],
+    [{ extend_left: 2001 }, "extend_left", 2001],
+    [{ extend_up: -1 }, "extend_up", -1],
+    [{ extend_right: "1.5" }, "extend_right", "1.5"],
+    [{ extend_down: "" }, "extend_down", ""],
+    [{ seed: "lucky" }, "seed", "lucky"],
+    [{ seed: "9007199254740993" }, "seed", "9007199254740993"],
+    [{ prompt: "more sky" }, "prompt", "more sky"],
+    [{ size: "1024x1024" }, "size", "1024x1024"],
+    [{ size: "2x2" }, "size", "2x2"],
+    [{ provider: "provider_b", extend_left: 0 }, "extend_left", 0],
+    [{ provider: "provider_b", seed: 1 }, "seed", 1],
+    [{ image_file: "not a file" }, "image_file", "not a file"],
+    [{ provider: { bytes: Buffer.from("x"), name: "p.txt" } }, "provider", "p.txt"],
+  ])("G26 %j is 422 and names the field", async (parts, field, value) => {
+    expectRefusal(await uncrop({ image_file, ...parts }), 422, { field, value });
+  });
+
+  it("G26 a mask is not a field of provider_a", async () => {
+    const mask_file = { bytes: await halfMask(20, 20), type: "image/png", name: "mask.png" };
+    expectRefusal(await uncrop({ image_file, mask_file }), 422, { field: "mask_file", value: "mask.png" });
+  });
+
+  it.each(["provider", "organization_id", "image_file"])("4.20 %s is required", async (field) => {
+    const form = formOf({ provider: "provider_a", organization_id: "org_acme", image_file });
+    form.delete(field);
+    expectRefusal(await api.call("dan", "POST", UNCROP, form), 422, { field, value: null });
+  });
+
+  it("G03 G04 judges the form before the organization, and the organization before the picture", async () => {
+    const broken = { bytes: Buffer.from("nothing"), type: "image/png" };
+    expectRefusal(await uncrop({ organization_id: "org_none", seed: "x", image_file: broken }), 422, {
+      field: "seed",
+    });
+    const unknown = await uncrop({ organization_id: "org_none", image_file: broken });
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, "ORGANIZATION_NOT_FOUND"]);
+    const foreign = await uncrop({ organization_id: "org_globex", image_file: broken });
+    expect([foreign.status, foreign.body.error.code]).toEqual([403, "ORGANIZATION_ACCESS_DENIED"]);
+    expect((await uncrop({ organization_id: "org_globex", image_file }, "eve")).status).toBe(200);
+  });
+
+  it("G26 the bytes decide what an image is, its declared type only whether it is looked at", async () => {
+    const jpeg = await picture(20, 20).jpeg().toBuffer();
+    expect((await uncrop({ image_file: { bytes: jpeg, type: "image/png", name: "x.png" } })).status).toBe(
+      200,
+    );
+    expect((await uncrop({ image_file: { bytes: jpeg } })).status).toBe(200);
+    const gif = await picture(20, 20).gif().toBuffer();
+    const tiff = await picture(20, 20).tiff().toBuffer();
+    expectRefusal(await uncrop({ image_file: { bytes: jpeg, type: "text/plain" } }), 415, {
+      field: "image_file",
+    });
+    expectRefusal(await uncrop({ image_file: { bytes: gif, type: "image/png" } }), 415, {
+      value: "image/gif",
+    });
+    expectRefusal(await uncrop({ image_file: { bytes: tiff, type: "image/png" } }), 415, {
+      value: "image/tiff",
+    });
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
+    expectRefusal(await uncrop({ image_file: { bytes: svg, type: "image/png" } }), 415, {
+      field: "image_file",
+    });
+  });
+
+  it("G26 what cannot be decoded is 422 image_file", async () => {
+    const whole = await picture(200, 200).png().toBuffer();
+    const flipped = Buffer.from(whole);
+    for (let i = 200; i < flipped.length - 50; i += 97) flipped[i] = flipped[i]! ^ 255;
+    const jpeg = await picture(200, 200).jpeg().toBuffer();
+    for (const bytes of [
+      Buffer.alloc(0),
+      Buffer.from("hello"),
+      whole.subarray(0, 20),
+      whole.subarray(0, whole.length / 2),
+      flipped,
+      jpeg.subarray(0, jpeg.length / 2),
+      Buffer.concat([Buffer.from("RIFF\x10\0\0\0WEBPVP8 "), Buffer.alloc(40)]),
+    ]) {
+      expectRefusal(await uncrop({ image_file: { bytes, type: "image/png" } }), 422, { field: "image_file" });
+    }
+  });
+
+  it("G26 a file over the limit is 413", async () => {
+    const small = await startReference({ settings: { upload_limit_mb: 0.001 } });
+    const form = formOf({ provider: "provider_a", organization_id: "org_acme" });
+    form.append("image_file", new Blob([new Uint8Array(2000)], { type: "image/png" }), "a.png");
+    expectRefusal(await small.call("dan", "POST", UNCROP, form), 413, {
+      field: "image_file",
+      limit_bytes: 1048,
+    });
+    await small.close();
+  });
+
+  it("G26 more than 40 megapixels after growth is 422 of the largest side", async () => {
+    const wide = await sharp({ create: { width: 6000, height: 6600, channels: 3, background: "#888888" } })
+      .png()
+      .toBuffer();
+    const image = { bytes: wide, type: "image/png" };
+    expectRefusal(await uncrop({ image_file: image, extend_left: 5, extend_down: 100 }), 422, {
+      field: "extend_down",
+      value: 100,
+    });
+    const { width, height } = await sharp(
+      (await uncrop({ image_file: image, extend_up: 60 })).bytes,
+    ).metadata();
+    expect([width, height]).toEqual([6000, 6660]);
+  });
+});
+
+describe("4.20 bombs", () => {
+  /** A PNG that says it is larger than its pixels are. */
+  function claiming(width: number, height: number): Buffer {
+    const chunk = (type: string, data: Buffer) => {
+      const body = Buffer.concat([Buffer.from(type), data]);
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(data.length);
+      const sum = Buffer.alloc(4);
+      sum.writeUInt32BE(crc32(body));
+      return Buffer.concat([length, body, sum]);
+    };
+    const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0]);
+    header.writeUInt32BE(width, 0);
+    header.writeUInt32BE(height, 4);
+    return Buffer.concat([
+      Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+      chunk("IHDR", header),
+      chunk("IDAT", deflateSync(Buffer.alloc(4_000_000))),
+      chunk("IEND", Buffer.alloc(0)),
+    ]);
+  }
+
+  /** A JPEG of 10 x 10 pixels that says it has 6000 x 6000; readers would make up the rest. */
+  async function claimingJpeg(progressive: boolean): Promise<Buffer> {
+    const bytes = await picture(10, 10).jpeg({ progressive }).toBuffer();
+    const frame = bytes.indexOf(Buffer.from([0xff, progressive ? 0xc2 : 0xc0]));
+    bytes.writeUInt16BE(6000, frame + 5);
+    bytes.writeUInt16BE(6000, frame + 7);
+    return bytes;
+  }
+
+  it.each([
+    ["a JPEG that is larger than its bytes can be", () => claimingJpeg(false)],
+    ["a progressive JPEG that is larger than its bytes can be", () => claimingJpeg(true)],
+    ["a huge header", () => claiming(60_000, 60_000)],
+    ["a header of two thousand million pixels", () => claiming(2_147_483_647, 1)],
+    ["pixels that end early", () => claiming(6000, 6000)],
+    [
+      "moving pictures",
+      async () => {
+        const frames = Buffer.alloc(16 * 16 * 3 * 40, 90);
+        for (let i = 0; i < 40; i++) frames[i * 768] = i * 6;
+        return sharp(frames, { raw: { width: 16, height: 640, channels: 3, pageHeight: 16 } })
+          .webp()
+          .toBuffer();
+      },
+    ],
+  ])("G26 %s is refused as image_file without decoding it", async (_what, make) => {
+    const bytes = await make();
+    const before = process.memoryUsage.rss();
+    const answer = await uncrop({ image_file: { bytes, type: "image/png" }, extend_left: 10 });
+    expectRefusal(answer, 422, { field: "image_file" });
+    expect(process.memoryUsage.rss() - before).toBeLessThan(150 * 1024 * 1024);
+  });
+
+  it("4.20 leaves no file behind, whatever came of it", async () => {
+    const temporary = privateTemporaryFolder();
+    const own = await startReference();
+    const form = formOf({ provider: "provider_a", organization_id: "org_acme" });
+    form.append("image_file", new Blob([new Uint8Array(await picture(9, 9).png().toBuffer())]), "a.png");
+    expect((await own.call("dan", "POST", UNCROP, form)).status).toBe(200);
+    expect(temporary.files()).toEqual([]);
+    await own.close();
+    expect(temporary.entries()).toEqual([]);
+    temporary.remove();
+  });
+});

@@ -1,0 +1,172 @@
+import sharp, { type Region, type Stats } from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+import { expectRefusal, halfMask, type Part, picture, uncropIn } from "../support/image-setup.ts";
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const uncrop = (parts: Record<string, Part>, who?: Who) => uncropIn(api, parts, who);
+
+async function statsOf(bytes: Buffer, area: Region): Promise<Stats> {
+  return sharp(await sharp(bytes).extract(area).png().toBuffer()).stats();
+}
+
+describe("4.20 provider_a", () => {
+  it.each(["png", "jpeg", "webp"] as const)(
+    "4.20 G26 grows a %s by exactly the pixels asked for and leaves the image as it is",
+    async (format) => {
+      const source = await picture(120, 80)[format]().toBuffer();
+      const answer = await uncrop({
+        image_file: { bytes: source, type: `image/${format}` },
+        extend_left: 30,
+        extend_right: 7,
+        extend_up: 0,
+        extend_down: 51,
+        seed: 1,
+      });
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.headers.get("content-type")).toBe("image/jpeg");
+      expect(answer.headers.get("x-provider")).toBe("provider_a");
+      expect(answer.headers.get("x-provider-request-id")).toMatch(/^preq_\w{20}$/);
+      expect(Number(answer.headers.get("x-provider-credits-consumed"))).toBeGreaterThan(0);
+      const made = await sharp(answer.bytes).metadata();
+      expect([made.format, made.width, made.height]).toEqual(["jpeg", 157, 131]);
+
+      const area = { left: 30, top: 0, width: 120, height: 80 };
+      const after = await sharp(answer.bytes).extract(area).raw().toBuffer();
+      const before = await sharp(source).removeAlpha().raw().toBuffer();
+      let worst = 0;
+      // The outermost pixels share their JPEG blocks with the border.
+      for (let y = 8; y < 72; y++) {
+        for (let x = 8; x < 112; x++) {
+          for (let c = 0; c < 3; c++) {
+            const i = (y * 120 + x) * 3 + c;
+            worst = Math.max(worst, Math.abs(after[i]! - before[i]!));
+          }
+        }
+      }
+      expect(worst).toBeLessThanOrEqual(12);
+    },
+  );
+
+  it("G26 fills the border with content, not with one colour", async () => {
+    const image_file = { bytes: await picture(100, 100).png().toBuffer(), type: "image/png" };
+    const { bytes } = await uncrop({ image_file, extend_left: 60, seed: 4 });
+    const border = await statsOf(bytes, { left: 0, top: 0, width: 60, height: 100 });
+    for (const channel of border.channels) expect(channel.stdev).toBeGreaterThan(2);
+    const edge = await statsOf(bytes, { left: 55, top: 90, width: 4, height: 4 });
+    // Beside the image's lower left corner: hardly any red, much green.
+    expect(edge.channels[0]!.mean).toBeLessThan(60);
+    expect(edge.channels[1]!.mean).toBeGreaterThan(180);
+  });
+
+  it("G26 the same seed and input give the same bytes, another seed gives others", async () => {
+    const image_file = { bytes: await picture(64, 48).png().toBuffer(), type: "image/png" };
+    const parts = { image_file, extend_right: 40, extend_up: 10 };
+    const first = await uncrop({ ...parts, seed: 7 });
+    const again = await uncrop({ ...parts, seed: 7 });
+    const other = await uncrop({ ...parts, seed: 8 });
+    expect((await uncrop({ ...parts, seed: Number.MAX_SAFE_INTEGER })).status).toBe(200);
+    expect(again.bytes.equals(first.bytes)).toBe(true);
+    expect(other.bytes.equals(first.bytes)).toBe(false);
+    expect(again.headers.get("x-provider-request-id")).not.toBe(first.headers.get("x-provider-request-id"));
+  });
+
+  it("4.20 extensions default to 0; an image may grow by more than it has", async () => {
+    const image_file = { bytes: await picture(5, 4).png().toBuffer(), type: "image/png" };
+    const same = await sharp((await uncrop({ image_file })).bytes).metadata();
+    expect([same.width, same.height]).toEqual([5, 4]);
+    const grown = await sharp((await uncrop({ image_file, extend_left: 2000 })).bytes).metadata();
+    expect([grown.width, grown.height]).toEqual([2005, 4]);
+  });
+
+  it("4.20 takes grey, transparent, palette, 16-bit and CMYK images, and turns a photo upright", async () => {
+    const grey = await picture(20, 20).greyscale().toColourspace("b-w").png().toBuffer();
+    const clear = await picture(20, 20).ensureAlpha(0.5).png().toBuffer();
+    const palette = await picture(20, 20).png({ palette: true, colours: 8 }).toBuffer();
+    const deep = await picture(20, 20).toColourspace("rgb16").png().toBuffer();
+    const cmyk = await picture(20, 20).toColourspace("cmyk").jpeg().toBuffer();
+    for (const bytes of [grey, clear, palette, deep, cmyk]) {
+      const answer = await uncrop({ image_file: { bytes, type: "image/png" }, extend_up: 5 });
+      expect(answer.status, answer.text).toBe(200);
+      const { width, height, channels } = await sharp(answer.bytes).metadata();
+      expect([width, height, channels]).toEqual([20, 25, 3]);
+    }
+    const turned = await picture(30, 20).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const { bytes } = await uncrop({ image_file: { bytes: turned, type: "image/jpeg" }, extend_left: 10 });
+    const { width, height } = await sharp(bytes).metadata();
+    expect([width, height]).toEqual([30, 30]);
+  });
+});
+
+describe("4.20 provider_b", () => {
+  it.each([undefined, "1024x1024", "1024x1536", "1536x1024"])(
+    "4.20 G26 answers a PNG of size %s with the mask's transparent area filled",
+    async (size) => {
+      const image = await picture(256, 256).png().toBuffer();
+      const mask = await halfMask(64, 64);
+      const answer = await uncrop({
+        provider: "provider_b",
+        image_file: { bytes: image, type: "image/png" },
+        mask_file: { bytes: mask, type: "image/png" },
+        ...(size === undefined ? {} : { size }),
+      });
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.headers.get("content-type")).toBe("image/png");
+      expect(answer.headers.get("x-provider")).toBe("provider_b");
+      expect(answer.headers.get("x-provider-credits-consumed")).toBeNull();
+      const [width, height] = (size ?? "1024x1024").split("x").map(Number) as [number, number];
+      const made = await sharp(answer.bytes).metadata();
+      expect([made.format, made.width, made.height, made.hasAlpha]).toEqual(["png", width, height, false]);
+
+      const scaled = await sharp(image).resize(width, height, { fit: "fill" }).removeAlpha().raw().toBuffer();
+      const after = await sharp(answer.bytes).raw().toBuffer();
+      const at = (x: number, y: number) => [...after.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)];
+      const was = (x: number, y: number) => [
+        ...scaled.subarray((y * width + x) * 3, (y * width + x) * 3 + 3),
+      ];
+      for (const [x, y] of [
+        [10, 10],
+        [width / 4, height / 2],
+        [width / 2 - 60, height - 5],
+      ] as const) {
+        expect(at(x, y), `kept at ${x},${y}`).toEqual(was(x, y));
+      }
+      const right = { left: width / 2 + 80, top: 0, width: width / 2 - 80, height };
+      const filled = await statsOf(answer.bytes, right);
+      for (const channel of filled.channels) expect(channel.stdev).toBeGreaterThan(0);
+      // The right half of the source is red; what is filled knows only the left half.
+      expect(at(width - 20, 20)[0]).toBeLessThan(was(width - 20, 20)[0]! - 60);
+    },
+  );
+
+  it("G26 the same input gives the same bytes, another prompt gives others", async () => {
+    const parts = {
+      provider: "provider_b",
+      image_file: { bytes: await picture(50, 50).png().toBuffer(), type: "image/png" },
+      mask_file: { bytes: await halfMask(50, 50), type: "image/png" },
+    };
+    const first = await uncrop({ ...parts, prompt: "a harbour" });
+    expect((await uncrop({ ...parts, prompt: "a harbour" })).bytes.equals(first.bytes)).toBe(true);
+    expect((await uncrop({ ...parts, prompt: "a forest" })).bytes.equals(first.bytes)).toBe(false);
+  });
+
+  it("4.20 needs a mask that is a PNG with an alpha channel", async () => {
+    const image_file = { bytes: await picture(20, 20).png().toBuffer(), type: "image/png" };
+    const withMask = (bytes: Buffer, type = "image/png") =>
+      uncrop({ provider: "provider_b", image_file, mask_file: { bytes, type } });
+    expectRefusal(await uncrop({ provider: "provider_b", image_file }), 422, {
+      field: "mask_file",
+      value: null,
+    });
+    expectRefusal(await withMask(await picture(20, 20).png().toBuffer()), 422, { field: "mask_file" });
+    expectRefusal(await withMask(await picture(20, 20).jpeg().toBuffer()), 415, { field: "mask_file" });
+    expectRefusal(await withMask(await halfMask(9, 9), "image/jpeg"), 415, { field: "mask_file" });
+    expectRefusal(await withMask(Buffer.from("no image")), 422, { field: "mask_file" });
+    expectRefusal(await withMask((await halfMask(90, 90)).subarray(0, 90)), 422, { field: "mask_file" });
+  });
+});

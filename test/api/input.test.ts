@@ -1,0 +1,149 @@
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { CONFIGS, frame, REPARENT, TO_OPS } from "../support/frame.ts";
+import { KEYS } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+const api = frame();
+const { configs, restart } = api;
+
+describe("G08, G09: input", () => {
+  it("G08 the path is judged before the body, the field named as it was declared", async () => {
+    const path = "/v1/organizations/acme/departments/dept_ml/reparent";
+    const { status, body } = await api.call("ada", "POST", path, { new_parent_id: 1 });
+    expect([status, body.error.details]).toEqual([422, { field: "organization_id", value: "acme" }]);
+  });
+
+  it.each([
+    ["no JSON", "{", {}],
+    ["nothing", "", {}],
+    ["invalid UTF-8", new Uint8Array([0x22, 0xff, 0x22]), {}],
+    ["too deep", `${"[".repeat(5000)}${"]".repeat(5000)}`, {}],
+  ])("G09 a body that is %s is 400 INVALID_JSON", async (_what, body, headers) => {
+    const answer = await api.call("ada", "POST", REPARENT, body, {
+      "content-type": "application/json",
+      ...headers,
+    });
+    expect([answer.status, answer.body.error.code, answer.body.error.type]).toEqual([
+      400,
+      "INVALID_JSON",
+      "client_error",
+    ]);
+  });
+
+  it.each([[[]], ["text"], [7], [null]])(
+    "G08 a body %j that is no object is 422 field body",
+    async (value) => {
+      const answer = await api.call("ada", "POST", REPARENT, JSON.stringify(value), {
+        "content-type": "application/json",
+      });
+      expect([answer.status, answer.body.error.details.field]).toEqual([422, "body"]);
+    },
+  );
+
+  it.each([
+    ["text/plain", {}],
+    ["application/x-www-form-urlencoded", {}],
+    ["application/json", { "content-encoding": "gzip" }],
+  ])("G09 content type %s %j is 415", async (type, headers) => {
+    const answer = await api.call("ada", "POST", REPARENT, JSON.stringify(TO_OPS), {
+      "content-type": type,
+      ...headers,
+    });
+    expect([answer.status, answer.body.error.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+  });
+
+  it.each(["application/json; charset=utf-8", "APPLICATION/JSON", "application/merge-patch+json"])(
+    "G09 content type %s is JSON",
+    async (type) => {
+      const headers = { "content-type": type };
+      expect((await api.call("ada", "POST", REPARENT, JSON.stringify(TO_OPS), headers)).status).toBe(200);
+    },
+  );
+
+  it("G09 a body over json_limit_mb is 413, and the next request on a new connection is answered", async () => {
+    await restart({ json_limit_mb: 0.001 });
+    const large = { new_parent_id: null, note: "x".repeat(2_000) };
+    const answer = await api.call("ada", "POST", REPARENT, large);
+    expect([answer.status, answer.body.error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+    expect((await api.call("ada", "POST", REPARENT, TO_OPS)).status).toBe(200);
+  });
+
+  it("G09 unknown body fields are ignored with a warning in the journal", async () => {
+    const { status } = await api.call("ada", "POST", REPARENT, { ...TO_OPS, surprise: 1 });
+    expect(status).toBe(200);
+    const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
+    expect(entry!.warnings).toEqual([expect.stringContaining("surprise")]);
+  });
+
+  it("G09 unknown_fields reject makes them 422, and nothing happens", async () => {
+    await restart({ unknown_fields: "reject" });
+    const { status, body } = await api.call("ada", "POST", REPARENT, { ...TO_OPS, surprise: 1 });
+    expect([status, body.error.details]).toEqual([422, { field: "surprise", value: 1 }]);
+    expect(stateRules(api, "departments").get("dept_ml").parent_id).toBe("dept_eng");
+  });
+
+  it.each([
+    ["inputs[0].note", { role: "user", content: "Hello", note: { a: 1 } }],
+    [
+      "inputs[0].content[0].note",
+      { role: "user", content: [{ type: "text", text: "Hello", note: { a: 1 } }] },
+    ],
+    ["inputs[0].texts[0].note", { role: "user", texts: [{ text: "Hello", note: { a: 1 } }] }],
+  ])("G09 an unknown field is found at %s, and shown as it was sent", async (field, input) => {
+    const body = { model: "atlas-large", inputs: [input] };
+    expect((await api.call("dan", "POST", "/v1/model/response", body)).status).toBe(200);
+    const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
+    expect(entry!.warnings).toEqual([expect.stringContaining(field)]);
+    await restart({ unknown_fields: "reject" });
+    const answer = await api.call("dan", "POST", "/v1/model/response", body);
+    expect([answer.status, answer.body.error.details]).toEqual([422, { field, value: { a: 1 } }]);
+  });
+
+  it("G09 __proto__ in a body is a field like any other", async () => {
+    const text = '{"new_parent_id":"dept_ops","__proto__":{"polluted":true},"constructor":1}';
+    const { status } = await api.call("ada", "POST", REPARENT, text, { "content-type": "application/json" });
+    expect(status).toBe(200);
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+});
+
+describe("hostile requests", () => {
+  it("G04 HEAD is 405 where GET exists, 404 elsewhere, without a body and uncounted", async () => {
+    const before = await configs({}, "ada");
+    const answer = await api.call("ada", "HEAD", CONFIGS);
+    expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "GET", ""]);
+    expect((await api.call("ada", "HEAD", "/v1/nowhere")).status).toBe(404);
+    const after = await configs({}, "ada");
+    const remaining = [before, after].map(({ headers }) => Number(headers.get("x-ratelimit-remaining")));
+    expect(remaining[0]! - remaining[1]!).toBe(1);
+  });
+
+  /** Bytes as they are, since no client library would send these. */
+  const raw = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      const { port, hostname } = new URL(api.url);
+      let answer = "";
+      const socket = connect(Number(port), hostname, () => socket.end(text));
+      socket.on("data", (chunk) => {
+        answer += chunk;
+      });
+      socket.on("close", () => resolve(answer));
+      socket.on("error", reject);
+    });
+  const head = `GET ${CONFIGS} HTTP/1.1\r\nConnection: close\r\n`;
+
+  it.each([
+    ["two api-key headers", `Host: x\r\napi-key: ${KEYS.ada}\r\napi-key: ${KEYS.dan}\r\n`, 401],
+    ["bytes outside ASCII in the key", "Host: x\r\napi-key: ak_\u00e9\u00e9\r\n", 401],
+    ["a key of 20,000 characters", `Host: x\r\napi-key: ${"k".repeat(20_000)}\r\n`, 401],
+    ["a token of 20,000 characters", `Host: x\r\nAuthorization: Bearer ${"a.".repeat(9_000)}b\r\n`, 401],
+    ["headers over the limit", `Host: x\r\napi-key: ${"k".repeat(40_000)}\r\n`, 431],
+    ["a broken header line", `Host: x\r\napi key ${KEYS.ada}\r\n`, 400],
+    ["an odd Host", `Host: <script>\r\napi-key: ${KEYS.ada}\r\n`, 200],
+  ])("G09 %s is answered and the server lives on", async (_what, headers, status) => {
+    const answer = await raw(`${head}${headers}\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect((await configs({}, "ada")).status).toBe(200);
+  });
+});

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const invoices = () => stateRules(api, "invoices");
+const names = ({ emitted }: { emitted: readonly { event: string }[] }) => emitted.map(({ event }) => event);
+
+describe("G18 G25 invoices", () => {
+  it("G25 invoice.created carries the invoice with its invoice_id", () => {
+    const { record, emitted } = invoices().post({ organization_id: "org_globex", amount: 12.5 });
+    expect(record.invoice_id).toMatch(/^inv_/);
+    expect(emitted).toEqual([
+      {
+        event: "invoice.created",
+        organization_id: "org_globex",
+        data: {
+          invoice_id: record.invoice_id,
+          organization_id: "org_globex",
+          amount: 12.5,
+          currency: "CHF",
+          status: "draft",
+          created_at: "2026-03-15T12:00:00.000Z",
+        },
+      },
+    ]);
+  });
+
+  it("G25 a payment that succeeds or fails is told once, a silent one not at all", () => {
+    const id = invoices().post({}).record.invoice_id;
+    expect(names(invoices().patch(id, { status: "failed" }))).toEqual(["invoice.failed"]);
+    expect(names(invoices().patch(id, { status: "failed", amount: 1 }))).toEqual([]);
+    expect(names(invoices().patch(id, { status: "paid" }))).toEqual(["invoice.paid"]);
+    expect(names(invoices().patch(id, { status: "draft" }))).toEqual([]);
+    expect(names(invoices().patch(id, { status: "paid" }, { silent: true }))).toEqual([]);
+  });
+
+  it("G25 one that comes into being paid is told of twice", () => {
+    expect(names(invoices().post({ status: "paid" }))).toEqual(["invoice.created", "invoice.paid"]);
+  });
+
+  it("interfaces 4: refuses an unknown organization", () => {
+    expect(() => invoices().post({ organization_id: "org_none" })).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field: "organization_id" }) }),
+    );
+  });
+});

@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { EventStream } from "../support/event-stream.ts";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const SESSIONS = "/v1/meeting-buddy/sessions";
+const STATE = "/_control/sandboxes/default/state";
+
+const exported = (session: string, format = "", who: Who = "dan") =>
+  api.call(who, "GET", `${SESSIONS}/${session}/transcripts/export${format && `?format=${format}`}`);
+const state = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `${STATE}/${path}`, body);
+const say = (fields: object, session_id = "mbsess_live") =>
+  state("POST", "meeting_transcripts", { session_id, ...fields });
+const world = () => api.understudy.sandboxes.get("default")!.world;
+
+describe("meeting streams", () => {
+  const open = (name: string, session = "mbsess_live", lastEventId?: string, who: Who = "dan") =>
+    EventStream.open(api, who, `${SESSIONS}/${session}/${name}/stream`, lastEventId);
+  const stop = () => api.call("cleo", "POST", `${SESSIONS}/mbsess_live/stop`);
+
+  it("G16 transcripts: what exists first, then what comes, until the session has ended", async () => {
+    const stream = await open("transcripts");
+    expect(stream.status).toBe(200);
+    expect(stream.headers["content-type"]).toBe("text/event-stream");
+    expect(await stream.upTo(2)).toHaveLength(2);
+    await say({ text: "Is this\nstreamed?", speaker: "Dan" });
+    const [, , third] = await stream.upTo(3);
+    expect(third!.data).toEqual({
+      transcript_id: expect.stringMatching(/^mbtrans_/),
+      text: "Is this\nstreamed?",
+      confidence: expect.any(Number),
+      start_time: expect.any(Number),
+      end_time: expect.any(Number),
+      speaker: "Dan",
+      language_code: "en",
+    });
+    await stop();
+    expect((await stream.ended).map(({ id }) => id)).toEqual(["1", "2", "3"]);
+    expect((await exported("mbsess_live", "json")).body).toEqual(stream.events.map(({ data }) => data));
+  });
+
+  it("G16 Last-Event-ID resumes after that event, without loss or repetition", async () => {
+    const first = await open("transcripts");
+    await first.upTo(1);
+    first.leave();
+    await say({ text: "while nobody listened" });
+    const again = await open("transcripts", "mbsess_live", "1");
+    const events = await again.upTo(2);
+    expect(events.map(({ id }) => id)).toEqual(["2", "3"]);
+    expect(events[1]!.data.text).toBe("while nobody listened");
+    again.leave();
+    const last = await open("transcripts", "mbsess_live", "3");
+    await say({ text: "and this" });
+    expect((await last.upTo(1))[0]).toMatchObject({ id: "4", data: { text: "and this" } });
+    last.leave();
+  });
+
+  it("G16 an entry that was deleted is not streamed, and gives its id to no other", async () => {
+    const { body } = await say({ text: "to be deleted" });
+    await state("DELETE", `meeting_transcripts/${body.transcript_id}`);
+    await say({ text: "kept" });
+    const resumed = await open("transcripts", "mbsess_live", "3");
+    expect((await resumed.upTo(1))[0]).toMatchObject({ id: "4", data: { text: "kept" } });
+    resumed.leave();
+  });
+
+  it.each(["99", "abc", "-1", "1e1"])(
+    "G16 an id that was never given (%s) means from the beginning",
+    async (id) => {
+      const stream = await open("transcripts", "mbsess_live", id);
+      expect((await stream.upTo(2)).map((event) => event.id)).toEqual(["1", "2"]);
+      stream.leave();
+    },
+  );
+
+  it("G16 status: running, then completed at the sandbox's instant, then the end", async () => {
+    const stream = await open("status");
+    expect((await stream.upTo(1))[0]!.data.status).toBe("running");
+    await api.advance(90_000);
+    await stop();
+    const events = await stream.ended;
+    expect(events.map(({ id, data }) => [id, data.status])).toEqual([
+      ["1", "running"],
+      ["2", "completed"],
+    ]);
+    expect(events[1]!.data).toEqual({ status: "completed", at: "2026-03-15T12:01:30.000Z" });
+    expect(await (await open("status", "mbsess_live", "1")).ended).toEqual([events[1]]);
+    expect(await (await open("status", "mbsess_live", "2")).ended).toEqual([]);
+  });
+
+  it("G16 logs: entries with level and message, the stop among them", async () => {
+    const stream = await open("logs");
+    await stream.upTo(1);
+    await state("POST", "meeting_logs", {
+      session_id: "mbsess_live",
+      level: "warning",
+      message: "Low volume.",
+    });
+    await stop();
+    const events = await stream.ended;
+    expect(events.at(-2)!.data).toEqual({
+      at: "2026-03-15T12:00:00.000Z",
+      level: "warning",
+      message: "Low volume.",
+    });
+    expect(events.at(-1)!.data.message).toBe("Session stopped by Cleo Martin.");
+    for (const { data } of events) expect(Object.keys(data)).toEqual(["at", "level", "message"]);
+  });
+
+  it("G16 the stream of a session that has ended tells all and ends", async () => {
+    expect(await (await open("transcripts", "mbsess_standup")).ended).toHaveLength(6);
+    expect(await (await open("transcripts", "mbsess_empty")).ended).toEqual([]);
+  });
+
+  it("G16 deleting the session ends its streams", async () => {
+    const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
+    await api.call("cleo", "DELETE", `${SESSIONS}/mbsess_live/permanent`);
+    await Promise.all(streams.map(({ ended }) => ended));
+  });
+
+  it("G16 a reset of the sandbox ends its streams", async () => {
+    const stream = await open("transcripts");
+    await stream.upTo(2);
+    expect((await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {})).status).toBe(200);
+    await stream.ended;
+  });
+
+  it("G16 after a snapshot was restored, a stream goes on from there", async () => {
+    const SNAPSHOTS = "/_control/sandboxes/default/snapshots";
+    await api.call(undefined, "POST", SNAPSHOTS, { name: "two" });
+    await say({ text: "undone" });
+    const stream = await open("transcripts");
+    await stream.upTo(3);
+    await api.call(undefined, "POST", `${SNAPSHOTS}/two/restore`);
+    await say({ text: "instead" });
+    expect((await stream.upTo(4))[3]).toMatchObject({ id: "3", data: { text: "instead" } });
+    stream.leave();
+  });
+
+  it("G16 a client that leaves is not waited for", async () => {
+    const before = world()["listeners"].size;
+    const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
+    await Promise.all(streams.map((stream) => stream.upTo(1)));
+    await vi.waitFor(() => expect(world()["listeners"].size).toBe(before + 3));
+    for (const stream of streams) stream.leave();
+    await vi.waitFor(() => expect(world()["listeners"].size).toBe(before));
+    expect((await say({ text: "to nobody" })).status).toBe(201);
+  });
+
+  it("G16 a session without anything to tell answers its head at once", async () => {
+    await state("POST", "meeting_sessions", { session_id: "mbsess_quiet", organization_id: "org_acme" });
+    const stream = await open("transcripts", "mbsess_quiet");
+    expect(stream.status).toBe(200);
+    await say({ text: "first word" }, "mbsess_quiet");
+    expect((await stream.upTo(1))[0]!.data.text).toBe("first word");
+    stream.leave();
+  });
+
+  it("G16 one client that does not read holds up no other", async () => {
+    const stalled = await open("transcripts");
+    const reading = await open("transcripts");
+    for (let n = 0; n < 20; n++) await say({ text: `line ${n} ${"x".repeat(20_000)}` });
+    expect(await reading.upTo(22)).toHaveLength(22);
+    reading.leave();
+    stalled.leave();
+  });
+
+  it.each(["transcripts", "status", "logs"])("G16 %s: strangers 403, unknown sessions 404", async (name) => {
+    const path = (session: string) => `${SESSIONS}/${session}/${name}/stream`;
+    const foreign = await api.call("dan", "GET", path("mbsess_secret"));
+    expect([foreign.status, foreign.body.error.code, foreign.body.error.details]).toEqual([
+      403,
+      "SESSION_ACCESS_DENIED",
+      { session_id: "mbsess_secret" },
+    ]);
+    const unknown = await api.call("dan", "GET", path("mbsess_nope"));
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, "SESSION_NOT_FOUND"]);
+  });
+});

@@ -1,0 +1,304 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EventStream } from "../support/event-stream.ts";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const SESSIONS = "/v1/meeting-buddy/sessions";
+const STATE = "/_control/sandboxes/default/state";
+
+const exported = (session: string, format = "", who: Who = "dan") =>
+  api.call(who, "GET", `${SESSIONS}/${session}/transcripts/export${format && `?format=${format}`}`);
+const state = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `${STATE}/${path}`, body);
+const say = (fields: object, session_id = "mbsess_live") =>
+  state("POST", "meeting_transcripts", { session_id, ...fields });
+
+describe("meeting_sessions.export_transcript", () => {
+  it("4.1 exports text with a time and a speaker on each line, by default", async () => {
+    const answer = await exported("mbsess_standup");
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(answer.headers.get("content-disposition")).toBe(
+      'attachment; filename="transcript_mbsess_standup.txt"',
+    );
+    const lines = answer.text.trimEnd().split("\n");
+    expect(lines).toHaveLength(6);
+    for (const line of lines) expect(line).toMatch(/^\[\d\d:\d\d:\d\d\] (Cleo|Dan): \S.+$/);
+    expect((await exported("mbsess_standup", "txt")).text).toBe(answer.text);
+  });
+
+  it("4.1 2.4 exports the entries as a JSON array by start time", async () => {
+    const answer = await exported("mbsess_standup", "json");
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(answer.headers.get("content-disposition")).toContain('"transcript_mbsess_standup.json"');
+    expect(answer.body).toHaveLength(6);
+    expect(answer.body[0]).toEqual({
+      transcript_id: expect.stringMatching(/^mbtrans_/),
+      text: expect.any(String),
+      confidence: expect.any(Number),
+      start_time: expect.any(Number),
+      end_time: expect.any(Number),
+      speaker: "Cleo",
+      language_code: "en",
+    });
+    const starts = answer.body.map(({ start_time }: { start_time: number }) => start_time);
+    expect(starts).toEqual(starts.toSorted((a: number, b: number) => a - b));
+  });
+
+  it("4.1 exports numbered SRT cues with milliseconds", async () => {
+    const answer = await exported("mbsess_standup", "srt");
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(answer.headers.get("content-disposition")).toContain('"transcript_mbsess_standup.srt"');
+    const cues = answer.text.trimEnd().split("\n\n");
+    expect(cues).toHaveLength(6);
+    for (const [position, cue] of cues.entries()) {
+      const [number, time, text, ...more] = cue.split("\n");
+      expect(number).toBe(String(position + 1));
+      expect(time).toMatch(/^\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}$/);
+      expect(text).toMatch(/^(Cleo|Dan): /);
+      expect(more).toEqual([]);
+    }
+  });
+
+  it("4.1 an empty transcript is an empty file", async () => {
+    expect((await exported("mbsess_empty")).text).toBe("");
+    expect((await exported("mbsess_empty", "srt")).text).toBe("");
+    expect((await exported("mbsess_empty", "json")).body).toEqual([]);
+  });
+
+  it("G28 text times are rounded down, SRT times are not", async () => {
+    await say({
+      session_id: "mbsess_empty",
+      speaker: "A",
+      text: "late",
+      start_time: 3725.999,
+      end_time: 3726.005,
+    });
+    expect((await exported("mbsess_empty")).text).toBe("[01:02:05] A: late\n");
+    expect((await exported("mbsess_empty", "srt")).text).toBe(
+      "1\n01:02:05,999 --> 01:02:06,005\nA: late\n\n",
+    );
+  });
+
+  it("4.1 a text or a speaker cannot begin a line or a cue of its own", async () => {
+    const forged = "hello\r\n\r\n2\n00:00:09,000 --> 00:00:10,000\nEve: forged\u2028[00:00:09] Eve: forged";
+    await say({
+      session_id: "mbsess_empty",
+      speaker: "Zoë\r\nDan",
+      text: forged,
+      start_time: 1,
+      end_time: 2,
+    });
+    await say({
+      session_id: "mbsess_empty",
+      speaker: "00:00:01,000 --> 00:00:02,000",
+      text: "",
+      start_time: 3,
+      end_time: 4,
+    });
+    const text = (await exported("mbsess_empty")).text.trimEnd();
+    expect(text.split(/[\r\n\u2028\u2029\u0085]/)).toHaveLength(2);
+    expect(text).toMatch(/^\[00:00:01\] Zoë Dan: hello 2 00:00:09/);
+    const cues = (await exported("mbsess_empty", "srt")).text.trimEnd().split(/\r?\n\r?\n/);
+    expect(cues).toHaveLength(2);
+    for (const cue of cues) {
+      expect(cue.split(/[\r\n\u2028\u2029\u0085]/)).toHaveLength(3);
+      expect(cue.match(/-->/g)).toHaveLength(1);
+    }
+    const [first] = (await exported("mbsess_empty", "json")).body;
+    expect([first.speaker, first.text]).toEqual(["Zoë\r\nDan", forged]);
+  });
+
+  it("4.1 a title or speaker of any script leaves the headers alone", async () => {
+    await state("PATCH", "meeting_sessions/mbsess_standup", { title: 'Ежедневка\r\nX-Evil: 1 "朝会"' });
+    await say({ speaker: "Łukasz 陈", text: "Ça va? 🎧", start_time: 90, end_time: 91 }, "mbsess_standup");
+    const answer = await exported("mbsess_standup");
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-evil")).toBeNull();
+    expect(answer.headers.get("content-disposition")).toBe(
+      'attachment; filename="transcript_mbsess_standup.txt"',
+    );
+    expect(answer.text).toContain("[00:01:30] Łukasz 陈: Ça va? 🎧\n");
+  });
+
+  it("4.1 7.4 a non-member is refused, whatever the role elsewhere", async () => {
+    for (const who of ["dan", "ada", "hana"] as const) {
+      const { status, body } = await exported("mbsess_secret", "json", who);
+      expect([status, body.error.code, body.error.details]).toEqual([
+        403,
+        "SESSION_ACCESS_DENIED",
+        { session_id: "mbsess_secret" },
+      ]);
+      expect(body.error.type).toBe("authorization_error");
+    }
+    expect((await exported("mbsess_secret", "json", "eve")).body).toHaveLength(3);
+  });
+
+  it("4.1 7.4 an unknown session is 404 with its id", async () => {
+    const { status, body } = await exported("mbsess_nope");
+    expect([status, body.error.code, body.error.details]).toEqual([
+      404,
+      "SESSION_NOT_FOUND",
+      { session_id: "mbsess_nope" },
+    ]);
+    expect(body.success).toBe(false);
+  });
+
+  it("G08 a malformed id or format is 422", async () => {
+    const id = await exported("sess_standup");
+    expect([id.status, id.body.error.details]).toEqual([422, { field: "session_id", value: "sess_standup" }]);
+    const format = await exported("mbsess_standup", "vtt");
+    expect([format.status, format.body.error.details]).toEqual([422, { field: "format", value: "vtt" }]);
+  });
+});
+
+describe("meeting_sessions.stop", () => {
+  const stop = (session: string, who: Who = "cleo") => api.call(who, "POST", `${SESSIONS}/${session}/stop`);
+
+  it("3.7 G16 ends a running session and keeps its data", async () => {
+    const { status, body } = await stop("mbsess_live");
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      session_id: "mbsess_live",
+      title: expect.any(String),
+      status: "completed",
+      language_code: "en",
+      owner_id: "usr_cleo",
+      organization_id: "org_acme",
+      started_at: expect.stringMatching(/^2026-03-15T11:/),
+      ended_at: "2026-03-15T12:00:00.000Z",
+      has_recording: false,
+    });
+    expect((await exported("mbsess_live", "json")).body).toHaveLength(2);
+  });
+
+  it("G16 stopping again changes nothing", async () => {
+    const first = await stop("mbsess_live");
+    await api.advance(60_000);
+    expect((await stop("mbsess_live", "ada")).body).toEqual(first.body);
+    const logs = await state("GET", "meeting_logs?session_id=mbsess_live&limit=100");
+    const stopped = logs.body.items.filter(({ message }: { message: string }) => message.includes("stopped"));
+    expect(stopped).toHaveLength(1);
+  });
+
+  it("G16 another member may not stop, an owner or admin of the organization may", async () => {
+    const { status, body } = await stop("mbsess_live", "dan");
+    expect([status, body.error.code]).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
+    expect((await stop("mbsess_live", "eve")).body.error.code).toBe("SESSION_ACCESS_DENIED");
+    expect((await stop("mbsess_nope")).body.error.code).toBe("SESSION_NOT_FOUND");
+    expect((await stop("mbsess_live", "ben")).status).toBe(200);
+  });
+});
+
+describe("meeting_sessions.delete_permanently", () => {
+  const remove = (session: string, who: Who = "cleo") =>
+    api.call(who, "DELETE", `${SESSIONS}/${session}/permanent`);
+
+  it("4.2 removes the session, transcripts, logs and recording metadata, and answers 204 without a body", async () => {
+    for (const collection of ["meeting_transcripts", "meeting_logs", "meeting_recordings"]) {
+      const held = await state("GET", `${collection}?session_id=mbsess_standup`);
+      expect(held.body.total, collection).toBeGreaterThan(0);
+    }
+    const { status, text } = await remove("mbsess_standup");
+    expect([status, text]).toEqual([204, ""]);
+    expect((await exported("mbsess_standup")).body.error.code).toBe("SESSION_NOT_FOUND");
+    for (const collection of ["meeting_transcripts", "meeting_logs", "meeting_recordings"]) {
+      expect((await state("GET", `${collection}?session_id=mbsess_standup`)).body.total, collection).toBe(0);
+    }
+    expect((await remove("mbsess_standup")).status).toBe(404);
+    expect((await exported("mbsess_live", "json")).body).toHaveLength(2);
+  });
+
+  it("4.2 G16 who may: the owner, owners and admins; a member not, a stranger not", async () => {
+    expect((await remove("mbsess_live", "dan")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
+    expect((await remove("mbsess_secret", "ada")).body.error.code).toBe("SESSION_ACCESS_DENIED");
+    expect((await remove("mbsess_live", "ben")).status).toBe(204);
+    expect((await remove("mbsess_empty", "ada")).status).toBe(204);
+  });
+
+  it("4.2 a session that is created anew under the same id starts empty", async () => {
+    await remove("mbsess_standup");
+    await state("POST", "meeting_sessions", { session_id: "mbsess_standup", organization_id: "org_acme" });
+    expect((await exported("mbsess_standup", "json")).body).toEqual([]);
+    const stream = await EventStream.open(api, "cleo", `${SESSIONS}/mbsess_standup/logs/stream`);
+    expect((await stream.upTo(1)).map(({ id }) => id)).toEqual(["1"]);
+    stream.leave();
+  });
+});
+
+describe("state of meetings", () => {
+  it("G16 a session that is POSTed runs, has a title and an owner, and takes transcripts", async () => {
+    const { status, body } = await state("POST", "meeting_sessions", {});
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ status: "running", ended_at: null, started_at: "2026-03-15T12:00:00.000Z" });
+    expect(body.title).not.toBe("");
+    const first = await say({}, body.session_id);
+    const second = await say({}, body.session_id);
+    expect(second.body.start_time).toBeGreaterThan(first.body.end_time);
+    expect(second.body.text.split(" ").length).toBeGreaterThan(3);
+  });
+
+  it("2.4 an entry of which only the end is given begins before it", async () => {
+    const late = await say({ end_time: 100 });
+    expect(late.status, late.text).toBe(201);
+    expect(late.body.start_time).toBeGreaterThan(80);
+    expect(late.body.start_time).toBeLessThan(100);
+    expect((await say({ end_time: 0.5 })).body).toMatchObject({ start_time: 0, end_time: 0.5 });
+  });
+
+  it("3.7 status and end hold together", async () => {
+    const stopped = await state("PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
+    expect(stopped.body.ended_at).toBe("2026-03-15T12:00:00.000Z");
+    const resumed = await state("PATCH", "meeting_sessions/mbsess_live", { status: "running" });
+    expect(resumed.body.ended_at).toBeNull();
+    const broken = await state("PATCH", "meeting_sessions/mbsess_live", { ended_at: "2026-03-15T12:00:00Z" });
+    expect([broken.status, broken.body.field]).toEqual([422, "ended_at"]);
+    const early = await state("POST", "meeting_sessions", {
+      status: "completed",
+      started_at: "2026-03-15T12:00:00Z",
+      ended_at: "2026-03-15T11:00:00Z",
+    });
+    expect([early.status, early.body.field]).toEqual([422, "ended_at"]);
+  });
+
+  it("2.4 an entry belongs to a session that exists and does not end before it starts", async () => {
+    const orphan = await say({ text: "?" }, "mbsess_nope");
+    expect([orphan.status, orphan.body.field]).toEqual([422, "session_id"]);
+    const backwards = await say({ start_time: 5, end_time: 4 });
+    expect([backwards.status, backwards.body.field]).toEqual([422, "end_time"]);
+  });
+
+  it("4.2 has_recording and the recording's metadata come and go together", async () => {
+    await state("PATCH", "meeting_sessions/mbsess_live", { has_recording: true });
+    const made = await state("GET", "meeting_recordings?session_id=mbsess_live");
+    expect(made.body.items[0]).toMatchObject({ duration_seconds: null, size_bytes: null });
+    await api.call("cleo", "POST", `${SESSIONS}/mbsess_live/stop`);
+    const finished = await state("GET", `meeting_recordings/${made.body.items[0].recording_id}`);
+    expect(finished.body.duration_seconds).toBeGreaterThan(0);
+    await state("DELETE", `meeting_recordings/${made.body.items[0].recording_id}`);
+    expect((await state("GET", "meeting_sessions/mbsess_live")).body.has_recording).toBe(false);
+  });
+
+  it("4.2 deleting by a state call takes with it what the API would", async () => {
+    expect((await state("DELETE", "meeting_sessions/mbsess_standup")).status).toBe(204);
+    expect((await state("GET", "meeting_transcripts?session_id=mbsess_standup")).body.total).toBe(0);
+  });
+
+  it("G16 the reference world's sessions hold the entries and speakers that it promises", async () => {
+    const held = await state("GET", "meeting_transcripts?limit=100");
+    const by = (session: string) =>
+      held.body.items.filter((entry: { session_id: string }) => entry.session_id === session);
+    expect(
+      ["mbsess_standup", "mbsess_live", "mbsess_empty", "mbsess_secret"].map((id) => by(id).length),
+    ).toEqual([6, 2, 0, 3]);
+    const speakers = (session: string) =>
+      [...new Set(by(session).map(({ speaker }: { speaker: string }) => speaker))].sort();
+    expect(speakers("mbsess_standup")).toEqual(["Cleo", "Dan"]);
+    expect(speakers("mbsess_secret")).toEqual(["Eve"]);
+  });
+});

@@ -1,0 +1,244 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const ask = (who: Who | undefined, body: unknown) => api.call(who, "POST", "/v1/model/response", body);
+const asked = (inputs: unknown[], model = "atlas-large") => ask("ben", { model, inputs });
+const user = (content: unknown, more: object = {}) => ({ role: "user", content, ...more });
+const textOf = (answer: { body: { output: { content: { text: string }[] }[] } }) =>
+  answer.body.output[0]!.content[0]!.text;
+const tokens = (...texts: string[]) => Math.ceil(Buffer.byteLength(texts.join("")) / 4);
+
+describe("4.19 model_responses.create", () => {
+  it("4.19 G20 answers with output, usage and the inputs with ids", async () => {
+    const answer = await asked([{ role: "system", content: "Be brief." }, user("What is the plan?")]);
+    expect(answer.status).toBe(200);
+    const text = textOf(answer);
+    expect(text.length).toBeGreaterThan(10);
+    const input_tokens = tokens("Be brief.", "What is the plan?");
+    const output_tokens = tokens(text);
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(/^resp_/),
+      object: "model.response",
+      created_at: "2026-03-15T12:00:00.000Z",
+      model: "atlas-large",
+      output: [{ type: "message", role: "assistant", content: [{ type: "text", text }] }],
+      usage: {
+        input_tokens,
+        output_tokens,
+        total_tokens: input_tokens + output_tokens,
+        cost: Number((((input_tokens + output_tokens) / 1000) * 0.02).toFixed(6)),
+        currency: "CHF",
+      },
+      inputs: [
+        { id: expect.stringMatching(/^msg_/), role: "system", content: "Be brief." },
+        { id: expect.stringMatching(/^msg_/), role: "user", content: "What is the plan?" },
+      ],
+    });
+  });
+
+  it("2.13 G20 takes both input forms and content blocks, mixed in one request", async () => {
+    const inputs = [
+      user("Grüezi"),
+      { role: "assistant", texts: [{ text: "Hello" }, { text: "there" }] },
+      user([
+        { type: "text", text: "and " },
+        { type: "text", text: "now?" },
+      ]),
+    ];
+    const { status, body } = await asked(inputs);
+    expect(status).toBe(200);
+    expect(body.usage.input_tokens).toBe(tokens("Grüezi", "Hello", "there", "and ", "now?"));
+    expect(body.inputs).toMatchObject(inputs);
+    expect(body.inputs.every(({ id }: { id: string }) => id.startsWith("msg_"))).toBe(true);
+  });
+
+  it("2.13 keeps the id of an item that was returned before", async () => {
+    const first = await asked([user("Hello")]);
+    const again = await asked([...first.body.inputs, user("And now?")]);
+    expect(again.body.inputs[0].id).toBe(first.body.inputs[0].id);
+  });
+
+  it("G20 the same question to the same model has the same answer, other seeds have others", async () => {
+    const questions = ["What is the plan?", "What is the goal?", "Who decides?"];
+    const answers = async () => {
+      const texts: string[] = [];
+      for (const question of questions) texts.push(textOf(await asked([user(question)])));
+      return texts;
+    };
+    const first = await answers();
+    expect(new Set(first).size).toBe(3);
+    expect(await answers()).toEqual(first);
+    await api.close();
+    api = await startReference({ seed: 12 });
+    expect(await answers()).not.toEqual(first);
+  });
+
+  it("G20 counts bytes of UTF-8, and a model without a price costs nothing", async () => {
+    const { body } = await asked([user("日本語のテキスト")], "breeze-chat");
+    expect(body.usage.input_tokens).toBe(6);
+    expect(body.usage.cost).toBe(0);
+  });
+
+  it.each([
+    [{ inputs: [user("x")] }, "model", null],
+    [{ model: "", inputs: [user("x")] }, "model", ""],
+    [{ model: 5, inputs: [user("x")] }, "model", 5],
+    [{ model: "atlas-large" }, "inputs", null],
+    [{ model: "atlas-large", inputs: [] }, "inputs", []],
+    [{ model: "atlas-large", inputs: "x" }, "inputs", "x"],
+    [{ model: "atlas-large", inputs: [{ content: "x" }] }, "inputs[0].role", null],
+    [{ model: "atlas-large", inputs: [{ role: "tool", content: "x" }] }, "inputs[0].role", "tool"],
+    [{ model: "atlas-large", inputs: [user("x"), { role: "user" }] }, "inputs[1].content", null],
+    [{ model: "atlas-large", inputs: [user(5)] }, "inputs[0].content", 5],
+    [{ model: "atlas-large", inputs: [user([{ type: "text" }])] }, "inputs[0].content[0].text", null],
+    [{ model: "atlas-large", inputs: [user([{ type: "file" }])] }, "inputs[0].content[0].file_id", null],
+    [{ model: "atlas-large", inputs: [user([{ type: "image" }])] }, "inputs[0].content[0].type", "image"],
+    [{ model: "atlas-large", inputs: [{ role: "user", texts: [{}] }] }, "inputs[0].texts[0].text", null],
+    [
+      { model: "atlas-large", inputs: [user("x", { files: [{ file_id: "handbook" }] })] },
+      "inputs[0].files[0].file_id",
+      "handbook",
+    ],
+  ])("4.19 2.13 G08 refuses %j, naming %s", async (body, field, value) => {
+    const answer = await ask("ben", body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
+    expect(answer.headers.get("x-sandbox-decision")).toBe("validation");
+  });
+
+  it.each(["dune-legacy", "no-such-model"])(
+    "4.19 G20 refuses the model %s as its own rule",
+    async (model) => {
+      const answer = await asked([user("x")], model);
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.details).toEqual({ field: "model", value: model });
+      expect(answer.headers.get("x-sandbox-decision")).toBe("rule");
+    },
+  );
+
+  it("4.19 answers 401 without credentials", async () => {
+    expect((await ask(undefined, {})).body.error.code).toBe("AUTHENTICATION_REQUIRED");
+  });
+});
+
+describe("2.13 files of a message", () => {
+  const files = (count: number) => Array.from({ length: count }, (_, i) => ({ file_id: `file_none${i}` }));
+  const blocks = (count: number) => files(count).map((file) => ({ type: "file", ...file }));
+
+  it.each([
+    ["in files", user("x", { files: files(11) }), "inputs[0].files"],
+    ["in content blocks", user(blocks(11)), "inputs[0].content"],
+    ["in both together", user(blocks(6), { files: files(5) }), "inputs[0].files"],
+  ])("2.13 G20 refuses more than ten, %s, before it looks for them", async (_, input, field) => {
+    const answer = await asked([input]);
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.details.field).toBe(field);
+  });
+
+  it.each([
+    ["in files", user("x", { files: files(10) })],
+    ["in content blocks", user([{ type: "text", text: "x" }, ...blocks(10)])],
+  ])("4.19 G20 an unknown file %s is 404 with its id, before spending and rules", async (_, input) => {
+    for (const who of ["ben", "ci"] as const) {
+      const answer = await ask(who, { model: "no-such-model", inputs: [input] });
+      expect(answer.status).toBe(404);
+      expect(answer.body.error).toMatchObject({
+        code: "RESOURCE_NOT_FOUND",
+        details: { file_id: "file_none0" },
+      });
+    }
+  });
+});
+
+describe("G20 reply rules", () => {
+  it("G20 the first that matches replies: text of the last user message, case ignored", async () => {
+    const rules = stateRules(api, "reply_rules");
+    rules.post({ match: { text: "WEATHER" }, reply: "Sunny." });
+    rules.post({ match: { text: "weather tomorrow" }, reply: "Never reached." });
+    rules.post({ match: { model: "comet-mini" }, reply: "I am small." });
+    expect(textOf(await asked([user("What is the Weather tomorrow?")]))).toBe("Sunny.");
+    expect(textOf(await asked([user("Hello")], "comet-mini"))).toBe("I am small.");
+    const earlier = [user("weather?"), { role: "assistant", content: "weather!" }, user("Thanks")];
+    expect(textOf(await asked(earlier))).not.toBe("Sunny.");
+  });
+
+  it("G20 all that a rule gives must hold, and position decides", async () => {
+    const rules = stateRules(api, "reply_rules");
+    const { record } = rules.post({ match: {}, reply: "Anything." });
+    rules.post({ match: { model: "atlas-large", text: "plan" }, reply: "The plan.", position: 0 });
+    rules.patch(record.id, { position: 5 });
+    expect(textOf(await asked([user("the plan")]))).toBe("The plan.");
+    expect(textOf(await asked([user("the plan")], "comet-mini"))).toBe("Anything.");
+  });
+
+  it("G20 stand in fixtures too, in their order", async () => {
+    await api.close();
+    const reference = parse(readFileSync(new URL("../../fixtures/reference.yaml", import.meta.url), "utf8"));
+    const reply_rules = [
+      { match: { text: "hello" }, reply: "Hi." },
+      { match: {}, reply: "" },
+    ];
+    api = await startReference({ fixture: { ...reference, reply_rules } });
+    expect(textOf(await asked([user("Hello")]))).toBe("Hi.");
+    const silent = await asked([user("Bye")]);
+    expect(textOf(silent)).toBe("");
+    expect(silent.body.usage).toMatchObject({ input_tokens: 1, output_tokens: 0, total_tokens: 1 });
+  });
+});
+
+describe("4.19 spending and tokens", () => {
+  it("4.17 G33 figures show the cost at once, on the organization, the total and the key", async () => {
+    stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(2_000_000) });
+    const { body } = await asked([user("y".repeat(2_000_000))]);
+    expect(body.usage).toMatchObject({ total_tokens: 1_000_000, cost: 20 });
+    const limits = (await api.call("ben", "GET", "/v1/analytics/usage/limits/org_acme")).body;
+    expect(limits.organization_limits.current_usage).toBe(870);
+    expect(limits.api_limits.current_usage).toBe(440);
+    expect(limits.api_key_limits[1]).toMatchObject({ api_key_id: "apikey_ben", current_usage: 180 });
+  });
+
+  it("8 the request that reaches the limit is answered, the next is refused", async () => {
+    stateRules(api, "usage").patch("org_acme:apikey_ben", { monthly_limit: 160.000_01 });
+    expect((await asked([user("Hello")])).status).toBe(200);
+    const refused = await asked([user("Hello")]);
+    expect(refused.status).toBe(429);
+    expect(refused.body.error.details).toEqual({ scope: "api_key", monthly_limit: 160, current_usage: 160 });
+  });
+
+  it("4.19 a refused request books nothing", async () => {
+    const before = stateRules(api, "usage").get("org_acme");
+    await asked([user("x")], "no-such-model");
+    expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
+  });
+
+  it("G07 its own headers show the tokens spent, the next window is whole again", async () => {
+    const left = ({ headers }: { headers: Headers }) => Number(headers.get("x-ratelimit-remaining-tokens"));
+    const first = await asked([user("Hello")]);
+    expect(left(first)).toBe(1_000_000 - first.body.usage.total_tokens);
+    expect(first.headers.get("x-ratelimit-limit-tokens")).toBe("1000000");
+    const second = await asked([user("Hello")]);
+    const spent = first.body.usage.total_tokens + second.body.usage.total_tokens;
+    expect(left(second)).toBe(1_000_000 - spent);
+    expect(left(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000 - spent);
+    expect(left(await api.call("dan", "GET", "/v1/models"))).toBe(1_000_000);
+    await api.advance(60_000);
+    expect(left(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000);
+  });
+
+  it("G07 the token budget stops at 0 and never refuses", async () => {
+    stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(5_000_000) });
+    const over = await asked([user("Hello")], "breeze-chat");
+    expect(over.status).toBe(200);
+    expect(over.headers.get("x-ratelimit-remaining-tokens")).toBe("0");
+    expect((await asked([user("Hello")], "breeze-chat")).status).toBe(200);
+  });
+});

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const KEYS_IN_ORDER = ["atlas-large", "breeze-chat", "comet-mini"];
+const keysOf = (body: { models: { key: string }[] }) => body.models.map(({ key }) => key);
+const ofOrganization = (who: Parameters<Api["call"]>[0], id = "org_acme") =>
+  api.call(who, "GET", `/v1/organizations/${id}/models`);
+
+describe("G21 models.list", () => {
+  it("G21 2.8 lists active models by order, then title, without organization_id", async () => {
+    const { status, body } = await api.call("eve", "GET", "/v1/models");
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(["models", "total_count"]);
+    expect(body.total_count).toBe(3);
+    expect(keysOf(body)).toEqual(KEYS_IN_ORDER);
+    expect(body.models[1]).toEqual({
+      id: expect.stringMatching(/^model_/),
+      title: "Breeze Chat",
+      description: body.models[1].description,
+      key: "breeze-chat",
+      external: expect.any(String),
+      provider: expect.stringMatching(/^vendor_[a-d]$/),
+      is_active: true,
+      is_visible_in_ui: true,
+      order: 20,
+      max_tokens: null,
+      cost_per_1k_tokens: null,
+    });
+  });
+
+  it("G21 /v2/models answers the same, and 404 when switched off", async () => {
+    const [v1, v2] = [await api.call("dan", "GET", "/v1/models"), await api.call("dan", "GET", "/v2/models")];
+    expect(v2.status).toBe(200);
+    expect(v2.text).toBe(v1.text);
+    await api.close();
+    api = await startReference({ settings: { v2_models: "off" } });
+    const off = await api.call("dan", "GET", "/v2/models");
+    expect(off.status).toBe(404);
+    expect(off.body.error.code).toBe("RESOURCE_NOT_FOUND");
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+    expect((await api.call(undefined, "GET", "/v2/models")).status).toBe(401);
+  });
+
+  it("4.18 order and titles sort as they change", async () => {
+    const models = stateRules(api, "models");
+    models.post({ key: "echo", title: "a small one", order: 20 });
+    models.post({ key: "first", order: 3 });
+    models.patch("model_dune-legacy", { is_active: true });
+    models.patch("model_atlas-large", { order: 100 });
+    const { body } = await api.call("dan", "GET", "/v1/models");
+    expect(keysOf(body)).toEqual([
+      "first",
+      "dune-legacy",
+      "echo",
+      "breeze-chat",
+      "comet-mini",
+      "atlas-large",
+    ]);
+  });
+
+  it("interfaces 4: no two models share a key", () => {
+    expect(() => stateRules(api, "models").post({ id: "model_two", key: "comet-mini" })).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field: "key" }) }),
+    );
+  });
+});
+
+describe("4.18 models.list_for_organization", () => {
+  it("G22 is off as in production: 404 that says it is announced, after credentials", async () => {
+    const answer = await ofOrganization("dan");
+    expect(answer.status).toBe(404);
+    expect(answer.body.error.code).toBe("RESOURCE_NOT_FOUND");
+    expect(answer.body.error.message).toMatch(/announced/);
+    expect((await ofOrganization(undefined)).status).toBe(401);
+  });
+
+  describe("with preview on", () => {
+    beforeEach(async () => {
+      await api.close();
+      api = await startReference({ settings: { preview: "on" } });
+    });
+
+    it("4.18 2.8 lists the organization's active models in order", async () => {
+      const { status, body } = await ofOrganization("dan");
+      expect(status).toBe(200);
+      expect(Object.keys(body)).toEqual(["organization_id", "models", "total_count"]);
+      expect(body).toMatchObject({ organization_id: "org_acme", total_count: 3 });
+      expect(keysOf(body)).toEqual(KEYS_IN_ORDER);
+    });
+
+    it.each([
+      ["eve", "org_acme", 403, "INSUFFICIENT_PERMISSIONS"],
+      ["dan", "org_none", 404, "ORGANIZATION_NOT_FOUND"],
+      [undefined, "org_acme", 401, "AUTHENTICATION_REQUIRED"],
+    ] as const)("4.18 G22 %s at %s gets %d %s", async (who, id, status, code) => {
+      const answer = await ofOrganization(who, id);
+      expect(answer.status).toBe(status);
+      expect(answer.body.error.code).toBe(code);
+    });
+  });
+});

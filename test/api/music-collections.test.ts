@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const list = (query = "", collection = "mcoll_focus", who: Who = "dan", organization = "org_acme") =>
+  api.call(who, "GET", `/v1/music/${organization}/collections/${collection}/tracks${query}`);
+const ids = (body: { items: { track_id: string }[] }) => body.items.map(({ track_id }) => track_id);
+
+describe("music_collections.list_tracks", () => {
+  it("4.4 answers the first 200 of 450 by position, with the applied page", async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(Object.keys(body).sort()).toEqual(["collection_id", "items", "limit", "offset"]);
+    expect([body.collection_id, body.limit, body.offset]).toEqual(["mcoll_focus", 200, 0]);
+    expect(body.items.map(({ position }: { position: number }) => position)).toEqual(
+      Array.from({ length: 200 }, (_, n) => n),
+    );
+    expect(body.items[0]).toEqual({
+      track_id: expect.stringMatching(/^mtrack_/),
+      position: 0,
+      added_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    });
+  });
+
+  it("4.4 pages fit together without gap or repetition", async () => {
+    const pages = await Promise.all([0, 200, 400, 600].map((offset) => list(`?limit=200&offset=${offset}`)));
+    expect(pages.map(({ body }) => body.items.length)).toEqual([200, 200, 50, 0]);
+    const all = ids((await list("?limit=500")).body);
+    expect(pages.flatMap(({ body }) => ids(body))).toEqual(all);
+    expect(new Set(all).size).toBe(450);
+  });
+
+  it("4.4 an empty collection has no items", async () => {
+    expect((await list("", "mcoll_empty")).body.items).toEqual([]);
+    expect((await list("", "mcoll_ada", "ada")).body.items).toHaveLength(3);
+  });
+
+  it.each([
+    ["limit", "0", 0],
+    ["limit", "501", 501],
+    ["limit", "-1", -1],
+    ["limit", "1.5", "1.5"],
+    ["limit", "", ""],
+    ["limit", "ten", "ten"],
+    ["offset", "-1", -1],
+    ["offset", "1e3", "1e3"],
+  ])("8 G08 %s=%s is 422", async (field, text, value) => {
+    const { status, body } = await list(`?${field}=${text}`);
+    expect([status, body.error.code, body.error.details]).toEqual([422, "INVALID_INPUT", { field, value }]);
+  });
+
+  it("8 the smallest and the largest page are accepted", async () => {
+    expect((await list("?limit=1")).body.items).toHaveLength(1);
+    expect((await list("?limit=500")).body.items).toHaveLength(450);
+  });
+
+  it("G08 out_of_range_limits clamp moves page sizes and offsets into their bounds", async () => {
+    await api.close();
+    api = await startReference({ settings: { out_of_range_limits: "clamp" } });
+    expect((await list("?limit=9999&offset=-5")).body).toMatchObject({ limit: 500, offset: 0 });
+    expect((await list("?limit=0")).body.limit).toBe(1);
+    const huge = (await list(`?limit=${"9".repeat(20)}&offset=-${"9".repeat(20)}`)).body;
+    expect(huge).toMatchObject({ limit: 500, offset: 0 });
+    expect((await list("?limit=abc")).status).toBe(422);
+  });
+
+  it.each([
+    ["unknown", "mcoll_none", "dan", "org_acme"],
+    ["another member's", "mcoll_ada", "dan", "org_acme"],
+    ["in an unknown organization", "mcoll_focus", "dan", "org_nowhere"],
+    ["in a foreign organization", "mcoll_focus", "dan", "org_globex"],
+    ["seen from outside", "mcoll_focus", "eve", "org_acme"],
+    ["not the owner's, for an admin", "mcoll_focus", "ben", "org_acme"],
+  ] as const)("4.4 G03 a collection that is %s is 404 with its id", async (_why, id, who, organization) => {
+    const { status, body } = await list("", id, who, organization);
+    expect([status, body.error.code, body.error.details]).toEqual([
+      404,
+      "RESOURCE_NOT_FOUND",
+      { collection_id: id },
+    ]);
+  });
+
+  it("4.4 an owner who is no member any more sees it no longer; without credentials it is 401", async () => {
+    stateRules(api, "users").patch("usr_dan", { memberships: {} });
+    expect((await list()).status).toBe(404);
+    const path = "/v1/music/org_acme/collections/mcoll_focus/tracks";
+    const { status, body } = await api.call(undefined, "GET", path);
+    expect([status, body.error.code]).toEqual([401, "AUTHENTICATION_REQUIRED"]);
+  });
+
+  it("G08 malformed ids in the path are 422", async () => {
+    expect((await list("", "focus")).body.error.details).toEqual({ field: "collection_id", value: "focus" });
+    expect((await list("", "mcoll_focus", "dan", "acme")).body.error.details).toEqual({
+      field: "organization_id",
+      value: "acme",
+    });
+  });
+});
+
+describe("state rules of collections and tracks", () => {
+  const tracks = () => stateRules(api, "tracks");
+  const order = async () => ids((await list("", "mcoll_ada", "ada")).body);
+
+  it("2.3 positions stay 0, 1, 2 … when a track is inserted, moved or removed", async () => {
+    const [a, b, c] = (await order()) as [string, string, string];
+    tracks().post({ track_id: "mtrack_new", collection_id: "mcoll_ada", position: 1 });
+    expect(await order()).toEqual([a, "mtrack_new", b, c]);
+    tracks().post({ track_id: "mtrack_end", collection_id: "mcoll_ada" });
+    tracks().patch(a, { position: 3 });
+    expect(await order()).toEqual(["mtrack_new", b, c, a, "mtrack_end"]);
+    tracks().remove(b);
+    expect(await order()).toEqual(["mtrack_new", c, a, "mtrack_end"]);
+    const { body } = await list("", "mcoll_ada", "ada");
+    expect(body.items.map(({ position }: { position: number }) => position)).toEqual([0, 1, 2, 3]);
+  });
+
+  it("2.3 a position behind the end and an unknown collection are refused", () => {
+    const refused = (field: string) =>
+      expect.objectContaining({ details: expect.objectContaining({ field }) });
+    expect(() => tracks().post({ collection_id: "mcoll_ada", position: 4 })).toThrow(refused("position"));
+    expect(() => tracks().patch("mtrack_ada_0001", { position: 3 })).toThrow(refused("position"));
+    expect(() => tracks().post({ collection_id: "mcoll_none" })).toThrow(refused("collection_id"));
+  });
+
+  it("interfaces 4: a collection goes with its tracks", async () => {
+    stateRules(api, "music_collections").remove("mcoll_ada");
+    expect((await list("", "mcoll_ada", "ada")).status).toBe(404);
+    expect(tracks().size()).toBe(450);
+  });
+});

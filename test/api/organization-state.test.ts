@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { exportRows } from "../support/audit-rows.ts";
+import { type Api, EPOCH, startReference } from "../support/harness.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const state = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
+
+it("interfaces 4: an organization that was just made, and has no members, takes records of every kind", async () => {
+  const organization_id = (await state("POST", "organizations", {})).body.id;
+  const kinds = { files: "created_by", meeting_sessions: "owner_id", transcriptions: "owner_id" };
+  for (const [name, owner] of Object.entries({
+    ...kinds,
+    threads: "owner_id",
+    music_collections: "owner_id",
+  })) {
+    const made = await state("POST", name, { organization_id });
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject({ organization_id, [owner]: "usr_ada" });
+  }
+});
+
+it.each([
+  ["organizations", {}, { type: "company", plan: "standard", rate_limit: null }],
+  ["users", {}, { account: "active", verified: false, created_at: EPOCH }],
+  ["api_keys", {}, { revoked: false, expires_at: null }],
+  ["departments", {}, { organization_id: "org_acme", parent_id: null, depth: 0, created_by: "usr_ada" }],
+  ["music_collections", {}, { organization_id: "org_acme", owner_id: "usr_ada", created_at: EPOCH }],
+  ["tracks", { collection_id: "mcoll_ada" }, { position: 3, added_at: EPOCH }],
+  ["auth_configs", {}, { organization_id: "org_acme", created_at: EPOCH }],
+  ["audit_logs", {}, { organization_id: "org_acme", actor_id: "usr_ada", timestamp: EPOCH }],
+])("interfaces 4: POST fills in what a record of %s leaves out", async (name, given, expected) => {
+  const created = await state("POST", name, given);
+  expect(created.status, created.text).toBe(201);
+  expect(created.body).toMatchObject(expected);
+  const id = created.body.id ?? created.body.track_id;
+  const found = await state("GET", `${name}/${id}`);
+  expect(found.body).toEqual(created.body);
+  expect((await state("DELETE", `${name}/${id}`)).status).toBe(204);
+  expect((await state("GET", `${name}/${id}`)).status).toBe(404);
+});
+
+it.each([
+  ["organizations", 4],
+  ["users", 9],
+  ["api_keys", 12],
+  ["departments", 8],
+  ["music_collections", 3],
+  ["tracks", 453],
+  ["auth_configs", 3],
+  ["audit_logs", 12_400],
+])("reference world: %s holds %i records", async (name, total) => {
+  expect((await state("GET", `${name}?limit=1`)).body.total).toBe(total);
+});
+
+it("3.5 interfaces 4: a cycle by PATCH is 422 and names parent_id", async () => {
+  const answer = await state("PATCH", "departments/dept_eng", { parent_id: "dept_infra" });
+  expect(answer.status).toBe(422);
+  expect(answer.headers.get("content-type")).toContain("application/problem+json");
+  expect(answer.text).toContain("parent_id");
+});
+
+it("G31 interfaces 4: ?actor= is the audited actor, ?silent=true writes nothing", async () => {
+  await state("PATCH", "departments/dept_ml?actor=usr_ben", { name: "AI" });
+  await state("PATCH", "departments/dept_ml?silent=true", { name: "Robots" });
+  const rows = await exportRows(api, "?department_id=dept_ml&from_date=2026-03-15T12:00:00Z");
+  expect(
+    rows.map((row) => [row["Action"], row["Actor Name"], row["Previous Value"], row["New Value"]]),
+  ).toEqual([["updated", "Ben Castro", '{"name":"ML"}', '{"name":"AI"}']]);
+});
+
+it("2.15 a key that is given is kept and works; one in use is refused without telling it", async () => {
+  const key = `ak_${"k".repeat(39)}`;
+  const created = await state("POST", "api_keys", { id: "apikey_new", user_id: "usr_dan", key });
+  expect([created.status, created.body.id, created.body.key]).toEqual([201, "apikey_new", key]);
+  const path = "/v1/music/org_acme/collections/mcoll_empty/tracks";
+  expect((await api.call(undefined, "GET", path, undefined, { "api-key": key })).status).toBe(200);
+  const again = await state("POST", "api_keys", { user_id: "usr_ada", key });
+  expect(again.status).toBe(422);
+  expect(again.text).not.toContain(key);
+});
+
+it("7.1 7.2 7.3 a missing credential is refused in the envelope of each operation", async () => {
+  const inA = await api.call(undefined, "GET", "/v1/admin/connector/auth-configs");
+  const inB = await api.call(undefined, "DELETE", "/v1/threads/thread_welcome");
+  const inC = await api.call(undefined, "POST", "/v1/auth/token");
+  expect([inA.status, inB.status, inC.status]).toEqual([401, 401, 401]);
+  expect(inA.body.error).toMatchObject({ code: "AUTHENTICATION_REQUIRED", type: "authentication_error" });
+  expect(inB.body).toEqual({
+    error: { message: expect.any(String), type: "authentication_error", code: "missing_authentication" },
+  });
+  expect(inC.body).toEqual({
+    detail: expect.any(String),
+    status_code: 401,
+    error_type: "AuthenticationError",
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { decisionOf, frame, REPARENT, TO_OPS } from "../support/frame.ts";
+import { EPOCH, KEYS, type Who } from "../support/harness.ts";
+
+const api = frame();
+const { configs, limitTo, restart } = api;
+
+describe("section 8: rate limits", () => {
+  const limitOf = async (who: Who) => (await configs({}, who)).headers.get("x-ratelimit-limit");
+
+  it("8 the plan of the key's organization decides: premium, standard, enterprise", async () => {
+    expect([await limitOf("ada"), await limitOf("eve"), await limitOf("ivan")]).toEqual([
+      "1000",
+      "100",
+      "5000",
+    ]);
+  });
+
+  it("8 G07 both header families, on refusals too", async () => {
+    await api.advance(19_000);
+    const answer = await configs({}, "dan");
+    expect(answer.status).toBe(403);
+    const reset = Date.parse(EPOCH) / 1000 + 60;
+    expect(
+      Object.fromEntries([...answer.headers].filter(([name]) => name.startsWith("x-ratelimit"))),
+    ).toEqual({
+      "x-ratelimit-limit": "1000",
+      "x-ratelimit-remaining": "999",
+      "x-ratelimit-reset": String(reset),
+      "x-ratelimit-limit-requests": "1000",
+      "x-ratelimit-remaining-requests": "999",
+      "x-ratelimit-reset-requests": "41s",
+      "x-ratelimit-limit-tokens": "1000000",
+      "x-ratelimit-remaining-tokens": "1000000",
+      "x-ratelimit-reset-tokens": "41s",
+    });
+  });
+
+  it("G07 a whole window is written 1m0s", async () => {
+    expect((await configs({}, "ada")).headers.get("x-ratelimit-reset-requests")).toBe("1m0s");
+  });
+
+  it.each([
+    ["plain", true, false],
+    ["alternative", false, true],
+  ] as const)("G07 rate_headers %s sends one family", async (rate_headers, plain, alternative) => {
+    await restart({ rate_headers });
+    const { headers } = await configs({}, "ada");
+    expect(headers.has("x-ratelimit-limit")).toBe(plain);
+    expect(headers.has("x-ratelimit-remaining-tokens")).toBe(alternative);
+  });
+
+  it("G05 the request over the limit is 429 with details and Retry-After, in its envelope", async () => {
+    limitTo("org_globex", 3);
+    await api.advance(30_000);
+    const remaining = [];
+    for (let sent = 0; sent < 3; sent++) {
+      remaining.push((await configs({}, "eve")).headers.get("x-ratelimit-remaining"));
+    }
+    expect(remaining).toEqual(["2", "1", "0"]);
+    const answer = await configs({}, "eve");
+    expect(answer.status).toBe(429);
+    expect(answer.body.error).toMatchObject({
+      code: "RATE_LIMIT_EXCEEDED",
+      type: "client_error",
+      details: { limit: 3, window_seconds: 60, retry_after_seconds: 30 },
+    });
+    expect(answer.headers.get("retry-after")).toBe("30");
+    expect(answer.headers.get("x-ratelimit-remaining")).toBe("0");
+    expect(decisionOf(answer)).toBe("rate-limit");
+  });
+
+  it("G07 windows are minutes of the sandbox's clock: the next one is fresh", async () => {
+    limitTo("org_globex", 1);
+    await api.advance(59_000);
+    expect((await configs({}, "eve")).status).toBe(200);
+    expect((await configs({}, "eve")).headers.get("retry-after")).toBe("1");
+    await api.advance(999);
+    expect((await configs({}, "eve")).status).toBe(429);
+    await api.advance(1);
+    expect((await configs({}, "eve")).status).toBe(200);
+    expect((await configs({}, "eve")).headers.get("retry-after")).toBe("60");
+  });
+
+  it("G07 counts per key, and a session token on its key", async () => {
+    limitTo("org_acme", 3);
+    const { body } = await api.call("ada", "POST", "/v1/auth/token");
+    const bearer = { authorization: `Bearer ${body.access_token}` };
+    const remaining = async (headers: Record<string, string>) =>
+      (await configs(headers)).headers.get("x-ratelimit-remaining");
+    expect(await remaining(bearer)).toBe("1");
+    expect(await remaining({ "api-key": KEYS.ci })).toBe("2");
+    expect(await remaining({ "api-key": KEYS.ada })).toBe("0");
+    expect((await configs(bearer)).status).toBe(429);
+    expect(await remaining({ "api-key": KEYS.ben })).toBe("2");
+  });
+
+  it("G04 requests refused by validation and access count, those without credentials do not", async () => {
+    await configs();
+    await api.call("ada", "POST", REPARENT, "{", { "content-type": "application/json" });
+    await api.call("ada", "POST", REPARENT, { new_parent_id: 1 });
+    await api.call("ada", "POST", REPARENT.replace("dept_ml", "dept_none"), TO_OPS);
+    expect((await configs({}, "ada")).headers.get("x-ratelimit-remaining")).toBe("996");
+  });
+
+  it("8 a reset opens fresh windows", async () => {
+    limitTo("org_globex", 1);
+    await configs({}, "eve");
+    api.understudy.sandboxes.get("default")!.reset();
+    expect((await configs({}, "eve")).headers.get("x-ratelimit-remaining")).toBe("99");
+  });
+
+  it("8 sandboxes count apart", async () => {
+    api.understudy.sandboxes.create({ name: "other", clock: { mode: "frozen", now: Date.parse(EPOCH) } });
+    await configs({}, "eve");
+    const { headers } = await configs({ "x-sandbox": "other" }, "eve");
+    expect(headers.get("x-ratelimit-remaining")).toBe("99");
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { frame, REPARENT, TO_OPS } from "../support/frame.ts";
+
+const api = frame();
+const { configs, restart } = api;
+
+describe("section 9: response headers", () => {
+  it("9 every answer carries version, request id, processing time and organization", async () => {
+    for (const answer of [
+      await configs({}, "ada"),
+      await configs({}, "dan"),
+      await configs(),
+      await api.call("ada", "GET", "/v1/nothing"),
+    ]) {
+      expect(answer.headers.get("service-api-version")).toMatch(/^\d{4}-\d\d-\d\d$/);
+      expect(answer.headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{16}$/);
+      expect(answer.headers.get("service-processing-ms")).toMatch(/^\d+$/);
+    }
+  });
+
+  it("9 request ids are unique, and the same for the same seed and request", async () => {
+    const ids = async () => {
+      const found = [];
+      for (let sent = 0; sent < 20; sent++) found.push((await configs()).headers.get("x-request-id"));
+      return found;
+    };
+    const first = await ids();
+    expect(new Set(first).size).toBe(20);
+    await restart({});
+    expect(await ids()).toEqual(first);
+  });
+
+  it("G32 service-organization is that of the path, else the key's current one", async () => {
+    const path = "/v1/organizations/org_globex/departments/dept_globex/reparent";
+    const foreign = await api.call("ada", "POST", path, TO_OPS);
+    expect(foreign.status).toBe(403);
+    expect(foreign.headers.get("service-organization")).toBe("org_globex");
+    expect((await configs({}, "ada")).headers.get("service-organization")).toBe("org_acme");
+    expect((await configs({}, "hana")).headers.get("service-organization")).toBe("org_initech");
+  });
+
+  it("9 a hostile organization in the path cannot break the headers", async () => {
+    const answer = await api.call(
+      "ada",
+      "POST",
+      "/v1/organizations/org_%0d%0aevil:%20yes%e2%82%ac/departments/dept_ml/reparent",
+      TO_OPS,
+    );
+    expect(answer.status).toBe(422);
+    expect(answer.headers.get("evil")).toBeNull();
+  });
+});
+
+describe("G30: browsers", () => {
+  const preflight = (origin: string) =>
+    api.call(undefined, "OPTIONS", REPARENT, undefined, {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "api-key,content-type",
+    });
+
+  it.each(["http://localhost:5173", "http://127.0.0.1:3000", "https://localhost", "http://[::1]:8080"])(
+    "G30 a preflight from %s is answered",
+    async (origin) => {
+      const { status, headers } = await preflight(origin);
+      expect(status).toBe(204);
+      expect(headers.get("access-control-allow-origin")).toBe(origin);
+      const allowed = headers.get("access-control-allow-headers")!.toLowerCase().split(", ");
+      for (const name of [
+        "api-key",
+        "x-api-key",
+        "authorization",
+        "content-type",
+        "x-sandbox",
+        "x-sandbox-fault",
+      ])
+        expect(allowed).toContain(name);
+      expect(headers.get("access-control-allow-methods")).toContain("DELETE");
+    },
+  );
+
+  it.each(["https://evil.test", "http://localhost.evil.test", "http://127.0.0.1.evil.test", "null"])(
+    "G30 %s is not let in",
+    async (origin) => {
+      expect((await preflight(origin)).headers.get("access-control-allow-origin")).toBeNull();
+      const answer = await configs({ origin }, "ada");
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      expect(answer.headers.get("vary")).toContain("Origin");
+    },
+  );
+
+  it("G30 cors_origins lets further origins in", async () => {
+    await restart({ cors_origins: ["https://app.example.test"] });
+    const { headers } = await configs({ origin: "https://app.example.test" }, "ada");
+    expect(headers.get("access-control-allow-origin")).toBe("https://app.example.test");
+    expect((await preflight("https://app.example.test")).status).toBe(204);
+    const other = await configs({ origin: "https://other.example.test" }, "ada");
+    expect(other.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("G30 exposes the headers of sections 8 and 9 on answers and refusals alike", async () => {
+    for (const who of ["ada", "dan", undefined] as const) {
+      const { headers } = await configs({ origin: "http://localhost:5173" }, who);
+      const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");
+      for (const name of [
+        "x-ratelimit-remaining",
+        "x-ratelimit-reset-tokens",
+        "service-api-version",
+        "service-organization",
+        "service-processing-ms",
+        "x-request-id",
+        "retry-after",
+        "etag",
+        "content-disposition",
+        "x-sandbox-decision",
+      ])
+        expect(exposed).toContain(name);
+    }
+  });
+});

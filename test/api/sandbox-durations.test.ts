@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Settings } from "../../src/contract/settings.ts";
+import { storeFiles } from "../../src/resources/vector-stores/schema.ts";
+import { type Api, EPOCH, startReference } from "../support/harness.ts";
+
+const STATUS = "/v1/organizations/org_acme/stores/vs_handbook/files/file_policies/status";
+const JOB = "/v1/organizations/org_acme/knowledge/connectors/jobs/job_sync_running";
+const CLOCK = { mode: "frozen", now: EPOCH };
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+/** A sandbox of its own; resolves with what calls its state and its emulated API. */
+async function sandbox(settings: Partial<Settings>, more: object = {}) {
+  const made = await api.call(undefined, "POST", "/_control/sandboxes", { clock: CLOCK, settings, ...more });
+  expect(made.status, made.text).toBe(201);
+  const name: string = made.body.name;
+  const control = `/_control/sandboxes/${name}`;
+  const ok = async (method: string, path: string, body?: unknown) => {
+    const answer = await api.call(path.startsWith("/v1") ? "dan" : undefined, method, path, body, {
+      "x-sandbox": name,
+    });
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return answer.body;
+  };
+  return {
+    name,
+    ok,
+    state: (method: string, path: string, body?: unknown) => ok(method, `${control}/state/${path}`, body),
+    advance: (by: string) => ok("POST", `${control}/clock/advance`, { by }),
+    control: (method: string, path: string, body?: unknown) => ok(method, control + path, body),
+  };
+}
+
+describe("state calls follow the sandbox's own settings", () => {
+  it("G11 a file that a state call puts into a store is processed for processing_seconds", async () => {
+    const { state, advance } = await sandbox({ processing_seconds: 600 });
+    await state("POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" });
+    await advance("300s");
+    expect(await state("GET", "store_files/vs_empty:file_loose")).toMatchObject({
+      status: "processing",
+      progress_percent: 50,
+    });
+    await advance("300s");
+    expect(await state("GET", "store_files/vs_empty:file_loose")).toMatchObject({ status: "completed" });
+  });
+
+  it("G11 a file that a state call sets back is processed for as long as the setting says then", async () => {
+    const { state, advance, control } = await sandbox({});
+    await control("PATCH", "", { settings: { processing_seconds: 200 } });
+    await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
+    await advance("100s");
+    expect(await state("GET", "store_files/vs_handbook:file_handbook")).toMatchObject({
+      status: "processing",
+      progress_percent: 50,
+    });
+  });
+
+  it("G14 a job that a state call starts or sets back runs for connector_job_seconds", async () => {
+    const { state, advance } = await sandbox({ connector_job_seconds: 300 });
+    const { job_id } = await state("POST", "connector_jobs", {
+      connection_id: "conn_wiki",
+      job_type: "sync",
+    });
+    await state("PATCH", "connector_jobs/job_reset_failed", { status: "running" });
+    await advance("299s");
+    expect((await state("GET", `connector_jobs/${job_id}`)).status).toBe("running");
+    expect((await state("GET", "connector_jobs/job_reset_failed")).status).toBe("running");
+    await advance("1s");
+    expect(await state("GET", `connector_jobs/${job_id}`)).toMatchObject({
+      status: "succeeded",
+      duration: 300,
+    });
+    expect((await state("GET", "connector_jobs/job_reset_failed")).status).toBe("succeeded");
+  });
+});
+
+describe("what a fixture has under way follows the sandbox's own settings", () => {
+  it("G11 longer processing: the file of the fixture is less far, and ends later", async () => {
+    const { ok, advance } = await sandbox({ processing_seconds: 270 });
+    expect(await ok("GET", STATUS)).toMatchObject({ status: "processing", progress_percent: 10 });
+    await advance("242s");
+    expect((await ok("GET", STATUS)).status).toBe("processing");
+    await advance("1s");
+    expect(await ok("GET", STATUS)).toMatchObject({
+      status: "completed",
+      completed_at: "2026-03-15T12:04:03.000Z",
+    });
+  });
+
+  it("G11 shorter processing: it had ended before the first day, at its own time", async () => {
+    const { ok } = await sandbox({ processing_seconds: 10 });
+    expect(await ok("GET", STATUS)).toMatchObject({
+      status: "completed",
+      completed_at: "2026-03-15T11:59:43.000Z",
+    });
+  });
+
+  it("G14 job_sync_running runs for connector_job_seconds, then succeeds", async () => {
+    const { ok, advance } = await sandbox({ connector_job_seconds: 40 });
+    await advance("29s");
+    expect((await ok("GET", JOB)).status).toBe("running");
+    await advance("1s");
+    expect(await ok("GET", JOB)).toMatchObject({ status: "succeeded", duration: 40 });
+  });
+
+  it("G14 a job and a file that name no start are under way whatever the settings", async () => {
+    const fixture = {
+      extends: "reference",
+      connector_jobs: [
+        { job_id: "job_own", connection_id: "conn_wiki", job_type: "reset", status: "running" },
+      ],
+      vector_stores: [{ id: "vs_empty", files: [{ file_id: "file_loose", status: "processing" }] }],
+    };
+    for (const seconds of [2, 60, 86_400]) {
+      const settings = { connector_job_seconds: seconds, processing_seconds: seconds };
+      const { state } = await sandbox(settings, { fixture });
+      expect((await state("GET", "connector_jobs/job_own")).status).toBe("running");
+      expect((await state("GET", "store_files/vs_empty:file_loose")).status).toBe("processing");
+    }
+  });
+
+  it("G11 G14 a reset begins with the settings of that moment; a fork and a snapshot keep their times", async () => {
+    const { name, ok, advance, control } = await sandbox({ connector_job_seconds: 40 });
+    await control("POST", "/snapshots", { name: "early" });
+    await control("PATCH", "", { settings: { connector_job_seconds: 100 } });
+    await ok("POST", `/_control/sandboxes/${name}/fork`, { name: "second" });
+    await control("POST", "/reset");
+    await advance("89s");
+    expect((await ok("GET", JOB)).status).toBe("running");
+    await control("POST", "/snapshots/early/restore");
+    await advance("30s");
+    expect((await ok("GET", JOB)).status).toBe("succeeded");
+    await ok("POST", "/_control/sandboxes/second/clock/advance", { by: "30s" });
+    const forked = await api.call("dan", "GET", JOB, undefined, { "x-sandbox": "second" });
+    expect(forked.body).toMatchObject({ status: "succeeded", duration: 40 });
+  });
+
+  it("design 4 sandboxes share what does not follow from their settings, by reference", async () => {
+    const { sandboxes } = api.understudy;
+    const root = (name: string) => sandboxes.get(name)!.world.root;
+    const first = (await sandbox({ processing_seconds: 500 })).name;
+    const second = (await sandbox({ processing_seconds: 500, journal_limit: 7 })).name;
+    const plain = (await sandbox({ journal_limit: 7 })).name;
+    expect(root(plain)).toBe(root("default"));
+    expect(root(second).tables[storeFiles.name]).toBe(root(first).tables[storeFiles.name]);
+    expect(root(first).tables["departments"]).toBe(root("default").tables["departments"]);
+    expect(root(first).tables[storeFiles.name]).not.toBe(root("default").tables[storeFiles.name]);
+  });
+
+  it("interfaces 2 a sandbox with durations of its own comes back from disk as it was", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "understudy-test-"));
+    const persist = { folder, durable: false };
+    await api.close();
+    try {
+      const settings = { connector_job_seconds: 40 };
+      api = await startReference({ persist, settings });
+      await api.call(undefined, "PATCH", "/_control/sandboxes/default", {
+        settings: { connector_job_seconds: 1 },
+      });
+      await api.close();
+      api = await startReference({ persist, settings: {} });
+      await api.advance(29_000);
+      expect((await api.call("dan", "GET", JOB)).body.status).toBe("running");
+      await api.advance(1000);
+      expect((await api.call("dan", "GET", JOB)).body.status).toBe("succeeded");
+    } finally {
+      await api.close();
+      rmSync(folder, { recursive: true, force: true });
+      api = await startReference();
+    }
+  });
+});

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { files } from "../../src/resources/files/schema.ts";
+import { emittedEvents } from "../support/emitted-events.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { expectInvalid, fileForm, privateTemporaryFolder, sendAndLeave } from "../support/upload-setup.ts";
+
+const FILES = "/v1/organizations/org_acme/files";
+
+let api: Api;
+let temporary: ReturnType<typeof privateTemporaryFolder>;
+beforeEach(async () => {
+  temporary = privateTemporaryFolder();
+  api = await startReference();
+});
+afterEach(async () => {
+  await api.close();
+  temporary.remove();
+});
+
+const upload = (form: FormData) => api.call("dan", "POST", `${FILES}/upload`, form);
+
+describe("4.6 simple upload", () => {
+  it("4.6 G13 answers 201 with the file object, and emits file.uploaded", async () => {
+    const events = emittedEvents(api);
+    const answer = await upload(
+      fileForm("# Häuser\n\nDie Brücke.", { name: "Übersicht 日本.md", type: "text/markdown" }),
+    );
+    expect(answer.status, answer.text).toBe(201);
+    const file = answer.body;
+    expect(file).toMatchObject({
+      object: "file",
+      filename: "Übersicht 日本.md",
+      mime_type: "text/markdown",
+      file_size: 23,
+      organization_id: "org_acme",
+      status: "uploaded",
+      created_by: "usr_dan",
+    });
+    const { id, ...rest } = file;
+    expect(events).toEqual([
+      { event: "file.uploaded", organization_id: "org_acme", data: { file_id: id, ...rest } },
+    ]);
+    expect(temporary.files()).toEqual([]);
+  });
+
+  it("G13 what a client calls a file is never a path", async () => {
+    const answer = await upload(fileForm("x", { name: "../../../../etc/passwd" }));
+    expect(answer.status).toBe(201);
+    expect(answer.body.gcs_path).not.toContain("..");
+    expect(temporary.files()).toEqual([]);
+  });
+
+  it("G13 a file of 100 x 2^20 bytes is 413, one byte less is taken", async () => {
+    const most = 100 * 1024 * 1024 - 1;
+    const tooLarge = await upload(fileForm(new Uint8Array(most + 1), { type: "application/octet-stream" }));
+    expect([tooLarge.status, tooLarge.body.error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+    expect(tooLarge.body.error.details).toEqual({ field: "file", limit_bytes: most });
+    const taken = await upload(fileForm(new Uint8Array(most), { type: "application/octet-stream" }));
+    expect([taken.status, taken.body.file_size]).toEqual([201, most]);
+    expect(temporary.files()).toEqual([]);
+  }, 60_000);
+
+  it("G09 forms that are none, have no file, or have it twice are refused and leave nothing", async () => {
+    const send = (body: string, type: string) =>
+      api.call("dan", "POST", `${FILES}/upload`, body, { "content-type": type });
+    const multipart = 'multipart/form-data; boundary="x"';
+    const part = (name: string, tail: string) =>
+      `--x\r\ncontent-disposition: form-data; name="${name}"${tail}`;
+    expect((await send("{}", "application/json")).status).toBe(415);
+    expectInvalid(await send("whatever", "multipart/form-data"), "body");
+    expectInvalid(await send("--y\r\n\r\n--y--", multipart), "body");
+    expectInvalid(await send(part("file", '; filename="a"\r\n\r\nhalf'), multipart), "body");
+    expectInvalid(await upload(new FormData()), "file", null);
+    expectInvalid(await send(`${part("file", "\r\n\r\ntext")}\r\n--x--\r\n`, multipart), "file", "text");
+    const twice = fileForm("a");
+    twice.append("file", new Blob(["b"]), "b.txt");
+    expectInvalid(await upload(twice), "file", "b.txt");
+    const many = fileForm("a");
+    for (let i = 0; i < 200; i++) many.append(`field${i}`, "x");
+    expect((await upload(many)).status).toBe(413);
+    const gigantic = fileForm("a");
+    gigantic.append("note", "x".repeat(1_100_000));
+    expect((await upload(gigantic)).status).toBe(413);
+    expect(temporary.files()).toEqual([]);
+  });
+
+  it("G13 a name or type that no file object could carry is 422, the longest name is taken", async () => {
+    const named = (name: string, type = "text/plain") => upload(fileForm("x", { name, type }));
+    const longest = await named("n".repeat(1024));
+    expect([longest.status, longest.body.filename.length]).toEqual([201, 1024]);
+    for (const name of ["n".repeat(1025), `${"n".repeat(10_000)}.txt`]) {
+      expectInvalid(await named(name), "file", name);
+    }
+    for (const type of ["text/*", "te~xt/plain", "text/a%b", `text/${"x".repeat(300)}`]) {
+      const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\ncontent-type: ${type}\r\n\r\nx\r\n--x--\r\n`;
+      const headers = { "content-type": "multipart/form-data; boundary=x" };
+      expectInvalid(await api.call("dan", "POST", `${FILES}/upload`, body, headers), "file", type);
+    }
+    expect(temporary.files()).toEqual([]);
+  });
+
+  it("G13 an input nobody chose a file for, and a path that names none, count as not sent", async () => {
+    for (const name of ["", "/", "dir/", "..", "."]) {
+      const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n\r\n--x--\r\n`;
+      const headers = { "content-type": "multipart/form-data; boundary=x" };
+      expectInvalid(await api.call("dan", "POST", `${FILES}/upload`, body, headers), "file", null);
+    }
+    expect(temporary.files()).toEqual([]);
+  });
+
+  it("G09 an unknown part is ignored with a warning, or refused by setting", async () => {
+    const form = fileForm("a");
+    form.append("thumbnail", new Blob(["b"]), "b.png");
+    expect((await upload(form)).status).toBe(201);
+    const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
+    expect(entry!.warnings.join()).toContain("thumbnail");
+    api.understudy.sandboxes.get("default")!.configure({ unknown_fields: "reject" });
+    const again = fileForm("a");
+    again.append("thumbnail", new Blob(["b"]), "b.png");
+    expectInvalid(await upload(again), "thumbnail");
+  });
+
+  it("4.6 a client that leaves at any byte leaves nothing behind", async () => {
+    const body = Buffer.from(
+      '--x\r\ncontent-disposition: form-data; name="note"\r\n\r\nhello\r\n' +
+        `--x\r\ncontent-disposition: form-data; name="file"; filename="a.bin"\r\ncontent-type: application/octet-stream\r\n\r\n${"z".repeat(300)}\r\n--x--\r\n`,
+    );
+    const headers = {
+      "api-key": KEYS.dan,
+      "content-type": "multipart/form-data; boundary=x",
+      "content-length": body.length,
+    };
+    const before = counted();
+    for (let sent = 0; sent < body.length; sent += 17) {
+      await sendAndLeave(`${api.url}${FILES}/upload`, { method: "POST", headers }, body.subarray(0, sent));
+    }
+    await vi.waitFor(() => expect(temporary.entries().flatMap(() => temporary.files())).toEqual([]), 5000);
+    expect(counted()).toBe(before);
+    const whole = await fetch(`${api.url}${FILES}/upload`, {
+      method: "POST",
+      headers: { "api-key": KEYS.dan, "content-type": headers["content-type"] },
+      body: new Uint8Array(body),
+    });
+    expect(whole.status).toBe(201);
+    expect(counted()).toBe(before + 1);
+  });
+
+  function counted(): number {
+    return api.understudy.sandboxes.get("default")!.world.read().all(files).size;
+  }
+});

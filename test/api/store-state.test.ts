@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { auditLogs } from "../../src/resources/audit-logs/schema.ts";
+import { storeFiles } from "../../src/resources/vector-stores/schema.ts";
+import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
+import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
+
+const STORES = "/v1/organizations/org_acme/stores";
+const STATE = "/_control/sandboxes/default/state";
+
+let api: Api;
+let emitted: Emitted[];
+beforeEach(async () => {
+  api = await startReference();
+  emitted = emittedEvents(api);
+});
+afterEach(() => api.close());
+
+const status = (file_id: string, { store = "vs_handbook", who = "dan" as Who } = {}) =>
+  api.call(who, "GET", `${STORES}/${store}/files/${file_id}/status`);
+const state = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `${STATE}/${path}`, body);
+const fileEvents = () => emitted.filter(({ event }) => event === "file.processed");
+
+function expectRefusal(answer: Answered, code: number, name: string, details: object): void {
+  expect(answer.status, answer.text).toBe(code);
+  expect(answer.body.error).toMatchObject({ code: name, details });
+}
+
+describe("interfaces 4: state calls on stores", () => {
+  const row = "store_files/vs_handbook:file_policies";
+
+  it("interfaces 4: store_files show the progress of this moment and nothing of the server's own", async () => {
+    await api.advance(3_000);
+    expect((await state("GET", row)).body).toEqual({
+      id: "vs_handbook:file_policies",
+      store_id: "vs_handbook",
+      file_id: "file_policies",
+      status: "processing",
+      progress_percent: 50,
+      current_step: "embedding",
+      error_message: null,
+      started_at: "2026-03-15T11:59:33.000Z",
+      completed_at: null,
+    });
+    expect((await state("GET", "store_files")).body.total).toBe(3);
+    expect((await state("GET", "store_files?status=failed")).body.items[0].file_id).toBe("file_broken");
+  });
+
+  it("G11 PATCH to failed keeps the progress reached and stops the clock's work", async () => {
+    const { status: code, body } = await state("PATCH", row, {
+      status: "failed",
+      error_message: "disk on fire",
+    });
+    expect(code).toBe(200);
+    expect(body).toMatchObject({
+      status: "failed",
+      progress_percent: 45,
+      current_step: null,
+      error_message: "disk on fire",
+      completed_at: "2026-03-15T12:00:00.000Z",
+    });
+    await api.advance(60_000);
+    expect((await status("file_policies")).body.status).toBe("failed");
+    expect(fileEvents()).toEqual([]);
+  });
+
+  it("G11 PATCH to completed emits file.processed, unless it is silent", async () => {
+    const { body } = await state("PATCH", row, { status: "completed" });
+    expect(body).toMatchObject({ status: "completed", progress_percent: 100, current_step: null });
+    expect(fileEvents()).toHaveLength(1);
+    await state("PATCH", row, { status: "completed" });
+    expect(fileEvents()).toHaveLength(1);
+    await state("PATCH", "store_files/vs_handbook:file_broken?silent=true", { status: "completed" });
+    expect(fileEvents()).toHaveLength(1);
+    expect((await status("file_broken")).body).toMatchObject({ status: "completed", error_message: null });
+  });
+
+  it("G11 PATCH back to processing starts anew; a given progress is where it goes on from", async () => {
+    const again = await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
+    expect(again.body).toMatchObject({
+      status: "processing",
+      progress_percent: 0,
+      current_step: "parsing",
+      started_at: "2026-03-15T12:00:00.000Z",
+      completed_at: null,
+    });
+    const moved = await state("PATCH", row, { progress_percent: 90 });
+    expect(moved.body).toMatchObject({ progress_percent: 90, current_step: "embedding" });
+    await api.advance(6_000);
+    expect((await status("file_policies")).body.status).toBe("completed");
+    expect((await status("file_handbook")).body.progress_percent).toBe(10);
+  });
+
+  it("interfaces 4: POST puts a file into a store in any state, and a reference to nothing is 422", async () => {
+    const made = await state("POST", "store_files", {
+      store_id: "vs_empty",
+      file_id: "file_loose",
+      status: "failed",
+      progress_percent: 33,
+    });
+    expect(made.status, made.text).toBe(201);
+    expect(made.body).toMatchObject({ id: "vs_empty:file_loose", progress_percent: 33, current_step: null });
+    expect((await status("file_loose", { store: "vs_empty" })).body.error_message).toBeTruthy();
+    const twice = await state("POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" });
+    expect(twice.status).toBe(409);
+    for (const [field, body] of [
+      ["store_id", { store_id: "vs_none", file_id: "file_loose" }],
+      ["file_id", { store_id: "vs_empty", file_id: "file_none" }],
+    ] as const) {
+      const answer = await state("POST", "store_files", body);
+      expect([answer.status, answer.text.includes(field)]).toEqual([422, true]);
+    }
+    const moved = await state("PATCH", row, { store_id: "vs_empty" });
+    expect(moved.status).toBe(422);
+    const processing = await state("POST", "store_files", { store_id: "vs_empty", file_id: "file_policies" });
+    expect(processing.body).toMatchObject({ status: "processing", progress_percent: 0 });
+    await api.advance(60_000);
+    expect((await status("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
+  });
+
+  it("interfaces 4: POST finds a store and a file of one organization that are not together yet", async () => {
+    const store_id = (await state("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
+    const none = await state("POST", "store_files", { store_id });
+    expect([none.status, none.body.field]).toEqual([422, "file_id"]);
+    const file_id = (await state("POST", "files", { organization_id: "org_globex" })).body.id;
+    const byFile = await state("POST", "store_files", { file_id });
+    expect(byFile.body).toMatchObject({ store_id, file_id, status: "processing" });
+    const found = new Set<string>();
+    for (let n = 0; n < 5; n++) {
+      const made = await state("POST", "store_files", {});
+      expect(made.status, made.text).toBe(201);
+      found.add(made.body.id);
+    }
+    expect(found.size).toBe(5);
+    // Four files and two stores are Acme's, three of them together from the start.
+    const full = await state("POST", "store_files", {});
+    expect([full.status, full.body.field]).toEqual([422, "store_id"]);
+  });
+
+  it("interfaces 4: DELETE of a store takes its files along and leaves no timer", async () => {
+    expect((await state("DELETE", "vector_stores/vs_handbook")).status).toBe(204);
+    expectRefusal(await status("file_policies"), 404, "FILE_NOT_IN_STORE", {});
+    const { world } = api.understudy.sandboxes.get("default")!;
+    expect(world.read().all(storeFiles).size).toBe(0);
+    expect(world.pending().filter(({ kind }) => kind === "file.step")).toEqual([]);
+    expect((await state("GET", "files/file_policies")).status).toBe(200);
+  });
+
+  it("G31 stores are audited: created, updated, deleted, by whom", async () => {
+    const entries = () =>
+      [...api.understudy.sandboxes.get("default")!.world.read().all(auditLogs)].filter(
+        ({ timestamp, entity_type }) => timestamp === 0 && entity_type === "vector_store",
+      );
+    const { body } = await state("POST", "vector_stores?actor=usr_ben", { name: "Manuals" });
+    await state("PATCH", `vector_stores/${body.id}`, { name: "All manuals" });
+    await state("PATCH", `vector_stores/${body.id}`, { name: "All manuals" });
+    await state("DELETE", `vector_stores/${body.id}`);
+    await state("POST", "vector_stores?silent=true", { name: "Quiet" });
+    const found = entries().map(({ action, entity_id, entity_name, actor_id }) => ({
+      action,
+      entity_id,
+      entity_name,
+      actor_id,
+    }));
+    const entity_id = body.id;
+    expect(found).toHaveLength(3);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        { action: "created", entity_id, entity_name: "Manuals", actor_id: "usr_ben" },
+        { action: "updated", entity_id, entity_name: "All manuals", actor_id: "usr_ada" },
+        { action: "deleted", entity_id, entity_name: "All manuals", actor_id: "usr_ada" },
+      ]),
+    );
+  });
+});

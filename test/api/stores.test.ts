@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
+import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
+import { uploadedFile } from "../support/upload-setup.ts";
+
+const STORES = "/v1/organizations/org_acme/stores";
+const STATE = "/_control/sandboxes/default/state";
+
+let api: Api;
+let emitted: Emitted[];
+beforeEach(async () => {
+  api = await startReference();
+  emitted = emittedEvents(api);
+});
+afterEach(() => api.close());
+
+const status = (file_id: string, { store = "vs_handbook", who = "dan" as Who } = {}) =>
+  api.call(who, "GET", `${STORES}/${store}/files/${file_id}/status`);
+const attach = (file_id: string, { store = "vs_empty", who = "dan" as Who } = {}) =>
+  api.call(who, "POST", `${STORES}/${store}/files`, { file_id });
+const state = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `${STATE}/${path}`, body);
+const fileEvents = () => emitted.filter(({ event }) => event === "file.processed");
+
+function expectRefusal(answer: Answered, code: number, name: string, details: object): void {
+  expect(answer.status, answer.text).toBe(code);
+  expect(answer.body.error).toMatchObject({ code: name, details });
+}
+
+describe("4.9 processing status", () => {
+  it("4.9 3.1 shows a completed file", async () => {
+    expect((await status("file_handbook")).body).toEqual({
+      status: "completed",
+      progress_percent: 100,
+      current_step: null,
+      error_message: null,
+      started_at: "2026-03-14T09:00:00.000Z",
+      completed_at: "2026-03-14T09:01:00.000Z",
+    });
+  });
+
+  it("4.9 G11 shows one that is 27 of 60 seconds in: 45 percent, embedding", async () => {
+    expect((await status("file_policies")).body).toEqual({
+      status: "processing",
+      progress_percent: 45,
+      current_step: "embedding",
+      error_message: null,
+      started_at: "2026-03-15T11:59:33.000Z",
+      completed_at: null,
+    });
+  });
+
+  it("4.9 G11 shows one that failed, with its message and the progress it reached", async () => {
+    const { body } = await status("file_broken");
+    expect(body).toMatchObject({
+      status: "failed",
+      current_step: null,
+      error_message: "unsupported file type",
+    });
+    expect(body.progress_percent).toBe(15);
+    expect(Date.parse(body.completed_at)).toBeGreaterThan(Date.parse(body.started_at));
+  });
+
+  it("3.1 the file of the fixture goes on with the clock and completes to the second", async () => {
+    await api.advance(32_999);
+    expect((await status("file_policies")).body).toMatchObject({
+      status: "processing",
+      progress_percent: 99,
+    });
+    await api.advance(1);
+    expect((await status("file_policies")).body).toMatchObject({
+      status: "completed",
+      progress_percent: 100,
+      current_step: null,
+      completed_at: "2026-03-15T12:00:33.000Z",
+    });
+    expect(fileEvents()).toHaveLength(1);
+  });
+
+  it.each([
+    ["a file that is elsewhere", "vs_handbook", "file_loose"],
+    ["a file that does not exist", "vs_handbook", "file_none"],
+    ["a store that does not exist", "vs_none", "file_handbook"],
+  ])("4.9 %s is 404 FILE_NOT_IN_STORE", async (_what, store, file_id) => {
+    const answer = await status(file_id, { store });
+    expectRefusal(answer, 404, "FILE_NOT_IN_STORE", { file_id, store_id: store });
+  });
+
+  it("4.9 G08 malformed ids are 422 and name the parameter", async () => {
+    expectRefusal(await status("handbook"), 422, "INVALID_INPUT", { field: "file_id", value: "handbook" });
+    expectRefusal(await status("file_handbook", { store: "handbook" }), 422, "INVALID_INPUT", {
+      field: "store_id",
+    });
+  });
+
+  it("G03 a stranger may not look, and a store of another organization is none of this one", async () => {
+    expectRefusal(await status("file_handbook", { who: "eve" }), 403, "ORGANIZATION_ACCESS_DENIED", {});
+    const path = "/v1/organizations/org_initech/stores/vs_handbook/files/file_handbook/status";
+    expectRefusal(await api.call("ada", "GET", path), 404, "FILE_NOT_IN_STORE", {});
+  });
+});
+
+describe("G12 attaching", () => {
+  it("G12 G11 is 202 and goes through parsing, chunking and embedding to completed", async () => {
+    const first = await attach("file_loose");
+    expect(first.status).toBe(202);
+    expect(first.body).toEqual({
+      status: "processing",
+      progress_percent: 0,
+      current_step: "parsing",
+      error_message: null,
+      started_at: "2026-03-15T12:00:00.000Z",
+      completed_at: null,
+    });
+    const seen: unknown[] = [];
+    for (const step of [8_999, 1, 14_999, 1, 35_999, 1]) {
+      await api.advance(step);
+      const { body } = await status("file_loose", { store: "vs_empty" });
+      seen.push([body.status, body.progress_percent, body.current_step]);
+    }
+    expect(seen).toEqual([
+      ["processing", 14, "parsing"],
+      ["processing", 15, "chunking"],
+      ["processing", 39, "chunking"],
+      ["processing", 40, "embedding"],
+      ["processing", 99, "embedding"],
+      ["completed", 100, null],
+    ]);
+  });
+
+  it("G12 a file already there is 200, and nothing is restarted", async () => {
+    await attach("file_loose");
+    await api.advance(30_000);
+    const again = await attach("file_loose");
+    expect([again.status, again.body.progress_percent]).toEqual([200, 50]);
+    await api.advance(30_000);
+    const after = await attach("file_loose");
+    expect([after.status, after.body.status]).toEqual([200, "completed"]);
+    expect((await attach("file_broken", { store: "vs_handbook" })).body.status).toBe("failed");
+  });
+
+  it("G11 one step of 400 days equals many small ones, and reports what ran", async () => {
+    await attach("file_loose");
+    const { world } = api.understudy.sandboxes.get("default")!;
+    const ran = await world.advance((now) => now + 400 * 86_400_000);
+    const mine = ran.filter(({ kind, subject }) => kind === "file.step" && subject === "file_loose");
+    expect(mine.map(({ at }) => at)).toEqual([
+      "2026-03-15T12:00:09.000Z",
+      "2026-03-15T12:00:24.000Z",
+      "2026-03-15T12:01:00.000Z",
+    ]);
+    expect((await status("file_loose", { store: "vs_empty" })).body.completed_at).toBe(
+      "2026-03-15T12:01:00.000Z",
+    );
+    expect(world.pending()).toEqual([]);
+  });
+
+  it("G25 completion emits file.processed with the file, the store and the status", async () => {
+    await attach("file_loose");
+    await api.advance(60_000);
+    expect(fileEvents().find(({ data }) => data["store_id"] === "vs_empty")?.data).toEqual({
+      file_id: "file_loose",
+      object: "file",
+      filename: "loose.txt",
+      mime_type: "text/plain",
+      file_size: 1290,
+      organization_id: "org_acme",
+      status: "completed",
+      gcs_path: expect.stringMatching(/^gs:\/\/uploads\/org_acme\//),
+      created_at: expect.any(String),
+      created_by: "usr_ada",
+      store_id: "vs_empty",
+    });
+  });
+
+  it("G11 a type that cannot be read fails when parsing ends, without an event", async () => {
+    expect((await attach("file_broken")).status).toBe(202);
+    await api.advance(9_000);
+    expect((await status("file_broken", { store: "vs_empty" })).body).toEqual({
+      status: "failed",
+      progress_percent: 15,
+      current_step: null,
+      error_message: "unsupported file type",
+      started_at: "2026-03-15T12:00:00.000Z",
+      completed_at: "2026-03-15T12:00:09.000Z",
+    });
+    await api.advance(60_000);
+    expect(fileEvents().filter(({ data }) => data["store_id"] === "vs_empty")).toEqual([]);
+  });
+
+  it("G11 one file in two stores is processed in each", async () => {
+    await attach("file_loose");
+    await api.advance(20_000);
+    await attach("file_loose", { store: "vs_handbook" });
+    await api.advance(40_000);
+    expect((await status("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
+    expect((await status("file_loose")).body.progress_percent).toBe(66);
+    await api.advance(20_000);
+    expect((await status("file_loose")).body.status).toBe("completed");
+  });
+
+  it.each([
+    [10, 5_000, 50],
+    [0.5, 250, 50],
+    [86_400, 8_640_000, 10],
+  ])("G11 setting processing_seconds %d", async (processing_seconds, after, percent) => {
+    api.understudy.sandboxes.get("default")!.configure({ processing_seconds });
+    await attach("file_loose");
+    await api.advance(after);
+    expect((await status("file_loose", { store: "vs_empty" })).body.progress_percent).toBe(percent);
+    // A change of the setting is for files to come.
+    api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 1 });
+    await api.advance(processing_seconds * 1000 - after);
+    expect((await status("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
+  });
+
+  it("G11 processing that takes no time is done by the next request, the clock frozen", async () => {
+    api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 0 });
+    expect((await attach("file_loose")).body.status).toBe("processing");
+    expect((await status("file_loose", { store: "vs_empty" })).body).toMatchObject({
+      status: "completed",
+      completed_at: "2026-03-15T12:00:00.000Z",
+    });
+  });
+
+  it("G12 an unknown store or file, or one of another organization, is 404 RESOURCE_NOT_FOUND", async () => {
+    expectRefusal(await attach("file_loose", { store: "vs_none" }), 404, "RESOURCE_NOT_FOUND", {
+      store_id: "vs_none",
+    });
+    expectRefusal(await attach("file_none"), 404, "RESOURCE_NOT_FOUND", { file_id: "file_none" });
+    const foreign = await state("POST", "files", { id: "file_globex", organization_id: "org_globex" });
+    expect(foreign.status, foreign.text).toBe(201);
+    expectRefusal(await attach("file_globex"), 404, "RESOURCE_NOT_FOUND", { file_id: "file_globex" });
+    const path = "/v1/organizations/org_initech/stores/vs_empty/files";
+    expectRefusal(await api.call("ada", "POST", path, { file_id: "file_loose" }), 404, "RESOURCE_NOT_FOUND", {
+      store_id: "vs_empty",
+    });
+    expectRefusal(await attach("loose"), 422, "INVALID_INPUT", { field: "file_id", value: "loose" });
+    expectRefusal(await attach("file_loose", { who: "eve" }), 403, "ORGANIZATION_ACCESS_DENIED", {});
+  });
+
+  it("4.6 4.9 a file that was really uploaded completes", async () => {
+    const file = await uploadedFile(api, "Hello, store.");
+    await attach(file.id);
+    await api.advance(60_000);
+    expect((await status(file.id, { store: "vs_empty" })).body.status).toBe("completed");
+  });
+});

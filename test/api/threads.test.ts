@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const remove = (who: Who | undefined, id: string) => api.call(who, "DELETE", `/v1/threads/${id}`);
+const threads = () => stateRules(api, "threads");
+const messages = () => stateRules(api, "messages");
+
+describe("4.7 threads.delete", () => {
+  it.each(["dan", "ada", "ben"] as const)(
+    "4.7 G02 lets its owner and administrators delete (%s)",
+    async (who) => {
+      const answer = await remove(who, "thread_welcome");
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({
+        success: true,
+        threadId: "thread_welcome",
+        message: expect.stringMatching(/./),
+      });
+      expect(answer.headers.get("x-sandbox-decision")).toBe("ok");
+      expect(threads().get("thread_welcome")).toBeUndefined();
+    },
+  );
+
+  it("3.8 takes all messages of the thread along, for good, and no others", async () => {
+    expect(messages().size()).toBe(256);
+    await remove("dan", "thread_long");
+    expect(messages().size()).toBe(6);
+    expect(threads().size()).toBe(2);
+    const again = await remove("dan", "thread_long");
+    expect(again.status).toBe(404);
+  });
+
+  it.each([
+    ["another's thread", "dan", "thread_ada"],
+    ["a colleague's thread with another capability", "cleo", "thread_welcome"],
+    ["a stranger's organization", "eve", "thread_welcome"],
+  ] as const)("4.7 G02 refuses %s with 403 in envelope B", async (_, who, id) => {
+    const answer = await remove(who, id);
+    expect(answer.status).toBe(403);
+    expect(answer.body).toEqual({
+      error: { message: expect.any(String), type: "permission_error", code: "insufficient_permissions" },
+    });
+    expect(answer.headers.get("x-sandbox-decision")).toBe("access");
+    expect(threads().get(id)).toBeDefined();
+  });
+
+  it("4.7 answers 404 thread_not_found in envelope B", async () => {
+    const answer = await remove("ada", "thread_none");
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual({
+      error: { message: expect.any(String), type: "not_found_error", code: "thread_not_found" },
+    });
+  });
+
+  it("4.7 answers 401 missing_authentication in envelope B", async () => {
+    const answer = await remove(undefined, "thread_welcome");
+    expect(answer.status).toBe(401);
+    expect(answer.body).toEqual({
+      error: { message: expect.any(String), type: "authentication_error", code: "missing_authentication" },
+    });
+  });
+
+  it("4.7 G08 answers 422 to a malformed id, with param, in envelope B", async () => {
+    const answer = await remove("dan", "welcome");
+    expect(answer.status).toBe(422);
+    expect(answer.body.error).toEqual({
+      message: expect.any(String),
+      type: "invalid_request_error",
+      code: "INVALID_INPUT",
+      param: "thread_id",
+    });
+  });
+
+  it("4.7 G05 a rate limit speaks envelope B", async () => {
+    for (let i = 0; i < 100; i++) await remove("eve", "thread_none");
+    const answer = await remove("eve", "thread_none");
+    expect(answer.status).toBe(429);
+    expect(answer.body.error).toMatchObject({ type: "rate_limit_error", code: "rate_limit_exceeded" });
+    expect(answer.headers.get("retry-after")).toBe("60");
+  });
+});
+
+describe("G18 state rules of threads and messages", () => {
+  it("G25 a thread that is deleted tells so once, without its messages", () => {
+    const { emitted } = threads().remove("thread_long");
+    expect(emitted).toEqual([
+      {
+        event: "thread.deleted",
+        organization_id: "org_acme",
+        data: { thread_id: "thread_long", organization_id: "org_acme" },
+      },
+    ]);
+    expect(messages().size()).toBe(6);
+  });
+
+  it("G25 created and updated threads carry their public fields", () => {
+    const created = threads().post({ id: "thread_new", owner_id: "usr_ben", title: "Hello" });
+    const data = {
+      thread_id: "thread_new",
+      organization_id: "org_acme",
+      owner_id: "usr_ben",
+      title: "Hello",
+      created_at: "2026-03-15T12:00:00.000Z",
+    };
+    expect(created.emitted).toEqual([{ event: "thread.created", organization_id: "org_acme", data }]);
+    expect(threads().patch("thread_new", { title: "Hi" }).emitted).toEqual([
+      { event: "thread.updated", organization_id: "org_acme", data: { ...data, title: "Hi" } },
+    ]);
+    expect(threads().patch("thread_new", { title: "Hi" }).emitted).toEqual([]);
+    expect(threads().patch("thread_new", { title: "Ho" }, { silent: true }).emitted).toEqual([]);
+  });
+
+  it("G25 messages tell of themselves", () => {
+    const { record, emitted } = messages().post({ thread_id: "thread_ada", content: "One more thing" });
+    expect(emitted).toEqual([
+      {
+        event: "message.created",
+        organization_id: "org_acme",
+        data: {
+          message_id: record.id,
+          thread_id: "thread_ada",
+          role: "user",
+          content: "One more thing",
+          created_at: "2026-03-15T12:00:00.000Z",
+        },
+      },
+    ]);
+    expect(messages().patch(record.id, { content: "Never mind" }).emitted).toMatchObject([
+      { event: "message.updated", data: { message_id: record.id, content: "Never mind" } },
+    ]);
+    expect(messages().remove(record.id).emitted).toMatchObject([
+      { event: "message.deleted", data: { message_id: record.id } },
+    ]);
+    expect(messages().size()).toBe(256);
+  });
+
+  it.each([
+    ["threads", { organization_id: "org_none" }, "organization_id"],
+    ["threads", { owner_id: "usr_none" }, "owner_id"],
+    ["messages", { thread_id: "thread_none" }, "thread_id"],
+  ] as const)("interfaces 4: refuses %s with %j", (collection, fields, field) => {
+    expect(() => stateRules(api, collection).post(fields)).toThrow(
+      expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
+    );
+  });
+});

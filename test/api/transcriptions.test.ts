@@ -1,0 +1,364 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const BASE = "/v1/audio/transcribe";
+const STATE = "/_control/sandboxes/default/state";
+const FORMATS = ["sentences", "paragraphs", "subtitles/srt", "subtitles/vtt"] as const;
+
+const get = (id: string, rest = "sentences", headers: Record<string, string> = {}, who: Who = "dan") =>
+  api.call(who, "GET", `${BASE}/${id}/${rest}`, undefined, headers);
+const state = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `${STATE}/${path}`, body);
+const follow = (action: { href: string; method: string }) =>
+  api.call("dan", action.method, action.href.slice(api.url.length));
+
+interface Timed {
+  text: string;
+  start: number;
+  end: number;
+}
+
+describe("transcriptions.list_sentences", () => {
+  it("4.11 G17 answers all sentences in the success envelope when no limit is given", async () => {
+    const { status, body } = await get("trans_interview");
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(["success", "data", "metadata", "actions"]);
+    expect(body.success).toBe(true);
+    expect(body.data.transcription_id).toBe("trans_interview");
+    expect(body.data.sentences).toHaveLength(1200);
+    expect(body.metadata).toEqual({
+      request_id: expect.stringMatching(/^req_/),
+      timestamp: "2026-03-15T12:00:00.000Z",
+      processing_time_ms: expect.any(Number),
+      upstream_latency_ms: expect.any(Number),
+      retry_attempts: expect.any(Number),
+      cache_hit: expect.any(Boolean),
+      total_count: 1200,
+      returned_count: 1200,
+    });
+    expect(body.actions).not.toHaveProperty("next");
+    expect(body.actions).not.toHaveProperty("previous");
+  });
+
+  it("4.11 request_id is that of the request", async () => {
+    const { headers, body } = await get("trans_short");
+    expect(body.metadata.request_id).toBe(headers.get("x-request-id"));
+  });
+
+  it("2.5 sentences follow each other within the audio", async () => {
+    const { data } = (await get("trans_interview")).body;
+    let clock = 0;
+    for (const sentence of data.sentences as Timed[]) {
+      expect(Object.keys(sentence)).toEqual(["text", "start", "end"]);
+      expect(sentence.start).toBeGreaterThanOrEqual(clock);
+      expect(sentence.end).toBeGreaterThan(sentence.start);
+      expect(sentence.text).toMatch(/^[A-Z].+[.?]$/);
+      clock = sentence.end;
+    }
+    expect(data.audio_duration_seconds).toBeGreaterThanOrEqual(clock);
+  });
+
+  it("4.11 next leads through every page to the last, previous leads back", async () => {
+    const whole = (await get("trans_interview")).body.data.sentences;
+    let page = (await get("trans_interview", "sentences?limit=500")).body;
+    expect(page.actions.previous).toBeUndefined();
+    const pages = [page];
+    while (page.actions.next) {
+      page = (await follow(page.actions.next)).body;
+      pages.push(page);
+    }
+    expect(pages.map(({ metadata }) => metadata.returned_count)).toEqual([500, 500, 200]);
+    expect(pages.map(({ metadata }) => metadata.total_count)).toEqual([1200, 1200, 1200]);
+    expect(pages.flatMap(({ data }) => data.sentences)).toEqual(whole);
+    const back = [page];
+    while (page.actions.previous) {
+      page = (await follow(page.actions.previous)).body;
+      back.unshift(page);
+    }
+    expect(back.map(({ data }) => data)).toEqual(pages.map(({ data }) => data));
+  });
+
+  it("4.11 beyond the end there is nothing, and previous leads to the last page", async () => {
+    const { body } = await get("trans_short", "sentences?limit=2&offset=50");
+    expect([body.data.sentences, body.metadata.returned_count, body.actions.next]).toEqual([
+      [],
+      0,
+      undefined,
+    ]);
+    expect((await follow(body.actions.previous)).body.metadata.returned_count).toBe(2);
+  });
+
+  it("4.11 previous without a limit leads to what came before", async () => {
+    const { body } = await get("trans_interview", "sentences?offset=1190");
+    expect(body.metadata.returned_count).toBe(10);
+    const { metadata, data } = (await follow(body.actions.previous)).body;
+    expect(metadata.returned_count).toBe(1000);
+    expect(data.sentences.at(-1).end).toBeLessThanOrEqual(body.data.sentences[0].start);
+  });
+
+  it("4.11 from any page, next and previous lead to every sentence exactly once", async () => {
+    const whole = (await get("trans_short")).body.data.sentences;
+    const total = whole.length;
+    for (const limit of ["", "&limit=1", "&limit=2", `&limit=${total - 1}`, "&limit=1000"]) {
+      for (const offset of [0, 1, total - 1, total, total + 7]) {
+        const first = (await get("trans_short", `sentences?offset=${offset}${limit}`)).body;
+        const found = [...first.data.sentences];
+        for (let page = first; page.actions.next; ) {
+          page = (await follow(page.actions.next)).body;
+          found.push(...page.data.sentences);
+        }
+        for (let page = first; page.actions.previous; ) {
+          page = (await follow(page.actions.previous)).body;
+          found.unshift(...page.data.sentences);
+        }
+        expect(found, `offset=${offset}${limit}`).toEqual(whole);
+        await api.advance(60_000);
+      }
+    }
+  });
+
+  it("4.11 one without sentences has no other pages", async () => {
+    const { body } = await state("POST", "transcriptions", { organization_id: "org_acme" });
+    const page = (await get(body.transcription_id, "sentences?limit=5&offset=7")).body;
+    expect(page.metadata.total_count).toBe(0);
+    expect([page.actions.next, page.actions.previous]).toEqual([undefined, undefined]);
+  });
+
+  it("4.11 G17 every link in actions works, from every format that has them", async () => {
+    const answers = [
+      await get("trans_interview", "sentences?limit=10&offset=10"),
+      await get("trans_short", "paragraphs"),
+    ];
+    for (const { body } of answers) {
+      expect(Object.keys(body.actions)).toEqual(
+        expect.arrayContaining(["get_sentences", "get_paragraphs", "get_subtitles_srt", "get_subtitles_vtt"]),
+      );
+      for (const action of Object.values(body.actions) as { href: string; method: string }[]) {
+        expect(action.href.startsWith(`${api.url}/v1/`)).toBe(true);
+        expect((await follow(action)).status, action.href).toBe(200);
+      }
+    }
+    expect(answers[0]!.body.actions).toMatchObject({ next: expect.anything(), previous: expect.anything() });
+  });
+
+  it("G17 links stay within the sandbox of the request", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
+    const { body } = await api.call("dan", "GET", `/_s/other${BASE}/trans_short/sentences`);
+    const { href } = body.actions.get_paragraphs;
+    expect(href).toBe(`${api.url}/_s/other${BASE}/trans_short/paragraphs`);
+    expect((await follow(body.actions.get_paragraphs)).status).toBe(200);
+  });
+
+  it.each([
+    ["limit", "0", 0],
+    ["limit", "1001", 1001],
+    ["limit", "ten", "ten"],
+    ["limit", "", ""],
+    ["offset", "-1", -1],
+  ])("8 G08 %s=%s is 422", async (field, text, value) => {
+    const { status, body } = await get("trans_interview", `sentences?${field}=${text}`);
+    expect([status, body.error.code, body.error.details]).toEqual([422, "INVALID_INPUT", { field, value }]);
+  });
+
+  it("8 the largest page holds 1000 sentences", async () => {
+    expect((await get("trans_interview", "sentences?limit=1000")).body.data.sentences).toHaveLength(1000);
+  });
+});
+
+describe.each(FORMATS)("%s", (format) => {
+  it("4.11 G17 a transcription that is not completed is 422 with its status", async () => {
+    const { status, body } = await get("trans_pending", format);
+    expect([status, body.error.code, body.error.details]).toEqual([
+      422,
+      "INVALID_INPUT",
+      { field: "status", value: "processing" },
+    ]);
+  });
+
+  it("G17 unknown and foreign transcriptions are 404 alike", async () => {
+    for (const [id, who] of [
+      ["trans_nope", "dan"],
+      ["trans_short", "eve"],
+    ] as const) {
+      const { status, body } = await get(id, format, {}, who);
+      expect([status, body.error.code, body.error.details]).toEqual([
+        404,
+        "RESOURCE_NOT_FOUND",
+        { transcription_id: id },
+      ]);
+    }
+  });
+
+  it("4.11 carries validators and may be kept for a day", async () => {
+    const { headers } = await get("trans_short", format);
+    expect(headers.get("etag")).toMatch(/^"[0-9a-f]{32}"$/);
+    expect(headers.get("last-modified")).toMatch(/^\w{3}, \d\d \w{3} 2026 \d\d:\d\d:\d\d GMT$/);
+    expect(headers.get("cache-control")).toBe("public, max-age=86400");
+    expect(headers.get("x-pii-redacted")).toBeNull();
+    expect(headers.get("x-pii-policies")).toBeNull();
+  });
+
+  it("4.11 If-None-Match: the tag alone, in a list, weak, or * is 304 without a body", async () => {
+    const fresh = await get("trans_redacted", format);
+    const etag = fresh.headers.get("etag")!;
+    for (const held of [etag, `"other", ${etag}`, `W/${etag}`, `"a,b",W/"x" ,  W/${etag}`, "*", " * "]) {
+      const { status, text, headers } = await get("trans_redacted", format, { "if-none-match": held });
+      expect([status, text], held).toEqual([304, ""]);
+      for (const name of ["etag", "last-modified", "cache-control", "x-pii-redacted", "x-pii-policies"]) {
+        expect(headers.get(name), name).toBe(fresh.headers.get(name));
+      }
+      expect(headers.get("content-length")).toBeNull();
+    }
+  });
+
+  it("4.11 If-None-Match: other tags and nonsense get the whole answer", async () => {
+    const etag = (await get("trans_short", format)).headers.get("etag")!;
+    for (const held of ['"other"', etag.replaceAll('"', ""), `"${etag.slice(1, -2)}"`, "", ","]) {
+      expect((await get("trans_short", format, { "if-none-match": held })).status, held).toBe(200);
+    }
+  });
+
+  it("4.11 If-None-Match never turns a refusal into a 304", async () => {
+    expect((await get("trans_pending", format, { "if-none-match": "*" })).status).toBe(422);
+    expect((await get("trans_nope", format, { "if-none-match": "*" })).status).toBe(404);
+    expect((await get("trans_short", format, { "if-none-match": "*" }, "eve")).status).toBe(404);
+  });
+
+  it("4.11 the tag says the same as long as the content does, and changes with it", async () => {
+    const first = await get("trans_short", format);
+    await api.advance(5000);
+    expect((await get("trans_short", format)).headers.get("etag")).toBe(first.headers.get("etag"));
+    const { items } = (await state("GET", "sentences?transcription_id=trans_short")).body;
+    await state("PATCH", `sentences/${items[0].id}`, { text: "Corrected." });
+    const changed = await get("trans_short", format);
+    expect(changed.headers.get("etag")).not.toBe(first.headers.get("etag"));
+    expect(changed.headers.get("last-modified")).toBe("Sun, 15 Mar 2026 12:00:05 GMT");
+    expect(changed.text).toContain("Corrected.");
+  });
+
+  it("G17 redaction is told in headers and seen in the text", async () => {
+    const { headers, text } = await get("trans_redacted", format);
+    expect(headers.get("x-pii-redacted")).toBe("true");
+    expect(headers.get("x-pii-policies")).toBe("person_name,email_address");
+    expect(text).toContain("[PERSON_NAME]");
+    expect(text).toContain("[EMAIL_ADDRESS]");
+    expect(text).not.toMatch(/\S@\S/);
+  });
+});
+
+describe("transcription formats", () => {
+  it("4.11 pages and formats have different tags", async () => {
+    const tags = await Promise.all(
+      [...FORMATS, "sentences?limit=1", "sentences?limit=1&offset=1", "sentences?limit=1000"].map(
+        async (rest) => (await get("trans_short", rest)).headers.get("etag"),
+      ),
+    );
+    expect(new Set(tags).size).toBe(tags.length);
+  });
+
+  it("G17 paragraphs hold every sentence once, in order", async () => {
+    const { sentences } = (await get("trans_interview")).body.data;
+    const { body } = await get("trans_interview", "paragraphs");
+    const { paragraphs } = body.data;
+    expect(paragraphs.map(({ text }: Timed) => text).join(" ")).toBe(
+      sentences.map(({ text }: Timed) => text).join(" "),
+    );
+    expect(paragraphs[0].start).toBe(sentences[0].start);
+    expect(paragraphs.at(-1).end).toBe(sentences.at(-1).end);
+    expect(paragraphs.length).toBeLessThan(600);
+    expect([body.metadata.total_count, body.metadata.returned_count]).toEqual([
+      paragraphs.length,
+      paragraphs.length,
+    ]);
+  });
+
+  it("G17 SRT has a numbered cue for each sentence", async () => {
+    const answer = await get("trans_short", "subtitles/srt");
+    expect(answer.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(answer.headers.get("content-disposition")).toBe('attachment; filename="trans_short.srt"');
+    const { sentences } = (await get("trans_short")).body.data;
+    const cues = answer.text
+      .trimEnd()
+      .split("\n\n")
+      .map((cue) => cue.split("\n"));
+    expect(cues.map(([number]) => number)).toEqual(["1", "2", "3"]);
+    expect(cues.map(([, , text]) => text)).toEqual(sentences.map(({ text }: Timed) => text));
+    for (const [, time] of cues) expect(time).toMatch(/^\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}$/);
+  });
+
+  it("G17 VTT begins with its signature and escapes markup", async () => {
+    const { items } = (await state("GET", "sentences?transcription_id=trans_short")).body;
+    await state("PATCH", `sentences/${items[0].id}`, { text: "a <b> & -->\r\n\r\n2\nforged" });
+    const answer = await get("trans_short", "subtitles/vtt");
+    expect(answer.headers.get("content-type")).toBe("text/vtt; charset=utf-8");
+    const [signature, ...cues] = answer.text.trimEnd().split("\n\n");
+    expect(signature).toBe("WEBVTT");
+    expect(cues).toHaveLength(3);
+    for (const cue of cues) expect(cue.split("\n")).toHaveLength(3);
+    expect(answer.text).toContain("a &lt;b&gt; &amp; --&gt; 2 forged");
+  });
+});
+
+describe("state of transcriptions", () => {
+  it("4.11 one that is processing can be completed, filled and read", async () => {
+    const made = await state("POST", "transcriptions", {
+      status: "processing",
+      pii_redaction: ["person_name"],
+    });
+    expect([made.status, made.body.completed_at]).toEqual([201, null]);
+    const id = made.body.transcription_id;
+    const first = await state("POST", "sentences", { transcription_id: id });
+    const second = await state("POST", "sentences", { transcription_id: id });
+    expect(first.body.text).toContain("[PERSON_NAME]");
+    expect(second.body.start).toBeGreaterThan(first.body.end);
+    expect((await get(id)).status).toBe(422);
+    const done = await state("PATCH", `transcriptions/${id}`, { status: "completed" });
+    expect(done.body.completed_at).toBe("2026-03-15T12:00:00.000Z");
+    const { status, body, headers } = await get(id);
+    expect([status, body.metadata.total_count]).toEqual([200, 2]);
+    expect(headers.get("x-pii-policies")).toBe("person_name");
+  });
+
+  it("2.5 the audio is never shorter than what is said in it", async () => {
+    const { body } = await state("POST", "sentences", {
+      transcription_id: "trans_short",
+      start: 900,
+      end: 960.5,
+    });
+    expect(body.end).toBe(960.5);
+    expect((await get("trans_short")).body.data.audio_duration_seconds).toBe(960.5);
+    const short = await state("PATCH", "transcriptions/trans_short", { audio_duration_seconds: 1 });
+    expect([short.status, short.body.field]).toEqual([422, "audio_duration_seconds"]);
+    const over = { transcription_id: "trans_short", start: 1, end: 1000 };
+    expect((await state("POST", "sentences", over)).status).toBe(201);
+    expect((await get("trans_short")).body.data.audio_duration_seconds).toBe(1000);
+    expect((await state("PATCH", "transcriptions/trans_short", { audio_duration_seconds: 999 })).status).toBe(
+      422,
+    );
+    const backwards = await state("POST", "sentences", { transcription_id: "trans_short", start: 5, end: 4 });
+    expect([backwards.status, backwards.body.field]).toEqual([422, "end"]);
+    const ending = await state("POST", "sentences", { transcription_id: "trans_short", end: 0.5 });
+    expect(ending.body).toMatchObject({ start: 0, end: 0.5 });
+    const orphan = await state("POST", "sentences", { transcription_id: "trans_nope" });
+    expect([orphan.status, orphan.body.field]).toEqual([422, "transcription_id"]);
+  });
+
+  it("G17 a policy that could break a header is refused", async () => {
+    const { status, body } = await state("PATCH", "transcriptions/trans_short", {
+      pii_redaction: ["person_name\r\nX-Evil: 1"],
+    });
+    expect([status, body.field]).toEqual([422, "pii_redaction[0]"]);
+  });
+
+  it("G17 deleting a transcription takes its sentences along", async () => {
+    expect((await state("DELETE", "transcriptions/trans_short")).status).toBe(204);
+    expect((await state("GET", "sentences?transcription_id=trans_short")).body.total).toBe(0);
+    expect((await get("trans_short")).status).toBe(404);
+  });
+});

@@ -1,0 +1,188 @@
+import { request } from "node:http";
+import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { crc32c, crc32cText } from "../../src/storage/crc32c.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import {
+  announce,
+  cuttingRelay,
+  expectInvalid,
+  MB,
+  noise,
+  privateTemporaryFolder,
+  probe,
+  put,
+  sendAndLeave,
+} from "../support/upload-setup.ts";
+
+let api: Api;
+let temporary: ReturnType<typeof privateTemporaryFolder>;
+beforeEach(async () => {
+  temporary = privateTemporaryFolder();
+  api = await startReference();
+});
+afterEach(async () => {
+  await api.close();
+  temporary.remove();
+});
+
+describe("G13 broken connections", () => {
+  it("G13 what arrived before the cut is kept, at whichever byte it came", async () => {
+    const content = noise(40);
+    const { upload_url } = await announce(api, { file_size: 40 });
+    for (let held = 0; held < 40; held += 5) {
+      const headers = { "content-length": 40 - held, "content-range": `bytes ${held}-39/40` };
+      await sendAndLeave(upload_url, { method: "PUT", headers }, content.subarray(held, held + 5));
+      await vi.waitFor(async () => {
+        expect((await probe(upload_url)).range).toBe(held + 5 < 40 ? `bytes=0-${held + 4}` : null);
+      });
+    }
+    expect((await probe(upload_url)).status).toBe(200);
+    expect(temporary.bytes().equals(content)).toBe(true);
+  });
+
+  it("G13 a probe does not finish an upload whose last byte is there but whose body goes on", async () => {
+    const { upload_url, gcs_path, announced } = await announce(api);
+    const register = () =>
+      api.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
+    const sender = request(upload_url, { method: "PUT", headers: { "transfer-encoding": "chunked" } });
+    sender.on("error", () => {});
+    sender.write("0123456789");
+    await vi.waitFor(async () =>
+      expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-9" }),
+    );
+    expectInvalid(await register(), "gcs_path");
+    // Its sender hangs up without an end of the body: nothing is missing, so nothing is to be resumed.
+    sender.destroy();
+    await vi.waitFor(async () => expect((await probe(upload_url)).status).toBe(200));
+    expect((await register()).status).toBe(201);
+  });
+
+  it("G13 a body that turns out longer than announced takes back nothing that a probe called whole", async () => {
+    const { upload_url } = await announce(api);
+    const status = new Promise<number>((resolve, reject) => {
+      const sender = request(
+        upload_url,
+        { method: "PUT", headers: { "transfer-encoding": "chunked" } },
+        (response) => resolve(response.resume().statusCode!),
+      );
+      sender.on("error", reject);
+      sender.write("0123456789");
+      void vi
+        .waitFor(async () => expect((await probe(upload_url)).range).toBe("bytes=0-9"))
+        .then(() => sender.end("and more"), reject);
+    });
+    expect(await status).toBe(422);
+    expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
+  });
+
+  it("G13 many PUTs of the same bytes at once take turns and all end well", async () => {
+    const content = noise(3 * MB);
+    const { upload_url } = await announce(api, { file_size: content.length });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => put(upload_url, content)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect(temporary.bytes().equals(content)).toBe(true);
+  });
+
+  it("G13 an upload that is cancelled or reset while its bytes come in is over, and leaves nothing", async () => {
+    for (const end of ["cancel", "reset"]) {
+      const { upload_url } = await announce(api, { file_size: 2 * MB });
+      const status = new Promise<number>((resolve, reject) => {
+        const req = request(
+          upload_url,
+          { method: "PUT", headers: { "content-length": 2 * MB } },
+          (response) => resolve(response.resume().statusCode!),
+        );
+        req.on("error", reject);
+        req.write(noise(MB));
+        void (async () => {
+          await vi.waitFor(async () => expect((await probe(upload_url)).range).toBe(`bytes=0-${MB - 1}`));
+          if (end === "cancel") await fetch(upload_url, { method: "DELETE" });
+          else api.understudy.sandboxes.get("default")!.reset();
+          req.end(noise(MB));
+        })();
+      });
+      expect(await status, end).toBe(404);
+      await vi.waitFor(() => expect(temporary.files()).toEqual([]));
+    }
+  });
+
+  it("G13 a refusal reaches a client that is still sending", async () => {
+    for (let i = 0; i < 5; i++) {
+      const answer = await put(`${api.url}/upload/storage/v1/b/uploads/o?upload_id=none`, noise(20 * MB));
+      expect(answer.status).toBe(404);
+    }
+  });
+});
+
+describe("4.6 the official client", () => {
+  const storageFor = (url: string, autoRetry: boolean) =>
+    new Storage({
+      apiEndpoint: url,
+      projectId: "sandbox",
+      retryOptions: { autoRetry, maxRetries: 5, idempotencyStrategy: IdempotencyStrategy.RetryAlways },
+    });
+
+  /** Asks for the URL through the relay, so that the URL leads through it, too. */
+  async function announceThrough(url: string, size: number): Promise<string> {
+    const answer = await api.call(
+      "dan",
+      "POST",
+      "/v1/organizations/org_acme/files/upload-url",
+      {
+        filename: "big.bin",
+        file_size: size,
+        mime_type: "application/octet-stream",
+      },
+      { host: new URL(url).host },
+    );
+    return answer.body.upload_url.replace(api.url, url);
+  }
+
+  function send(
+    storage: Storage,
+    uri: string,
+    content: Buffer,
+    chunkSize?: number,
+  ): Promise<string | undefined> {
+    return new Promise((resolve, reject) => {
+      const file = storage.bucket("uploads").file("big.bin");
+      const stream = file.createWriteStream({
+        resumable: true,
+        uri,
+        chunkSize,
+        validation: "crc32c",
+        contentType: "application/octet-stream",
+      });
+      stream.on("error", reject);
+      stream.on("finish", () => resolve(file.metadata.crc32c));
+      for (let i = 0; i < content.length; i += 64 * 1024) stream.write(content.subarray(i, i + 64 * 1024));
+      stream.end();
+    });
+  }
+
+  it("4.6 uploads 20 MB in chunks, is cut off in the middle, resumes by itself, and finishes", async () => {
+    const content = noise(20 * MB);
+    const relay = await cuttingRelay(api.url, 11 * MB);
+    const uri = await announceThrough(relay.url, content.length);
+    const checksum = await send(storageFor(relay.url, true), uri, content, 4 * MB);
+    expect(relay.cuts()).toBe(1);
+    expect(checksum).toBe(crc32cText(crc32c(content)));
+    expect(temporary.bytes().equals(content)).toBe(true);
+    await relay.close();
+  }, 60_000);
+
+  it("4.6 uploads 20 MB in one request, fails in the middle, and is resumed by another client from its beginning", async () => {
+    const content = noise(20 * MB);
+    const relay = await cuttingRelay(api.url, 7 * MB);
+    const uri = await announceThrough(relay.url, content.length);
+    await expect(send(storageFor(relay.url, false), uri, content)).rejects.toThrow();
+    expect(relay.cuts()).toBe(1);
+    const held = await probe(uri);
+    expect(held.status).toBe(308);
+    expect(Number(/^bytes=0-(\d+)$/.exec(held.range ?? "")?.[1])).toBeGreaterThan(MB);
+    expect(await send(storageFor(relay.url, true), uri, content)).toBe(crc32cText(crc32c(content)));
+    expect(temporary.bytes().equals(content)).toBe(true);
+    await relay.close();
+  }, 60_000);
+});

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { crc32c, crc32cText } from "../../src/storage/crc32c.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { announce, chunk, MB, noise, privateTemporaryFolder, probe, put } from "../support/upload-setup.ts";
+
+let api: Api;
+let temporary: ReturnType<typeof privateTemporaryFolder>;
+beforeEach(async () => {
+  temporary = privateTemporaryFolder();
+  api = await startReference();
+});
+afterEach(async () => {
+  await api.close();
+  temporary.remove();
+});
+
+describe("interfaces 4: half-finished uploads", () => {
+  const sandbox = (name = "default") => api.understudy.sandboxes.get(name)!;
+
+  it("4.6 a snapshot holds them, and a restore goes on from there", async () => {
+    const { upload_url } = await announce(api);
+    await chunk(upload_url, "01234", 0, 10);
+    sandbox().saveSnapshot("half");
+    expect((await chunk(upload_url, "XXXXX", 5, 10)).status).toBe(200);
+    sandbox().restore(sandbox().snapshots.get("half")!);
+    expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
+    const whole = await chunk(upload_url, "56789", 5, 10);
+    expect(whole.body.crc32c).toBe(crc32cText(crc32c(Buffer.from("0123456789"))));
+    // Again, after the upload was cancelled altogether.
+    sandbox().restore(sandbox().snapshots.get("half")!);
+    await fetch(upload_url, { method: "DELETE" });
+    sandbox().restore(sandbox().snapshots.get("half")!);
+    expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
+  });
+
+  it("4.6 a fork goes its own way", async () => {
+    const { upload_url } = await announce(api);
+    await chunk(upload_url, "01234", 0, 10);
+    api.understudy.sandboxes.fork(sandbox(), "twin");
+    const twin_url = upload_url.replace(api.url, `${api.url}/_s/twin`);
+    const answers = await Promise.all([chunk(upload_url, "56789", 5, 10), chunk(twin_url, "abcde", 5, 10)]);
+    expect(answers.map(({ status, body }) => [status, body.crc32c])).toEqual([
+      [200, crc32cText(crc32c(Buffer.from("0123456789")))],
+      [200, crc32cText(crc32c(Buffer.from("01234abcde")))],
+    ]);
+    api.understudy.sandboxes.delete("twin");
+    sandbox().reset();
+    expect(temporary.files()).toEqual([]);
+  });
+
+  it("4.6 a snapshot can leave the server as JSON and come back", async () => {
+    const { upload_url } = await announce(api);
+    await chunk(upload_url, "01234", 0, 10);
+    const snapshots = "/_control/sandboxes/default/snapshots";
+    expect((await api.call(undefined, "POST", snapshots, { name: "half" })).status).toBe(201);
+    const document = (await api.call(undefined, "GET", `${snapshots}/half`)).body;
+    expect((await api.call(undefined, "DELETE", `${snapshots}/half`)).status).toBe(204);
+    await fetch(upload_url, { method: "DELETE" });
+    expect(temporary.files()).toEqual([]);
+    const broken = await api.call(undefined, "PUT", `${snapshots}/back`, {
+      ...document,
+      blobs: { uploads: { upload_x: 5 }, left_out: [] },
+    });
+    expect(broken.status).toBe(422);
+    const back = await api.call(undefined, "PUT", `${snapshots}/back`, document);
+    expect([200, 201], back.text).toContain(back.status);
+    expect((await api.call(undefined, "POST", `${snapshots}/back/restore`)).status).toBe(200);
+    expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
+    expect((await chunk(upload_url, "56789", 5, 10)).body.crc32c).toBe(
+      crc32cText(crc32c(Buffer.from("0123456789"))),
+    );
+  });
+
+  it("4.6 what is too large for a document is left out, and its client starts again", async () => {
+    const { upload_url } = await announce(api, { file_size: 40 * MB });
+    await chunk(upload_url, noise(33 * MB), 0, 40 * MB);
+    const keeper = api.understudy.sandboxes.blobs!;
+    const value = sandbox().value();
+    const document = (await keeper.encode(value.blobs)) as { uploads: object; left_out: string[] };
+    keeper.release(value.blobs);
+    expect([document.uploads, document.left_out]).toEqual([{}, [expect.stringMatching(/^upload_/)]]);
+    sandbox().restore({ ...value, blobs: await keeper.decode(document) });
+    expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
+  });
+
+  it("4.6 reset, deletion and the end of the server leave nothing on disk, snapshots included", async () => {
+    const { upload_url } = await announce(api);
+    await chunk(upload_url, "01234", 0, 10);
+    sandbox().saveSnapshot("half");
+    sandbox().reset();
+    expect((await probe(upload_url)).status).toBe(404);
+    expect(temporary.bytes().toString()).toBe("01234");
+    sandbox().deleteSnapshot("half");
+    expect(temporary.files()).toEqual([]);
+    const again = await announce(api);
+    await chunk(again.upload_url, "01234", 0, 10);
+    await api.close();
+    expect(temporary.entries()).toEqual([]);
+    api = await startReference();
+  });
+});
+
+describe("disk use is bounded", () => {
+  const small = () => startReference({ shared: { token: "t", limits: { upload_bytes: 1000 } } });
+
+  it("4.6 an upload that does not fit the sandbox's share is 413 and says so", async () => {
+    const bounded = await small();
+    const first = await announce(bounded, { file_size: 700 });
+    expect((await put(first.upload_url, noise(700))).status).toBe(200);
+    const second = await announce(bounded, { file_size: 400 });
+    const refused = await put(second.upload_url, noise(400));
+    expect(refused.status).toBe(413);
+    expect(refused.body.error).toMatchObject({
+      code: "PAYLOAD_TOO_LARGE",
+      details: { limit_bytes: 1000, used_bytes: 700, scope: "sandbox_uploads" },
+    });
+    expect(await probe(second.upload_url)).toMatchObject({ status: 308, range: null });
+    const form = new FormData();
+    form.append("file", new Blob([new Uint8Array(500)]), "a.bin");
+    const simple = await bounded.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
+    expect([simple.status, simple.body.error.details.scope]).toEqual([413, "sandbox_uploads"]);
+    // Registered, the bytes are no longer needed, and there is room again.
+    const { announced, gcs_path } = first;
+    await bounded.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
+    expect((await put(second.upload_url, noise(400))).status).toBe(200);
+    await bounded.close();
+  });
+
+  it("interfaces 7 what uploaded snapshots bring along counts, what they share with each other once", async () => {
+    const bounded = await small();
+    const snapshots = "/_control/sandboxes/default/snapshots";
+    const control = (method: string, path: string, body?: unknown) =>
+      bounded.call(undefined, method, snapshots + path, body, { authorization: "Bearer t" });
+    const { upload_url } = await announce(bounded, { file_size: 900 });
+    await chunk(upload_url, noise(400), 0, 900);
+    for (const name of ["a", "b"]) expect((await control("POST", "", { name })).status).toBe(201);
+    const { body: document } = await control("GET", "/a");
+    expect((await control("PUT", "/up", document)).status).toBe(201);
+    const refused = await control("PUT", "/more", document);
+    expect([refused.status, refused.body.limit, refused.body.wanted]).toEqual([409, "upload_bytes", 1200]);
+    expect(Buffer.byteLength(temporary.bytes())).toBe(800);
+    // In place of itself it takes nothing more.
+    expect((await control("PUT", "/up", document)).status).toBe(200);
+    expect(Buffer.byteLength(temporary.bytes())).toBe(800);
+    await bounded.close();
+  });
+
+  it("4.6 what a fork brought along counts for it, too", async () => {
+    const bounded = await small();
+    const { sandboxes } = bounded.understudy;
+    const { upload_url } = await announce(bounded, { file_size: 900 });
+    await chunk(upload_url, noise(600), 0, 900);
+    sandboxes.fork(sandboxes.get("default")!, "twin");
+    const inTwin = await bounded.call("dan", "POST", "/_s/twin/v1/organizations/org_acme/files/upload-url", {
+      filename: "b.bin",
+      file_size: 500,
+      mime_type: "application/octet-stream",
+    });
+    expect((await put(inTwin.body.upload_url, noise(500))).status).toBe(413);
+    expect(
+      (await chunk(upload_url.replace(bounded.url, `${bounded.url}/_s/twin`), noise(300), 600, 900)).status,
+    ).toBe(200);
+    await bounded.close();
+  });
+});

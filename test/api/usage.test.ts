@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { recordSpending } from "../../src/resources/usage/record-spending.ts";
+import { usageRules } from "../../src/resources/usage/state.ts";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const DAY = 86_400_000;
+const limits = (who: Who | undefined, org = "org_acme", query = "") =>
+  api.call(who, "GET", `/v1/analytics/usage/limits/${org}${query}`);
+const world = () => api.understudy.sandboxes.get("default")!.world;
+const spend = (amount: number, key_id = "apikey_ada", organization_id = "org_acme") =>
+  world().transact((tx) => {
+    recordSpending(tx, { organization_id, key_id, amount });
+    return tx.emitted;
+  });
+const answerAs = (who: Who) =>
+  api.call(who, "POST", "/v1/model/response", {
+    model: "atlas-large",
+    inputs: [{ role: "user", content: "Hello" }],
+  });
+
+describe("4.17 usage.retrieve_limits", () => {
+  it("4.17 2.7 3.6 shows organization, total and keys of the current month", async () => {
+    const { status, body } = await limits("dan");
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      organization_limits: {
+        monthly_limit: 1000,
+        current_usage: 850,
+        utilization_percentage: 85,
+        remaining_budget: 150,
+        status: "warning",
+      },
+      api_limits: {
+        monthly_limit: 600,
+        current_usage: 420,
+        utilization_percentage: 70,
+        remaining_budget: 180,
+        status: "ok",
+      },
+      api_key_limits: [
+        key("apikey_ada", "Ada laptop", [200, 150, 75, "ok"]),
+        key("apikey_ben", "Ben laptop", [200, 160, 80, "warning"]),
+        key("apikey_ci", "CI pipeline", [100, 100, 100, "exceeded"]),
+        key("apikey_cleo", "Cleo reports", [null, 10, null, "no_limit"]),
+      ],
+      summary: { total_keys: 4, keys_with_limits: 3, keys_exceeded: 1, overall_status: "exceeded" },
+    });
+  });
+
+  it("4.17 G33 a past month is measured against today's limits", async () => {
+    const { body } = await limits("ada", "org_acme", "?month=2");
+    expect(body.organization_limits).toMatchObject({ current_usage: 400, utilization_percentage: 40 });
+    expect(body.api_limits.current_usage).toBe(200);
+    expect(body.api_key_limits.map((entry: { api_key_id: string }) => entry.api_key_id)).toEqual([
+      "apikey_ada",
+      "apikey_ben",
+      "apikey_ci",
+    ]);
+    expect(
+      (await limits("ada", "org_acme", "?month=3&year=2025")).body.organization_limits.current_usage,
+    ).toBe(0);
+  });
+
+  it("4.17 G33 months to come are empty, whatever has been booked on them", async () => {
+    stateRules(api, "usage").patch("org_acme", { spent: { 1: 5_000_000 } });
+    const { body } = await limits("ada", "org_acme", "?month=4");
+    expect(body.organization_limits).toMatchObject({
+      current_usage: 0,
+      remaining_budget: 1000,
+      status: "ok",
+    });
+    expect(body.api_limits.current_usage).toBe(0);
+    expect(body.summary).toEqual({
+      total_keys: 3,
+      keys_with_limits: 3,
+      keys_exceeded: 0,
+      overall_status: "ok",
+    });
+  });
+
+  it("4.17 month and year default to the sandbox's now, month by month", async () => {
+    await api.advance(20 * DAY);
+    expect((await limits("ada")).body.organization_limits.current_usage).toBe(0);
+    expect((await limits("ada", "org_acme", "?month=3")).body.organization_limits.current_usage).toBe(850);
+    expect((await limits("ada", "org_acme", "?year=2025")).body.organization_limits.current_usage).toBe(0);
+  });
+
+  it("4.17 the fixture's months follow the sandbox's own clock", async () => {
+    await api.close();
+    api = await startReference({ clock: { mode: "frozen", now: Date.parse("2031-01-31T23:00:00Z") } });
+    expect((await limits("ada")).body.organization_limits.current_usage).toBe(850);
+    const past = await limits("ada", "org_acme", "?month=12&year=2030");
+    expect(past.body.organization_limits.current_usage).toBe(400);
+  });
+
+  it("2.7 G33 without limits there is no_limit, and api_limits is null", async () => {
+    const { body } = await limits("hana", "org_initech");
+    expect(body).toEqual({
+      organization_limits: {
+        monthly_limit: null,
+        current_usage: 0,
+        utilization_percentage: null,
+        remaining_budget: null,
+        status: "no_limit",
+      },
+      api_limits: null,
+      api_key_limits: [],
+      summary: { total_keys: 0, keys_with_limits: 0, keys_exceeded: 0, overall_status: "no_limit" },
+    });
+    const globex = (await limits("eve", "org_globex")).body;
+    expect(globex.api_limits).toBeNull();
+    expect(globex.organization_limits).toMatchObject({ status: "exceeded", remaining_budget: 0 });
+    const hooli = (await limits("ivan", "org_hooli")).body;
+    expect(hooli.api_limits).toMatchObject({ monthly_limit: 50, current_usage: 50, status: "exceeded" });
+  });
+
+  it.each([
+    ["month", "0", 0],
+    ["month", "13", 13],
+    ["month", "", ""],
+    ["month", "march", "march"],
+    ["month", "3.5", "3.5"],
+    ["year", "0", 0],
+    ["year", "10000", 10_000],
+    ["year", "", ""],
+  ])("4.17 G08 G33 refuses %s=%s", async (field, text, value) => {
+    const answer = await limits("ada", "org_acme", `?${field}=${text}`);
+    expect(answer.status).toBe(422);
+    expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
+  });
+
+  it.each([
+    ["ada", "org_none", 404, "ORGANIZATION_NOT_FOUND"],
+    ["eve", "org_acme", 403, "ORGANIZATION_ACCESS_DENIED"],
+    [undefined, "org_acme", 401, "AUTHENTICATION_REQUIRED"],
+    ["ada", "acme", 422, "INVALID_INPUT"],
+  ] as const)("4.17 G03 %s at %s gets %d %s", async (who, org, status, code) => {
+    const answer = await limits(who, org);
+    expect(answer.status).toBe(status);
+    expect(answer.body.error).toMatchObject({ code, status });
+  });
+});
+
+describe("section 8: the spending hierarchy", () => {
+  it.each([
+    ["eve", { scope: "organization", monthly_limit: 500, current_usage: 500 }],
+    ["ivan", { scope: "api_total", monthly_limit: 50, current_usage: 50 }],
+    ["ci", { scope: "api_key", monthly_limit: 100, current_usage: 100 }],
+  ] as const)("8 G05 %s is refused with 429 by %j", async (who, details) => {
+    const answer = await answerAs(who);
+    expect(answer.status).toBe(429);
+    expect(answer.body.error).toMatchObject({
+      code: "SPENDING_LIMIT_EXCEEDED",
+      type: "client_error",
+      details,
+    });
+    expect(answer.headers.get("x-sandbox-decision")).toBe("spending");
+    expect(answer.headers.get("retry-after")).toBeNull();
+  });
+
+  it("8 the organization's limit is checked first, then the total, then the key's", async () => {
+    const rows = stateRules(api, "usage");
+    const scope = async () => (await answerAs("ci")).body.error?.details.scope;
+    rows.patch("org_acme", { monthly_limit: 850, api_monthly_limit: 420 });
+    expect(await scope()).toBe("organization");
+    rows.patch("org_acme", { monthly_limit: 851 });
+    expect(await scope()).toBe("api_total");
+    rows.patch("org_acme", { api_monthly_limit: null });
+    expect(await scope()).toBe("api_key");
+    rows.patch("org_acme:apikey_ci", { monthly_limit: 100.01 });
+    expect((await answerAs("ci")).status).toBe(200);
+  });
+
+  it("8 a new month starts with a fresh budget", async () => {
+    expect((await answerAs("ci")).status).toBe(429);
+    await api.advance(17 * DAY);
+    expect((await answerAs("ci")).status).toBe(200);
+  });
+
+  it("8 no limits, no refusal", async () => {
+    expect((await answerAs("hana")).status).toBe(200);
+  });
+});
+
+describe("G25 usage events", () => {
+  it("G25 tell of each border once: organization, total, key, threshold before limit", () => {
+    expect(spend(9).map(({ event }) => event)).toEqual([]);
+    expect(spend(1)).toEqual([
+      {
+        event: "usage.threshold",
+        organization_id: "org_acme",
+        data: {
+          organization_id: "org_acme",
+          scope: "api_key",
+          api_key_id: "apikey_ada",
+          monthly_limit: 200,
+          current_usage: 160,
+          utilization_percentage: 80,
+        },
+      },
+    ]);
+    expect(spend(1)).toEqual([]);
+    const jump = spend(500).map(({ event, data }) => `${data["scope"]} ${event}`);
+    expect(jump).toEqual([
+      "organization usage.limit",
+      "api_total usage.threshold",
+      "api_total usage.limit",
+      "api_key usage.limit",
+    ]);
+    expect(spend(500)).toEqual([]);
+  });
+
+  it("G25 a border that was told is not told again in this month, but in the next", async () => {
+    spend(10);
+    stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 205 });
+    expect(spend(10)).toEqual([]);
+    await api.advance(20 * DAY);
+    expect(spend(170).map(({ data }) => data["scope"])).toEqual(["api_key"]);
+  });
+
+  it("G25 a state call that moves figures over a border tells so, unless it is silent", () => {
+    const rows = stateRules(api, "usage");
+    expect(rows.patch("org_acme", { api_monthly_limit: 500 }).emitted).toMatchObject([
+      { event: "usage.threshold", data: { scope: "api_total", utilization_percentage: 84 } },
+    ]);
+    expect(rows.patch("org_acme", { monthly_limit: 800 }, { silent: true }).emitted).toEqual([]);
+  });
+
+  it("G20 tiny amounts add up exactly", async () => {
+    for (let i = 0; i < 1000; i++) spend(0.000_011, "apikey_hana", "org_initech");
+    const row = usageRules.toPublic!(stateRules(api, "usage").get("org_initech:apikey_hana"), world().read());
+    expect(row).toMatchObject({ spent: { "2026-03": 0.011 } });
+    expect((await limits("hana", "org_initech")).body.api_key_limits).toEqual([
+      key("apikey_hana", "Hana laptop", [null, 0.01, null, "no_limit"]),
+    ]);
+  });
+});
+
+describe("interfaces 4: state rules of usage", () => {
+  it("interfaces 4: shows amounts by calendar month and takes them back", () => {
+    const rows = stateRules(api, "usage");
+    const read = world().read();
+    expect(usageRules.toPublic!(rows.get("org_acme"), read)).toEqual({
+      id: "org_acme",
+      organization_id: "org_acme",
+      api_key_id: null,
+      monthly_limit: 1000,
+      api_monthly_limit: 600,
+      spent: { "2026-02": 400, "2026-03": 850 },
+    });
+    const spent = usageRules.fromPublic!({ spent: { "2025-12": 1.5, "2026-03": 2 } }, read);
+    expect(spent).toEqual({ spent: { "-3": 1_500_000, "0": 2_000_000 } });
+    rows.patch("org_acme", { spent: { "-1": 0 } });
+    expect(rows.get("org_acme").spent).toEqual({ "0": 850_000_000, "-1": 0 });
+  });
+
+  it("interfaces 4: a row is known by organization and key", () => {
+    const rows = stateRules(api, "usage");
+    const { record } = rows.post({ organization_id: "org_acme", api_key_id: "apikey_dan", monthly_limit: 5 });
+    expect(record).toMatchObject({ id: "org_acme:apikey_dan", spent: {}, api_monthly_limit: null });
+    expect(rows.post({ id: "org_initech:apikey_ada" }).record).toMatchObject({
+      organization_id: "org_initech",
+      api_key_id: "apikey_ada",
+    });
+  });
+
+  it.each([
+    [{ organization_id: "org_none" }, "organization_id"],
+    [{ organization_id: "org_acme", api_key_id: "apikey_none" }, "api_key_id"],
+    [{ organization_id: "org_acme", api_key_id: "apikey_dan", api_monthly_limit: 5 }, "api_monthly_limit"],
+    [{ id: "org_acme:apikey_dan", organization_id: "org_globex" }, "id"],
+  ])("interfaces 4: refuses %j", (fields, field) => {
+    expect(() => stateRules(api, "usage").post(fields)).toThrow(
+      expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
+    );
+  });
+});
+
+function key(
+  api_key_id: string,
+  api_key_name: string,
+  [monthly_limit, current_usage, utilization_percentage, status]: [
+    number | null,
+    number,
+    number | null,
+    string,
+  ],
+) {
+  return { api_key_id, api_key_name, monthly_limit, current_usage, utilization_percentage, status };
+}

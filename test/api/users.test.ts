@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { exportRows } from "../support/audit-rows.ts";
+import { type Api, EPOCH, KEYS, startReference, type Who } from "../support/harness.ts";
+import { stateRules } from "../support/state-rules.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const setCurrent = (who: Who | undefined, organization_id: unknown, headers: Record<string, string> = {}) =>
+  api.call(who, "PUT", "/v1/user/current-organization", { organization_id }, headers);
+const current = (id: string) => stateRules(api, "api_keys").get(id).current;
+
+describe("users.set_current_organization", () => {
+  it("4.5 answers the organization and lets the key act in it", async () => {
+    const { status, body } = await setCurrent("ada", "org_initech");
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      success: true,
+      message: expect.stringContaining("Initech"),
+      current_organization_id: "org_initech",
+      organization: { id: "org_initech", name: "Initech", type: "personal" },
+    });
+    const next = await setCurrent("ada", "org_initech");
+    expect(next.headers.get("service-organization")).toBe("org_initech");
+    // Section 8: the plan of the current organization decides, and Initech's is standard.
+    expect(next.headers.get("x-ratelimit-limit")).toBe("100");
+  });
+
+  it("G32 changes the calling key and no other", async () => {
+    await setCurrent("ada", "org_initech");
+    expect(current("apikey_ada")).toBe("org_initech");
+    expect(current("apikey_ci")).toBe("org_acme");
+  });
+
+  it("G32 a session token changes its key", async () => {
+    const { body } = await api.call("ci", "POST", "/v1/auth/token", {});
+    const bearer = { authorization: `Bearer ${body.access_token}` };
+    expect((await setCurrent(undefined, "org_initech", bearer)).status).toBe(200);
+    expect(current("apikey_ci")).toBe("org_initech");
+    expect(current("apikey_ada")).toBe("org_acme");
+    const next = await setCurrent(undefined, "org_initech", bearer);
+    expect(next.headers.get("service-organization")).toBe("org_initech");
+  });
+
+  it("4.5 G03 an unknown organization is 403 exactly like a foreign one", async () => {
+    const foreign = await setCurrent("dan", "org_globex");
+    const unknown = await setCurrent("dan", "org_nowhere");
+    for (const { status, body } of [foreign, unknown]) {
+      expect([status, body.error.code, body.error.type]).toEqual([
+        403,
+        "INSUFFICIENT_PERMISSIONS",
+        "authorization_error",
+      ]);
+    }
+    expect(unknown.body.error.message).toBe(foreign.body.error.message);
+    expect(unknown.body.error.system_message).toBe(foreign.body.error.system_message);
+    expect(current("apikey_dan")).toBe("org_acme");
+  });
+
+  it.each([["acme"], [null], [7], ["org_"], ["org_a b"]])("G08 organization_id %j is 422", async (value) => {
+    const { status, body } = await setCurrent("ada", value);
+    expect([status, body.error.details]).toEqual([422, { field: "organization_id", value }]);
+  });
+
+  it("4.5 without credentials it is 401", async () => {
+    expect((await setCurrent(undefined, "org_acme")).body.error.code).toBe("AUTHENTICATION_REQUIRED");
+  });
+});
+
+describe("state rules of users", () => {
+  const users = () => stateRules(api, "users");
+  const audited = async (query = "", who: Who = "ada", organization = "org_acme") =>
+    (await exportRows(api, `?from_date=2026-03-15T12:00:00Z${query}`, who, organization)).map((row) => [
+      row["Entity Type"],
+      row["Entity Name"],
+      row["Action"],
+      row["Actor Name"],
+    ]);
+
+  it("6.2 G18 a created user emits user.created with the documented data and is audited", async () => {
+    const { record, emitted } = users().post({ name: "Zoe Zed", email: "zoe@acme.test" });
+    expect(record).toMatchObject({ memberships: { org_acme: "member" }, account: "active", verified: false });
+    expect(emitted).toEqual([
+      {
+        event: "user.created",
+        organization_id: "org_acme",
+        data: { user_id: record.id, email: "zoe@acme.test", created_at: EPOCH },
+      },
+    ]);
+    expect(await audited()).toEqual([["user", "Zoe Zed", "created", "Ada Osei"]]);
+  });
+
+  it("G18 each organization of the user hears of it, with an actor of its own", async () => {
+    const { emitted } = users().patch("usr_ada", { name: "Ada O." });
+    expect(emitted.map(({ event, organization_id }) => [event, organization_id])).toEqual([
+      ["user.updated", "org_acme"],
+      ["user.updated", "org_initech"],
+    ]);
+    expect(emitted[0]!.data).toEqual({
+      user_id: "usr_ada",
+      name: "Ada O.",
+      email: "ada@acme.test",
+      account: "active",
+      verified: true,
+      created_at: expect.any(String),
+    });
+    expect(await audited()).toEqual([["user", "Ada O.", "updated", "Ada O."]]);
+    expect(await audited("", "hana", "org_initech")).toEqual([["user", "Ada O.", "updated", "Hana Suzuki"]]);
+  });
+
+  it("G25 verified becoming true emits user.verified; with more, user.updated too; back again only that", () => {
+    const { record } = users().post({ name: "Zoe" });
+    const events = (change: object) =>
+      users()
+        .patch(record.id, change)
+        .emitted.map(({ event }) => event);
+    expect(events({ verified: true })).toEqual(["user.verified"]);
+    expect(events({ verified: false })).toEqual(["user.updated"]);
+    expect(events({ verified: true, name: "Zoe B." })).toEqual(["user.verified", "user.updated"]);
+    expect(events({ verified: true })).toEqual([]);
+  });
+
+  it("G31 gaining, changing and losing a role is audited as role_assignment", async () => {
+    users().patch("usr_dan", { memberships: { org_acme: "admin", org_globex: "member" } });
+    expect(await audited()).toEqual([["role_assignment", "admin", "updated", "Ada Osei"]]);
+    expect(await audited("", "eve", "org_globex")).toEqual([
+      ["role_assignment", "member", "created", "Eve Laurent"],
+    ]);
+    users().patch("usr_dan", { memberships: { org_globex: "member" } }, { user_id: "usr_ben" });
+    expect(await audited("&action_type=deleted")).toEqual([
+      ["role_assignment", "admin", "deleted", "Ben Castro"],
+    ]);
+    expect(
+      (await api.call("dan", "PUT", "/v1/user/current-organization", { organization_id: "org_acme" })).status,
+    ).toBe(403);
+  });
+
+  it("interfaces 4: a deleted user takes keys and sessions along", async () => {
+    const { body } = await api.call("ben", "POST", "/v1/auth/token");
+    const { emitted } = users().remove("usr_ben");
+    expect(emitted.map(({ event }) => event)).toEqual(["user.deleted"]);
+    expect((await setCurrent("ben", "org_acme")).status).toBe(401);
+    const refresh = { refresh_token: body.refresh_token };
+    expect((await api.call(undefined, "POST", "/v1/auth/refresh", refresh)).status).toBe(401);
+    expect(
+      api.understudy.sandboxes
+        .get("default")!
+        .world.pending()
+        .filter(({ kind }) => kind === "expiry"),
+    ).toEqual([]);
+    expect(await audited()).toEqual([["user", "Ben Castro", "deleted", "Ada Osei"]]);
+  });
+
+  it("interfaces 4: silent tells nobody", async () => {
+    const { record, emitted } = users().post({ name: "Quiet" }, { silent: true });
+    expect(emitted).toEqual([]);
+    expect(users().patch(record.id, { name: "Q", memberships: {} }, { silent: true }).emitted).toEqual([]);
+    expect(users().remove(record.id, { silent: true }).emitted).toEqual([]);
+    expect(await audited()).toEqual([]);
+  });
+
+  it.each([
+    ["memberships.org_nowhere", { memberships: { org_nowhere: "member" } }],
+    ["capabilities.org_globex", { capabilities: { org_globex: ["report-create"] } }],
+  ])("interfaces 4: refuses %s", (field, change) => {
+    expect(() => users().patch("usr_dan", change)).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field }) }),
+    );
+  });
+});
+
+describe("state rules of keys and organizations", () => {
+  it("2.15 a created key has the documented form and works at once", async () => {
+    const { record } = stateRules(api, "api_keys").post({ user_id: "usr_dan" });
+    expect(record.key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
+    expect(record.current).toBe("org_acme");
+    const answer = await setCurrent(undefined, "org_acme", { "api-key": record.key });
+    expect(answer.status).toBe(200);
+    stateRules(api, "api_keys").patch(record.id, { revoked: true });
+    expect((await setCurrent(undefined, "org_acme", { "api-key": record.key })).status).toBe(401);
+  });
+
+  it.each([
+    ["user_id", { user_id: "usr_none" }],
+    ["current", { user_id: "usr_dan", current: "org_none" }],
+    ["key", { user_id: "usr_dan", key: KEYS.ada }],
+  ])("interfaces 4: refuses a key whose %s does not fit", (field, fields) => {
+    expect(() => stateRules(api, "api_keys").post(fields)).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ field }) }),
+    );
+  });
+
+  it("interfaces 4: an organization goes with all it owns, its users' keys act elsewhere", async () => {
+    stateRules(api, "organizations").remove("org_acme");
+    expect(stateRules(api, "departments").size()).toBe(1);
+    expect(stateRules(api, "music_collections").size()).toBe(0);
+    expect(stateRules(api, "audit_logs").size()).toBe(12_000);
+    expect(stateRules(api, "users").get("usr_ada").memberships).toEqual({ org_initech: "member" });
+    expect(current("apikey_ada")).toBe("org_initech");
+    expect(stateRules(api, "api_keys").get("apikey_dan")).toBeUndefined();
+  });
+});

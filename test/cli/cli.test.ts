@@ -1,0 +1,206 @@
+import { execSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startCommand,
+  startServer,
+} from "../support/run-understudy.ts";
+
+const servers: RunningServer[] = [];
+
+async function started(args: readonly string[] = [], place?: Parameters<typeof startServer>[1]) {
+  const server = await startServer(args, place);
+  servers.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop("SIGKILL")));
+});
+afterAll(removeScratch);
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+const body = async (url: string): Promise<any> => (await fetch(url)).json();
+
+describe("interfaces 2 commands against a running server", () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+  });
+  afterAll(async () => {
+    await server.stop("SIGKILL");
+  });
+  const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
+  const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
+
+  it("interfaces 2 status, reset, clock and snapshot act on it", async () => {
+    expect((await run("status")).stdout).toContain("fixture reference");
+    expect(await json("clock", "show")).toMatchObject({ mode: "frozen", now: "2026-03-15T12:00:00.000Z" });
+    expect((await run("snapshot", "save", "before")).code).toBe(0);
+    const { now, ran } = await json("clock", "advance", "5m");
+    expect(now).toBe("2026-03-15T12:05:00.000Z");
+    expect(ran.length).toBeGreaterThan(0);
+    expect(await json("clock", "set", "2026-03-15T13:00:00Z")).toMatchObject({
+      now: "2026-03-15T13:00:00.000Z",
+    });
+    expect((await run("clock", "set", "2026-03-15T12:30:00Z")).code).toBe(2);
+    expect((await json("snapshot", "list")).total).toBe(1);
+    expect(Object.keys(await json("snapshot", "diff", "before"))).toEqual(["added", "removed", "changed"]);
+    const file = join(scratch(), "before.json");
+    expect((await run("snapshot", "export", "before", file)).code).toBe(0);
+    expect((await run("snapshot", "import", "copy", file)).code).toBe(0);
+    expect((await run("snapshot", "restore", "copy")).code).toBe(0);
+    expect(await json("clock", "show")).toMatchObject({ now: "2026-03-15T12:00:00.000Z" });
+    expect((await run("clock", "run", "x60")).stdout).toContain("scaled x60");
+    expect(await json("clock", "freeze")).toMatchObject({ mode: "frozen" });
+    expect(await json("reset")).toMatchObject({ name: "default" });
+    expect((await run("snapshot", "restore", "none")).code).toBe(1);
+  }, 60_000);
+
+  it("interfaces 2 scenario list, on and off, coverage and trigger", async () => {
+    expect((await run("scenario", "on", "threads-delete-forbidden")).stdout).toContain(
+      "threads-delete-forbidden",
+    );
+    const { items } = await json("scenario", "list");
+    expect(items.find((one: { name: string }) => one.name === "threads-delete-forbidden").active).toBe(true);
+    expect((await run("scenario", "off", "threads-delete-forbidden")).code).toBe(0);
+    expect((await run("scenario", "off", "threads-delete-forbidden")).code).toBe(2);
+    expect((await run("scenario", "on", "nonsense")).code).toBeGreaterThan(0);
+    const html = join(scratch(), "coverage.html");
+    expect((await run("coverage", "--fail-under", "0", "--html", html)).code).toBe(0);
+    expect(readFileSync(html, "utf8")).toContain("<!doctype html>");
+    expect((await run("coverage", "--fail-under", "99")).code).toBe(1);
+    expect((await run("coverage", "--fail-under", "101")).code).toBe(2);
+    const { deliveries } = await json(
+      "trigger",
+      "user.created",
+      "--for",
+      "usr_dan",
+      "--set",
+      "email=zed@acme.test",
+    );
+    expect(Array.isArray(deliveries)).toBe(true);
+    expect((await run("trigger", "user.created", "--set", "nonsense")).code).toBe(2);
+  }, 60_000);
+
+  it.each([
+    [["user.creatd"], 'event "user.creatd" is no event of the service. Did you mean "user.created"?'],
+    [
+      ["--for", "usr_dn"],
+      '--for must be the id of one of the users of this sandbox, not "usr_dn". Did you mean "usr_dan"?',
+    ],
+    [["--set", "emial=x"], "--set emial is no field of user.created, whose data has"],
+    [["--set", "emial=x"], 'Did you mean "email"?'],
+  ])("interfaces 2 trigger %j is wrong usage and says which word was wrong", async (args, message) => {
+    const words = args[0]!.startsWith("--") ? ["user.created", ...args] : args;
+    const { code, stdout, stderr } = await run("trigger", ...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`understudy: ${message.startsWith("Did") ? "--set" : message}`);
+    expect(stderr).toContain(message);
+  });
+
+  it("interfaces 2 an unknown sandbox and an unreachable server are exit 1", async () => {
+    const unknown = await run("status", "--sandbox", "nowhere");
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toContain("nowhere");
+    const unreachable = await runCommand(["status", "--url", "http://127.0.0.1:9", "--json"]);
+    expect(unreachable.code).toBe(1);
+    expect(JSON.parse(unreachable.stderr)).toHaveProperty("error");
+  });
+});
+
+describe("interfaces 2 commands without a server", () => {
+  it("interfaces 2 every command has help with an example", async () => {
+    const { stdout } = await runCommand(["--help"]);
+    const commands = [...stdout.matchAll(/^ {2}understudy (\S+)/gm)].map(([, name]) => name!);
+    const named =
+      "start status reset snapshot clock scenario fixture trigger listen receiver-test suite replay coverage openapi fidelity";
+    expect(commands).toEqual(expect.arrayContaining(named.split(" ")));
+    const helps = await Promise.all(commands.map((name) => runCommand([name, "--help"])));
+    for (const [i, help] of helps.entries()) {
+      expect([commands[i], help.code]).toEqual([commands[i], 0]);
+      expect(help.stdout, commands[i]).toContain("Examples:");
+    }
+  }, 60_000);
+
+  it("interfaces 2 openapi and fidelity print what the control API answers; a closed pipe is no failure", async () => {
+    const document = JSON.parse((await runCommand(["openapi"])).stdout);
+    expect(document.openapi).toMatch(/^3\.1/);
+    expect(JSON.parse((await runCommand(["fidelity", "--json"])).stdout)).toBeTypeOf("object");
+    const piped = `"${process.execPath}" bin/understudy.js openapi | head -c 10; echo " $\{PIPESTATUS[0]}"`;
+    expect(execSync(piped, { encoding: "utf8", shell: "/bin/bash" })).toMatch(/ 0\n$/);
+  });
+
+  it("interfaces 2 scenario check and fixture check name file, line and column, exit 1", async () => {
+    const folder = scratch();
+    writeFileSync(
+      join(folder, "wrong.yaml"),
+      "name: wrong\nrules:\n  - match: { operation: threads.delet }\n    effect: { error: RATE_LIMIT_EXCEEDED }\n",
+    );
+    writeFileSync(join(folder, "right.yaml"), "name: right\nrules: []\n");
+    const both = await runCommand(["scenario", "check", "*.yaml"], { cwd: folder });
+    expect(both.code).toBe(1);
+    expect(both.stdout).toContain("wrong.yaml:3:");
+    expect(both.stdout).toContain('did you mean "threads.delete"');
+    expect((await runCommand(["scenario", "check", "right.yaml"], { cwd: folder })).code).toBe(0);
+    expect((await runCommand(["scenario", "check", "none.yaml"], { cwd: folder })).code).toBe(2);
+    expect((await runCommand(["fixture", "check", "reference"])).code).toBe(0);
+    writeFileSync(join(folder, "world.yaml"), "extends: reference\nusers: 3x\n");
+    const fixture = await runCommand(["fixture", "check", "./world.yaml", "--json"], { cwd: folder });
+    expect(fixture.code).toBe(1);
+    expect(JSON.parse(fixture.stdout)).toMatchObject({ ok: false, items: [{ problems: [{ line: 2 }] }] });
+  });
+
+  it("interfaces 5 fixture generate writes a file that start takes, and does not overwrite one", async () => {
+    const folder = scratch();
+    const generate = ["fixture", "generate", "--count", "users=4", "--out", "team.yaml"];
+    expect((await runCommand(generate, { cwd: folder })).code).toBe(0);
+    expect((await runCommand(generate, { cwd: folder })).code).toBe(2);
+    expect((await runCommand([...generate, "--force"], { cwd: folder })).code).toBe(0);
+    expect((await runCommand(["fixture", "generate", "--count", "usres=4"])).code).toBe(2);
+    const { ready } = await started(["--fixture", "./team.yaml"], { cwd: folder });
+    const sandbox = await body(`${ready.url}/_control/sandboxes/default`);
+    expect(sandbox.counts.users).toBe(4);
+    expect(JSON.parse((await runCommand(["fixture", "schema"])).stdout)).toHaveProperty("definitions");
+  });
+
+  it("interfaces 2 listen answers in turn and judges signatures", async () => {
+    const secret = "whsec_listenerSecret";
+    const running = startCommand(["listen", "--port", "0", "--answer", "500,204", "--secret", secret]);
+    await expect.poll(() => running.output().stdout).toMatch(/Listening at (\S+),/);
+    const url = /Listening at (\S+),/.exec(running.output().stdout)![1]!;
+    const send = () =>
+      fetch(`${url}/any/path`, {
+        method: "POST",
+        body: "{}",
+        headers: { "x-service-event": "user.created" },
+      });
+    expect((await send()).status).toBe(500);
+    expect((await send()).status).toBe(204);
+    expect((await send()).status).toBe(204);
+    await expect.poll(() => running.output().stdout).toContain("MISSING");
+    running.child.kill("SIGINT");
+    expect((await running.finished).code).toBe(0);
+    const wrong = await runCommand(["listen", "--answer", "999"]);
+    expect(wrong.code).toBe(2);
+  });
+
+  it("interfaces 2 receiver-test takes only well-formed reports and secrets", async () => {
+    const wrong = await runCommand([
+      "receiver-test",
+      "http://127.0.0.1:9",
+      "--secret",
+      "whsec_x",
+      "--report",
+      "pdf=x",
+    ]);
+    expect(wrong.code).toBe(2);
+    expect(existsSync("pdf=x")).toBe(false);
+    expect((await runCommand(["receiver-test", "http://127.0.0.1:9"])).code).toBe(2);
+  });
+});

@@ -1,0 +1,256 @@
+import { execSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { KEYS } from "../support/harness.ts";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startCommand,
+  startServer,
+} from "../support/run-understudy.ts";
+
+const servers: RunningServer[] = [];
+
+async function started(args: readonly string[] = [], place?: Parameters<typeof startServer>[1]) {
+  const server = await startServer(args, place);
+  servers.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop("SIGKILL")));
+});
+afterAll(removeScratch);
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+const body = async (url: string): Promise<any> => (await fetch(url)).json();
+const api = (url: string, path: string, init: RequestInit = {}) =>
+  fetch(url + path, { ...init, headers: { "api-key": KEYS.ada, ...init.headers } });
+
+describe("interfaces 2 start", () => {
+  it("interfaces 2 prints addresses, credentials and a curl line that works when pasted", async () => {
+    const server = await started();
+    const { ready } = server;
+    expect(ready).toEqual({
+      url: ready.url,
+      console: `${ready.url}/_console`,
+      pid: server.child.pid,
+      token: null,
+    });
+    await expect.poll(() => server.output().stdout).toContain("curl ");
+    const { stdout } = server.output();
+    expect(stdout).toContain(ready.url);
+    expect(stdout).toContain(ready.console);
+    expect(stdout).toContain(KEYS.dan);
+    const line = stdout.split("\n").find((text) => text.trim().startsWith("curl "))!;
+    expect(JSON.parse(execSync(line, { encoding: "utf8" }))).toHaveProperty("organization_limits");
+  });
+
+  it("interfaces 2 `understudy` alone is start, and --json prints what the ready file says", async () => {
+    const folder = scratch();
+    const running = startCommand(["--port", "0", "--json"], { cwd: folder });
+    await expect.poll(() => running.output().stdout).toMatch(/\n$/);
+    const ready = JSON.parse(running.output().stdout);
+    expect((await fetch(`${ready.url}/_control/health`)).status).toBe(200);
+    running.child.kill("SIGINT");
+    expect(await running.finished).toMatchObject({ code: 0 });
+  });
+
+  it("interfaces 2 takes fixture, seed, clock and scenario", async () => {
+    const folder = scratch();
+    writeFileSync(
+      join(folder, "mine.yaml"),
+      "extends: reference\nthreads: { thread_mine: { owner: usr_dan, organization_id: org_acme } }\n",
+    );
+    const { ready } = await started(
+      [
+        ...["--fixture", "./mine.yaml", "--seed", "7", "--clock", "frozen@2026-03-15T12:00:00Z"],
+        "--scenario",
+        "threads-delete-forbidden",
+      ],
+      { cwd: folder },
+    );
+    const sandbox = await body(`${ready.url}/_control/sandboxes/default`);
+    expect(sandbox).toMatchObject({
+      seed: 7,
+      clock: { mode: "frozen", now: "2026-03-15T12:00:00.000Z" },
+      scenarios: ["threads-delete-forbidden"],
+    });
+    const answer = await api(ready.url, "/v1/threads/thread_mine", { method: "DELETE" });
+    expect(answer.headers.get("x-sandbox-decision")).toMatch(/^fault:threads-delete-forbidden\//);
+  });
+
+  it("interfaces 2 reads options and settings from understudy.config.yaml; flags go before", async () => {
+    const folder = scratch();
+    writeFileSync(
+      join(folder, "understudy.config.yaml"),
+      "seed: 3\nclock: frozen\nsettings:\n  preview: true\n  retry_schedule: [2m]\n",
+    );
+    const { ready } = await started(["--seed", "5"], { cwd: folder });
+    const sandbox = await body(`${ready.url}/_control/sandboxes/default`);
+    expect(sandbox).toMatchObject({
+      seed: 5,
+      clock: { mode: "frozen" },
+      settings: { preview: "on", retry_schedule: ["2m"] },
+    });
+  });
+
+  it("interfaces 2 names file, line and column of a mistake in the configuration", async () => {
+    const folder = scratch();
+    const file = join(folder, "team.yaml");
+    const say = async (text: string) => {
+      writeFileSync(file, text);
+      return runCommand(["start", "--port", "0", "--config", "team.yaml"], { cwd: folder });
+    };
+    const misspelt = await say("seed: 1\nsettings:\n  preveiw: on\n");
+    expect(misspelt.code).toBe(2);
+    expect(misspelt.stderr).toContain("team.yaml:3:3");
+    expect(misspelt.stderr).toContain('did you mean "preview"');
+    const unreadable = await say("settings:\n  retry_schedule: [1m, soon]\n");
+    expect(unreadable.code).toBe(2);
+    expect(unreadable.stderr).toContain("team.yaml:2:24");
+    const broken = await say("seed: [1\n");
+    expect(broken).toMatchObject({ code: 2, stdout: "" });
+    expect(broken.stderr).toMatch(/team\.yaml:\d+:\d+/);
+    const missing = await runCommand(["start", "--config", "nowhere.yaml"], { cwd: folder });
+    expect(missing).toMatchObject({ code: 2 });
+    expect(missing.stderr).toContain("nowhere.yaml");
+  });
+
+  it("interfaces 2 a port in use is exit 2 and one message", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const { port } = taken.address() as AddressInfo;
+    const refused = await runCommand(["start", "--port", String(port)]);
+    taken.close();
+    expect(refused.code).toBe(2);
+    expect(refused.stderr.trim().split("\n")).toEqual([expect.stringContaining(`port ${port} `)]);
+  });
+
+  it.each([
+    [["start", "--fixture", "refrence"], 'did you mean "reference"'],
+    [["start", "--scenario", "threads-delete-forbiden"], 'did you mean "threads-delete-forbidden"'],
+    [["start", "--port", "70000"], "--port"],
+    [["start", "--port", "1", "--port", "2"], "more than once"],
+    [["start", "--host", "0.0.0.0"], "--shared"],
+    [["start", "--durable"], "--persist"],
+    [["start", "--clock", "soon"], "--clock"],
+    [["start", "--seed", "x"], "--seed"],
+    [["start", "--scenarios", "./none"], "there is no folder"],
+    [["start", "--allow-webhook", "10.0.0.0/99"], "10.0.0.0/99"],
+    [["start", "--prot", "1"], "did you mean --port"],
+    [["start", "--port", "0", "--ready-file", "no/such/folder.json"], "no/such/folder.json"],
+    [["start", "extra"], "extra"],
+    [["statsu"], 'Did you mean "status"'],
+    [["clock"], "needs an action"],
+    [["snapshot", "save"], "an argument is missing"],
+  ])("interfaces 2 wrong usage %j is exit 2 without a stack trace", async (args, message) => {
+    const { code, stderr, stdout } = await runCommand(args, { cwd: scratch() });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it("interfaces 2 a fixture that is wrong names its line, and nothing is started", async () => {
+    const folder = scratch();
+    writeFileSync(join(folder, "bad.yaml"), "extends: reference\nusers:\n  - { id: usr_new, nmae: X }\n");
+    const { code, stderr } = await runCommand(["start", "--port", "0", "--fixture", "bad.yaml"], {
+      cwd: folder,
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain("bad.yaml:3:");
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "interfaces 2 %s lets an open request finish, then exits 0",
+    async (signal) => {
+      const server = await started(["--quiet"]);
+      const open = api(server.ready.url, "/v1/models", { headers: { "X-Sandbox-Delay": "600ms" } });
+      await expect.poll(async () => (await fetch(`${server.ready.url}/_control/metrics`)).status).toBe(200);
+      const ended = server.stop(signal);
+      expect((await open).status).toBe(200);
+      expect(await ended).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    },
+  );
+
+  it("interfaces 2 kill -9 and a restart with --persist go on where it ended", async () => {
+    const folder = join(scratch(), "data");
+    const first = await started(["--persist", folder, "--durable", "--quiet"]);
+    const deleted = await api(first.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
+    expect(deleted.status).toBeLessThan(300);
+    await first.stop("SIGKILL");
+    const second = await started(["--persist", folder, "--quiet"]);
+    const again = await api(second.ready.url, "/v1/threads/thread_long", { method: "DELETE" });
+    expect(again.status).toBe(404);
+    expect((await second.stop()).code).toBe(0);
+  });
+
+  it("7 the uploads that kill -9 left on disk are swept by the next start, those of a live server are not", async () => {
+    const place = { env: { TMPDIR: scratch() }, cwd: scratch() };
+    const upload = async ({ ready }: RunningServer) => {
+      const asked = await api(ready.url, "/v1/organizations/org_acme/files/upload-url", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ filename: "a.txt", file_size: 10, mime_type: "text/plain" }),
+      });
+      const { upload_url } = (await asked.json()) as { upload_url: string };
+      const headers = { "content-range": "bytes 0-4/10" };
+      expect((await fetch(upload_url, { method: "PUT", headers, body: "01234" })).status).toBe(308);
+      return upload_url;
+    };
+    const killed = await started(["--quiet"], place);
+    await upload(killed);
+    const live = await started(["--quiet"], place);
+    const upload_url = await upload(live);
+    expect(readdirSync(place.env.TMPDIR)).toHaveLength(2);
+    await killed.stop("SIGKILL");
+    const next = await started(["--quiet"], place);
+    await expect.poll(() => readdirSync(place.env.TMPDIR).length).toBe(1);
+    const headers = { "content-range": "bytes 5-9/10" };
+    expect((await fetch(upload_url, { method: "PUT", headers, body: "56789" })).status).toBe(200);
+    await Promise.all([live.stop(), next.stop()]);
+    expect(readdirSync(place.env.TMPDIR)).toEqual([]);
+  });
+
+  it("interfaces 7 --shared prints its token once and asks for it", async () => {
+    const server = await started(["--shared"]);
+    const { url, token } = server.ready;
+    await expect.poll(() => server.output().stdout).toContain("curl ");
+    expect(server.output().stdout.split(token!).length).toBe(2);
+    expect((await fetch(`${url}/_control/sandboxes`)).status).toBe(401);
+    const status = await runCommand(["status", "--url", url, "--token", token!, "--json"]);
+    expect(JSON.parse(status.stdout)).toMatchObject({ status: "ok", sandbox: { name: "default" } });
+    expect((await runCommand(["status", "--url", url])).code).toBe(1);
+    const fromEnvironment = await runCommand(["status", "--url", url], { env: { UNDERSTUDY_TOKEN: token! } });
+    expect(fromEnvironment.code).toBe(0);
+  });
+
+  it("interfaces 6 an edited fixture and scenario take effect, a broken edit is told with its line", async () => {
+    const folder = scratch();
+    const fixture = join(folder, "mine.yaml");
+    writeFileSync(fixture, "extends: reference\n");
+    const server = await started(["--fixture", "./mine.yaml", "--quiet"], { cwd: folder });
+    const name = async () =>
+      (await body(`${server.ready.url}/_control/sandboxes/default/state/users/usr_dan`)).name;
+    expect(await name()).toBe("Dan Whitfield");
+    // Watching begins after the server is ready, so the edit is made until it is seen.
+    const edit = (text: string) => writeFileSync(fixture, text);
+    await expect
+      .poll(
+        async () => {
+          edit("extends: reference\nusers: { usr_dan: { name: Daniel } }\n");
+          return name();
+        },
+        { timeout: 10_000, interval: 300 },
+      )
+      .toBe("Daniel");
+    edit("extends: reference\nusers: { usr_dan: { nmae: D } }\n");
+    await expect.poll(() => server.output().stderr, { timeout: 10_000 }).toMatch(/mine\.yaml:2:\d+/);
+    expect(await name()).toBe("Daniel");
+  });
+});

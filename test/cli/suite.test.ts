@@ -1,0 +1,283 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startCommand,
+  startServer,
+} from "../support/run-understudy.ts";
+
+const EXAMPLE = fileURLToPath(new URL("../../docs/examples/report-uploader/", import.meta.url));
+const CHECK = ["--", process.execPath, join(EXAMPLE, "check.mjs")];
+
+const servers: RunningServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop("SIGKILL")));
+});
+afterAll(removeScratch);
+
+async function server(args: string[] = []) {
+  const running = await startServer(["--quiet", ...args]);
+  servers.push(running);
+  return running;
+}
+
+/** A folder with scenario files and a script that each run starts. */
+function place(files: Record<string, string>) {
+  const cwd = scratch();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
+  return cwd;
+}
+
+const CALM = "name: calm\nrules: []\n";
+const UNSTRUCK =
+  "name: unstruck\nrules:\n  - id: never\n    match: { operation: threads.delete }\n    effect: { error: INSUFFICIENT_PERMISSIONS }\n";
+
+describe("interfaces 2 suite", () => {
+  it("interfaces 2 suite runs the example application once per scenario and reports each", async () => {
+    const cwd = scratch();
+    const reports = "junit=out/junit.xml,html=out/report.html";
+    const { code, stdout, stderr } = await runCommand(
+      ["suite", `${EXAMPLE}scenarios/*.yaml`, "--jobs", "3", "--report", reports, ...CHECK],
+      { cwd },
+    );
+    expect([code, stderr]).toEqual([0, expect.stringContaining("ok   lost-answer")]);
+    expect(stdout).toContain("5 passed, 0 failed");
+    expect(stdout).toMatch(/ok {2}lost-answer +0 +1\/1 +1\/1 +4/);
+    const junit = readFileSync(join(cwd, "out/junit.xml"), "utf8");
+    expect(junit.match(/<testcase /g)).toHaveLength(5);
+    expect(junit).toContain('tests="5" failures="0"');
+    expect(readFileSync(join(cwd, "out/report.html"), "utf8")).toContain("All 5 scenarios passed");
+  });
+
+  it("interfaces 2 suite fails where the application cannot cope, with its journal and a bundle that replays", async () => {
+    const cwd = scratch();
+    const broken = readFileSync(join(EXAMPLE, "upload-report.mjs"), "utf8").replace(
+      /const PAUSES = .*/,
+      "const PAUSES = [];",
+    );
+    expect(broken).toContain("const PAUSES = [];");
+    for (const name of ["check.mjs", "report.csv"])
+      writeFileSync(join(cwd, name), readFileSync(join(EXAMPLE, name)));
+    writeFileSync(join(cwd, "upload-report.mjs"), broken);
+    const scenarios = ["calm", "broken-upload"].map((name) => `${EXAMPLE}scenarios/${name}.yaml`);
+    const { code, stdout } = await runCommand(
+      [
+        "suite",
+        ...scenarios,
+        "--report",
+        "junit=j.xml",
+        "--report",
+        "html=r.html",
+        "--json",
+        "--",
+        process.execPath,
+        "check.mjs",
+      ],
+      { cwd },
+    );
+    expect(code).toBe(1);
+    const result = JSON.parse(stdout);
+    expect(result).toMatchObject({ ok: false, total: 2, passed: 1, failed: 1 });
+    expect(result.scenarios[1]).toMatchObject({ name: "broken-upload", outcome: "failed", exit_code: 1 });
+    expect(result.scenarios[1].failures.join()).toContain("found 0");
+    expect(result.scenarios[1].output).toContain("gave up");
+    expect(readFileSync(join(cwd, "j.xml"), "utf8")).toContain("PUT /upload/");
+    const html = readFileSync(join(cwd, "r.html"), "utf8");
+    expect(html).not.toMatch(/<script|https?:\/\/(?!127\.0\.0\.1)/);
+    const [, inline] = /base64,([^"]+)"/.exec(html)!;
+    writeFileSync(join(cwd, "b.json"), Buffer.from(inline!, "base64"));
+    expect(await runCommand(["replay", "b.json"], { cwd })).toMatchObject({ code: 0 });
+  });
+
+  it("interfaces 2 suite gives each run its own sandbox by the environment, and leaves none behind", async () => {
+    const { ready } = await server(["--shared"]);
+    const cwd = place({ "a.yaml": CALM, "b.yaml": UNSTRUCK.replace("unstruck", "other") });
+    const print =
+      "for (const [name, value] of Object.entries(process.env)) if (name.startsWith('UNDERSTUDY_')) console.log(name + '=' + value)";
+    const { stdout } = await runCommand(
+      [
+        ...["suite", "a.yaml", "b.yaml", "--url", ready.url, "--token", ready.token!, "--json"],
+        "--",
+        process.execPath,
+        "-e",
+        print,
+      ],
+      { cwd },
+    );
+    const [first, second] = JSON.parse(stdout).scenarios;
+    const environment = (output: string) =>
+      Object.fromEntries(
+        output
+          .trim()
+          .split("\n")
+          .map((line) => line.split(/=(.*)/s)),
+      );
+    const { UNDERSTUDY_SANDBOX: name, ...rest } = environment(first.output);
+    expect(rest).toEqual({
+      UNDERSTUDY_BASE_URL: `${ready.url}/_s/${name}`,
+      UNDERSTUDY_CONTROL_URL: `${ready.url}/_control/sandboxes/${name}`,
+      UNDERSTUDY_SCENARIO: "calm",
+      UNDERSTUDY_URL: ready.url,
+      UNDERSTUDY_TOKEN: ready.token,
+    });
+    expect(environment(second.output)["UNDERSTUDY_SANDBOX"]).not.toBe(name);
+    const headers = { authorization: `Bearer ${ready.token}` };
+    expect(await (await fetch(`${ready.url}/_control/sandboxes`, { headers })).json()).toMatchObject({
+      total: 1,
+    });
+  });
+
+  it("interfaces 2 suite fails on a rule that never struck, but not on one that is off", async () => {
+    const cwd = place({
+      "a.yaml": UNSTRUCK,
+      "b.yaml": UNSTRUCK.replace("unstruck", "off").replace(
+        "  - id: never",
+        "  - id: never\n    probability: 0",
+      ),
+    });
+    const { code, stdout } = await runCommand(
+      ["suite", "*.yaml", "--json", "--", process.execPath, "-e", "0"],
+      { cwd },
+    );
+    expect(code).toBe(1);
+    const { scenarios } = JSON.parse(stdout);
+    expect(scenarios[0].failures).toEqual(["the rule never never struck"]);
+    expect(scenarios[1]).toMatchObject({ name: "off", outcome: "passed" });
+  });
+
+  it("interfaces 2 suite fails where a reset took the rules of its scenario away before they struck", async () => {
+    const { ready } = await server();
+    const cwd = place({ "a.yaml": UNSTRUCK });
+    const reset = "fetch(process.env.UNDERSTUDY_CONTROL_URL + '/reset', { method: 'POST' })";
+    const args = ["suite", "a.yaml", "--json", "--url", ready.url, "--", process.execPath, "-e", reset];
+    const { code, stdout } = await runCommand(args, { cwd });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).scenarios[0].failures).toEqual(["the rule never never struck"]);
+  });
+
+  it("issue 5 the report of a failed run says of each request why it was answered so, in plain text", async () => {
+    const cwd = place({ "a.yaml": UNSTRUCK });
+    const red =
+      "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/threads/thread_long', { method: 'DELETE', headers: { 'api-key': 'ak_danMemberAcme00000000000000000000000000' } }).then(() => { console.log('\\u001b[31mred\\u001b[0m'); process.exit(3); })";
+    const report = ["--report", "junit=j.xml,html=h.html"];
+    await runCommand(["suite", "a.yaml", ...report, "--", process.execPath, "-e", red], { cwd });
+    const html = readFileSync(join(cwd, "h.html"), "utf8");
+    expect(html).toContain("fault:unstruck/never<br><small>unstruck/never struck: it strikes every call");
+    expect(html).toContain('<pre tabindex="0">red\n</pre>');
+    expect(readFileSync(join(cwd, "j.xml"), "utf8")).toContain("<system-out>red\n</system-out>");
+  });
+
+  it("interfaces 6 expectations of a scenario are judged against the journal, with the nearest request", async () => {
+    const expectations = [
+      "- { match: { operation: models.list }, count: 1 }",
+      "- { match: { operation: threads.delete }, count: 0 }",
+      "- { match: { operation: models.list, status: 404 } }",
+      "- { match: { method: GET }, count: { min: 2, max: 3 } }",
+    ];
+    const cwd = place({ "a.yaml": `${CALM}expect:\n${expectations.map((line) => `  ${line}\n`).join("")}` });
+    const get =
+      "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/models', { headers: { 'api-key': 'ak_danMemberAcme00000000000000000000000000' } })";
+    const { code, stdout } = await runCommand(
+      ["suite", "a.yaml", "--json", "--", process.execPath, "-e", get],
+      { cwd },
+    );
+    expect(code).toBe(1);
+    const [{ expectations: judged, failures }] = JSON.parse(stdout).scenarios;
+    expect(judged.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, true, false, false]);
+    expect(failures[0]).toContain("nearest: GET /v1/models -> 200 (status is 200, not 404)");
+    expect(failures[1]).toContain("2 to 3");
+  });
+
+  it("interfaces 2 suite shows the output of a failed command, and ends one that takes too long", async () => {
+    const cwd = place({ "a.yaml": CALM });
+    const failed = await runCommand(
+      ["suite", "a.yaml", "--", process.execPath, "-e", "console.error('it broke'); process.exit(7)"],
+      { cwd },
+    );
+    expect(failed.code).toBe(1);
+    expect(failed.stdout).toContain("| it broke");
+    expect(failed.stdout).toContain("the command exited with 7");
+    const slow = await runCommand(
+      ["suite", "a.yaml", "--timeout", "0.3", "--", process.execPath, "-e", "setInterval(() => {}, 1e6)"],
+      { cwd },
+    );
+    expect(slow.code).toBe(1);
+    expect(slow.stdout).toContain("did not end within 0.3 s");
+  });
+
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "interfaces 2 suite on %s ends its commands, their children too, and deletes the sandboxes",
+    async (signal) => {
+      const { ready } = await server();
+      const cwd = place({ "a.yaml": CALM, "b.yaml": CALM.replace("calm", "second") });
+      const child =
+        "require('fs').writeFileSync(process.env.UNDERSTUDY_SCENARIO + '.pid', String(process.pid)); process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)";
+      const parent = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: 'inherit' }); setInterval(() => {}, 1e6)`;
+      const running = startCommand(
+        ["suite", "*.yaml", "--jobs", "2", "--url", ready.url, "--", process.execPath, "-e", parent],
+        { cwd },
+      );
+      const files = ["calm.pid", "second.pid"].map((name) => join(cwd, name));
+      await expect
+        .poll(() => files.every((file) => existsSync(file) && readFileSync(file, "utf8") !== ""), {
+          timeout: 10_000,
+        })
+        .toBe(true);
+      const pids = files.map((file) => Number(readFileSync(file, "utf8")));
+      running.child.kill(signal);
+      const { code, stderr } = await running.finished;
+      expect([code, stderr]).toEqual([1, expect.stringContaining("interrupted")]);
+      const alive = (pid: number) => {
+        // A zombie of a container without init is as good as gone.
+        const state = existsSync(`/proc/${pid}/stat`)
+          ? readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")[2]
+          : "gone";
+        return state !== "gone" && state !== "Z";
+      };
+      await expect.poll(() => pids.map(alive)).toEqual([false, false]);
+      expect(await (await fetch(`${ready.url}/_control/sandboxes`)).json()).toMatchObject({ total: 1 });
+    },
+  );
+
+  it.each([
+    [["suite", "a.yaml"], "needs a command"],
+    [["suite", "--", "true"], "files"],
+    [["suite", "none.yaml", "--", "true"], "there is no file none.yaml"],
+    [["suite", "z*.yaml", "--", "true"], "no file matches"],
+    [["suite", "a.yaml", "same.yaml", "--", "true"], "both called calm"],
+    [["suite", "wrong.yaml", "--", "true"], "wrong.yaml:3:"],
+    [["suite", "a.yaml", "--jobs", "0", "--", "true"], "--jobs"],
+    [["suite", "a.yaml", "--report", "pdf=x", "--", "true"], "--report"],
+    [["suite", "a.yaml", "--", "no-such-command-anywhere"], "not found"],
+  ])("interfaces 2 suite, wrong usage %j is exit 2", async (args, message) => {
+    const wrong = UNSTRUCK.replace("threads.delete", "threads.delet").replace(
+      "  - id: never\n    match",
+      "  - match",
+    );
+    const cwd = place({ "a.yaml": CALM, "same.yaml": CALM, "wrong.yaml": wrong });
+    const { code, stderr } = await runCommand(args, { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it("interfaces 2 suite reaches no server: exit 1", async () => {
+    const cwd = place({ "a.yaml": CALM });
+    const { code, stderr } = await runCommand(
+      ["suite", "a.yaml", "--url", "http://127.0.0.1:9", "--", "true"],
+      { cwd },
+    );
+    expect([code, stderr]).toEqual([1, expect.stringContaining("No Understudy answers")]);
+  });
+
+  it("interfaces 2 the example application runs by itself, as its README says", async () => {
+    const { ready } = await server();
+    const args = [join(EXAMPLE, "upload-report.mjs"), join(EXAMPLE, "report.csv")];
+    const env = { ...process.env, UNDERSTUDY_BASE_URL: ready.url };
+    expect(execFileSync(process.execPath, args, { env, encoding: "utf8" })).toMatch(/^stored as file_/);
+  });
+});

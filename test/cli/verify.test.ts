@@ -1,0 +1,158 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { KEYS } from "../support/harness.ts";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startCommand,
+  startServer,
+} from "../support/run-understudy.ts";
+import { type Between, listening, proxy } from "../support/verify-setup.ts";
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+});
+const open: Between[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+afterAll(async () => {
+  await server.stop("SIGKILL");
+  removeScratch();
+});
+
+const verify = (target: string, ...args: string[]) =>
+  runCommand(["verify", "--target", target, "--key", KEYS.ben, ...args]);
+
+describe("interfaces 2 verify on the command line", () => {
+  it("interfaces 2 passes, prints a verdict and writes both reports", async () => {
+    const folder = scratch();
+    const [xml, html] = [join(folder, "verify.xml"), join(folder, "verify.html")];
+    const { code, stdout, stderr } = await verify(
+      server.ready.url,
+      "--write",
+      "--report",
+      `junit=${xml},html=${html}`,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("PASS");
+    expect(stdout).toContain("deleted it again");
+    expect(stdout).toContain("stays; the API has no call that takes it back");
+    const junit = readFileSync(xml, "utf8");
+    expect(junit).toMatch(/<testsuites name="understudy verify [^"]+" tests="\d{3}" failures="0" errors="0"/);
+    expect(junit).toContain("<skipped");
+    const page = readFileSync(html, "utf8");
+    expect(page).toContain("Pass: contract of");
+    expect(page).toContain("G08");
+    expect(page).not.toMatch(/<script|src=|href="http/);
+    for (const text of [stdout, junit, page]) expect(text).not.toContain(KEYS.ben);
+  });
+
+  it("interfaces 2 --json is the whole report", async () => {
+    const folder = scratch();
+    const file = join(folder, "objects.yaml");
+    writeFileSync(file, "transcription_id: trans_redacted\n");
+    const { code, stdout } = await verify(
+      `${server.ready.url}/`,
+      "--json",
+      "--use",
+      file,
+      "--use",
+      "slug=partner-none",
+    );
+    expect(code).toBe(0);
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({
+      verdict: "pass",
+      organization_id: "org_acme",
+      write: false,
+      stopped: null,
+    });
+    const of = (id: string) => report.checks.find((one: { id: string }) => one.id === id);
+    expect(of("transcriptions.list_sentences/answer").requests[0].path).toContain("trans_redacted");
+    // A slug that leads nowhere proves nothing.
+    expect(of("share_links.resolve/answer").outcome).toBe("not-observable");
+  });
+
+  it("interfaces 2 exits 1 where something departs, and tells the request", async () => {
+    const spoilt = await proxy(server.ready.url, ({ path }, answer) =>
+      path.includes("month=13") ? { ...answer, status: 400 } : answer,
+    );
+    open.push(spoilt);
+    const { code, stdout } = await verify(spoilt.url);
+    expect(code).toBe(1);
+    expect(stdout).toContain("answers 400 instead of 422 INVALID_INPUT");
+    expect(stdout).toMatch(/month=13 -> 400 \(req_\w+\)/);
+    expect(stdout).toContain("FAIL");
+  });
+
+  it("interfaces 2 exits 1 where nobody answers, and where the key is refused", async () => {
+    const closed = await listening(() => {});
+    await closed.close();
+    const nobody = await verify(closed.url);
+    expect(nobody.code).toBe(1);
+    expect(nobody.stderr).toMatch(/^understudy: nothing answers at http/);
+    const refused = await runCommand(["verify", "--target", server.ready.url, "--key", KEYS.revoked]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("refuses the key with 401");
+    expect(refused.stderr).not.toContain(KEYS.revoked);
+  });
+
+  it("interfaces 2 wrong usage is 2, with one message", async () => {
+    const nowhere = ["--target", "http://127.0.0.1:1"];
+    const cases: [string[], string][] = [
+      [["--target", "http://127.0.0.1:1/v1"], "leave the version out"],
+      [[...nowhere, "--use", "missing.yaml"], "missing.yaml"],
+      [[...nowhere, "--timeout", "0"], "--timeout takes seconds"],
+      [[], "target"],
+    ];
+    const ended = await Promise.all(cases.map(([args]) => runCommand(["verify", "--key", "ak_x", ...args])));
+    for (const [i, { code, stderr }] of ended.entries()) {
+      expect(stderr).toContain(cases[i]![1]);
+      expect(stderr).not.toMatch(/\n\s+at /);
+      expect(code).toBe(2);
+    }
+  });
+
+  it("interfaces 2 --help shows an example", async () => {
+    const { code, stdout } = await runCommand(["verify", "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("understudy verify --target http");
+    expect(stdout).toContain("--write");
+  });
+
+  it("interfaces 2 Ctrl-C ends the checks, puts back what was changed, and reports", async () => {
+    let created = false;
+    let listed = () => {};
+    const asked = new Promise<void>((resolve) => {
+      listed = resolve;
+    });
+    const slow = await proxy(server.ready.url, ({ method, path }, answer) => {
+      if (path !== "/webhooks") return answer;
+      if (created && method === "GET") {
+        // The call after the creation is never answered: that is where the run is interrupted.
+        listed();
+        return new Promise<never>(() => {});
+      }
+      created ||= method === "POST" && answer.status === 201;
+      return answer;
+    });
+    open.push(slow);
+    const running = startCommand(["verify", "--target", slow.url, "--key", KEYS.ben, "--write", "--json"]);
+    await asked;
+    running.child.kill("SIGINT");
+    const { code, stdout } = await running.finished;
+    expect(code).toBe(1);
+    const report = JSON.parse(stdout);
+    expect(report.stopped).toBe("interrupted");
+    const webhook = report.changes.find(({ done }: { done: string }) => done.includes("webhook"));
+    expect(webhook).toMatchObject({ undone: true, detail: "deleted it again" });
+    expect(
+      slow.seen.some(({ method, path }) => method === "DELETE" && path.startsWith("/webhooks/wh_0z")),
+    ).toBe(true);
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startServer,
+} from "../support/run-understudy.ts";
+
+const SECRET = "whsec_9b1d4f2c7a60e358";
+afterAll(removeScratch);
+
+describe("issue 4 webhooks on the command line", () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+  });
+  afterAll(async () => {
+    await server.stop("SIGKILL");
+  });
+  const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
+  const post = async (path: string, body: object, headers = {}) => {
+    const answer = await fetch(server.ready.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as { url: string };
+  };
+
+  it("issue 4 clock pending lists retries, clock advance says what they were answered", async () => {
+    const { url } = await post("/_control/sandboxes/default/receivers", { answers: [500, "reset", 200] });
+    const key = { "api-key": "ak_adaOwnerAcme000000000000000000000000000" };
+    await post("/webhooks", { url, events: ["user.created"] }, key);
+    expect((await run("trigger", "user.created")).stdout).toContain("500");
+    const pending = JSON.parse((await run("clock", "pending", "--json")).stdout);
+    const [retry] = pending.filter(({ kind }: { kind: string }) => kind === "webhook.retry");
+    expect(retry.due_at).toBe("2026-03-15T12:01:00.000Z");
+    expect((await run("clock", "pending")).stdout).toContain(`webhook.retry  ${retry.subject}`);
+    const { ran } = JSON.parse((await run("clock", "advance", "1m", "--json")).stdout);
+    expect(ran).toContainEqual({
+      at: "2026-03-15T12:01:00.000Z",
+      kind: "webhook.retry",
+      subject: retry.subject,
+      response_code: 0,
+    });
+    const { stdout } = await run("clock", "advance", "5m");
+    expect(stdout).toMatch(/ran at\s+kind\s+subject\s+answer/);
+    expect(stdout).toMatch(new RegExp(`2026-03-15T12:06:00.000Z  webhook.retry\\s+${retry.subject}\\s+200`));
+  });
+});
+
+describe("interfaces 2 wrong usage of listen and receiver-test", () => {
+  it.each([
+    { args: ["listen", "--port", "0", "--secret", ""], says: "--secret is empty" },
+    { args: ["listen", "--port", "0", "--answer"], says: "Not enough arguments following: answer" },
+    { args: ["listen", "--port", "0", "--host", "192.0.2.1"], says: "no address of this machine" },
+    {
+      args: ["receiver-test", "http://127.0.0.1:1/", "--secret", "x", "--timeout", "9999999"],
+      says: "86400",
+    },
+    { args: ["receiver-test", "http://127.0.0.1:1/", "--secret", "x", "--ca", "none.pem"], says: "none.pem" },
+  ])("interfaces 2 $args is 2 and one message", async ({ args, says }) => {
+    const { code, stderr } = await runCommand(args);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toContain("unexpected");
+    expect(code).toBe(2);
+  });
+
+  it("issue 4 receiver-test says each check once, and nothing beside it", async () => {
+    const { url, probe, close } = await startReceiver(SECRET);
+    const folder = scratch();
+    const graded = await runCommand(
+      ["receiver-test", url, "--secret", SECRET, "--probe", probe, "--report", "html=r.html,junit=r.xml"],
+      { cwd: folder },
+    );
+    await close();
+    expect(graded.code).toBe(0);
+    expect(graded.stdout).toMatch(/^PASS/m);
+    // Progress belongs to terminals; each check is said once.
+    expect(graded.stderr).toBe("");
+    expect(graded.stdout.match(/\[valid-accepted, critical\]/g)).toHaveLength(1);
+  });
+});

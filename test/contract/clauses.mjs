@@ -1,0 +1,72 @@
+// Which sections and gaps do the titles of tests name? `node test/contract/clauses.mjs` prints those that no test
+// proves and exits 1 when there is one; test/contract/clauses.test.ts asks the same in the test run.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = new URL("../..", import.meta.url);
+const numbered = (section, count) => Array.from({ length: count }, (_, i) => `${section}.${i + 1}`);
+
+/** Every clause of the published reference that says how the service behaves. */
+export const SECTIONS = [
+  ...numbered(2, 15),
+  ...numbered(3, 8),
+  ...numbered(4, 21),
+  "5",
+  ...numbered(6, 4),
+  ...numbered(7, 4),
+  "8",
+  "9",
+];
+export const GAPS = Array.from({ length: 33 }, (_, i) => `G${String(i + 1).padStart(2, "0")}`);
+
+/** A text that is the first argument of a call and followed by what a test or a group takes. */
+const TITLE = /\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*,\s*(?:async\b|function\b|\(|\w+\s*=>|\{)/g;
+/** `quality 2.3` and `interfaces 5` are of other documents. */
+const ELSEWHERE = /^(?:quality|interfaces) [\d.]+[\s,:]*/;
+const CLAUSE = /^(?:section )?(G\d\d|\d\.\d{1,2}|[5-9])(?:[\s,:]+|$)/;
+
+/** The clauses that a title begins with. */
+export function clausesOf(title) {
+  const found = [];
+  let rest = title;
+  for (;;) {
+    const match = ELSEWHERE.exec(rest) ?? CLAUSE.exec(rest);
+    if (match === null) return found;
+    if (match[1] !== undefined) found.push(match[1]);
+    rest = rest.slice(match[0].length);
+  }
+}
+
+/** Test files by clause. */
+export function provedClauses() {
+  const proved = new Map();
+  for (const folder of ["src", "test"]) {
+    const files = readdirSync(new URL(folder, root), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith(".test.ts"))) {
+      const text = readFileSync(new URL(`${folder}/${file}`, root), "utf8");
+      for (const [, , title] of text.matchAll(TITLE)) {
+        for (const clause of clausesOf(title)) {
+          const files = proved.get(clause) ?? new Set();
+          proved.set(clause, files.add(`${folder}/${file}`));
+        }
+      }
+    }
+  }
+  return proved;
+}
+
+export function unproved() {
+  const proved = provedClauses();
+  return [...SECTIONS, ...GAPS].filter((clause) => !proved.has(clause));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const missing = unproved();
+  const total = SECTIONS.length + GAPS.length;
+  process.stdout.write(
+    `${total - missing.length} of ${total} sections and gaps stand in the title of a test\n`,
+  );
+  for (const clause of missing) process.stdout.write(`no test begins with ${clause}\n`);
+  process.exit(missing.length === 0 ? 0 : 1);
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { ASSUMPTIONS } from "../../src/contract/assumptions.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
+import { clausesOf, GAPS, provedClauses, SECTIONS, unproved } from "./clauses.mjs";
+
+const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
+
+describe("clauses", () => {
+  it("every section and every gap stands in the title of a test", () => {
+    expect(unproved()).toEqual([]);
+  });
+
+  it("every section and assumption that the declarations name is known and stands in the title of a test", () => {
+    const named = new Set([
+      ...OPERATIONS.flatMap(({ section, assumptions = [] }) => [section, ...assumptions]),
+      ...ASSUMPTIONS.map(({ id }) => id),
+    ]);
+    const proved = provedClauses();
+    expect([...named].filter((clause) => !SECTIONS.includes(clause) && !GAPS.includes(clause))).toEqual([]);
+    expect([...named].filter((clause) => !proved.has(clause))).toEqual([]);
+  });
+
+  it("the ledger has every gap, once", () => {
+    expect(ASSUMPTIONS.map(({ id }) => id)).toEqual(GAPS);
+  });
+
+  it.each([
+    ["4.3 G10 rejects", ["4.3", "G10"]],
+    ["G08, G09: input", ["G08", "G09"]],
+    ["section 9: response headers", ["9"]],
+    ["interfaces 5 the 200 requests", []],
+    ["quality 2.10 G13 slow clients", ["G13"]],
+    ["200 rounds", []],
+    ["a file of 4.6", []],
+  ])("reads %j as %j", (title, clauses) => {
+    expect(clausesOf(title)).toEqual(clauses);
+  });
+});

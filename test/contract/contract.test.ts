@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codeInB, envelopeFor } from "../../src/contract/envelopes.ts";
+import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
+import { type AnyOperation, errorCodesOf } from "../../src/contract/operation.ts";
+import { openApiDocument } from "../../src/reports/openapi.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
+import { type Answered, type Api, startReference } from "../support/harness.ts";
+import { Judge } from "../support/openapi/judge.ts";
+
+/**
+ * Generated from the declarations: what every operation owes by being declared, whatever it does.
+ * The answers are judged by our own OpenAPI document.
+ */
+const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
+// biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
+const DOCUMENT = openApiDocument(OPERATIONS, "test") as any;
+const JUDGE = new Judge(DOCUMENT);
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+/** A path whose parameters are well-formed, or all malformed. */
+function pathOf(operation: AnyOperation, malformed = false): string {
+  const properties = (operation.params?.properties ?? {}) as Record<string, { examples?: string[] }>;
+  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    malformed ? "!!" : (properties[name]?.examples?.[0] ?? "example"),
+  );
+}
+
+function expectError(operation: AnyOperation, answer: Answered, code: ErrorCode): void {
+  const { status } = CATALOGUE[code];
+  expect(answer.status, answer.text).toBe(status);
+  expect(errorCodesOf(operation)).toContain(code);
+  expect(JUDGE.problems(operation, answer)).toEqual([]);
+  const envelope = envelopeFor({ code, status }, operation.envelope ?? "A", "operation");
+  if (envelope === "A") expect(answer.body.error.code).toBe(code);
+  if (envelope === "B") expect(answer.body.error.code).toBe(codeInB(code, operation.spellings));
+  if (envelope === "C") expect(answer.body.status_code).toBe(status);
+}
+
+describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))("%s", (_id, operation) => {
+  it(`${operation.section} ${operation.id} is documented in the OpenAPI document`, () => {
+    const documented = DOCUMENT.paths[operation.path][operation.method.toLowerCase()];
+    expect(documented.operationId).toBe(operation.id);
+    const codes = Object.values(documented.responses).flatMap(
+      (response) => (response as { "x-error-codes"?: string[] })["x-error-codes"] ?? [],
+    );
+    expect(codes).toEqual(expect.arrayContaining([...errorCodesOf(operation)]));
+  });
+
+  if (operation.credentials !== false) {
+    it(`${operation.section} ${operation.id} answers 401 without credentials`, async () => {
+      const answer = await api.call(undefined, operation.method, pathOf(operation));
+      expectError(operation, answer, "AUTHENTICATION_REQUIRED");
+      expect(answer.headers.get("x-sandbox-decision")).toBe("auth");
+    });
+
+    it.each(["finn", "gus", "expired", "revoked"] as const)(
+      `${operation.section} ${operation.id} answers 401 to a credential that no longer counts (%s)`,
+      async (who) => {
+        expectError(
+          operation,
+          await api.call(who, operation.method, pathOf(operation)),
+          "AUTHENTICATION_REQUIRED",
+        );
+      },
+    );
+  }
+
+  it.each(errorCodesOf(operation))(
+    `${operation.section} ${operation.id} answers %s in its envelope when a fault asks for it`,
+    async (code) => {
+      const who = operation.credentials === false ? undefined : "ivan";
+      const answer = await api.call(who, operation.method, pathOf(operation), undefined, {
+        "x-sandbox-fault": code,
+      });
+      expectError(operation, answer, code);
+      expect(answer.headers.get("x-sandbox-decision")).toBe(`fault:header/${code}`);
+    },
+  );
+
+  it(`interfaces 3 ${operation.id} refuses to be asked for a code that it never answers`, async () => {
+    const never = (Object.keys(CATALOGUE) as ErrorCode[]).find(
+      (code) => code !== "INTERNAL_ERROR" && !errorCodesOf(operation).includes(code),
+    )!;
+    const answer = await api.call("ivan", operation.method, pathOf(operation), undefined, {
+      "x-sandbox-fault": never,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  });
+
+  if (operation.body?.kind === "json") {
+    const who = operation.credentials === false ? undefined : "ivan";
+    it(`G09 ${operation.id} answers 400 to a body that is not JSON`, async () => {
+      const answer = await api.call(who, operation.method, pathOf(operation), '{"broken', {
+        "content-type": "application/json",
+      });
+      expectError(operation, answer, "INVALID_JSON");
+    });
+
+    it(`G09 ${operation.id} answers 415 to another content type`, async () => {
+      const answer = await api.call(who, operation.method, pathOf(operation), "a=1", {
+        "content-type": "text/plain",
+      });
+      expectError(operation, answer, "UNSUPPORTED_MEDIA_TYPE");
+    });
+
+    it(`G08 ${operation.id} answers 422 to a body that is not an object`, async () => {
+      const answer = await api.call(who, operation.method, pathOf(operation), "[]", {
+        "content-type": "application/json",
+      });
+      expectError(operation, answer, "INVALID_INPUT");
+    });
+  }
+
+  const patterned = Object.values(
+    (operation.params?.properties ?? {}) as Record<string, { pattern?: string }>,
+  ).some(({ pattern }) => pattern !== undefined);
+  if (patterned && operation.credentials !== false && operation.body?.kind !== "multipart") {
+    it(`G08 ${operation.id} answers 422 to a malformed identifier`, async () => {
+      const body = operation.body ? {} : undefined;
+      const answer = await api.call("ivan", operation.method, pathOf(operation, true), body);
+      expectError(operation, answer, "INVALID_INPUT");
+      if ((operation.envelope ?? "A") === "A") expect(answer.body.error.details.value).toBe("!!");
+    });
+  }
+
+  it(`G04 ${operation.id} answers 405 with Allow to a method its path does not know`, async () => {
+    const method = ["DELETE", "PATCH", "PUT", "GET"].find(
+      (candidate) => DOCUMENT.paths[operation.path][candidate.toLowerCase()] === undefined,
+    )!;
+    const answer = await api.call("ivan", method, pathOf(operation));
+    // A longer literal route may answer this method on the same concrete path.
+    if (answer.status === 405) {
+      expect(answer.headers.get("allow")?.split(", ")).toContain(operation.method);
+      expect(answer.body.error.code).toBe("METHOD_NOT_ALLOWED");
+      expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+    } else expect(OPERATIONS.some((other) => other !== operation && other.method === method)).toBe(true);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import { CATALOGUE } from "../../src/contract/errors.ts";
+import { EVENT_NAMES, TEST_EVENT } from "../../src/contract/event-names.ts";
+import { Settings } from "../../src/contract/settings.ts";
+import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
+import { stateCollections } from "../../src/control/state/state-collection.ts";
+import { readDocument } from "../../src/documents/read-document.ts";
+import { readScenario } from "../../src/faults/read-scenario.ts";
+import { RuleDocument, ScenarioDocument } from "../../src/faults/rule-schema.ts";
+import { fixtureShape } from "../../src/fixtures/fixture-shape.ts";
+import { createFixtureSource } from "../../src/fixtures/fixture-source.ts";
+import { CHECKS } from "../../src/grader/checks/index.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
+import { TIMER_KINDS } from "../../src/state/timers.ts";
+import { commandLine } from "../support/docs/command-line.ts";
+import { blocks, deadLinks, pages, rows, terms, text, words } from "../support/docs/pages.ts";
+
+interface Described {
+  default: unknown;
+  description: string;
+}
+
+const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
+const page = (name: string) => `docs/${name}.md`;
+const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
+  wanted.filter((word) => !known.has(word));
+
+describe("links", () => {
+  it.each(pages())("docs %s links to what exists", (file) => {
+    expect(deadLinks(file)).toEqual([]);
+  });
+
+  it("docs the README leads to every page", () => {
+    const reached = new Set(["README.md"]);
+    for (const file of reached) {
+      for (const [, target] of text(file).matchAll(/\]\((?!\w+:)([^)#\s]+\.md)/g)) {
+        reached.add(new URL(target!, `file:///${file}`).pathname.slice(1));
+      }
+    }
+    expect(pages().filter((file) => !reached.has(file) && !file.startsWith("docs/decisions/"))).toEqual([]);
+  });
+});
+
+describe("reference", () => {
+  it("interfaces 4 the control API's page lists exactly the calls there are", () => {
+    const S = "/_control/sandboxes/{name}";
+    const documented = [
+      ...text(page("control-api")).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (S?)(?:`(\/[^`]*)`)?/g),
+    ]
+      .filter(([, , short, path]) => short === "S" || path !== undefined)
+      .map(([, method, short, path = ""]) => `${method} ${short === "S" ? S : ""}${path}`);
+    const existing = CONTROL_OPERATIONS.map(({ method, path }) => `${method} ${path}`);
+    expect([...new Set(documented)].sort()).toEqual([...existing].sort());
+  });
+
+  it("interfaces 2 the command line's page names every command, action and option", async () => {
+    const known = terms(page("cli"));
+    const named = [...known].map((term) => term.replace(/^understudy /, ""));
+    const lines = text(page("cli")).split("\n");
+    for (const { path, options } of await commandLine()) {
+      const [command, action] = path;
+      const told = named.some((term) => term === command || term.startsWith(`${command} `));
+      expect(told, `understudy ${path.join(" ")}`).toBe(true);
+      if (action !== undefined) {
+        const own = new RegExp(`\`(${command} )?${action}\\b`);
+        const row = lines.some((line) => line.includes(`\`${command} `) && own.test(line));
+        expect(row, `understudy ${path.join(" ")}`).toBe(true);
+      }
+      for (const option of options) {
+        expect(text(page("cli")), `understudy ${path.join(" ")} --${option}`).toMatch(
+          new RegExp(`--(no-)?${option}\\b`),
+        );
+      }
+    }
+  });
+
+  it("interfaces 4 every setting is documented with its default and its assumption", () => {
+    const documented = rows(page("sandboxes-and-time"));
+    for (const [name, schema] of Object.entries(Settings.properties)) {
+      const { default: initial, description } = schema as unknown as Described;
+      const [, gap = ""] = /^(G\d\d):/.exec(description) ?? [];
+      const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
+      const row = documented.find(([first]) => first === `\`${name}\``);
+      expect([row?.[1], row?.[4]], name).toEqual([`\`${shown}\``, gap]);
+    }
+  });
+
+  it("7.4 every code of the catalogue is documented with its status", () => {
+    const documented = rows(page("errors-and-limits"));
+    for (const [code, { status }] of Object.entries(CATALOGUE)) {
+      const row = documented.find(([codes, shown]) => codes!.includes(`\`${code}\``) && /^\d+$/.test(shown!));
+      expect(row?.[1], code).toBe(String(status));
+    }
+  });
+
+  it("interfaces 5 every key of fixtures is documented, those of records too", () => {
+    const known = words(page("fixtures"));
+    const { document } = fixtureShape(RESOURCES);
+    expect(missing(keysOf(document), known)).toEqual([]);
+  });
+
+  it("interfaces 6 every key of scenarios and rules is documented", () => {
+    const known = words(page("scenarios"));
+    expect(missing([...keysOf(RuleDocument), ...keysOf(ScenarioDocument)], known)).toEqual([]);
+  });
+
+  it("6.1 every event, and every check of the receiver grader, is documented", () => {
+    const known = terms(page("webhooks"));
+    const checks = CHECKS.map(({ id }) => id);
+    expect(missing([...EVENT_NAMES, TEST_EVENT, ...checks], known)).toEqual([]);
+  });
+
+  it("interfaces 4 every collection of state calls and every kind of timer is documented", () => {
+    expect(missing([...stateCollections(RESOURCES).keys()], terms(page("control-api")))).toEqual([]);
+    expect(missing(TIMER_KINDS, terms(page("sandboxes-and-time")))).toEqual([]);
+  });
+});
+
+describe("examples", () => {
+  const examples = pages().flatMap(blocks);
+
+  it("interfaces 6 every scenario shown passes the checker", () => {
+    const shown = examples.filter(({ kind }) => kind === "yaml scenario");
+    expect(shown.length).toBeGreaterThan(2);
+    for (const { page: file, code } of shown) {
+      expect(() => readScenario({ text: code, shown: file, file: "shown.yaml" }, OPERATIONS)).not.toThrow();
+    }
+  });
+
+  it("interfaces 5 every fixture shown makes a world", () => {
+    const shown = examples.filter(({ kind }) => kind === "yaml fixture");
+    expect(shown.length).toBeGreaterThan(1);
+    for (const { page: file, code } of shown) {
+      const source = createFixtureSource({ resources: RESOURCES });
+      const document = readDocument(code, { file }).value as object;
+      expect(() => source.load(document).root(1)).not.toThrow();
+    }
+  });
+});
+
+/** The names of a schema's properties at every depth. */
+function keysOf(schema: unknown): string[] {
+  const found = new Set<string>();
+  const visit = (part: unknown): void => {
+    if (Array.isArray(part)) {
+      part.forEach(visit);
+      return;
+    }
+    if (typeof part !== "object" || part === null) return;
+    const { properties, items, anyOf, patternProperties } = part as Record<string, unknown>;
+    for (const name of Object.keys((properties ?? {}) as object)) found.add(name);
+    for (const inner of [properties, patternProperties]) Object.values(inner ?? {}).forEach(visit);
+    visit(items);
+    visit(anyOf);
+  };
+  visit(schema);
+  return [...found];
+}

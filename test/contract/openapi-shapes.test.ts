@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CATALOGUE } from "../../src/contract/errors.ts";
+import { errorCodesOf } from "../../src/contract/operation.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { FreshWorld } from "../support/openapi/fresh-world.ts";
+import { RECIPES } from "../support/openapi/recipes.ts";
+import { refusalFor } from "../support/openapi/refusals.ts";
+
+/** Section 2, field by field, on answers of the reference world: no field more, none less. */
+const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+async function answerOf(id: string, index = 0) {
+  const operation = OPERATIONS.find((candidate) => candidate.id === id)!;
+  const world = await FreshWorld.create(api);
+  const request = await RECIPES[id]![index]!.request(world);
+  const { body } = await world.call(operation.path, operation.method, request);
+  await world.delete();
+  return body;
+}
+
+describe("section 2: resources and their fields", () => {
+  it.each([
+    ["org_", "users.set_current_organization", "organization.id"],
+    ["dept_", "departments.reparent", "id"],
+    ["usr_", "departments.reparent", "created_by"],
+    ["file_", "files.upload", "id"],
+    ["mbsess_", "meeting_sessions.stop", "session_id"],
+    ["trans_", "transcriptions.list_sentences", "data.transcription_id"],
+    ["mcoll_", "music_collections.list_tracks", "collection_id"],
+    ["mtrack_", "music_collections.list_tracks", "items.0.track_id"],
+    ["dsh_", "share_links.resolve", "dashboard_id"],
+    ["slink_", "share_links.resolve", "link_id"],
+    ["log_", "assistants.list_history", "audit_logs.0.id"],
+    ["asst_", "assistants.list_history", "audit_logs.0.resource_id"],
+    ["log_", "change_logs.list", "logs.0.id"],
+    ["thread_", "threads.delete", "threadId"],
+    ["wh_", "webhooks.create", "data.webhook_id"],
+    ["whsec_", "webhooks.create", "data.secret"],
+    ["del_", "webhooks.test", "data.delivery_id"],
+    ["apikey_", "usage.retrieve_limits", "api_key_limits.0.api_key_id"],
+    ["conn_", "connector_jobs.trigger", "connection_id"],
+  ])("2.1 the prefix %s of %s stands before %s", async (prefix, id, path) => {
+    const value = path.split(".").reduce((part, key) => part[key], await answerOf(id));
+    expect(value).toMatch(new RegExp(`^${prefix}[A-Za-z0-9_-]+$`));
+  });
+
+  it("2.2 a department has the fields of the reference and no other", async () => {
+    const department = await answerOf("departments.reparent");
+    expect(department).toEqual({
+      id: "dept_ml",
+      name: "ML",
+      description: expect.any(String),
+      parent_id: "dept_ops",
+      path: "dept_acme/dept_ops/dept_ml",
+      depth: 2,
+      organization_id: "org_acme",
+      member_count: 7,
+      is_active: true,
+      is_default: false,
+      color: "#4f46e5",
+      created_by: expect.stringMatching(/^(usr|uid)_/),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
+    });
+  });
+
+  it("2.9 a processing status has the fields of the reference and no other, in each of its states", async () => {
+    const [completed, processing, failed] = await Promise.all(
+      [0, 1, 2].map((index) => answerOf("store_files.retrieve_status", index)),
+    );
+    const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+    expect(completed).toEqual({
+      status: "completed",
+      progress_percent: 100,
+      current_step: null,
+      error_message: null,
+      started_at: timestamp,
+      completed_at: timestamp,
+    });
+    expect(processing).toEqual({
+      status: "processing",
+      progress_percent: expect.any(Number),
+      current_step: "embedding",
+      error_message: null,
+      started_at: timestamp,
+      completed_at: null,
+    });
+    expect(processing.progress_percent).toBeLessThan(100);
+    expect(failed).toMatchObject({
+      status: "failed",
+      current_step: null,
+      error_message: "unsupported file type",
+      completed_at: timestamp,
+    });
+  });
+
+  it("2.14 G13 G27 the organization's summary and the file object", async () => {
+    const { organization } = await answerOf("users.set_current_organization");
+    expect(organization).toEqual({ id: "org_initech", name: "Initech", type: "personal" });
+    expect(Object.keys(await answerOf("files.upload")).sort()).toEqual(
+      [
+        "created_at",
+        "created_by",
+        "filename",
+        "file_size",
+        "gcs_path",
+        "id",
+        "mime_type",
+        "object",
+        "organization_id",
+        "status",
+      ].sort(),
+    );
+  });
+});
+
+describe("G27: other 404s", () => {
+  /** Named by a query parameter, a body field or a setting instead of the path. */
+  const OTHERWISE = new Map([
+    ["uploads.put", "upload_id"],
+    ["uploads.cancel", "upload_id"],
+    ["departments.reparent", "new_parent_id"],
+    ["connector_jobs.trigger", "connection_id"],
+    ["store_files.attach", "file_id"],
+    ["model_responses.create", "file_id"],
+  ]);
+  const found = OPERATIONS.filter(
+    (operation) =>
+      operation.envelope !== "B" &&
+      !operation.id.startsWith("models.") &&
+      errorCodesOf(operation).includes("RESOURCE_NOT_FOUND"),
+  );
+
+  it.each(found.map((operation) => [operation.id, operation] as const))(
+    "G27 %s names what is missing by its parameter's name",
+    async (id, operation) => {
+      const world = await FreshWorld.create(api);
+      const good = await RECIPES[id]![0]!.request(world);
+      const spoiled = await refusalFor(operation, "RESOURCE_NOT_FOUND")!({ world, operation, good });
+      if ("status" in spoiled) throw new Error("a request was expected");
+      const { status, body } = await world.call(operation.path, operation.method, spoiled);
+      expect(status).toBe(CATALOGUE.RESOURCE_NOT_FOUND.status);
+      const last = /\{(\w+)\}[^{]*$/.exec(operation.path)?.[1];
+      expect(Object.keys(body.error.details)).toEqual([OTHERWISE.get(id) ?? last]);
+      await world.delete();
+    },
+  );
+});

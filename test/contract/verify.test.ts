@@ -1,0 +1,440 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { CheckReport, VerifyReport } from "../../src/verify/report.ts";
+import { type Api, KEYS, startReference, type Who } from "../support/harness.ts";
+import {
+  type Altered,
+  type Between,
+  listening,
+  MEANWHILE,
+  proxy,
+  type Seen,
+  told,
+  uses,
+  verify,
+} from "../support/verify-setup.ts";
+
+let api: Api;
+const open: { close(): Promise<void> }[] = [];
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+  await api.close();
+});
+
+async function control(method: string, path: string, body?: unknown) {
+  const headers = { "content-type": "application/json" };
+  const answer = await api.call(undefined, method, `/_control/sandboxes/default${path}`, body, headers);
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body;
+}
+
+const check = (report: VerifyReport, id: string): CheckReport => {
+  const found = report.checks.find((one) => one.id === id);
+  if (found === undefined) throw new Error(`no check ${id}`);
+  return found;
+};
+
+describe("Understudy itself", () => {
+  it.each(["ada", "ben", "cleo", "dan"] as const)(
+    "interfaces 2 verify passes for %s and changes nothing",
+    async (who) => {
+      await control("POST", "/snapshots", { name: "before" });
+      const report = await verify(api, who);
+      expect(told(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
+      expect(report.verdict).toBe("pass");
+      expect(await control("GET", "/snapshots/before/diff/now")).toEqual({
+        added: {},
+        removed: {},
+        changed: {},
+      });
+      expect(await control("GET", "/clock/pending")).toBeDefined();
+      // What a plain member may not read, and collections that the user does not have, are not called passed.
+      expect(report.summary.not_observable).toBe({ ada: 0, ben: 3, cleo: 10, dan: 7 }[who]);
+      expect(report.summary.total).toBeGreaterThan(130);
+      expect(report.changes).toEqual([]);
+    },
+  );
+
+  it.each(["ada", "ben", "dan"] as const)(
+    "interfaces 2 verify --write passes for %s, and undoes what it can",
+    async (who) => {
+      const hook = await listening((_request, answer) => answer.writeHead(200).end());
+      open.push(hook);
+      await control("POST", "/snapshots", { name: "before" });
+      const report = await verify(api, who, {
+        write: true,
+        uses: uses({
+          webhook_url: `${hook.url}/hook`,
+          scratch_store_id: "vs_empty",
+          scratch_connection_id: "conn_wiki",
+          model: "comet-mini",
+          provider: "provider_a",
+        }),
+      });
+      expect(told(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
+      expect(report.verdict).toBe("pass");
+      expect(report.summary.not_observable).toBe({ ada: 0, ben: 3, dan: 9 }[who]);
+      const { removed, added, changed } = await control("GET", "/snapshots/before/diff/now");
+      expect(removed).toEqual({});
+      // Tokens, two files, one of them in a store, a cancelled job, and the traces of moving a department and back.
+      expect(new Set(Object.keys(added))).not.toContain("webhooks");
+      expect(Object.keys(changed)).not.toContain("departments");
+      expect(Object.keys(changed)).not.toContain("api_keys");
+      expect(added.files).toHaveLength(2);
+      expect(report.changes.filter(({ undone }) => !undone).length).toBe(6);
+      expect(hook.seen.length).toBeGreaterThan(1);
+    },
+  );
+
+  it("interfaces 2 verify reads ids from answers where no control API tells them", async () => {
+    const guarded = await proxy(api.url, ({ path }, answer) =>
+      path.startsWith("/_control") ? { status: 403, headers: {}, body: "" } : answer,
+    );
+    open.push(guarded);
+    const report = await verify(api, "ada", { target: guarded.url });
+    expect(told(report, ["failed", "differs"])).toEqual({ stopped: null, shown: [] });
+    expect(check(report, "connector_jobs.retrieve/answer").outcome).toBe("passed");
+    expect(check(report, "webhooks.list_deliveries/answer").outcome).toBe("passed");
+    const unknown = check(report, "transcriptions.list_sentences/answer");
+    expect(unknown.outcome).toBe("not-observable");
+    expect(unknown.not_observed.join()).toContain("--use transcription_id=");
+    const given = await verify(api, "ada", {
+      target: guarded.url,
+      uses: uses({ transcription_id: "trans_interview", session_id: "mbsess_standup" }),
+    });
+    expect(check(given, "transcriptions.list_sentences/conditional").outcome).toBe("passed");
+    expect(check(given, "meeting_sessions.export_transcript/srt").outcome).toBe("passed");
+  });
+
+  it("G05 verify waits for the rate limit as the service asks", async () => {
+    const waits: number[] = [];
+    await control("POST", "/faults", {
+      match: { operation: "webhooks.list" },
+      sequence: ["RATE_LIMIT_EXCEEDED", "pass"],
+    });
+    const report = await verify(api, "ada", {
+      only: about("webhooks.list/answer"),
+      wait: async (milliseconds) => {
+        waits.push(milliseconds);
+      },
+    });
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeGreaterThan(0);
+    expect(report.verdict).toBe("pass");
+  });
+
+  it("8 verify gives up, and says so, where the rate limit never opens", async () => {
+    await control("POST", "/faults", {
+      match: { operation: "webhooks.list" },
+      effect: { error: "RATE_LIMIT_EXCEEDED" },
+    });
+    const report = await verify(api, "ada", { wait: async () => {} });
+    expect(report.stopped).toContain("the rate limit does not open");
+    expect(report.verdict).toBe("fail");
+    expect(report.checks.at(-1)!.family).toBe("headers");
+    expect(check(report, "usage.retrieve_limits/month").outcome).toBe("not-observable");
+  });
+
+  it("8 verify keeps to a plan of 100 requests a minute", async () => {
+    const waits: number[] = [];
+    const report = await verify(api, "eve", {
+      wait: async (milliseconds) => {
+        waits.push(milliseconds);
+        await api.advance(milliseconds + MEANWHILE);
+      },
+    });
+    expect(report.verdict).toBe("pass");
+    expect(waits.length).toBeGreaterThan(0);
+    const refused = report.checks.flatMap(({ requests }) => requests).filter(({ status }) => status === 429);
+    expect(refused).toEqual([]);
+  });
+});
+
+describe("assumptions", () => {
+  const cases: [string, Record<string, unknown>, string[]][] = [
+    ["G08 page sizes that are clamped", { out_of_range_limits: "clamp" }, ["G08"]],
+    ["G06 envelope C for every 401 and 403", { auth_errors: "guide" }, ["G06"]],
+    ["G07 one family of rate headers", { rate_headers: "alternative" }, ["G07"]],
+    ["G21 no /v2/models", { v2_models: "off" }, ["G21"]],
+    ["G22 the announced endpoint, available", { preview: "on" }, []],
+  ];
+  it.each(cases)("%s differs and does not fail", async (_title, settings, gaps) => {
+    const headers = { "content-type": "application/json" };
+    await api.call(undefined, "PATCH", "/_control/sandboxes/default", { settings }, headers);
+    const report = await verify(api, "dan");
+    expect(told(report, ["failed"])).toEqual({ stopped: null, shown: [] });
+    expect(report.verdict).toBe("pass");
+    const apart = report.assumptions.filter(({ differs }) => differs > 0).map(({ id }) => id);
+    expect(apart).toEqual(gaps);
+  });
+
+  it("4.5 what is assumed is told apart from what is specified in one body", async () => {
+    const spoilt = await through(({ path }, answer) => {
+      if (!path.includes("/connectors/jobs?") && !path.endsWith("/connectors/jobs")) return answer;
+      if (answer.status !== 200) return answer;
+      const { jobs } = JSON.parse(answer.body);
+      return { ...answer, body: JSON.stringify({ jobs }) };
+    });
+    const report = await verify(api, "ada", {
+      target: spoilt.url,
+      only: about("connector_jobs.list/answer"),
+    });
+    const { outcome, differences } = check(report, "connector_jobs.list/answer");
+    expect(outcome).toBe("differs");
+    expect(differences.map(({ assumption }) => assumption)).toEqual(["G14", "G14", "G14"]);
+    expect(report.verdict).toBe("pass");
+  });
+});
+
+/** The checks of one operation, and those that look back at every answer: enough to see one departure. */
+function about(id: string) {
+  const operation = id.startsWith("headers/") ? "models.list" : id.split("/")[0];
+  return (one: { id: string; family: string }) =>
+    one.family === "headers" || one.id.startsWith(`${operation}/`);
+}
+
+function through(spoil: (request: Seen, answer: Altered) => Altered | undefined): Promise<Between> {
+  return proxy(api.url, spoil).then((made) => {
+    open.push(made);
+    return made;
+  });
+}
+
+/** What a spoilt answer must be found by; each is one line of the specification. */
+const DEPARTURES: {
+  title: string;
+  found: string;
+  who?: Who;
+  write?: boolean;
+  spoil: (request: Seen, answer: Altered) => Altered | undefined;
+}[] = [
+  {
+    title: "9 an answer without x-request-id",
+    found: "headers/x-request-id",
+    spoil: (_request, { headers: { "x-request-id": _, ...headers }, ...answer }) => ({ ...answer, headers }),
+  },
+  {
+    title: "9 request ids that repeat",
+    found: "headers/x-request-id",
+    spoil: (_request, { headers, ...answer }) => ({
+      ...answer,
+      headers: { ...headers, "x-request-id": "req_1" },
+    }),
+  },
+  {
+    title: "9 a version that is no date",
+    found: "headers/service-api-version",
+    spoil: (_request, { headers, ...answer }) => ({
+      ...answer,
+      headers: { ...headers, "service-api-version": "v1" },
+    }),
+  },
+  {
+    title: "8 no rate headers",
+    found: "headers/rate-limit",
+    spoil: (_request, { headers, ...answer }) => ({
+      ...answer,
+      headers: Object.fromEntries(
+        Object.entries(headers).filter(([name]) => !name.startsWith("x-ratelimit")),
+      ),
+    }),
+  },
+  {
+    title: "5 an answer to a call without credentials",
+    found: "usage.retrieve_limits/no-credentials",
+    spoil: ({ path, headers }, answer) =>
+      path.includes("/usage/limits/") && headers["api-key"] === undefined
+        ? { ...answer, status: 200, body: "{}" }
+        : answer,
+  },
+  {
+    title: "7.1 an error in no envelope",
+    found: "usage.retrieve_limits/month",
+    spoil: ({ path }, answer) =>
+      path.includes("month=13") ? { ...answer, body: '{"message":"no"}' } : answer,
+  },
+  {
+    title: "7.4 an error with another status",
+    found: "music_collections.list_tracks/unknown",
+    spoil: ({ path }, answer) =>
+      path.includes("/tracks") && answer.status === 404 ? { ...answer, status: 403 } : answer,
+  },
+  {
+    title: "7.4 an error with another code",
+    found: "meeting_sessions.export_transcript/unknown",
+    spoil: (_request, answer) => ({
+      ...answer,
+      body: answer.body.replace("SESSION_NOT_FOUND", "RESOURCE_NOT_FOUND"),
+    }),
+  },
+  {
+    title: "7.1 a status in the body that is not the answer's",
+    found: "usage.retrieve_limits/unknown",
+    spoil: (_request, answer) => ({ ...answer, body: answer.body.replace('"status":404', '"status":400') }),
+  },
+  {
+    title: "2.5 a field of another type",
+    found: "transcriptions.list_sentences/answer",
+    spoil: ({ path }, answer) =>
+      path.includes("/sentences")
+        ? { ...answer, body: answer.body.replace(/"start":([\d.]+)/, '"start":"$1"') }
+        : answer,
+  },
+  {
+    title: "2.7 a missing field",
+    found: "usage.retrieve_limits/answer",
+    spoil: (_request, answer) => ({ ...answer, body: answer.body.replace('"keys_exceeded"', '"exceeded"') }),
+  },
+  {
+    title: "3.6 a wrong classification",
+    found: "usage.retrieve_limits/figures",
+    spoil: (_request, answer) => ({ ...answer, body: answer.body.replace('"warning"', '"ok"') }),
+  },
+  {
+    title: "2.6 a CSV with other columns",
+    found: "audit_logs.export/csv",
+    spoil: (_request, answer) => ({ ...answer, body: answer.body.replace("Entity Type,", "Type,") }),
+  },
+  {
+    title: "4.15 a filter that does nothing",
+    found: "audit_logs.export/csv",
+    spoil: (_request, answer) => ({ ...answer, body: answer.body.replaceAll(",department,", ",role,") }),
+  },
+  {
+    title: "4.4 tracks out of order",
+    found: "music_collections.list_tracks/order",
+    spoil: (_request, answer) => ({ ...answer, body: answer.body.replace('"position":1,', '"position":3,') }),
+  },
+  {
+    title: "4.8 an offset that is ignored",
+    found: "assistants.list_history/pages",
+    spoil: ({ path }, answer) => {
+      if (!path.includes("/history?limit=2&offset=1") || answer.status !== 200) return answer;
+      const body = JSON.parse(answer.body);
+      return { ...answer, body: JSON.stringify({ ...body, audit_logs: body.audit_logs.toReversed() }) };
+    },
+  },
+  {
+    title: "4.11 no 304",
+    found: "transcriptions.list_sentences/conditional",
+    spoil: ({ headers }, answer) =>
+      headers["if-none-match"] === undefined ? answer : { ...answer, status: 200, body: "{}" },
+  },
+  {
+    title: "4.1 SRT without numbers",
+    found: "meeting_sessions.export_transcript/srt",
+    spoil: ({ path }, answer) =>
+      path.includes("format=srt") ? { ...answer, body: answer.body.replace(/^2$/m, "7") } : answer,
+  },
+  {
+    title: "2.12 a secret in a listing",
+    found: "webhooks.list/no-secret",
+    spoil: ({ path }, answer) =>
+      path === "/webhooks"
+        ? { ...answer, body: answer.body.replace('"events"', '"secret":"whsec_1","events"') }
+        : answer,
+  },
+  {
+    title: "RFC 9112 an exchange that breaks off",
+    found: "models.list_v2/answer",
+    spoil: ({ path }, answer) => (path === "/v2/models" ? undefined : answer),
+  },
+  {
+    title: "4.17 a server error",
+    found: "usage.retrieve_limits/answer",
+    spoil: ({ path, headers }, answer) =>
+      path.endsWith("/limits/org_acme") && headers["api-key"] ? { ...answer, status: 500 } : answer,
+  },
+  {
+    title: "3.5 a department that does not move",
+    found: "departments.reparent/there-and-back",
+    write: true,
+    spoil: ({ path }, answer) =>
+      path.endsWith("/reparent")
+        ? { ...answer, body: answer.body.replace('"parent_id":null', '"parent_id":"dept_acme"') }
+        : answer,
+  },
+  {
+    title: "4.7 a thread's own code",
+    found: "threads.delete/unknown",
+    write: true,
+    spoil: (_request, answer) => ({ ...answer, body: answer.body.replace("thread_not_found", "not_found") }),
+  },
+  {
+    title: "4.21 a creation without a secret",
+    found: "webhooks/lifecycle",
+    write: true,
+    spoil: ({ method, path }, answer) =>
+      method === "POST" && path === "/webhooks"
+        ? { ...answer, body: answer.body.replace(/"secret":"[^"]*",?/, "") }
+        : answer,
+  },
+  {
+    title: "4.5 another organization than asked for",
+    found: "users.set_current_organization/there-and-back",
+    write: true,
+    spoil: ({ method }, answer) =>
+      method === "PUT"
+        ? { ...answer, body: answer.body.replace(/("current_organization_id":)"org_\w+"/, '$1"org_other"') }
+        : answer,
+  },
+];
+
+describe("departures", () => {
+  it.each(DEPARTURES)("$title is found", async ({ found, write = false, spoil }) => {
+    const spoilt = await through(spoil);
+    const report = await verify(api, "ada", { target: spoilt.url, write, only: about(found) });
+    expect(check(report, found).failures, JSON.stringify(check(report, found))).not.toEqual([]);
+    expect(report.verdict).toBe("fail");
+    // Whatever went wrong, what was made is gone again.
+    expect(report.changes.filter(({ detail }) => detail.includes("answered"))).toEqual([]);
+  });
+
+  const armed: [string, object, string][] = [
+    ["garbage", { match: { operation: "models.list" }, times: 40, effect: { wire: "garbage" } }, ""],
+    [
+      "a wrong refusal",
+      {
+        match: { operation: "usage.retrieve_limits", query: { month: "13" } },
+        effect: { error: "ORGANIZATION_NOT_FOUND" },
+      },
+      "usage.retrieve_limits/month",
+    ],
+    [
+      "an outage of one operation",
+      { match: { operation: "webhooks.list" }, effect: { status: 503 } },
+      "webhooks.list/answer",
+    ],
+    [
+      "a reset",
+      { match: { operation: "connector_jobs.list" }, effect: { wire: "reset" } },
+      "connector_jobs.list/answer",
+    ],
+    [
+      "a body that is cut off",
+      { match: { operation: "assistants.list_history" }, phase: "after", effect: { wire: "truncate" } },
+      "assistants.list_history/answer",
+    ],
+  ];
+  it.each(armed)("interfaces 6 %s is found", async (_title, rule, id) => {
+    await control("POST", "/faults", rule);
+    if (id === "") {
+      await expect(verify(api, "ada")).rejects.toThrow(/nothing answers at/);
+      return;
+    }
+    const report = await verify(api, "ada", { wait: async () => {}, only: about(id) });
+    expect(check(report, id).outcome, JSON.stringify(check(report, id))).toBe("failed");
+    expect(report.verdict).toBe("fail");
+  });
+
+  it("interfaces 2 the key is in no report", async () => {
+    const echo = await through(({ path }, answer) =>
+      path.includes("month=13") ? { ...answer, body: `{"echo":"${KEYS.ada}"}` } : answer,
+    );
+    const report = await verify(api, "ada", { target: echo.url, only: about("usage.retrieve_limits/month") });
+    expect(check(report, "usage.retrieve_limits/month").failures.join()).toContain("[key]");
+    expect(JSON.stringify(report)).not.toContain(KEYS.ada);
+  });
+});

@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Api, EPOCH, startReference } from "../support/harness.ts";
+
+let api: Api | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+const HOUR = 3_600_000;
+const given = "2026-03-14T10:00:00.000Z";
+const fixture = {
+  extends: "reference",
+  departments: [{ id: "dept_eng", created_at: given }],
+  api_keys: [{ id: "apikey_dan", expires_at: "2026-03-15T13:00:00.000Z" }],
+};
+
+async function createdAt(who: "ada"): Promise<string> {
+  const path = "/v1/organizations/org_acme/departments/dept_eng/reparent";
+  const { body } = await api!.call(who, "POST", path, { new_parent_id: "dept_ops" });
+  return body.created_at;
+}
+
+const asDan = async () => (await api!.call("dan", "GET", "/v1/models")).status;
+
+describe("a fixture's timestamps", () => {
+  it("interfaces 5 are exactly those written for a sandbox whose clock is frozen at the epoch", async () => {
+    api = await startReference({ fixture });
+    expect(await createdAt("ada")).toBe(given);
+    expect(await asDan()).toBe(200);
+    await api.advance(HOUR + 1);
+    expect(await asDan()).toBe(401);
+  });
+
+  it("interfaces 5 all shift with a sandbox that starts at another time", async () => {
+    const later = Date.parse("2031-07-01T00:00:00.000Z");
+    api = await startReference({ fixture, clock: { mode: "frozen", now: later } });
+    const shifted = new Date(Date.parse(given) + later - Date.parse(EPOCH)).toISOString();
+    expect(await createdAt("ada")).toBe(shifted);
+    expect(await asDan()).toBe(200);
+    await api.advance(HOUR + 1);
+    expect(await asDan()).toBe(401);
+  });
+
+  it("interfaces 5 are written against the fixture's own epoch where it names one", async () => {
+    api = await startReference({ fixture: { ...fixture, epoch: "2026-03-14T12:00:00.000Z" } });
+    expect(await createdAt("ada")).toBe(new Date(Date.parse(given) + 24 * HOUR).toISOString());
+  });
+});
+
+describe("the default fixture", () => {
+  it("interfaces 5 is the reference world, by name and with the same answers as its text", async () => {
+    const path = "/v1/analytics/usage/limits/org_acme";
+    api = await startReference();
+    const fromText = await api.call("ada", "GET", path);
+    await api.close();
+    api = await startReference({ fixture: "reference" });
+    const byName = await api.call("ada", "GET", path);
+    expect(byName.status).toBe(200);
+    expect(byName.text).toBe(fromText.text);
+    await api.close();
+    api = await startReference({ fixture: undefined });
+    expect((await api.call("ada", "GET", path)).text).toBe(fromText.text);
+  });
+});

@@ -1,0 +1,218 @@
+import { spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
+
+let folder: string;
+const open: Api[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-persist-"));
+});
+afterEach(async () => {
+  for (const api of open.splice(0)) await api.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(durable = false): Promise<Api> {
+  const api = await startReference({ persist: { folder, durable } });
+  open.push(api);
+  return api;
+}
+
+async function stop(api: Api): Promise<void> {
+  open.splice(open.indexOf(api), 1);
+  await api.close();
+}
+
+const move = (api: Api, parent: string | null) =>
+  api.call("ben", "POST", "/v1/organizations/org_acme/departments/dept_infra/reparent", {
+    new_parent_id: parent,
+  });
+
+async function infraPath(api: Api): Promise<string> {
+  const { body } = await api.call(
+    undefined,
+    "GET",
+    "/_control/sandboxes/default/state/departments/dept_infra",
+  );
+  return body.path;
+}
+
+const worldFile = () => join(folder, "sandboxes/default/world.json");
+
+describe("interfaces 2 --persist", () => {
+  it("interfaces 2 a restart continues where it ended: data, clock, timers, tokens, snapshots, sandboxes", async () => {
+    const first = await start();
+    await move(first, "dept_ops");
+    const { body: token } = await first.call("dan", "POST", "/v1/auth/token");
+    await first.call(undefined, "POST", "/_control/sandboxes/default/snapshots", { name: "moved" });
+    await first.call(undefined, "POST", "/_control/sandboxes", {
+      name: "other",
+      seed: 9,
+      clock: { mode: "frozen", now: "2030-01-01T00:00:00Z" },
+    });
+    await first.call(undefined, "POST", "/_control/sandboxes/default/clock/advance", { by: "5s" });
+    await move(first, null);
+    const { body: pending } = await first.call(undefined, "GET", "/_control/sandboxes/default/clock/pending");
+    await stop(first);
+
+    const second = await start();
+    expect(await infraPath(second)).toBe("dept_infra");
+    const clock = await second.call(undefined, "GET", "/_control/sandboxes/default/clock");
+    expect(clock.body).toMatchObject({ mode: "frozen", now: "2026-03-15T12:00:05.000Z" });
+    expect((await second.call(undefined, "GET", "/_control/sandboxes/default/clock/pending")).body).toEqual(
+      pending,
+    );
+    expect(pending.length).toBeGreaterThan(0);
+    const authorized = await second.call(undefined, "GET", "/v1/models", undefined, {
+      authorization: `Bearer ${token.access_token}`,
+    });
+    expect(authorized.status).toBe(200);
+    const other = await second.call(undefined, "GET", "/_control/sandboxes/other");
+    expect(other.body).toMatchObject({ seed: 9, clock: { mode: "frozen", now: "2030-01-01T00:00:00.000Z" } });
+    await second.call(undefined, "POST", "/_control/sandboxes/default/snapshots/moved/restore");
+    expect(await infraPath(second)).toBe("dept_acme/dept_ops/dept_infra");
+  });
+
+  it("interfaces 2 a deleted sandbox stays deleted", async () => {
+    const first = await start();
+    await first.call(undefined, "POST", "/_control/sandboxes", { name: "gone" });
+    await first.call(undefined, "DELETE", "/_control/sandboxes/gone");
+    await stop(first);
+    const second = await start();
+    expect((await second.call(undefined, "GET", "/_control/sandboxes/gone")).status).toBe(404);
+  });
+
+  it("interfaces 2 a second server cannot use the folder, and says who does", async () => {
+    await start();
+    await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
+      `in use by process ${process.pid}`,
+    );
+  });
+
+  it.each([
+    ["empty", () => truncateSync(worldFile(), 0)],
+    ["cut short", () => truncateSync(worldFile(), Math.floor(readFileSync(worldFile()).length / 2))],
+    ["cut by its last byte", () => truncateSync(worldFile(), readFileSync(worldFile()).length - 1)],
+    ["filled with NUL", () => writeFileSync(worldFile(), Buffer.alloc(readFileSync(worldFile()).length))],
+  ])(
+    "interfaces 2 a file that is %s: the previous copy is used, completed from its log, and the bad one kept",
+    async (_, damage) => {
+      const first = await start(true);
+      await move(first, "dept_ops");
+      await first.call(undefined, "POST", "/_control/sandboxes/default/snapshots", { name: "a" });
+      await move(first, null);
+      await first.call(undefined, "DELETE", "/_control/sandboxes/default/snapshots/a");
+      await move(first, "dept_ml");
+      await stop(first);
+      damage();
+      const second = await start();
+      expect(await infraPath(second)).toBe("dept_acme/dept_eng/dept_ml/dept_infra");
+      expect(
+        readdirSync(join(folder, "sandboxes/default")).some((name) => name.startsWith("world.json.broken")),
+      ).toBe(true);
+    },
+  );
+
+  it("interfaces 2 cut at a hundred places, no cut is taken for a whole file", async () => {
+    const first = await start();
+    await move(first, "dept_ops");
+    await stop(first);
+    const whole = readFileSync(worldFile());
+    const { readSafely } = await import("../../src/persistence/safe-file.ts");
+    const file = join(folder, "cut.json");
+    for (let i = 0; i < 100; i++) {
+      writeFileSync(file, whole.subarray(0, Math.floor((whole.length * i) / 100)));
+      expect(readSafely(file).text).toBeUndefined();
+    }
+    writeFileSync(file, whole);
+    expect(readSafely(file).text).toBeDefined();
+  });
+
+  it("interfaces 2 a file of a newer version is left alone and says so", async () => {
+    const first = await start();
+    await stop(first);
+    const [json] = readFileSync(worldFile(), "utf8").split("\ncrc32 ");
+    const { writeSafely } = await import("../../src/persistence/safe-file.ts");
+    await writeSafely(worldFile(), [json!.replace('"version":1', '"version":99')]);
+    const before = readFileSync(worldFile(), "utf8");
+    await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
+      "newer Understudy (format 99",
+    );
+    expect(readFileSync(worldFile(), "utf8")).toBe(before);
+  });
+
+  it("interfaces 2 --durable: what was acknowledged survives kill -9", async () => {
+    for (let round = 0; round < 3; round++) {
+      const acknowledged = await writeUntilKilled(folder);
+      expect(acknowledged.length).toBeGreaterThan(0);
+      const api = await start(true);
+      const { body } = await api.call(
+        undefined,
+        "GET",
+        "/_control/sandboxes/default/state/departments?limit=1000",
+      );
+      const ids = new Set(body.items.map(({ id }: { id: string }) => id));
+      for (const id of acknowledged) expect(ids, `round ${round} lost ${id}`).toContain(id);
+      await stop(api);
+    }
+  }, 60_000);
+});
+
+/** Runs a server in a process of its own, creates departments as fast as it answers, and kills it. */
+async function writeUntilKilled(persist: string): Promise<string[]> {
+  const ready = join(persist, "..", `ready-${process.pid}-${Math.floor(performance.now())}.json`);
+  const child = spawn(
+    process.execPath,
+    [
+      "bin/understudy.js",
+      "start",
+      "--port",
+      "0",
+      "--persist",
+      persist,
+      "--durable",
+      "--quiet",
+      "--no-watch",
+      "--ready-file",
+      ready,
+    ],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  let failure = "";
+  child.stderr.on("data", (chunk) => (failure += chunk));
+  while (!existsSync(ready)) {
+    if (child.exitCode !== null) throw new Error(`the server ended: ${failure}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const { url } = JSON.parse(readFileSync(ready, "utf8"));
+  rmSync(ready);
+  const acknowledged: string[] = [];
+  const writer = (async () => {
+    for (;;) {
+      const response = await fetch(`${url}/_control/sandboxes/default/state/departments`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ organization_id: "org_acme", name: "Kept", parent_id: null }),
+      });
+      acknowledged.push(((await response.json()) as { id: string }).id);
+    }
+  })().catch(() => {});
+  // Killed in full flight, however long the machine takes to get there.
+  while (acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+  const died = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await Promise.all([died, writer]);
+  return acknowledged;
+}

@@ -1,0 +1,352 @@
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { Bundle, RequestStep } from "../../src/bundle/bundle.ts";
+import { readBundle } from "../../src/bundle/read-bundle.ts";
+import { replayBundle } from "../../src/bundle/replay-bundle.ts";
+import type { UnderstudyOptions } from "../../src/understudy.ts";
+import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+
+const open: Api[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+afterAll(removeScratch);
+
+const S = "/_control/sandboxes/default";
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+async function start(options: UnderstudyOptions = {}) {
+  const api = await startReference(options);
+  open.push(api);
+  const control = (method: string, path: string, body?: unknown) =>
+    api.call(undefined, method, S + path, body);
+  const bundle = async () => {
+    const { status, body, text } = await control("POST", "/bundle");
+    expect(status, text).toBe(200);
+    return body as Bundle;
+  };
+  return { ...api, control, bundle };
+}
+
+const requestsOf = ({ steps }: Bundle) => steps.filter((step): step is RequestStep => "request" in step);
+
+/** A morning's work: credentials of every kind, changes by both APIs, time, faults, uploads, an export. */
+async function work({ call, control, url }: Awaited<ReturnType<typeof start>>) {
+  const { body: grant } = await call("dan", "POST", "/v1/auth/token");
+  const bearer = { authorization: `Bearer ${grant.access_token}` };
+  await call(undefined, "GET", "/v1/models", undefined, bearer);
+  const { body: renewed } = await call(undefined, "POST", "/v1/auth/refresh", {
+    refresh_token: grant.refresh_token,
+  });
+  await call(undefined, "GET", "/v1/models", undefined, { authorization: `Bearer ${renewed.access_token}` });
+  await call(undefined, "POST", "/v1/auth/token", { api_key: KEYS.ada });
+  await call(undefined, "GET", "/v1/models", undefined, { "api-key": `ak_${"n".repeat(39)}` });
+  await call("dan", "DELETE", "/v1/threads/thread_long");
+  await call("dan", "DELETE", "/v1/threads/thread_long");
+  const { body: receiver } = await control("POST", "/receivers", { answers: [500, 200] });
+  const { body: made } = await call("ada", "POST", "/webhooks", {
+    url: receiver.url,
+    events: ["user.updated"],
+  });
+  await control("PATCH", `/receivers/${receiver.id}`, { secret: made.data?.secret ?? made.secret });
+  await control("PATCH", "/state/users/usr_dan?actor=usr_ada", { name: "Daniel ⟦W⟧" });
+  await control("POST", "/clock/advance", { by: "2m" });
+  const id = (made.data ?? made).webhook_id;
+  await call("ada", "GET", `/webhooks/${id}/deliveries`);
+  await control("POST", "/faults", {
+    match: { operation: "models.list" },
+    sequence: [503, "RATE_LIMIT_EXCEEDED", "pass"],
+  });
+  for (let i = 0; i < 3; i++) await call("ada", "GET", "/v1/models");
+  await control("PUT", "/scenarios/active", { names: ["flaky-ten-percent"] });
+  for (let i = 0; i < 12; i++) await call("ada", "GET", "/v1/models");
+  await fetch(`${url}/v1/models`, { headers: { "api-key": KEYS.ada, "X-Sandbox-Fault": "reset" } }).catch(
+    () => {},
+  );
+  await control("PUT", "/scenarios/active", { names: [] });
+  await control("POST", "/snapshots", { name: "here" });
+  await call("ada", "GET", "/v1/organizations/org_acme/audit-log/export");
+  const about = { filename: "a.bin", file_size: 6, mime_type: "application/octet-stream" };
+  const { body: place } = await call("ada", "POST", "/v1/organizations/org_acme/files/upload-url", about);
+  await fetch(place.upload_url, { method: "PUT", body: Buffer.from([0, 255, 254, 10, 13, 200]) });
+  await call("ada", "POST", "/v1/organizations/org_acme/files", { ...about, gcs_path: place.gcs_path });
+  const form = new FormData();
+  form.set("file", new File(["plain"], "notes.txt", { type: "text/plain" }));
+  await fetch(`${url}/v1/organizations/org_acme/files/upload`, {
+    method: "POST",
+    body: form,
+    headers: { "api-key": KEYS.ada },
+  });
+  await control("POST", "/snapshots/here/restore");
+  await call("ada", "POST", "/v1/organizations/org_acme/files", { ...about, gcs_path: place.gcs_path });
+  await call("ada", "GET", "/v1/nowhere?x=%E2%9F%A6&y=1");
+  return { grant, renewed, made };
+}
+
+describe("interfaces 4 bundle", () => {
+  it("interfaces 4 bundle holds the world, requests, changing calls and answers in their order", async () => {
+    const api = await start({ seed: 9 });
+    await api.call("dan", "GET", "/v1/models");
+    expect((await api.control("POST", "/state/threads")).status).toBe(201);
+    await api.control("GET", "/state/threads");
+    await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    const bundle = await api.bundle();
+    expect(bundle).toMatchObject({
+      format: "understudy-bundle",
+      version: 1,
+      sandbox: "default",
+      seed: 9,
+      resets: 0,
+      clock: { mode: "frozen", start: EPOCH },
+      fixture: { name: "reference" },
+    });
+    expect(bundle.steps.map((step) => ("request" in step ? step.request.target : step.control.path))).toEqual(
+      ["/v1/models", "/state/threads", "/v1/threads/thread_welcome"],
+    );
+    expect(requestsOf(bundle)[0]!.answer).toMatchObject({
+      status: 200,
+      body: { text: expect.stringContaining("models") },
+    });
+  });
+
+  it("interfaces 4 bundle names credentials and holds no secret", async () => {
+    const api = await start();
+    const { grant, renewed, made } = await work(api);
+    await api.call(undefined, "GET", "/v1/models", undefined, {
+      authorization: "Bearer canary-1",
+      cookie: "canary-2",
+    });
+    await api.call("ada", "POST", "/v1/nowhere?token=canary-3", {});
+    await api.call("ada", "POST", "/v1/auth/token", { password: "canary-4", note: "stays" });
+    await api.control("POST", "/receivers", { secret: "whsec_canary5canary5" });
+    const bundle = await api.bundle();
+    const text = JSON.stringify(bundle);
+    const secrets = [
+      ...Object.values(KEYS),
+      ...[grant.access_token, grant.refresh_token, renewed.access_token, (made.data ?? made).secret],
+      ...["canary-1", "canary-2", "canary-3", "canary-4", "canary5canary5", "referenceSecret"],
+    ];
+    for (const secret of secrets) expect(text).not.toContain(secret);
+    expect(text).toContain("stays");
+    expect(requestsOf(bundle)[0]!.request.headers).toContainEqual(["api-key", "⟦api_key:apikey_dan⟧"]);
+    expect(await replayBundle(bundle)).toEqual({
+      requests: requestsOf(bundle).length,
+      control_calls: bundle.steps.length - requestsOf(bundle).length,
+    });
+  });
+
+  it("interfaces 4 bundle is 409 when the journal has lost entries or was cleared", async () => {
+    const api = await start({ settings: { journal_limit: 2 } });
+    for (let i = 0; i < 3; i++) await api.call("dan", "GET", "/v1/models");
+    const lost = await api.control("POST", "/bundle");
+    expect(lost.status).toBe(409);
+    expect(lost.body.detail).toContain("lost 1 of the requests");
+    await api.control("POST", "/reset");
+    await api.call("dan", "GET", "/v1/models");
+    await api.bundle();
+    await api.control("DELETE", "/journal");
+    expect((await api.control("POST", "/bundle")).status).toBe(409);
+  });
+
+  it("interfaces 4 bundle is 409 for a fork, an old snapshot, and an upload the journal does not keep", async () => {
+    const api = await start();
+    await api.call("dan", "DELETE", "/v1/threads/thread_long");
+    await api.control("POST", "/snapshots", { name: "old" });
+    await api.control("POST", "/fork", { name: "copy" });
+    const fork = await api.call(undefined, "POST", "/_control/sandboxes/copy/bundle");
+    expect([fork.status, fork.body.detail]).toEqual([
+      409,
+      expect.stringContaining("copy of another sandbox"),
+    ]);
+    await api.control("POST", "/reset");
+    await api.control("POST", "/snapshots/old/restore");
+    expect((await api.control("POST", "/bundle")).body.detail).toContain("snapshot old");
+    await api.control("POST", "/reset");
+    const { body: document } = await api.control("GET", "/snapshots/old");
+    await api.control("PUT", "/snapshots/foreign", document);
+    await api.bundle();
+    await api.control("POST", "/snapshots/foreign/restore");
+    expect((await api.control("POST", "/bundle")).body.detail).toContain("snapshot foreign");
+    await api.control("POST", "/reset");
+    const form = new FormData();
+    form.set("file", new File(["x".repeat(100_000)], "big.txt", { type: "text/plain" }));
+    const options = { method: "POST", body: form, headers: { "api-key": KEYS.ada } };
+    expect((await fetch(`${api.url}/v1/organizations/org_acme/files/upload`, options)).status).toBe(201);
+    expect((await api.control("POST", "/bundle")).body.detail).toContain("no copy");
+  });
+
+  it("interfaces 4 bundle of a named sandbox after resets, with requests at once", async () => {
+    const api = await start();
+    const made = {
+      name: "ci-42",
+      seed: 3,
+      clock: { mode: "frozen", now: "2026-01-02T03:04:05Z" },
+      scenarios: ["flaky-ten-percent"],
+    };
+    await api.call(undefined, "POST", "/_control/sandboxes", made);
+    const control = (path: string, body?: unknown) =>
+      api.call(undefined, "POST", `/_control/sandboxes/ci-42${path}`, body);
+    await control("/reset", { seed: 4 });
+    await control("/reset");
+    const about = { filename: "a.txt", file_size: 1, mime_type: "text/plain" };
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        i % 3 === 0
+          ? api.call("ada", "POST", "/_s/ci-42/v1/organizations/org_acme/files/upload-url", about)
+          : api.call("dan", "GET", "/v1/models", undefined, { "X-Sandbox": "ci-42" }),
+      ),
+    );
+    const { body, status } = await control("/bundle");
+    expect([status, body.resets, body.seed]).toEqual([200, 2, 4]);
+    expect(await replayBundle(body)).toEqual({ requests: 30, control_calls: 0 });
+  });
+});
+
+describe("interfaces 2 replay", () => {
+  it.each([
+    ["frozen", { mode: "frozen", now: Date.parse(EPOCH) }],
+    ["real", { mode: "real" }],
+    ["scaled", { mode: "scaled", rate: 3600 }],
+  ] as const)("interfaces 2 replay gives every byte again, clock %s", async (_name, clock) => {
+    const api = await start({ clock });
+    await work(api);
+    const bundle = JSON.parse(JSON.stringify(await api.bundle())) as Bundle;
+    const result = await replayBundle(bundle);
+    expect(result).toEqual({ requests: requestsOf(bundle).length, control_calls: expect.any(Number) });
+    expect(result.requests).toBeGreaterThan(30);
+  });
+
+  it("interfaces 2 replay calls no receiver, and remembers what each answered", async () => {
+    let calls = 0;
+    const receiver = createServer((_request, response) => {
+      response.writeHead(calls++ === 0 ? 503 : 204).end();
+    }).listen(0, "127.0.0.1");
+    await new Promise((resolve) => receiver.once("listening", resolve));
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const api = await start();
+    const { body } = await api.call("ada", "POST", "/webhooks", { url, events: ["user.updated"] });
+    await api.control("POST", "/events", { event: "user.updated", for: "usr_dan", organization: "org_acme" });
+    await api.control("POST", "/clock/advance", { next: true });
+    await api.control("POST", "/clock/advance", { by: "5m" });
+    const { webhook_id } = body.data ?? body;
+    const { body: listed } = await api.call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+    expect(listed.data[0]).toMatchObject({ status: "success", attempts: 2, response_code: 204 });
+    const before = calls;
+    const bundle = await api.bundle();
+    expect(await replayBundle(bundle)).toEqual({ requests: 2, control_calls: 3 });
+    expect(calls).toBe(before);
+    receiver.close();
+  });
+
+  it.each([
+    ["the webhook was deleted", (api: Started, id: string) => api.call("ada", "DELETE", `/webhooks/${id}`)],
+    ["a snapshot from before came back", (api: Started) => api.control("POST", "/snapshots/before/restore")],
+  ])("interfaces 2 replay remembers what receivers answered although %s", async (_why, forget) => {
+    const api = await start();
+    await api.control("POST", "/snapshots", { name: "before" });
+    const { body: receiver } = await api.control("POST", "/receivers", { answers: [500, 200] });
+    const hook = { url: receiver.url, events: ["user.updated"] };
+    const { body: made } = await api.call("ada", "POST", "/webhooks", hook);
+    const { webhook_id } = made.data;
+    const { body: tested } = await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);
+    expect(tested.data).toMatchObject({ status: "failed", response_code: 500 });
+    await api.control("POST", "/clock/advance", { by: "2m" });
+    const { body: listed } = await api.call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+    expect(listed.data[0]).toMatchObject({ status: "success", attempts: 2 });
+    await forget(api, webhook_id);
+    const result = await replayBundle(await api.bundle());
+    expect(result.difference).toBeUndefined();
+  });
+
+  it("interfaces 6 replay does not ask the rules about deliveries again: what came of each is on record", async () => {
+    const api = await start();
+    await api.control("POST", "/faults", { match: { event: "webhook.test" }, sequence: [503, "pass"] });
+    const { body: receiver } = await api.control("POST", "/receivers", { answers: [404, 200] });
+    const hook = { url: receiver.url, events: ["user.updated"] };
+    const { body: made } = await api.call("ada", "POST", "/webhooks", hook);
+    const { webhook_id } = made.data;
+    await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);
+    await api.control("POST", "/clock/advance", { by: "7m" });
+    const { body: listed } = await api.call("ada", "GET", `/webhooks/${webhook_id}/deliveries`);
+    expect(listed.data[0]).toMatchObject({ status: "success", attempts: 3, response_code: 200 });
+    expect((await replayBundle(await api.bundle())).difference).toBeUndefined();
+  });
+
+  it("interfaces 2 replay sends on what came over HTTP/1.0, which needs no Host", async () => {
+    const api = await start();
+    const { port } = new URL(api.url);
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), "127.0.0.1", () =>
+        socket.write("GET /v1/models HTTP/1.0\r\n\r\n"),
+      );
+      socket.resume().once("close", () => resolve());
+    });
+    expect(await replayBundle(await api.bundle())).toEqual({ requests: 1, control_calls: 0 });
+  });
+
+  it("interfaces 2 replay tells of a request that no sandbox answers, instead of waiting for it", async () => {
+    const api = await start();
+    await api.call("dan", "GET", "/v1/models");
+    const bundle = await api.bundle();
+    requestsOf(bundle)[0]!.request.target = "/_s/nobody/v1/models";
+    const { difference } = await replayBundle(bundle);
+    expect(difference).toMatchObject({ request: 1, what: "answer", replayed: "none came" });
+  });
+
+  it("interfaces 2 replay points at the first difference and exits 1", async () => {
+    const api = await start();
+    await api.call("dan", "GET", "/v1/models");
+    await api.call("ada", "GET", "/v1/analytics/usage/limits/org_acme");
+    const bundle = await api.bundle();
+    const [, second] = requestsOf(bundle);
+    const body = second!.answer.body as { text: string };
+    const at = body.text.indexOf('"monthly_limit":1000');
+    body.text = body.text.replace('"monthly_limit":1000', '"monthly_limit":1001');
+    const file = join(scratch(), "changed.json");
+    writeFileSync(file, JSON.stringify(bundle));
+    const told = await runCommand(["replay", file]);
+    expect(told.code).toBe(1);
+    expect(told.stdout).toContain("request 2, GET /v1/analytics/usage/limits/org_acme");
+    expect(told.stdout).toContain(`body at byte ${at + '"monthly_limit":100'.length}`);
+    const { stdout } = await runCommand(["replay", file, "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, requests: 2, difference: { request: 2 } });
+    requestsOf(bundle)[0]!.answer.headers[0]![1] = "2020-01-01";
+    expect((await replayBundle(bundle)).difference).toMatchObject({
+      request: 1,
+      what: "header service-api-version",
+    });
+    requestsOf(bundle)[0]!.answer.status = 201;
+    expect((await replayBundle(bundle)).difference).toMatchObject({
+      what: "status",
+      recorded: "201",
+      replayed: "200",
+    });
+  });
+
+  it("interfaces 2 replay of the same bundle is exit 0 with a summary", async () => {
+    const api = await start();
+    await api.call("dan", "GET", "/v1/models");
+    const file = join(scratch(), "same.json");
+    writeFileSync(file, JSON.stringify(await api.bundle()));
+    const { code, stdout } = await runCommand(["replay", file]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("1 request(s)")]);
+  });
+
+  it.each([
+    ["{", "no JSON"],
+    ["[]", "no bundle"],
+    ['{"format":"understudy-bundle","version":99}', "newer Understudy"],
+    ['{"format":"understudy-bundle","version":1}', "damaged"],
+  ])("interfaces 2 replay refuses %s", async (text, message) => {
+    expect(() => readBundle(text, "x.json")).toThrow(message);
+    const file = join(scratch(), "x.json");
+    writeFileSync(file, text);
+    const { code, stderr } = await runCommand(["replay", file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});

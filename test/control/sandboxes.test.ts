@@ -1,0 +1,392 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const control = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `/_control${path}`, body);
+const sandboxes = (method: string, path: string, body?: unknown) =>
+  control(method, `/sandboxes${path}`, body);
+let made = 0;
+async function fresh(body: object = {}): Promise<string> {
+  const name = `test-${++made}`;
+  expect((await sandboxes("POST", "", { name, ...body })).status).toBe(201);
+  return name;
+}
+const reparent = (prefix: string, to: string | null, headers = {}) =>
+  api.call(
+    "ada",
+    "POST",
+    `${prefix}/v1/organizations/org_acme/departments/dept_ops/reparent`,
+    { new_parent_id: to },
+    headers,
+  );
+const parentOf = async (name: string) =>
+  (await sandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
+
+describe("interfaces 3 addressing a sandbox", () => {
+  it("interfaces 3 the path prefix comes before the header, the header before default", async () => {
+    const [a, b] = [await fresh(), await fresh()];
+    expect((await reparent(`/_s/${a}`, "dept_ml", { "X-Sandbox": b })).status).toBe(200);
+    expect((await reparent("", "dept_infra", { "X-Sandbox": b })).status).toBe(200);
+    expect((await reparent("", null)).status).toBe(200);
+    expect([await parentOf(a), await parentOf(b), await parentOf("default")]).toEqual([
+      "dept_ml",
+      "dept_infra",
+      null,
+    ]);
+  });
+
+  it("interfaces 3 an unknown sandbox cannot be mistaken for the emulated API", async () => {
+    for (const [path, headers] of [
+      ["/_s/nobody/v1/models", {}],
+      ["/v1/models", { "X-Sandbox": "nobody" }],
+    ] as const) {
+      const answer = await api.call("ada", "GET", path, undefined, headers);
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get("x-sandbox-decision")).toBe("unknown-sandbox");
+      expect(answer.body.error).toBe("unknown sandbox");
+    }
+    const answer = await sandboxes("GET", "/defaul");
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(answer.body).toMatchObject({
+      status: 404,
+      hint: "default",
+      detail: expect.stringContaining("Did you mean"),
+    });
+  });
+});
+
+describe("interfaces 4 sandboxes", () => {
+  it("interfaces 4 health says version, uptime and how many sandboxes there are", async () => {
+    const { status, body } = await control("GET", "/health");
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      status: "ok",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      uptime_seconds: expect.any(Number),
+      sandboxes: expect.any(Number),
+    });
+  });
+
+  it("interfaces 4 a new sandbox is shown in full, and its base URL works for any client", async () => {
+    const answer = await sandboxes("POST", "", {
+      name: "whole",
+      seed: 7,
+      clock: { mode: "frozen", now: "2026-05-01T08:00:00+02:00" },
+      settings: { preview: true, v2_models: false, processing_seconds: 5 },
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      name: "whole",
+      base_url: `${api.url}/_s/whole`,
+      fixture: expect.any(String),
+      seed: 7,
+      clock: { mode: "frozen", now: "2026-05-01T06:00:00.000Z", rate: 0 },
+      scenarios: [],
+      settings: {
+        preview: "on",
+        v2_models: "off",
+        processing_seconds: 5,
+        token_lifetime_seconds: 3600,
+        journal_limit: 1000,
+      },
+      counts: { organizations: 4, users: 9, api_keys: 12, departments: 8 },
+    });
+    expect(Date.parse(answer.body.created_at)).toBeGreaterThan(Date.parse("2020-01-01"));
+    expect((await sandboxes("GET", "/whole")).body).toEqual(answer.body);
+    const v2 = await fetch(`${answer.body.base_url}/v2/models`, { headers: { "api-key": KEYS.ada } });
+    expect(v2.status, "v2_models is off").toBe(404);
+  });
+
+  it("interfaces 4 a sandbox without a name gets one, and the list shows all in order", async () => {
+    const { body } = await sandboxes("POST", "");
+    expect(body.name).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/);
+    const list = await sandboxes("GET", "");
+    expect(list.body.total).toBe(list.body.items.length);
+    expect(list.body.items[0].name).toBe("default");
+    expect(list.body.items.at(-1).name).toBe(body.name);
+  });
+
+  it("interfaces 4 a name in use is 409", async () => {
+    const name = await fresh();
+    for (const path of ["", `/${name}/fork`]) {
+      const answer = await sandboxes("POST", path, { name });
+      expect(answer.status).toBe(409);
+      expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    }
+  });
+
+  it.each([
+    ["name", { name: "Upper" }],
+    ["name", { name: "-x" }],
+    ["name", { name: "a".repeat(64) }],
+    ["name", { name: "" }],
+    ["name", { name: 7 }],
+    ["nmae", { nmae: "x" }],
+    ["seed", { seed: -1 }],
+    ["seed", { seed: "7" }],
+    ["clock.mode", { clock: { mode: "frozn" } }],
+    ["clock.mode", { clock: {} }],
+    ["clock.now", { clock: { mode: "frozen", now: "yesterday" } }],
+    ["clock.now", { clock: { mode: "frozen", now: "2026-02-30T00:00:00Z" } }],
+    ["clock.now", { clock: { mode: "real", now: "2026-03-15T12:00:00Z" } }],
+    ["clock.rate", { clock: { mode: "scaled", rate: 0 } }],
+    ["clock.rate", { clock: { mode: "scaled", rate: -2 } }],
+    ["clock.rate", { clock: { mode: "frozen", rate: 2 } }],
+    ["settings.preview", { settings: { preview: "maybe" } }],
+    ["settings.previw", { settings: { previw: "on" } }],
+    ["settings.json_limit_mb", { settings: { json_limit_mb: 0 } }],
+    ["settings.retry_schedule[1]", { settings: { retry_schedule: ["1m", "soon"] } }],
+    ["settings.cors_origins[0]", { settings: { cors_origins: ["app.example.test"] } }],
+    ["settings.journal_limit", { settings: { journal_limit: 0 } }],
+    ["settings", { settings: [] }],
+    ["scenarios", { scenarios: "flaky" }],
+    ["fixture", { fixture: 4 }],
+    ["fixture", { fixture: "referense" }],
+    ["body", []],
+    ["body", "text"],
+  ])("interfaces 4 refuses a wrong %s with 422 and leaves no sandbox: %j", async (field, body) => {
+    const before = (await control("GET", "/health")).body.sandboxes;
+    const answer = await api.call(undefined, "POST", "/_control/sandboxes", JSON.stringify(body), {
+      "content-type": "application/json",
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(answer.body).toMatchObject({
+      type: expect.any(String),
+      title: expect.any(String),
+      status: 422,
+      field,
+    });
+    expect((await control("GET", "/health")).body.sandboxes).toBe(before);
+  });
+
+  it.each(["{", "nonsense", '{"a":1}}', "\u0000"])(
+    "interfaces 4 unreadable JSON is 422: %j",
+    async (text) => {
+      const answer = await api.call(undefined, "POST", "/_control/sandboxes", text, {
+        "content-type": "application/json",
+      });
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([422, "application/problem+json"]);
+    },
+  );
+
+  it("interfaces 4 suggests the nearest known word", async () => {
+    const wrong = await sandboxes("POST", "", { settings: { proccessing_seconds: 3 } });
+    expect(wrong.body).toMatchObject({ field: "settings.proccessing_seconds", hint: "processing_seconds" });
+    expect(wrong.body.detail).toContain('Did you mean "processing_seconds"?');
+  });
+
+  it("interfaces 4 takes an inline fixture, and resets and forks go back to it", async () => {
+    const fixture = {
+      organizations: [{ id: "org_solo", name: "Solo" }],
+      users: [{ id: "usr_solo", memberships: { org_solo: "owner" } }],
+    };
+    const name = await fresh({ fixture });
+    const fork = await sandboxes("POST", `/${name}/fork`, { name: `${name}-fork` });
+    expect(fork.status).toBe(201);
+    for (const sandbox of [name, `${name}-fork`]) {
+      await sandboxes("POST", `/${sandbox}/state/users`, {});
+      const reset = await sandboxes("POST", `/${sandbox}/reset`);
+      expect([reset.status, reset.body.counts.users, reset.body.counts.organizations]).toEqual([200, 1, 1]);
+    }
+  });
+
+  it("interfaces 4 PATCH changes settings, one wrong one changes none", async () => {
+    const name = await fresh();
+    const changed = await sandboxes("PATCH", `/${name}`, {
+      settings: { rate_headers: "plain", preview: false },
+    });
+    expect([changed.status, changed.body.settings.rate_headers, changed.body.settings.preview]).toEqual([
+      200,
+      "plain",
+      "off",
+    ]);
+    const refused = await sandboxes("PATCH", `/${name}`, {
+      settings: { rate_headers: "both", csv_formulas: "run" },
+    });
+    expect([refused.status, refused.body.field]).toEqual([422, "settings.csv_formulas"]);
+    expect((await sandboxes("GET", `/${name}`)).body.settings.rate_headers).toBe("plain");
+    expect((await sandboxes("PATCH", `/${name}`, {})).body.field).toBe("settings");
+  });
+
+  it("interfaces 4 DELETE ends a sandbox; default is reset instead", async () => {
+    const name = await fresh();
+    expect((await sandboxes("DELETE", `/${name}`)).status).toBe(204);
+    expect((await sandboxes("GET", `/${name}`)).status).toBe(404);
+    expect((await api.call("ada", "GET", `/_s/${name}/v1/models`)).headers.get("x-sandbox-decision")).toBe(
+      "unknown-sandbox",
+    );
+    await reparent("", "dept_ml");
+    expect((await sandboxes("DELETE", "/default")).status).toBe(204);
+    expect(await parentOf("default")).toBe("dept_acme");
+  });
+
+  it("interfaces 4 names the methods of a path that knows others", async () => {
+    const answer = await sandboxes("PUT", "/default");
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, PATCH, DELETE"]);
+    expect((await control("GET", "/sandboxs")).status).toBe(404);
+    expect((await api.call(undefined, "GET", "/_elsewhere")).body.detail).toContain("/_control");
+  });
+
+  it("interfaces 4 refuses query keys that nobody reads", async () => {
+    expect((await sandboxes("GET", "/default?verbose=1")).body).toMatchObject({
+      status: 422,
+      field: "verbose",
+    });
+  });
+});
+
+describe("interfaces 4 reset", () => {
+  it("interfaces 4 puts data, ids, tokens, windows, journal and a frozen clock back; settings and snapshots stay", async () => {
+    const name = await fresh();
+    const prefix = `/_s/${name}`;
+    const draw = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body;
+    const first = await draw();
+    const token = (await api.call("ada", "POST", `${prefix}/v1/auth/token`)).body.access_token;
+    const bearer = { authorization: `Bearer ${token}` };
+    await sandboxes("PATCH", `/${name}`, { settings: { preview: "on" } });
+    await sandboxes("POST", `/${name}/snapshots`, { name: "kept" });
+    await sandboxes("POST", `/${name}/clock/advance`, { by: "2d" });
+    expect((await reparent(prefix, "dept_ml")).headers.get("x-ratelimit-remaining")).toBe("999");
+    const last = (await api.call(undefined, "GET", `${prefix}/v1/models`, undefined, bearer)).status;
+    expect(last, "the token expired with the advance").toBe(401);
+
+    const reset = await sandboxes("POST", `/${name}/reset`);
+    expect(reset.status).toBe(200);
+    expect(reset.body.clock.now).toBe(EPOCH);
+    expect(reset.body.settings.preview).toBe("on");
+    expect(
+      (await sandboxes("GET", `/${name}/snapshots`)).body.items.map((item: { name: string }) => item.name),
+    ).toEqual(["kept"]);
+    expect((await sandboxes("GET", `/${name}/journal`)).body).toMatchObject({
+      entries: [],
+      total: 0,
+      dropped: 0,
+    });
+    expect(await parentOf(name)).toBe("dept_acme");
+    expect(await draw()).toEqual(first);
+    expect((await api.call(undefined, "GET", `${prefix}/v1/models`, undefined, bearer)).status).toBe(401);
+    const again = await reparent(prefix, "dept_ml");
+    expect(again.headers.get("x-ratelimit-remaining")).toBe("999");
+  });
+
+  it("interfaces 4 another seed or fixture takes effect, a wrong one changes nothing", async () => {
+    const name = await fresh();
+    const idOf = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body.id;
+    const before = await idOf();
+    await sandboxes("POST", `/${name}/reset`, { seed: 99 });
+    expect(await idOf()).not.toBe(before);
+    const refused = await sandboxes("POST", `/${name}/reset`, { fixture: { organizatons: [] } });
+    expect([refused.status, refused.body.hint]).toEqual([422, "organizations"]);
+    expect((await sandboxes("GET", `/${name}`)).body).toMatchObject({ seed: 99, counts: { threads: 4 } });
+    expect((await sandboxes("POST", `/${name}/reset`, { sed: 1 })).body.hint).toBe("seed");
+  });
+});
+
+describe("interfaces 4 fork", () => {
+  it("interfaces 4 a second sandbox with the same state, independent from then on", async () => {
+    const name = await fresh();
+    await reparent(`/_s/${name}`, "dept_ml");
+    await sandboxes("POST", `/${name}/clock/advance`, { by: "90s" });
+    const token = (await api.call("ada", "POST", `/_s/${name}/v1/auth/token`)).body.access_token;
+    const fork = await sandboxes("POST", `/${name}/fork`, { name: `${name}-two` });
+    expect(fork.status).toBe(201);
+    const original = (await sandboxes("GET", `/${name}`)).body;
+    const { name: _name, base_url: _url, created_at: _at, ...same } = fork.body;
+    expect(original).toMatchObject(same);
+    const bearer = { authorization: `Bearer ${token}` };
+    expect((await api.call(undefined, "GET", `/_s/${name}-two/v1/models`, undefined, bearer)).status).toBe(
+      200,
+    );
+    const drawn = await Promise.all(
+      [name, `${name}-two`].map((at) => sandboxes("POST", `/${at}/state/threads`, {})),
+    );
+    expect(drawn[0]!.body).toEqual(drawn[1]!.body);
+    await reparent(`/_s/${name}-two`, null);
+    expect([await parentOf(name), await parentOf(`${name}-two`)]).toEqual(["dept_ml", null]);
+  });
+});
+
+describe("interfaces 4 clock", () => {
+  const clock = (name: string, method: string, path = "", body?: unknown) =>
+    sandboxes(method, `/${name}/clock${path}`, body);
+
+  it.each([
+    ["90s", 90_000],
+    ["5m", 300_000],
+    ["6h", 21_600_000],
+    ["2d", 172_800_000],
+    ["PT5M", 300_000],
+    [1500, 1500],
+    [0, 0],
+  ])("interfaces 4 advance by %j", async (by, milliseconds) => {
+    const name = await fresh();
+    const answer = await clock(name, "POST", "/advance", { by });
+    expect(answer.status).toBe(200);
+    expect(answer.body.now).toBe(new Date(Date.parse(EPOCH) + milliseconds).toISOString());
+    expect(Array.isArray(answer.body.ran)).toBe(true);
+  });
+
+  it.each([
+    ["by", { by: "-5m" }],
+    ["by", { by: -1 }],
+    ["by", { by: "5 minutes" }],
+    ["by", { by: "" }],
+    ["by", { by: null }],
+    ["by", { by: "9999999d" }],
+    ["to", { to: "2026-03-15T11:59:59Z" }],
+    ["to", { to: "soon" }],
+    ["next", { next: false }],
+    ["body", {}],
+    ["body", { by: "1m", next: true }],
+    ["until", { until: "1m" }],
+  ])("interfaces 4 advance refuses a wrong %s: %j", async (field, body) => {
+    const name = await fresh();
+    const answer = await clock(name, "POST", "/advance", body);
+    expect([answer.status, answer.body.field]).toEqual([422, field]);
+    expect((await clock(name, "GET")).body).toEqual({ mode: "frozen", now: EPOCH, rate: 0 });
+  });
+
+  it("interfaces 4 advance to an instant and to the next due one, reported as pending before", async () => {
+    const name = await fresh();
+    const pending = (await clock(name, "GET", "/pending")).body;
+    expect(pending).toEqual([...pending].sort((a, b) => a.due_at.localeCompare(b.due_at)));
+    for (const { due_at, kind, subject } of pending) {
+      const { body } = await clock(name, "POST", "/advance", { next: true });
+      expect(body.now).toBe(due_at);
+      expect(body.ran[0]).toEqual({ at: due_at, kind, subject });
+      if (body.ran.length > 1) break;
+    }
+    const { now } = (await clock(name, "GET")).body;
+    const later = new Date(Date.parse(now) + 5000).toISOString();
+    expect((await clock(name, "POST", "/advance", { to: later })).body.now).toBe(later);
+  });
+
+  it("interfaces 4 next moves nothing when nothing is pending", async () => {
+    const name = await fresh({ fixture: { organizations: [{ id: "org_solo" }] } });
+    expect((await clock(name, "POST", "/advance", { next: true })).body).toEqual({ now: EPOCH, ran: [] });
+  });
+
+  it("interfaces 4 PUT freezes where it is, scales, goes on, and never turns back", async () => {
+    const name = await fresh({ clock: { mode: "scaled", now: EPOCH, rate: 3600 } });
+    const frozen = (await clock(name, "PUT", "", { mode: "frozen" })).body;
+    expect(frozen).toMatchObject({ mode: "frozen", rate: 0 });
+    expect((await clock(name, "GET")).body.now).toBe(frozen.now);
+    const later = "2026-04-01T00:00:00.000Z";
+    expect((await clock(name, "PUT", "", { mode: "frozen", now: later })).body.now).toBe(later);
+    const back = await clock(name, "PUT", "", { mode: "frozen", now: EPOCH });
+    expect([back.status, back.body.field]).toEqual([422, "now"]);
+    expect(back.body.detail).toContain("restore a snapshot");
+    const scaled = (await clock(name, "PUT", "", { mode: "scaled", rate: 10 })).body;
+    expect(scaled).toMatchObject({ mode: "scaled", rate: 10 });
+    const real = (await clock(name, "PUT", "", { mode: "real" })).body;
+    expect(Math.abs(Date.parse(real.now) - Date.now())).toBeLessThan(60_000);
+  });
+});

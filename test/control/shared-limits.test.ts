@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Answered, type Api, startReference } from "../support/harness.ts";
+
+const DEFAULT = "/_control/sandboxes/default";
+const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+const AUTHORIZATION = { authorization: "Bearer t" };
+
+let api: Api;
+let atFirst: number;
+beforeEach(async () => {
+  const measured = await startReference();
+  const { counts } = (await measured.call(undefined, "GET", DEFAULT)).body;
+  atFirst = Object.values<number>(counts).reduce((sum, count) => sum + count, 0);
+  await measured.close();
+  api = await startReference({ shared: { token: "t", limits: { records: atFirst + 2 } } });
+});
+afterEach(() => api.close());
+
+const control = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, DEFAULT + path, body, AUTHORIZATION);
+const reparent = (new_parent_id: string) => api.call("ada", "POST", REPARENT, { new_parent_id });
+async function records(): Promise<number> {
+  const { counts } = (await control("GET", "")).body;
+  return Object.values<number>(counts).reduce((sum, count) => sum + count, 0);
+}
+/** Two audit entries more, and there is no room left. */
+async function fill(): Promise<void> {
+  expect((await reparent("dept_ops")).status).toBe(200);
+  expect((await reparent("dept_eng")).status).toBe(200);
+  expect(await records()).toBe(atFirst + 2);
+}
+function expectFull(answer: Answered, wanted: number): void {
+  expect(answer.status, answer.text).toBe(507);
+  expect(answer.headers.get("content-type")).toBe("application/problem+json");
+  expect(answer.headers.get("x-sandbox-decision")).toBe("limit");
+  expect(answer.body).toMatchObject({
+    type: "urn:understudy:problem:limit-reached",
+    status: 507,
+    limit: "records",
+    allowed: atFirst + 2,
+    wanted,
+    detail: expect.stringContaining(`${atFirst + 2} are allowed`),
+  });
+}
+
+describe("interfaces 7: records per sandbox", () => {
+  it("interfaces 7 an emulated request that would leave too many is refused by the control layer, undone as a whole", async () => {
+    await fill();
+    expectFull(await reparent("dept_ops"), atFirst + 3);
+    expect((await control("GET", "/state/departments/dept_ml")).body.parent_id).toBe("dept_eng");
+    expect(await records()).toBe(atFirst + 2);
+    const { entries } = (await control("GET", "/journal?limit=1")).body;
+    expect(entries[0]).toMatchObject({ status: 507, code: null, decision: "limit" });
+  });
+
+  it("interfaces 7 control calls are refused by the same count, audit entries included", async () => {
+    expect((await reparent("dept_ops")).status).toBe(200);
+    const department = await control("POST", "/state/departments", { name: "One and its audit entry" });
+    expect([department.status, department.body.limit, department.body.wanted]).toEqual([
+      409,
+      "records",
+      atFirst + 3,
+    ]);
+    expect((await control("POST", "/state/departments?silent=true", { name: "One" })).status).toBe(201);
+    expectFull(await reparent("dept_eng"), atFirst + 3);
+    const patched = await control("PATCH", "/state/departments/dept_ml", { name: "Another audit entry" });
+    expect([patched.status, patched.body.limit]).toEqual([409, "records"]);
+    expect(await records()).toBe(atFirst + 2);
+  });
+
+  it("interfaces 7 reading, refusals of the API's own and deleting go on, and make room", async () => {
+    await fill();
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+    expect((await reparent("dept_ml")).body.error.code).toBe("DEPARTMENT_CYCLE_DETECTED");
+    expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
+    expect((await reparent("dept_ops")).status).toBe(200);
+    expect((await control("POST", "/reset")).status).toBe(200);
+    expect(await records()).toBe(atFirst);
+  });
+
+  it("interfaces 7 session tokens, upload URLs, test deliveries and receivers count too", async () => {
+    const hook = { url: "https://example.test/hook", events: ["user.created"] };
+    const { webhook_id } = (await api.call("ada", "POST", "/webhooks", hook)).body.data;
+    expect((await control("POST", "/receivers", {})).status).toBe(201);
+    const wanted = atFirst + 3;
+    expectFull(await api.call("dan", "POST", "/v1/auth/token"), wanted);
+    const upload = { filename: "a.txt", file_size: 1, mime_type: "text/plain" };
+    expectFull(await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", upload), wanted);
+    expectFull(await api.call("ada", "POST", `/webhooks/${webhook_id}/test`), wanted);
+    const receiver = await control("POST", "/receivers", {});
+    expect([receiver.status, receiver.body.limit]).toEqual([409, "records"]);
+  });
+
+  it("interfaces 7 a reset to a fixture that is too large changes nothing", async () => {
+    await reparent("dept_ops");
+    const fixture = { extends: "reference", generate: { departments: 100 } };
+    const answer = await control("POST", "/reset", { fixture });
+    expect([answer.status, answer.body.limit]).toEqual([409, "records"]);
+    expect((await control("GET", "")).body.fixture).toBe("reference");
+    expect(await records()).toBe(atFirst + 1);
+  });
+
+  it("interfaces 7 a local server has no such limit", async () => {
+    await api.close();
+    api = await startReference();
+    for (let i = 0; i < 4; i++) expect((await reparent(i % 2 ? "dept_eng" : "dept_ops")).status).toBe(200);
+    expect(await records()).toBe(atFirst + 4);
+  });
+});
+
+describe("interfaces 7: rules per sandbox", () => {
+  it("interfaces 7 rules that come with a new sandbox count", async () => {
+    await api.close();
+    api = await startReference({ shared: { token: "t", limits: { rules: 1 } } });
+    const make = (scenarios: string[]) =>
+      api.call(undefined, "POST", "/_control/sandboxes", { name: "more", scenarios }, AUTHORIZATION);
+    const { items } = (await control("GET", "/scenarios")).body;
+    const two: string[] = items
+      .filter(({ rules }: { rules: unknown[] }) => rules.length === 1)
+      .slice(0, 2)
+      .map(({ name }: { name: string }) => name);
+    const refused = await make(two);
+    expect([refused.status, refused.body.limit, refused.body.wanted]).toEqual([409, "rules", 2]);
+    expect((await make(two.slice(0, 1))).status).toBe(201);
+  });
+});

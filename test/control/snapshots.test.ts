@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, EPOCH, startReference } from "../support/harness.ts";
+
+let api: Api;
+let other: Api;
+let made = 0;
+beforeAll(async () => {
+  [api, other] = await Promise.all([startReference(), startReference({ seed: 42 })]);
+});
+afterAll(() => Promise.all([api.close(), other.close()]));
+
+const on = (server: Api) => (method: string, path: string, body?: unknown) =>
+  server.call(undefined, method, `/_control/sandboxes${path}`, body);
+const control = (method: string, path: string, body?: unknown) => on(api)(method, path, body);
+async function fresh(body: object = {}): Promise<string> {
+  const name = `snap-${++made}`;
+  expect((await control("POST", "", { name, ...body })).status).toBe(201);
+  return name;
+}
+const NOTHING = { added: {}, removed: {}, changed: {} };
+
+describe("interfaces 4 snapshots", () => {
+  it("interfaces 4 saves, lists, restores and forgets", async () => {
+    const name = await fresh();
+    const saved = await control("POST", `/${name}/snapshots`, { name: "before" });
+    expect([saved.status, saved.body]).toEqual([
+      201,
+      { name: "before", taken_at: EPOCH, records: expect.any(Number) },
+    ]);
+    expect((await control("GET", `/${name}/snapshots`)).body).toEqual({ items: [saved.body], total: 1 });
+    await control("PATCH", `/${name}/state/departments/dept_ops`, { name: "Opsy" });
+    await control("PATCH", `/${name}`, { settings: { preview: "on" } });
+    await control("POST", `/${name}/clock/advance`, { by: "1h" });
+    await api.call("ada", "GET", `/_s/${name}/v1/models`);
+    const restored = await control("POST", `/${name}/snapshots/before/restore`);
+    expect(restored.status).toBe(200);
+    expect(restored.body).toMatchObject({
+      name,
+      clock: { mode: "frozen", now: EPOCH },
+      settings: { preview: "on" },
+    });
+    expect((await control("GET", `/${name}/state/departments/dept_ops`)).body.name).toBe("Operations");
+    expect((await control("GET", `/${name}/journal`)).body.total, "the journal stays").toBe(1);
+    expect((await control("DELETE", `/${name}/snapshots/before`)).status).toBe(204);
+    for (const [method, path] of [
+      ["DELETE", ""],
+      ["GET", ""],
+      ["POST", "/restore"],
+      ["GET", "/diff/now"],
+    ] as const) {
+      const answer = await control(method, `/${name}/snapshots/before${path}`);
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "application/problem+json"]);
+    }
+  });
+
+  it("interfaces 4 brings back timers, tokens, rate windows and the next draws", async () => {
+    const name = await fresh();
+    const prefix = `/_s/${name}`;
+    const token = (await api.call("ada", "POST", `${prefix}/v1/auth/token`)).body.access_token;
+    const ask = () =>
+      api.call(undefined, "GET", `${prefix}/v1/models`, undefined, { authorization: `Bearer ${token}` });
+    const remaining = Number((await ask()).headers.get("x-ratelimit-remaining"));
+    const pending = (await control("GET", `/${name}/clock/pending`)).body;
+    await control("POST", `/${name}/snapshots`, { name: "s" });
+    const draw = async () => (await control("POST", `/${name}/state/threads`, {})).body;
+    const drawn = await draw();
+    await control("POST", `/${name}/reset`, { seed: 3 });
+    expect((await ask()).status, "a reset ends tokens").toBe(401);
+    await control("POST", `/${name}/snapshots/s/restore`);
+    expect((await control("GET", `/${name}/clock/pending`)).body).toEqual(pending);
+    expect(Number((await ask()).headers.get("x-ratelimit-remaining"))).toBe(remaining - 1);
+    expect(await draw()).toEqual(drawn);
+  });
+
+  it("interfaces 4 diff says what was added, removed and changed, by collection", async () => {
+    const name = await fresh();
+    await control("POST", `/${name}/snapshots`, { name: "a" });
+    expect((await control("GET", `/${name}/snapshots/a/diff/now`)).body).toEqual(NOTHING);
+    await control("POST", `/${name}/state/departments?silent=true`, { id: "dept_new", name: "New" });
+    await control("PATCH", `/${name}/state/departments/dept_ops?silent=true`, { name: "Opsy" });
+    await control("DELETE", `/${name}/state/threads/thread_ada?silent=true`);
+    const { body } = await control("GET", `/${name}/snapshots/a/diff/now`);
+    expect(Object.keys(body.added)).toEqual(["departments"]);
+    expect(body.added.departments).toEqual([expect.objectContaining({ id: "dept_new", name: "New" })]);
+    expect(body.removed.threads.map(({ id }: { id: string }) => id)).toEqual(["thread_ada"]);
+    expect(body.removed.messages).toHaveLength(2);
+    expect(body.changed).toEqual({
+      departments: [{ id: "dept_ops", fields: { name: { before: "Operations", after: "Opsy" } } }],
+    });
+    await control("POST", `/${name}/snapshots`, { name: "b" });
+    const back = (await control("GET", `/${name}/snapshots/b/diff/a`)).body;
+    expect([Object.keys(back.removed), Object.keys(back.added)]).toEqual([
+      ["departments"],
+      expect.arrayContaining(["threads", "messages"]),
+    ]);
+    expect((await control("GET", `/${name}/snapshots/now/diff/now`)).body).toEqual(NOTHING);
+  });
+
+  it("interfaces 4 a download is complete: uploaded to another server it is the same world", async () => {
+    const name = await fresh({ seed: 9 });
+    await control("POST", `/${name}/clock/advance`, { by: "90s" });
+    await control("POST", `/${name}/state/threads`, { title: "Ünïcode \u2028 and more" });
+    const token = (await api.call("ada", "POST", `/_s/${name}/v1/auth/token`)).body.access_token;
+    await control("POST", `/${name}/snapshots`, { name: "s" });
+    const document = (await control("GET", `/${name}/snapshots/s`)).body;
+    expect(document).toMatchObject({ name: "s", format: "understudy-snapshot", version: 1 });
+
+    const there = on(other);
+    await there("POST", "", { name: "guest" });
+    const uploaded = await there("PUT", "/guest/snapshots/s", document);
+    expect(uploaded.status, uploaded.text).toBe(201);
+    expect((await there("PUT", "/guest/snapshots/s", document)).status, "again").toBe(200);
+    expect((await there("POST", "/guest/snapshots/s/restore")).status).toBe(200);
+    expect((await there("GET", "/guest/snapshots/s/diff/now")).body).toEqual(NOTHING);
+    expect((await there("GET", "/guest/snapshots/s")).body).toEqual(document);
+    const bearer = { authorization: `Bearer ${token}` };
+    expect((await other.call(undefined, "GET", "/_s/guest/v1/models", undefined, bearer)).status).toBe(200);
+    const [here, away] = [
+      await control("POST", `/${name}/state/threads`, {}),
+      await there("POST", "/guest/state/threads", {}),
+    ];
+    expect(away.body).toEqual(here.body);
+    for (const path of [
+      "/clock/pending",
+      "/state/departments",
+      "/state/audit_logs?limit=10000",
+      "/state/deliveries",
+    ]) {
+      expect((await there("GET", `/guest${path}`)).text, path).toBe(
+        (await control("GET", `/${name}${path}`)).text,
+      );
+    }
+  });
+
+  it.each(["", "now", "a/b", "-x", "x".repeat(64), "ä"])("interfaces 4 refuses the name %j", async (snap) => {
+    const answer = await control("POST", "/default/snapshots", { name: snap });
+    expect([answer.status, answer.body.field]).toEqual([422, "name"]);
+  });
+
+  it("interfaces 4 a name in use is 409", async () => {
+    const name = await fresh();
+    await control("POST", `/${name}/snapshots`, { name: "s" });
+    expect((await control("POST", `/${name}/snapshots`, { name: "s" })).status).toBe(409);
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: documents are broken in every way
+  const breakages: [string, string, (document: any) => void][] = [
+    ["another format", "format", (d) => (d.format = "har")],
+    ["a newer version", "version", (d) => (d.version = 2)],
+    ["no version", "version", (d) => delete d.version],
+    ["a key too many", "extra", (d) => (d.extra = 1)],
+    ["no world", "world", (d) => delete d.world],
+    ["an unreadable clock", "world.clock.mode", (d) => (d.world.clock.mode = "stopped")],
+    ["an instant beyond the calendar", "world.clock.now", (d) => (d.world.clock.now = 1e18)],
+    [
+      "a collection that is none",
+      "world.tables.depratments",
+      (d) => (d.world.tables.depratments = { records: [] }),
+    ],
+    [
+      "a record that is no record",
+      "world.tables.departments.records[0]",
+      (d) => (d.world.tables.departments.records[0] = 7),
+    ],
+    [
+      "a record without its id",
+      "world.tables.departments.records[0].id",
+      (d) => delete d.world.tables.departments.records[0].id,
+    ],
+    [
+      "an id twice",
+      "world.tables.departments",
+      (d) => d.world.tables.departments.records.push(d.world.tables.departments.records[0]),
+    ],
+    [
+      "a field of the wrong kind",
+      "world.tables.departments",
+      (d) => (d.world.tables.departments.records[0].member_count = "many"),
+    ],
+    [
+      "an instant as text",
+      "world.tables.departments",
+      (d) => (d.world.tables.departments.records[0].created_at = EPOCH),
+    ],
+    ["a field missing", "world.tables.users", (d) => delete d.world.tables.users.records[0].memberships],
+    [
+      "a timer of no kind",
+      "world.tables._timers",
+      (d) => d.world.tables._timers.records.push({ id: "x/y", kind: "x", subject: "y", due: 1 }),
+    ],
+  ];
+
+  it.each(breakages)("interfaces 4 refuses an upload with %s", async (_what, field, breakIt) => {
+    const name = await fresh({
+      fixture: {
+        organizations: [{ id: "org_a" }],
+        users: [{ id: "usr_a", memberships: { org_a: "owner" } }],
+        departments: [{ id: "dept_a" }],
+      },
+    });
+    await control("POST", `/${name}/snapshots`, { name: "s" });
+    const document = (await control("GET", `/${name}/snapshots/s`)).body;
+    breakIt(document);
+    const answer = await control("PUT", `/${name}/snapshots/t`, document);
+    expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
+    expect((await control("GET", `/${name}/snapshots`)).body.total).toBe(1);
+  });
+
+  it("interfaces 4 says clearly when a snapshot is too new", async () => {
+    const answer = await control("PUT", "/default/snapshots/t", {
+      format: "understudy-snapshot",
+      version: 9,
+      world: {},
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toMatch(/version 9.*reads up to version 1.*newer/);
+  });
+});

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Resource } from "../../src/contract/resource.ts";
+import { validatorOf } from "../../src/http/validate.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
+import { type Api, EPOCH, startReference } from "../support/harness.ts";
+
+let api: Api;
+let made = 0;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const control = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `/_control/sandboxes${path}`, body);
+async function fresh(body: object = {}): Promise<string> {
+  const name = `state-${++made}`;
+  expect((await control("POST", "", { name, ...body })).status).toBe(201);
+  return name;
+}
+
+const COLLECTIONS = (RESOURCES as readonly Resource[])
+  .flatMap(({ collections }) => collections)
+  .filter(({ internal }) => !internal);
+/** Their ids follow from other fields, so that nothing can be made up where the reference world has it all. */
+const DERIVED_IDS = new Set(["usage"]);
+
+/** Made of other records' ids and of defaults alone: there is nothing to draw. */
+const COMPOSED = new Set(["store_files", "connector_notifications"]);
+
+describe("interfaces 4 state calls", () => {
+  it("interfaces 4 lists every collection with its size", async () => {
+    const { body } = await control("GET", "/default/state");
+    expect(body.total).toBe(COLLECTIONS.length);
+    const counts = (await control("GET", "/default")).body.counts;
+    for (const { name, records } of body.items) expect(counts[name], name).toBe(records);
+  });
+
+  describe.each(COLLECTIONS)("interfaces 4 $name", ({ name, idField, prefix, schema }) => {
+    it("shows every record of the reference world as its schema says", async () => {
+      const { body } = await control("GET", `/default/state/${name}?limit=10000`);
+      const valid = validatorOf(schema);
+      for (const record of body.items) {
+        expect(valid(record), `${record[idField]}: ${JSON.stringify(valid.errors)}`).toBe(true);
+      }
+      const [first] = body.items;
+      if (first === undefined) return;
+      const one = await control("GET", `/default/state/${name}/${encodeURIComponent(first[idField])}`);
+      expect([one.status, one.body]).toEqual([200, first]);
+    });
+
+    it("fills a POST that gives nothing, shows it, deletes it", async () => {
+      if (DERIVED_IDS.has(name)) return;
+      const sandbox = await fresh();
+      const before = (await control("GET", `/${sandbox}`)).body.counts[name];
+      const created = await control("POST", `/${sandbox}/state/${name}`, {});
+      expect(created.status, created.text).toBe(201);
+      const valid = validatorOf(schema);
+      expect(valid(created.body), JSON.stringify(valid.errors)).toBe(true);
+      const id = created.body[idField];
+      expect(id.startsWith(prefix)).toBe(true);
+      const path = `/${sandbox}/state/${name}/${encodeURIComponent(id)}`;
+      expect((await control("GET", path)).body).toEqual(created.body);
+      expect((await control("GET", `/${sandbox}`)).body.counts[name]).toBeGreaterThan(before);
+      const twice = await control("POST", `/${sandbox}/state/${name}`, { [idField]: id });
+      expect([twice.status, twice.headers.get("content-type")]).toEqual([409, "application/problem+json"]);
+      expect((await control("DELETE", path)).status).toBe(204);
+      expect((await control("GET", path)).status).toBe(404);
+      expect((await control("DELETE", path)).status).toBe(404);
+    });
+
+    it("fills the same for the same seed, and otherwise for another", async () => {
+      if (DERIVED_IDS.has(name)) return;
+      const ids = await Promise.all(
+        [{ seed: 5 }, { seed: 5 }, { seed: 6 }].map(async (options) => {
+          const sandbox = await fresh(options);
+          return (await control("POST", `/${sandbox}/state/${name}`, {})).text;
+        }),
+      );
+      const secretless = ids.map((text) => text.replace(/whsec_[\w-]+/g, ""));
+      expect(secretless[0]).toBe(secretless[1]);
+      if (!COMPOSED.has(name)) expect(secretless[0]).not.toBe(secretless[2]);
+    });
+
+    it("refuses what does not fit, naming the field, and changes nothing", async () => {
+      const sandbox = await fresh();
+      const before = (await control("GET", `/${sandbox}`)).body.counts;
+      for (const [field, body] of [
+        ["no_such_field", { no_such_field: 1 }],
+        [idField, { [idField]: 7 }],
+        [idField, { [idField]: {} }],
+        ["body", []],
+      ] as const) {
+        const answer = await control("POST", `/${sandbox}/state/${name}`, body);
+        expect([answer.status, answer.body.field], JSON.stringify(body)).toEqual([422, field]);
+        expect(answer.headers.get("content-type")).toBe("application/problem+json");
+      }
+      expect((await control("GET", `/${sandbox}`)).body.counts).toEqual(before);
+    });
+  });
+
+  it("interfaces 4 a given id and given fields are kept, timestamps in any zone", async () => {
+    const sandbox = await fresh();
+    const given = {
+      id: "thread_mine",
+      title: "Mine",
+      owner_id: "usr_dan",
+      created_at: "2026-03-10T12:00:00+02:00",
+    };
+    const { status, body } = await control("POST", `/${sandbox}/state/threads`, given);
+    expect([status, body]).toEqual([
+      201,
+      expect.objectContaining({ ...given, created_at: "2026-03-10T10:00:00.000Z" }),
+    ]);
+  });
+
+  it("interfaces 4 gives all that match to whoever names no limit", async () => {
+    for (const [query, total] of [
+      ["tracks?collection_id=mcoll_focus", 450],
+      ["sentences?transcription_id=trans_interview", 1200],
+      ["audit_logs", 12_400],
+    ] as const) {
+      const { body } = await control("GET", `/default/state/${query}`);
+      expect([query, body.items.length, body.total]).toEqual([query, total, total]);
+    }
+  });
+
+  it("interfaces 4 pages and filters by equality on any field", async () => {
+    const page = (await control("GET", "/default/state/departments?limit=3&offset=2")).body;
+    const all = (await control("GET", "/default/state/departments")).body;
+    expect(page).toEqual({ items: all.items.slice(2, 5), total: 8 });
+    const under = (await control("GET", "/default/state/departments?parent_id=dept_eng")).body;
+    expect(under.items.map(({ id }: { id: string }) => id)).toEqual(["dept_ml", "dept_platform"]);
+    const top = (await control("GET", "/default/state/departments?parent_id=null&is_active=true&limit=1"))
+      .body;
+    expect([top.items.length, top.total]).toEqual([1, 2]);
+    expect((await control("GET", "/default/state/departments?parent_id=dept_eng&depth=7")).body.total).toBe(
+      0,
+    );
+    const at = all.items[0].created_at;
+    expect((await control("GET", `/default/state/departments?created_at=${at}`)).body.total).toBeGreaterThan(
+      0,
+    );
+  });
+
+  it.each([
+    ["limit", "limit=0"],
+    ["limit", "limit=1000001"],
+    ["limit", "limit=x"],
+    ["offset", "offset=-1"],
+    ["limit", "limit=1&limit=2"],
+    ["parnt_id", "parnt_id=dept_eng"],
+    ["__proto__", "__proto__=1"],
+    ["constructor", "constructor=1"],
+  ])("interfaces 4 refuses a list with a wrong %s (%s)", async (field, query) => {
+    const answer = await control("GET", `/default/state/departments?${query}`);
+    expect([answer.status, answer.body.field]).toEqual([422, field]);
+  });
+
+  it("interfaces 4 an unknown collection or record is 404 with a hint", async () => {
+    const wrong = await control("GET", "/default/state/departmets");
+    expect([wrong.status, wrong.body.hint]).toEqual([404, "departments"]);
+    for (const [method, body] of [
+      ["GET", undefined],
+      ["PATCH", {}],
+      ["DELETE", undefined],
+    ] as const) {
+      const answer = await control(method, "/default/state/threads/thread_nope", body);
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "application/problem+json"]);
+    }
+    for (const internal of ["_timers", "_refresh_tokens", "__proto__", "constructor"]) {
+      expect((await control("GET", `/default/state/${internal}`)).status).toBe(404);
+    }
+  });
+
+  it("interfaces 4 PATCH keeps the API's invariants: a department cycle is 422", async () => {
+    const sandbox = await fresh();
+    const answer = await control("PATCH", `/${sandbox}/state/departments/dept_eng`, {
+      parent_id: "dept_infra",
+    });
+    expect([answer.status, answer.body.field]).toEqual([422, "parent_id"]);
+    const moved = await control("PATCH", `/${sandbox}/state/departments/dept_platform`, {
+      parent_id: "dept_ops",
+    });
+    expect(moved.body).toMatchObject({ path: "dept_acme/dept_ops/dept_platform", depth: 2 });
+    const below = await control("GET", `/${sandbox}/state/departments/dept_infra`);
+    expect(below.body.path).toBe("dept_acme/dept_ops/dept_platform/dept_infra");
+    const renamed = await control("PATCH", `/${sandbox}/state/departments/dept_ops`, { id: "dept_other" });
+    expect([renamed.status, renamed.body.field]).toEqual([422, "id"]);
+  });
+
+  it("interfaces 4 DELETE takes with it what the API would", async () => {
+    const sandbox = await fresh();
+    const messages = `/${sandbox}/state/messages?thread_id=thread_long`;
+    expect((await control("GET", messages)).body.total).toBe(250);
+    expect((await control("DELETE", `/${sandbox}/state/threads/thread_long`)).status).toBe(204);
+    expect((await control("GET", messages)).body.total).toBe(0);
+  });
+
+  it("G31 writes the audit entry of a real change as the actor or the owner, silent writes none", async () => {
+    const sandbox = await fresh();
+    const entries = `/${sandbox}/state/audit_logs?entity_type=department&action=created&entity_name=Audited`;
+    const post = (query: string) =>
+      control("POST", `/${sandbox}/state/departments${query}`, { name: "Audited" });
+    await post("?silent=true");
+    expect((await control("GET", entries)).body.total).toBe(0);
+    await post("");
+    await post("?actor=usr_ben");
+    const actors = (await control("GET", entries)).body.items.map(
+      (entry: { actor_id: string }) => entry.actor_id,
+    );
+    expect(actors.sort()).toEqual(["usr_ada", "usr_ben"]);
+    expect((await post("?actor=usr_nobody")).body.field).toBe("actor");
+    expect((await post("?silent=perhaps")).body.field).toBe("silent");
+  });
+
+  it("interfaces 4 fills near the sandbox's now, not the machine's", async () => {
+    const sandbox = await fresh();
+    const { body } = await control("POST", `/${sandbox}/state/threads`, {});
+    expect(Math.abs(Date.parse(body.created_at) - Date.parse(EPOCH))).toBeLessThan(40 * 86_400_000);
+  });
+});

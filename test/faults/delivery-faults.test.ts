@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { activate, arm, CONTROL } from "../support/fault-calls.ts";
+import { type Api, startReference } from "../support/harness.ts";
+
+let api: Api;
+let receiver: { id: string; url: string };
+let webhook: string;
+
+beforeEach(async () => {
+  api = await startReference();
+  receiver = (await api.call(undefined, "POST", `${CONTROL}/receivers`, {})).body;
+  const made = await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
+  webhook = made.body.data.webhook_id;
+});
+afterEach(() => api.close());
+
+const deleteThread = () => api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+const settled = () => api.understudy.sandboxes.get("default")!.world.settled();
+
+async function delivery() {
+  const { body } = await api.call("ada", "GET", `/webhooks/${webhook}/deliveries`);
+  return body.data[0];
+}
+
+async function received(): Promise<number> {
+  return (await api.call(undefined, "GET", `${CONTROL}/receivers/${receiver.id}/requests`)).body.items.length;
+}
+
+describe("rules about deliveries", () => {
+  it("interfaces 6 receiver-down fails all six attempts without calling the receiver", async () => {
+    await activate(api, "receiver-down");
+    await deleteThread();
+    await settled();
+    await api.advance(8 * 3_600_000);
+    expect(await delivery()).toMatchObject({
+      status: "failed",
+      response_code: 503,
+      attempts: 6,
+      next_retry: null,
+    });
+    expect(await received()).toBe(0);
+  });
+
+  it("interfaces 6 receiver-gone answers 410, which disables the webhook", async () => {
+    await activate(api, "receiver-gone");
+    await deleteThread();
+    await settled();
+    expect(await delivery()).toMatchObject({ status: "failed", response_code: 410, attempts: 1 });
+    const { body } = await api.call("ada", "GET", "/webhooks");
+    expect(body.data.find(({ webhook_id }: { webhook_id: string }) => webhook_id === webhook).active).toBe(
+      false,
+    );
+  });
+
+  it("interfaces 6 receiver-flaky fails twice, then the receiver itself is called", async () => {
+    await activate(api, "receiver-flaky");
+    await deleteThread();
+    await settled();
+    expect(await delivery()).toMatchObject({ status: "failed", response_code: 500, attempts: 1 });
+    await api.advance(60_000);
+    expect(await delivery()).toMatchObject({ status: "failed", response_code: 503, attempts: 2 });
+    await api.advance(5 * 60_000);
+    expect(await delivery()).toMatchObject({ status: "success", response_code: 200, attempts: 3 });
+    expect(await received()).toBe(1);
+  });
+
+  it("interfaces 6 a rule for another webhook or event leaves a delivery alone", async () => {
+    await arm(api, { match: { webhook: "wh_other" }, effect: { status: 500 } });
+    await arm(api, { match: { event: "user.*" }, effect: { wire: "reset" } });
+    await deleteThread();
+    await settled();
+    expect(await delivery()).toMatchObject({ status: "success", attempts: 1 });
+    await arm(api, { id: "mine", match: { webhook }, times: 1, effect: { wire: "reset" } });
+    await api.call("ada", "POST", `/webhooks/${webhook}/test`);
+    expect(await delivery()).toMatchObject({ status: "failed", response_code: 0 });
+    expect((await api.call(undefined, "GET", `${CONTROL}/faults/mine`)).body.hits).toBe(1);
+  });
+});

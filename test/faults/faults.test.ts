@@ -1,0 +1,356 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ASSERTED_DELAY_SLACK_MS, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
+import { type Api, startReference } from "../support/harness.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+const DEPARTMENT = "/state/departments/dept_ml";
+
+async function parentOf(): Promise<string> {
+  return (await api.call(undefined, "GET", CONTROL + DEPARTMENT)).body.parent_id;
+}
+
+describe("overrides of one request", () => {
+  it("interfaces 3 X-Sandbox-Fault answers a code as the operation itself would", async () => {
+    const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
+      "x-sandbox-fault": "RESOURCE_NOT_FOUND",
+    });
+    const real = await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual(real.body);
+    expect(decisionOf(answer)).toBe("fault:header/RESOURCE_NOT_FOUND");
+    const still = await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    expect(still.status).toBe(200);
+  });
+
+  it("interfaces 3 CODE! forces a known code that the operation never answers", async () => {
+    const refused = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
+      "x-sandbox-fault": "SESSION_NOT_FOUND",
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.headers.get("content-type")).toBe("application/problem+json");
+    expect(refused.body.detail).toContain("threads.delete never answers SESSION_NOT_FOUND");
+    const forced = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
+      "x-sandbox-fault": "SESSION_NOT_FOUND!",
+    });
+    expect(forced.status).toBe(404);
+    expect(forced.body.error.code).toBe("SESSION_NOT_FOUND");
+  });
+
+  it.each([
+    ["x-sandbox-fault", "RATE_LIMIT_EXCEDED", "RATE_LIMIT_EXCEEDED"],
+    ["x-sandbox-fault", "restt", "reset"],
+    ["x-sandbox-fault", "slow-netwrk", "slow-network"],
+    ["x-sandbox-fault", "receiver-down", "has no rule that strikes threads.delete"],
+    ["x-sandbox-delay", "5 secs", "5s"],
+    ["x-sandbox-delay", "soon", "must be a duration"],
+    ["x-sandbox-delay", "-1s", "must be a duration"],
+    ["prefer", "code=abc", "is no status"],
+    ["prefer", "code=418", "documents no answer with status 418"],
+    ["prefer", "code=", "is no status"],
+  ])("interfaces 3 %s: %s is refused with 400 and what would be right", async (header, value, hint) => {
+    const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
+      [header]: value,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(answer.body.detail).toContain(hint);
+    expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
+  });
+
+  it("interfaces 3 Prefer: code=N is the first documented code with that status", async () => {
+    const answer = await api.call(
+      "ada",
+      "POST",
+      REPARENT,
+      { new_parent_id: "dept_ops" },
+      { prefer: "code=404" },
+    );
+    expect(answer.status).toBe(404);
+    expect(answer.body.error).toMatchObject({
+      code: "ORGANIZATION_NOT_FOUND",
+      details: { organization_id: "org_acme" },
+    });
+    const among = await api.call(
+      "ada",
+      "POST",
+      REPARENT,
+      { new_parent_id: "dept_ops" },
+      { prefer: "wait=5, code=422" },
+    );
+    expect(among.body.error.code).toBe("DEPARTMENT_CYCLE_DETECTED");
+    expect(await parentOf()).toBe("dept_eng");
+  });
+
+  it("interfaces 3 Prefer for a success or about something else changes nothing", async () => {
+    for (const prefer of ["code=200", "respond-async", "return=minimal"]) {
+      const answer = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" }, { prefer });
+      expect(answer.status).toBe(200);
+      expect(decisionOf(answer)).toBe("ok");
+    }
+  });
+
+  it("interfaces 3 X-Sandbox-Delay waits on the wall clock of a frozen sandbox", async () => {
+    const before = performance.now();
+    const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
+      "x-sandbox-delay": "250ms",
+    });
+    expect(performance.now() - before).toBeGreaterThan(250 - ASSERTED_DELAY_SLACK_MS);
+    expect(answer.status).toBe(200);
+    expect(decisionOf(answer)).toBe("fault:header/delay");
+    const clock = await api.call(undefined, "GET", `${CONTROL}/clock`);
+    expect(clock.body.now).toBe("2026-03-15T12:00:00.000Z");
+  });
+
+  it("interfaces 3 what decides an answer is named before a fault that only delayed it", async () => {
+    const answer = await api.call("dan", "DELETE", "/v1/threads/thread_none", undefined, {
+      "x-sandbox-delay": "1ms",
+    });
+    expect(answer.status).toBe(404);
+    expect(decisionOf(answer)).toBe("access");
+  });
+
+  it("interfaces 3 a scenario's name strikes one request, whatever its schedule says", async () => {
+    const header = { "x-sandbox-fault": "flaky-ten-percent" };
+    for (let i = 0; i < 3; i++) {
+      const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, header);
+      expect(answer.status).toBe(503);
+      expect(decisionOf(answer)).toBe("fault:header/failure");
+    }
+    expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
+  });
+
+  it("interfaces 3 a scenario named by a request strikes after the commit where it says so", async () => {
+    const answer = await api.call(
+      "ada",
+      "POST",
+      REPARENT,
+      { new_parent_id: "dept_ops" },
+      { "x-sandbox-fault": "lost-answers" },
+    );
+    expect(answer.status).toBe(503);
+    expect(decisionOf(answer)).toBe("fault:header/lost-post");
+    expect(await parentOf()).toBe("dept_ops");
+  });
+
+  it("interfaces 3 header goes before inline, inline before scenario", async () => {
+    await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, { names: ["outage-with-recovery"] });
+    const call = (headers = {}) =>
+      api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, headers);
+    expect(decisionOf(await call())).toBe("fault:outage-with-recovery/outage");
+    await arm(api, { id: "mine", effect: { error: "INSUFFICIENT_PERMISSIONS" } });
+    expect(decisionOf(await call())).toBe("fault:inline/mine");
+    expect(decisionOf(await call({ "x-sandbox-fault": "RATE_LIMIT_EXCEEDED" }))).toBe(
+      "fault:header/RATE_LIMIT_EXCEEDED",
+    );
+  });
+
+  it("G04 a route that does not exist is refused before any fault", async () => {
+    await arm(api, { effect: { status: 503 } });
+    expect(
+      (await api.call("dan", "GET", "/v1/nothing", undefined, { "x-sandbox-fault": "nonsense" })).status,
+    ).toBe(404);
+  });
+});
+
+describe("answers of faults", () => {
+  it("interfaces 6 a bare 5xx is answered in the operation's envelope", async () => {
+    await arm(api, { effect: { status: 503 } });
+    const a = await api.call("ada", "POST", REPARENT, { new_parent_id: null });
+    expect(a.status).toBe(503);
+    expect(a.body).toMatchObject({
+      success: false,
+      error: { code: "HTTP_503", type: "server_error", status: 503 },
+    });
+    expect(a.body.error.trace_id).toBe(a.headers.get("x-request-id"));
+    const b = await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    expect(b.body.error).toMatchObject({ code: "HTTP_503", type: "server_error" });
+    const c = await api.call(undefined, "POST", "/v1/auth/token", {});
+    expect(c.body).toMatchObject({ status_code: 503 });
+    expect(await parentOf()).toBe("dept_eng");
+  });
+
+  it("interfaces 6 a status with body and headers is answered as it stands", async () => {
+    await arm(api, {
+      id: "json",
+      times: 1,
+      effect: { status: 418, body: { a: [1] }, headers: { "X-Own": "1" } },
+    });
+    const json = await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    expect([json.status, json.body, json.headers.get("x-own")]).toEqual([418, { a: [1] }, "1"]);
+    await arm(api, {
+      effect: { status: 502, body: "<h1>Bad Gateway</h1>", headers: { "content-type": "text/html" } },
+    });
+    const html = await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    expect([html.status, html.text, html.headers.get("content-type")]).toEqual([
+      502,
+      "<h1>Bad Gateway</h1>",
+      "text/html",
+    ]);
+  });
+
+  it("interfaces 6 a cycle names the departments of the request", async () => {
+    await arm(api, { effect: { error: "DEPARTMENT_CYCLE_DETECTED" } });
+    const { body } = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
+    expect(body.error.details).toEqual({ department_id: "dept_ml", new_parent_id: "dept_ops" });
+  });
+
+  it("G05 an injected 429 looks like the real one, headers and details, and counts nothing", async () => {
+    await arm(api, { times: 1, effect: { error: "RATE_LIMIT_EXCEEDED" } });
+    const path = "/v1/analytics/usage/limits/org_globex";
+    await api.advance(13_000);
+    const fault = await api.call("eve", "GET", path);
+    expect(fault.status).toBe(429);
+    expect(fault.headers.get("retry-after")).toBe("47");
+    let real = await api.call("eve", "GET", path);
+    expect(real.headers.get("x-ratelimit-remaining")).toBe("99");
+    for (let i = 0; i < 100; i++) real = await api.call("eve", "GET", path);
+    expect(real.status).toBe(429);
+    const { trace_id: _fault, ...faulted } = fault.body.error;
+    const { trace_id: _real, ...refused } = real.body.error;
+    expect(faulted).toEqual(refused);
+    const names = (answer: typeof real) =>
+      [...answer.headers.keys()].filter((name) => name !== "x-sandbox-decision").sort();
+    expect(names(fault)).toEqual(names(real));
+    for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"]) {
+      expect(fault.headers.get(name), name).toBe(real.headers.get(name));
+    }
+  });
+
+  it.each([
+    ["organization", 1000],
+    ["api_total", 600],
+    ["api_key", 200],
+  ])("G05 an exhausted budget (%s) shows the caller's own limit", async (scope, limit) => {
+    await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, {
+      names: [`budget-exhausted-${scope.replace("_", "-")}`],
+    });
+    const body = { model: "any", inputs: [{ role: "user", content: "hi" }] };
+    const answer = await api.call("ben", "POST", "/v1/model/response", body);
+    expect(answer.status).toBe(429);
+    expect(answer.body.error).toMatchObject({
+      code: "SPENDING_LIMIT_EXCEEDED",
+      details: { scope, monthly_limit: limit, current_usage: limit },
+    });
+    expect(answer.headers.get("retry-after")).toBeNull();
+  });
+
+  it("G06 a fault follows the setting for authentication errors", async () => {
+    await api.call(undefined, "PATCH", CONTROL, { settings: { auth_errors: "guide" } });
+    const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
+      "x-sandbox-fault": "AUTHENTICATION_REQUIRED",
+    });
+    expect(answer.body).toMatchObject({ status_code: 401, error_type: "AuthenticationError" });
+  });
+
+  it("G04 a fault strikes before credentials are judged", async () => {
+    await arm(api, { effect: { error: "INSUFFICIENT_PERMISSIONS" } });
+    expect((await api.call(undefined, "DELETE", "/v1/threads/thread_welcome")).status).toBe(403);
+  });
+});
+
+describe("phases", () => {
+  it("interfaces 6 after: the change was committed, the answer is a 503, a retry finds it done", async () => {
+    await arm(api, {
+      id: "lost",
+      match: { operation: "departments.reparent" },
+      times: 1,
+      phase: "after",
+      effect: { status: 503 },
+    });
+    const lost = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
+    expect(lost.status).toBe(503);
+    expect(decisionOf(lost)).toBe("fault:inline/lost");
+    expect(await parentOf()).toBe("dept_ops");
+    const retry = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
+    expect(retry.body.parent_id).toBe("dept_ops");
+  });
+
+  it("interfaces 6 after: a request that was refused has committed nothing and is not struck", async () => {
+    await arm(api, { phase: "after", effect: { status: 503 } });
+    expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ml" })).status).toBe(422);
+    const { body } = await api.call(undefined, "GET", `${CONTROL}/faults`);
+    expect(body.items[0].hits).toBe(0);
+  });
+
+  it("interfaces 6 before: nothing has changed", async () => {
+    await arm(api, { effect: { status: 500 } });
+    expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(500);
+    expect(await parentOf()).toBe("dept_eng");
+  });
+
+  it("interfaces 6 a body is matched and then read by the operation all the same", async () => {
+    await arm(api, { match: { body: { new_parent_id: "dept_archive" } }, effect: { status: 503 } });
+    expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(200);
+    expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_archive" })).status).toBe(503);
+    expect(
+      (await api.call("ada", "POST", REPARENT, '{"broken', { "content-type": "application/json" })).status,
+    ).toBe(400);
+    const huge = `{"new_parent_id": "${"x".repeat(11 * 1024 * 1024)}"}`;
+    expect(
+      (await api.call("ada", "POST", REPARENT, huge, { "content-type": "application/json" })).status,
+    ).toBe(413);
+  });
+});
+
+describe("inline rules over the control API", () => {
+  it("interfaces 4 a rule is added, shown with its hits, and removed", async () => {
+    const added = await api.call(undefined, "POST", `${CONTROL}/faults`, {
+      match: { operation: "threads.delete" },
+      times: 5,
+      effect: { error: "INSUFFICIENT_PERMISSIONS" },
+      lease: { ttl: "10m", hits: 2 },
+    });
+    expect(added.status).toBe(201);
+    expect(added.body).toMatchObject({
+      match: { operation: "threads.delete" },
+      times: 5,
+      effect: { error: "INSUFFICIENT_PERMISSIONS" },
+      hits: 0,
+      lease: { ttl: "10m", hits: 2 },
+    });
+    const { id } = added.body;
+    await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    const listed = await api.call(undefined, "GET", `${CONTROL}/faults`);
+    expect(listed.body).toMatchObject({ total: 1, items: [{ id, hits: 1 }] });
+    expect((await api.call(undefined, "DELETE", `${CONTROL}/faults/${id}`)).status).toBe(204);
+    expect((await api.call(undefined, "DELETE", `${CONTROL}/faults/${id}`)).status).toBe(404);
+    expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
+  });
+
+  it("interfaces 4 a rule that is wrong is 422 and names its field and the right word", async () => {
+    const answer = await api.call(undefined, "POST", `${CONTROL}/faults`, {
+      match: { operation: "threads.delte" },
+      effect: { status: 503 },
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(answer.body).toMatchObject({ field: "match.operation", hint: "threads.delete" });
+  });
+
+  it("interfaces 4 an id in use is 409; DELETE without an id disarms all", async () => {
+    const rule = { id: "mine", effect: { status: 503 } };
+    expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(201);
+    expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(409);
+    expect((await api.call(undefined, "DELETE", `${CONTROL}/faults`)).status).toBe(204);
+    expect((await api.call(undefined, "GET", `${CONTROL}/faults`)).body).toEqual({ items: [], total: 0 });
+  });
+
+  it("interfaces 4 the journal says why an answer was given, wire faults included", async () => {
+    await arm(api, { id: "p", match: { principal: "usr_dan" }, probability: 1, effect: { status: 503 } });
+    await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    await api.call("ada", "DELETE", "/v1/threads/thread_none");
+    const { body } = await api.call(undefined, "GET", `${CONTROL}/journal`);
+    expect(body.entries[1]).toMatchObject({ status: 503, code: "HTTP_503", decision: "fault:inline/p" });
+    expect(body.entries[1].reasons[0]).toMatch(/^inline\/p struck: draw 0\.\d{4} is below 1$/);
+    expect(body.entries[0]).toMatchObject({ status: 404, decision: "access" });
+    expect(body.entries[0].reasons).toEqual([
+      "nearest rule inline/p did not match: principal is not usr_dan",
+    ]);
+  });
+});

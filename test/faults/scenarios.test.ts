@@ -1,0 +1,389 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DocumentError } from "../../src/documents/document-error.ts";
+import { watchScenarios } from "../../src/faults/watch-scenarios.ts";
+import { activate, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
+import { type Api, startReference } from "../support/harness.ts";
+
+const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+const THREAD = "/v1/threads/thread_none";
+
+let api: Api;
+let folder: string;
+const scenario = (name: string, rules: string) => writeFileSync(join(folder, `${name}.yaml`), rules);
+const call = (headers = {}) => api.call("dan", "DELETE", THREAD, undefined, headers);
+const control = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, CONTROL + path, body);
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "scenarios-"));
+  scenario("mine", "description: Of my own.\nrules:\n  - { id: a, effect: { status: 503 } }\n");
+  api = await startReference({ scenariosFolder: folder });
+});
+afterEach(async () => {
+  await api.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe("scenarios over the control API", () => {
+  it("interfaces 4 the whole set is put in force at once, the user's own beside the shipped ones", async () => {
+    await activate(api, "mine");
+    expect(decisionOf(await call())).toBe("fault:mine/a");
+    await activate(api, "outage-with-recovery");
+    expect(decisionOf(await call())).toBe("fault:outage-with-recovery/outage");
+    expect((await control("GET", "")).body.scenarios).toEqual(["outage-with-recovery"]);
+    await activate(api);
+    expect(decisionOf(await call())).toBe("access");
+  });
+
+  it("interfaces 4 the list says which are in force and how often each rule has struck", async () => {
+    await activate(api, "mine");
+    await call();
+    const { body } = await control("GET", "/scenarios");
+    expect(body.total).toBe(body.items.length);
+    const mine = body.items.find(({ name }: { name: string }) => name === "mine");
+    expect(mine).toMatchObject({ active: true, shipped: false, description: "Of my own.", hits: 1 });
+    expect(mine.rules).toMatchObject([{ id: "a", hits: 1, effect: { status: 503 } }]);
+    expect(body.items.find(({ name }: { name: string }) => name === "slow-network")).toMatchObject({
+      active: false,
+      shipped: true,
+    });
+  });
+
+  it("interfaces 4 an unknown name is 422 with the nearest right one, and changes nothing", async () => {
+    await activate(api, "mine");
+    const answer = await control("PUT", "/scenarios/active", { names: ["mine", "slow-netwrk"] });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ field: "names[1]", hint: "slow-network" });
+    expect((await control("GET", "")).body.scenarios).toEqual(["mine"]);
+    expect((await control("PUT", "/scenarios/active", { name: "mine" })).status).toBe(422);
+  });
+
+  it("interfaces 4 a sandbox may be created with scenarios, and is not where one is unknown", async () => {
+    const made = await api.call(undefined, "POST", "/_control/sandboxes", {
+      name: "sa",
+      scenarios: ["mine"],
+    });
+    expect(made.status).toBe(201);
+    expect(made.body.scenarios).toEqual(["mine"]);
+    expect(decisionOf(await api.call("dan", "DELETE", `/_s/sa${THREAD}`))).toBe("fault:mine/a");
+    const refused = await api.call(undefined, "POST", "/_control/sandboxes", {
+      name: "sb",
+      scenarios: ["mien"],
+    });
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatchObject({ hint: "mine" });
+    expect((await api.call(undefined, "GET", "/_control/sandboxes/sb")).status).toBe(404);
+  });
+
+  it("interfaces 6 rules of scenarios are asked in the order in which they were switched on", async () => {
+    scenario("other", "rules:\n  - { id: b, effect: { status: 500 } }\n");
+    await activate(api, "other", "mine");
+    expect(decisionOf(await call())).toBe("fault:other/b");
+    await activate(api, "mine", "other");
+    expect(decisionOf(await call())).toBe("fault:mine/a");
+  });
+
+  it("interfaces 6 a file of the user's hides a shipped one of the same name", async () => {
+    scenario("slow-network", "rules:\n  - { id: own, effect: { status: 500 } }\n");
+    await activate(api, "slow-network");
+    expect(decisionOf(await call())).toBe("fault:slow-network/own");
+  });
+
+  it("interfaces 6 a broken file is listed with its problem and cannot be switched on", async () => {
+    scenario("broken", "rules:\n  - { effect: { error: NOPE } }\n");
+    const listed = (await control("GET", "/scenarios")).body.items.find(
+      ({ name }: { name: string }) => name === "broken",
+    );
+    expect(listed.problem).toMatch(/broken\.yaml:2:24: "NOPE" is no code/);
+    const refused = await control("PUT", "/scenarios/active", { names: ["broken"] });
+    expect(refused.status).toBe(422);
+    expect(refused.body.problems[0]).toMatchObject({ line: 2, column: 24 });
+    expect((await call({ "x-sandbox-fault": "broken" })).status).toBe(400);
+  });
+
+  it("interfaces 2 a scenario may be given as a file at the start", async () => {
+    const elsewhere = join(folder, "below");
+    mkdirSync(elsewhere);
+    writeFileSync(
+      join(elsewhere, "own.yaml"),
+      "name: by-file\nrules:\n  - { id: c, effect: { status: 502 } }\n",
+    );
+    const started = await startReference({ scenarios: [join(elsewhere, "own.yaml"), "slow-network"] });
+    const { body } = await started.call(undefined, "GET", CONTROL);
+    expect(body.scenarios).toEqual(["by-file", "slow-network"]);
+    await started.close();
+    await expect(startReference({ scenarios: [join(folder, "none.yaml")] })).rejects.toBeInstanceOf(
+      DocumentError,
+    );
+    await expect(startReference({ scenarios: ["none"] })).rejects.toThrow(/no scenario "none"/);
+  });
+});
+
+describe("editing a scenario's file", () => {
+  it("interfaces 6 an edit is in force at once; a broken one leaves the last good version", async () => {
+    await activate(api, "mine");
+    const problems: DocumentError[] = [];
+    const changes: string[] = [];
+    const watch = watchScenarios(api.understudy.scenarios, {
+      onChange: ({ name }) => changes.push(name),
+      onProblem: (error) => problems.push(error),
+    });
+    await watch.ready();
+    scenario("mine", "rules:\n  - { id: edited, effect: { status: 500 } }\n");
+    await expect.poll(() => changes.length, { timeout: 5000 }).toBe(1);
+    expect(decisionOf(await call())).toBe("fault:mine/edited");
+
+    scenario("mine", "rules:\n  - { id: edited, effect: { statsu: 500 } }\n");
+    await expect.poll(() => problems.length, { timeout: 5000 }).toBe(1);
+    expect(problems[0]).toMatchObject({ line: 2, hint: "status" });
+    expect(decisionOf(await call())).toBe("fault:mine/edited");
+    const listed = (await control("GET", "/scenarios")).body.items.find(
+      ({ name }: { name: string }) => name === "mine",
+    );
+    expect(listed).toMatchObject({ active: true, hits: 2 });
+    expect(listed.problem).toContain("mine.yaml:2:");
+
+    scenario(
+      "mine",
+      "rules:\n  - { id: edited, effect: { status: 500 } }\n  - { id: more, effect: { delay: 1ms } }\n",
+    );
+    await expect.poll(() => changes.length, { timeout: 5000 }).toBe(2);
+    const { items } = (await control("GET", "/scenarios")).body;
+    const mended = items.find(({ name }: { name: string }) => name === "mine");
+    expect(mended.problem).toBeUndefined();
+    // A rule that says what it said goes on where it was.
+    expect(mended.rules).toMatchObject([
+      { id: "edited", hits: 2 },
+      { id: "more", hits: 0 },
+    ]);
+    await watch.close();
+  });
+
+  it("interfaces 6 without a watch, a file that is not in use is read again when it is switched on", async () => {
+    await activate(api, "mine");
+    await activate(api);
+    scenario("mine", "rules:\n  - { id: changed-meanwhile, effect: { status: 500 } }\n");
+    expect(decisionOf(await call({ "x-sandbox-fault": "mine" }))).toBe("fault:header/changed-meanwhile");
+    await activate(api, "mine");
+    expect(decisionOf(await call())).toBe("fault:mine/changed-meanwhile");
+  });
+
+  it("interfaces 6 an edit that cannot be used is kept out of what is in force, and refused once that is off", async () => {
+    await activate(api, "mine");
+    scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
+    expect((await control("PUT", "/scenarios/active", { names: ["mine", "slow-network"] })).status).toBe(200);
+    expect(decisionOf(await call())).toBe("fault:mine/a");
+    await activate(api);
+    const refused = await control("PUT", "/scenarios/active", { names: ["mine"] });
+    expect(refused.status).toBe(422);
+    expect(refused.body.problems[0]).toMatchObject({ line: 2, field: "rules[0].match.path" });
+  });
+
+  it("interfaces 4 a scenario whose file is gone stays in force, through other switches and a reset", async () => {
+    const path = "/_control/sandboxes";
+    await api.call(undefined, "POST", path, { name: "sc", scenarios: ["mine"] });
+    rmSync(join(folder, "mine.yaml"));
+    const struck = async () => decisionOf(await api.call("dan", "DELETE", `/_s/sc${THREAD}`));
+    const names = ["mine", "slow-network"];
+    expect((await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names })).status).toBe(200);
+    expect(await struck()).toBe("fault:mine/a");
+    expect((await api.call(undefined, "POST", `${path}/sc/reset`)).status).toBe(200);
+    expect(await struck()).toBe("fault:mine/a");
+    await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names: [] });
+    expect((await control("PUT", "/scenarios/active", { names: ["mine"] })).status).toBe(422);
+  });
+
+  it("interfaces 2 what editors leave in the folder is no scenario and breaks no list", async () => {
+    symlinkSync("nowhere", join(folder, ".#mine.yaml"));
+    symlinkSync("nowhere", join(folder, "dangling.yaml"));
+    const { status, body } = await control("GET", "/scenarios");
+    expect(status).toBe(200);
+    expect(body.items.filter(({ shipped }: { shipped: boolean }) => !shipped)).toHaveLength(1);
+  });
+
+  it("interfaces 6 a pattern that is none reaches the watcher as a problem, and the server goes on", async () => {
+    await activate(api, "mine");
+    const problems: DocumentError[] = [];
+    const watch = watchScenarios(api.understudy.scenarios, {
+      onChange: () => {},
+      onProblem: (error) => problems.push(error),
+    });
+    await watch.ready();
+    scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
+    await expect.poll(() => problems.length, { timeout: 5000 }).toBe(1);
+    expect(problems[0]).toMatchObject({ line: 2, column: 22 });
+    expect(decisionOf(await call())).toBe("fault:mine/a");
+    await watch.close();
+  });
+});
+
+describe("leases", () => {
+  const pending = async () =>
+    (await control("GET", "/clock/pending")).body.filter(({ kind }: { kind: string }) => kind === "lease");
+
+  it("interfaces 6 a lease by time ends on the sandbox's clock and is reported by advance", async () => {
+    await arm(api, { id: "outage", effect: { status: 503 }, lease: { ttl: "10m" } });
+    expect(await pending()).toEqual([
+      { due_at: "2026-03-15T12:10:00.000Z", kind: "lease", subject: "outage" },
+    ]);
+    await control("POST", "/clock/advance", { by: "9m59s" });
+    expect((await call()).status).toBe(503);
+    const { body } = await control("POST", "/clock/advance", { by: "1s" });
+    expect(body.ran).toContainEqual({ at: "2026-03-15T12:10:00.000Z", kind: "lease", subject: "outage" });
+    expect(decisionOf(await call())).toBe("access");
+    expect((await control("GET", "/faults/outage")).body).toMatchObject({ hits: 1, spent: true });
+  });
+
+  it("interfaces 6 a lease by hits, a removed rule and a scenario switched off leave no timer behind", async () => {
+    await arm(api, { id: "two", effect: { status: 503 }, lease: { ttl: "10m", hits: 1 } });
+    await call();
+    expect(await pending()).toEqual([]);
+    await arm(api, { id: "gone", effect: { status: 503 }, lease: { ttl: "10m" } });
+    await control("DELETE", "/faults/gone");
+    expect(await pending()).toEqual([]);
+    await activate(api, "outage-with-recovery");
+    expect(await pending()).toHaveLength(1);
+    await activate(api);
+    expect(await pending()).toEqual([]);
+    await api.advance(20 * 60_000);
+    expect(decisionOf(await call())).toBe("access");
+  });
+
+  it("interfaces 4 a restore leaves faults as they are: what was left of a lease goes on", async () => {
+    await control("POST", "/snapshots", { name: "early" });
+    await api.advance(60_000);
+    await arm(api, { id: "outage", effect: { status: 503 }, lease: { ttl: "10m" } });
+    await control("POST", "/snapshots", { name: "leased" });
+    await api.advance(4 * 60_000);
+    await control("POST", "/snapshots/early/restore");
+    expect(await pending()).toEqual([
+      { due_at: "2026-03-15T12:06:00.000Z", kind: "lease", subject: "outage" },
+    ]);
+    expect((await call()).status).toBe(503);
+    await control("DELETE", "/faults");
+    // The snapshot's own lease is that of a rule that is no longer there.
+    await control("POST", "/snapshots/leased/restore");
+    expect(await pending()).toEqual([]);
+  });
+});
+
+describe("reset and fork", () => {
+  it("interfaces 4 a reset brings back the first scenarios, unspent, and drops inline rules", async () => {
+    const made = {
+      name: "sa",
+      scenarios: ["outage-with-recovery"],
+      clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" },
+    };
+    await api.call(undefined, "POST", "/_control/sandboxes", made);
+    const S = "/_control/sandboxes/sa";
+    const strike = () => api.call("dan", "DELETE", `/_s/sa${THREAD}`);
+    await api.call(undefined, "POST", `${S}/clock/advance`, { by: "2m" });
+    expect(decisionOf(await strike())).toBe("access");
+    await api.call(undefined, "PUT", `${S}/scenarios/active`, { names: ["mine"] });
+    await api.call(undefined, "POST", `${S}/faults`, { id: "inline", effect: { status: 500 } });
+    const reset = await api.call(undefined, "POST", `${S}/reset`);
+    expect(reset.body.scenarios).toEqual(["outage-with-recovery"]);
+    expect((await api.call(undefined, "GET", `${S}/faults`)).body.total).toBe(0);
+    expect(decisionOf(await strike())).toBe("fault:outage-with-recovery/outage");
+    const pending = (await api.call(undefined, "GET", `${S}/clock/pending`)).body;
+    expect(pending).toContainEqual({ due_at: "2026-03-15T12:02:00.000Z", kind: "lease", subject: "outage" });
+  });
+
+  it("interfaces 6 a reset starts draws and sequences anew", async () => {
+    await arm(api, { id: "p", probability: 0.5, effect: { status: 503 } });
+    const pattern = async () => {
+      let text = "";
+      for (let i = 0; i < 24; i++) text += (await call()).status === 503 ? "x" : ".";
+      return text;
+    };
+    const first = await pattern();
+    expect(first).toMatch(/x.*\.|\..*x/);
+    await control("POST", "/reset");
+    await arm(api, { id: "p", probability: 0.5, effect: { status: 503 } });
+    expect(await pattern()).toBe(first);
+  });
+
+  it("interfaces 4 a fork has the same rules, as far as they have come, and goes its own way", async () => {
+    await arm(api, { id: "three", sequence: [500, 501, 502], lease: { ttl: "1h" } });
+    await activate(api, "mine");
+    await call();
+    await api.call(undefined, "POST", `${CONTROL}/fork`, { name: "sb" });
+    const forked = await api.call("dan", "DELETE", `/_s/sb${THREAD}`);
+    expect([forked.status, decisionOf(forked)]).toEqual([501, "fault:inline/three"]);
+    expect((await call()).status).toBe(501);
+    const pending = (await api.call(undefined, "GET", "/_control/sandboxes/sb/clock/pending")).body;
+    expect(pending).toContainEqual({ due_at: "2026-03-15T13:00:00.000Z", kind: "lease", subject: "three" });
+  });
+});
+
+describe("kept on disk", () => {
+  it("interfaces 2 rules, scenarios and how far they have come survive a restart", async () => {
+    const persist = { folder: join(folder, "kept"), durable: false };
+    const first = await startReference({ scenariosFolder: folder, persist });
+    await arm(first, { id: "three", sequence: [500, 501, 502], lease: { ttl: "1h" } });
+    await activate(first, "mine", "slow-network");
+    expect((await first.call("dan", "DELETE", THREAD)).status).toBe(500);
+    await first.close();
+    rmSync(join(folder, "mine.yaml"));
+    const second = await startReference({ scenariosFolder: folder, persist });
+    const { body } = await second.call(undefined, "GET", CONTROL);
+    // What is gone from the folder cannot be in force, and does not keep the server from starting.
+    expect(body.scenarios).toEqual(["slow-network"]);
+    expect((await second.call("dan", "DELETE", THREAD)).status).toBe(501);
+    const pending = (await second.call(undefined, "GET", `${CONTROL}/clock/pending`)).body;
+    expect(pending).toContainEqual({ due_at: "2026-03-15T13:00:00.000Z", kind: "lease", subject: "three" });
+    await second.close();
+  });
+
+  it("interfaces 2 how far a rule has come goes to the log, without a whole file", async () => {
+    const persist = { folder: join(folder, "kept"), durable: true };
+    const first = await startReference({ persist });
+    await arm(first, { id: "two", sequence: ["pass", "pass", 503] });
+    await first.call("dan", "DELETE", THREAD);
+    await first.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    const log = () =>
+      readdirSync(join(persist.folder, "sandboxes/default"))
+        .filter((file) => file.endsWith(".log"))
+        .map((file) => readFileSync(join(persist.folder, "sandboxes/default", file), "utf8"))
+        .join("");
+    expect(log()).toContain('"inline/two"');
+    await first.close();
+  });
+});
+
+describe("what the shipped scenarios do", () => {
+  it("interfaces 6 session-expired-mid-work refuses the fourth call alone", async () => {
+    await activate(api, "session-expired-mid-work");
+    const statuses = [];
+    for (let i = 0; i < 6; i++) statuses.push((await call()).status);
+    expect(statuses).toEqual([404, 404, 404, 401, 404, 404]);
+  });
+
+  it("interfaces 6 lost-answers commits and answers 503, twice for each kind of change", async () => {
+    await activate(api, "lost-answers");
+    const move = (parent: string) => api.call("ada", "POST", REPARENT, { new_parent_id: parent });
+    expect((await move("dept_ops")).status).toBe(503);
+    expect((await control("GET", "/state/departments/dept_ml")).body.parent_id).toBe("dept_ops");
+    expect((await move("dept_platform")).status).toBe(503);
+    expect((await move("dept_ops")).status).toBe(200);
+  });
+
+  it("interfaces 6 outage-with-recovery ends after two minutes of the sandbox's time", async () => {
+    await activate(api, "outage-with-recovery");
+    const down = await call();
+    expect([down.status, down.headers.get("retry-after")]).toEqual([503, "30"]);
+    await api.advance(120_000);
+    expect((await call()).status).toBe(404);
+  });
+});

@@ -1,0 +1,234 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { activate, arm, CONTROL } from "../support/fault-calls.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+
+let api: Api;
+let sockets: Socket[] = [];
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await api.close();
+});
+
+const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+
+interface Heard {
+  /** What arrived, in the pieces and at the times in which it arrived. */
+  pieces: { at: number; bytes: Buffer }[];
+  text: string;
+  /** `end`: closed in good order; `reset`: RST; undefined: still open. */
+  closed: "end" | "reset" | undefined;
+  socket: Socket;
+  ended: Promise<void>;
+}
+
+/** Sends a request byte for byte and listens to whatever comes back. */
+async function raw(method: string, path: string, body?: string): Promise<Heard> {
+  const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
+  sockets.push(socket);
+  const heard: Heard = { pieces: [], text: "", closed: undefined, socket, ended: Promise.resolve() };
+  heard.ended = new Promise((resolve) => {
+    socket.on("data", (bytes) => {
+      heard.pieces.push({ at: performance.now(), bytes });
+      heard.text = Buffer.concat(heard.pieces.map((piece) => piece.bytes)).toString("latin1");
+    });
+    socket.on("end", () => {
+      heard.closed = "end";
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => {
+      heard.closed = error.code === "ECONNRESET" ? "reset" : undefined;
+    });
+    socket.on("close", () => resolve());
+  });
+  await once(socket, "connect");
+  const head = [`${method} ${path} HTTP/1.1`, "Host: 127.0.0.1", `api-key: ${KEYS.ada}`];
+  if (body !== undefined)
+    head.push("Content-Type: application/json", `Content-Length: ${Buffer.byteLength(body)}`);
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body ?? ""}`);
+  return heard;
+}
+
+const move = (parent: string) => raw("POST", REPARENT, JSON.stringify({ new_parent_id: parent }));
+
+async function parentOf(): Promise<string> {
+  return (await api.call(undefined, "GET", `${CONTROL}/state/departments/dept_ml`)).body.parent_id;
+}
+
+function partsOf(text: string): { head: string; body: string; length: number } {
+  const at = text.indexOf("\r\n\r\n");
+  const head = text.slice(0, at);
+  return { head, body: text.slice(at + 4), length: Number(/content-length: (\d+)/i.exec(head)?.[1]) };
+}
+
+describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => {
+  const expectChange = async () => expect(await parentOf()).toBe(phase === "after" ? "dept_ops" : "dept_eng");
+
+  it("interfaces 6 reset: RST without a byte", async () => {
+    await arm(api, { phase, effect: { wire: "reset" } });
+    const heard = await move("dept_ops");
+    await heard.ended;
+    expect(heard.closed).toBe("reset");
+    expect(heard.pieces).toEqual([]);
+    await expectChange();
+  });
+
+  it("interfaces 6 empty: closed in good order without a byte", async () => {
+    await arm(api, { phase, effect: { wire: "empty" } });
+    const heard = await move("dept_ops");
+    await heard.ended;
+    expect(heard.closed).toBe("end");
+    expect(heard.pieces).toEqual([]);
+    await expectChange();
+  });
+
+  it("interfaces 6 hang: open and silent until the client leaves", async () => {
+    await arm(api, { id: "h", phase, effect: { wire: "hang" } });
+    const heard = await move("dept_ops");
+    await hits("h", 1);
+    // Another connection is served meanwhile, by which time an answer would have come.
+    await arm(api, { times: 1, effect: { status: 500 } });
+    expect((await api.call("dan", "DELETE", "/v1/threads/thread_none")).status).toBe(500);
+    expect(heard.closed).toBeUndefined();
+    expect(heard.pieces).toEqual([]);
+    heard.socket.end();
+    await heard.ended;
+    expect(heard.pieces).toEqual([]);
+    await expectChange();
+  });
+
+  it("interfaces 6 truncate: status line and headers, then part of the announced body", async () => {
+    await arm(api, { phase, effect: { wire: "truncate" } });
+    const heard = await move("dept_ops");
+    await heard.ended;
+    expect(heard.closed).toBe("end");
+    const { head, body, length } = partsOf(heard.text);
+    expect(head).toMatch(
+      phase === "after" ? /^HTTP\/1\.1 200 OK\r\n/ : /^HTTP\/1\.1 503 Service Unavailable\r\n/,
+    );
+    expect(head).toMatch(/x-sandbox-decision: fault:inline\//i);
+    expect(body.length).toBeGreaterThan(0);
+    expect(body.length).toBeLessThan(length);
+    expect(body).toContain(phase === "after" ? '"dept_ml"' : '"success":false');
+    await expectChange();
+  });
+
+  it("interfaces 6 garbage: no well-formed answer, with the body in it", async () => {
+    await arm(api, { phase, effect: { wire: "garbage" } });
+    const heard = await move("dept_ops");
+    await heard.ended;
+    expect(heard.closed).toBe("end");
+    expect(heard.text).not.toMatch(/^HTTP/);
+    expect(heard.text).toContain(phase === "after" ? '"dept_ml"' : '"HTTP_503"');
+    await expect(api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).rejects.toThrow();
+    await expectChange();
+  });
+
+  it("interfaces 6 drip: at least three pieces over the time given, a right answer in the end", async () => {
+    await arm(api, { phase, effect: { wire: "drip", over: "300ms" } });
+    const heard = await move("dept_ops");
+    await heard.ended;
+    expect(heard.closed).toBe("end");
+    expect(heard.pieces.length).toBeGreaterThanOrEqual(3);
+    expect(heard.pieces.at(-1)!.at - heard.pieces[0]!.at).toBeGreaterThan(200);
+    const { body, length } = partsOf(heard.text);
+    expect(body.length).toBe(length);
+    expect(JSON.parse(body)).toMatchObject(phase === "after" ? { id: "dept_ml" } : { success: false });
+    await expectChange();
+  });
+});
+
+async function hits(id: string, wanted: number): Promise<void> {
+  await expect
+    .poll(async () => (await api.call(undefined, "GET", `${CONTROL}/faults/${id}`)).body.hits)
+    .toBe(wanted);
+}
+
+describe("wire faults", () => {
+  it("interfaces 6 drip takes two seconds unless told otherwise", async () => {
+    await arm(api, { effect: { wire: "drip" } });
+    const heard = await raw("GET", "/v1/models");
+    await heard.ended;
+    const took = heard.pieces.at(-1)!.at - heard.pieces[0]!.at;
+    expect(took).toBeGreaterThan(1900);
+    expect(heard.pieces.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("interfaces 3 X-Sandbox-Fault asks for a wire fault by its name", async () => {
+    await expect(
+      api.call("ada", "GET", "/v1/models", undefined, { "x-sandbox-fault": "reset" }),
+    ).rejects.toThrow();
+    expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
+  });
+
+  it("interfaces 6 a wire fault carries the error that stands beside it", async () => {
+    await arm(api, { effect: { wire: "truncate", error: "RATE_LIMIT_EXCEEDED" } });
+    const heard = await raw("GET", "/v1/models");
+    await heard.ended;
+    expect(heard.text).toMatch(/^HTTP\/1\.1 429 /);
+    expect(heard.text).toMatch(/retry-after: 60/i);
+  });
+
+  it("interfaces 6 an answer without a body is cut as a failure", async () => {
+    await arm(api, { phase: "after", match: { method: "DELETE" }, effect: { wire: "truncate" } });
+    const heard = await raw("DELETE", "/v1/dashboards/dsh_revenue/share-links/slink_board");
+    await heard.ended;
+    expect(heard.text).toMatch(/^HTTP\/1\.1 503 /);
+    const gone = await api.call(undefined, "GET", "/v1/dashboards/shared/revenue-board");
+    expect(gone.status).toBe(404);
+  });
+
+  it("interfaces 6 a streamed answer is cut in its midst", async () => {
+    await arm(api, { phase: "after", effect: { wire: "truncate" } });
+    const heard = await raw("GET", "/v1/organizations/org_acme/audit-log/export");
+    await heard.ended;
+    const { body, length } = partsOf(heard.text);
+    expect(body).toMatch(/^Timestamp,Entity Type,/);
+    expect(body.length).toBe(Math.floor(length / 2));
+  });
+
+  it("interfaces 3 the journal names a wire fault; without an answer the status is 0", async () => {
+    await activate(api, "broken-wire");
+    for (let i = 0; i < 4; i++) {
+      const heard = await raw("GET", "/v1/models");
+      await heard.ended;
+    }
+    const { body } = await api.call(undefined, "GET", `${CONTROL}/journal`);
+    expect(
+      body.entries.map((entry: { status: number; decision: string }) => [entry.status, entry.decision]),
+    ).toEqual([
+      [0, "fault:broken-wire/garbage"],
+      [503, "fault:broken-wire/truncate"],
+      [0, "fault:broken-wire/empty"],
+      [0, "fault:broken-wire/reset"],
+    ]);
+    expect(body.entries[3].reasons).toContain("wire fault reset");
+  });
+
+  it("interfaces 6 a client that leaves during a drip or a delay harms nobody", async () => {
+    await arm(api, { id: "d", effect: { wire: "drip", over: "10s" } });
+    const dripping = await raw("GET", "/v1/models");
+    await once(dripping.socket, "data");
+    dripping.socket.destroy();
+    await api.call(undefined, "DELETE", `${CONTROL}/faults`);
+    await arm(api, { id: "slow", effect: { delay: "10s" } });
+    const waiting = await raw("GET", "/v1/models");
+    await hits("slow", 1);
+    waiting.socket.destroy();
+    await api.call(undefined, "DELETE", `${CONTROL}/faults`);
+    expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
+  });
+
+  it("interfaces 6 the server ends although connections hang", async () => {
+    await arm(api, { id: "h", effect: { wire: "hang" } });
+    const heard = await raw("GET", "/v1/models");
+    await hits("h", 1);
+    await api.close();
+    await heard.ended;
+    api = await startReference();
+  });
+});

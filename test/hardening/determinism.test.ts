@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Line, type Target, transcript } from "../support/determinism/transcript.ts";
+import { EPOCH } from "../support/harness.ts";
+
+const BIN = new URL("../../bin/understudy.js", import.meta.url).pathname;
+
+let folder: string;
+const running: ChildProcess[] = [];
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-determinism-"));
+});
+afterAll(() => {
+  for (const child of running) child.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A process of its own, as a user starts it; resolves with its port. */
+async function start(name: string, { seed = 7, TZ = "UTC" } = {}): Promise<number> {
+  const ready = join(folder, `${name}.json`);
+  const options = ["--port", "0", "--seed", String(seed), "--clock", `frozen@${EPOCH}`, "--quiet"];
+  const child = spawn(process.execPath, [BIN, "start", ...options, "--no-watch", "--ready-file", ready], {
+    cwd: folder,
+    env: { ...process.env, TZ },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  running.push(child);
+  let errors = "";
+  child.stderr!.on("data", (chunk) => {
+    errors += chunk;
+  });
+  while (!existsSync(ready)) {
+    if (child.exitCode !== null) throw new Error(`the server did not start: ${errors}`);
+    await sleep(20);
+  }
+  return Number(new URL(JSON.parse(readFileSync(ready, "utf8")).url).port);
+}
+
+async function sandbox(port: number, name: string): Promise<Target> {
+  const { status } = await fetch(`http://127.0.0.1:${port}/_control/sandboxes`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ name, clock: { mode: "frozen", now: EPOCH } }),
+  });
+  expect(status).toBe(201);
+  return { port, sandbox: name };
+}
+
+function expectSame(one: Line[], other: Line[]): void {
+  for (const [i, line] of one.entries()) expect(other[i], `request ${i}: ${line.asked}`).toEqual(line);
+}
+
+describe("interfaces 5 the same fixture, seed and frozen clock", () => {
+  let reference: Line[];
+  let port: number;
+  beforeAll(async () => {
+    port = await start("first");
+    reference = await transcript({ port, sandbox: "default" });
+  });
+
+  it("interfaces 5 the 200 requests are mixed: reads, writes, refusals, state and clock", () => {
+    expect(reference).toHaveLength(200);
+    const statuses = new Set(reference.map(({ status }) => status));
+    expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 202, 204, 400, 401, 403, 404, 422]));
+    expect(statuses.has(500), JSON.stringify(reference.find(({ status }) => status === 500))).toBe(false);
+  });
+
+  it("interfaces 5 two processes in two time zones answer byte for byte alike", async () => {
+    const other = await start("second", { TZ: "Pacific/Kiritimati" });
+    expectSame(reference, await transcript({ port: other, sandbox: "default" }));
+  });
+
+  it("interfaces 5 sandboxes of other names in one server answer alike, and after a reset again", async () => {
+    const [one, two] = [await sandbox(port, "twin-one"), await sandbox(port, "twin-two")];
+    const first = await transcript(one);
+    expectSame(first, await transcript(two));
+    await fetch(`http://127.0.0.1:${port}/_control/sandboxes/twin-one/reset`, { method: "POST" });
+    expectSame(first, await transcript(one));
+  });
+
+  it("interfaces 5 another seed gives other ids and texts, so that the comparison means something", async () => {
+    const other = await start("third", { seed: 8 });
+    const lines = await transcript({ port: other, sandbox: "default" });
+    const different = reference.filter(({ body }, i) => body !== lines[i]!.body);
+    expect(different.length).toBeGreaterThan(50);
+  });
+});

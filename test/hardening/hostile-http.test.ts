@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { converse } from "../support/hostile/raw-socket.ts";
+
+let api: Api;
+let port: number;
+beforeAll(async () => {
+  api = await startReference();
+  port = Number(new URL(api.url).port);
+});
+afterAll(() => api.close());
+
+const KEY = `api-key: ${KEYS.ada}\r\n`;
+const JSON_TYPE = "Content-Type: application/json\r\n";
+const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n`;
+const TO_TOP = '{"new_parent_id":null}';
+
+const get = (target: string, headers = `Host: x\r\n${KEY}`) => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
+const remove = (target: string) => `DELETE ${target} HTTP/1.1\r\nHost: x\r\n${KEY}\r\n`;
+const post = (headers: string, body: string) =>
+  `POST /v1/organizations/org_acme/departments/dept_ml/reparent HTTP/1.1\r\nHost: x\r\n${KEY}${headers}\r\n${body}`;
+const sized = (body: string) => post(`${JSON_TYPE}Content-Length: ${body.length}\r\n`, body);
+const header = (line: string) => get("/v1/models", `Host: x\r\n${line}\r\n${KEY}`);
+/** The body in one chunk; 0x16 are its bytes. */
+const chunk = `16\r\n${TO_TOP}\r\n`;
+
+interface Case {
+  name: string;
+  send: string | Buffer;
+  status: number;
+  code?: string;
+}
+
+const line = (name: string, send: string | Buffer, status: number, code?: string): Case => ({
+  name,
+  send,
+  status,
+  code,
+});
+
+/** What HTTP itself forbids: refused with a reason, and the connection is not trusted any further. */
+const UNREADABLE: readonly Case[] = [
+  line("a bare CR in a header", header("X-A: a\rb"), 400),
+  line("CR LF smuggled into a value by a fold", header("X-A: a\r\n b"), 400),
+  line("lines that end with LF alone", `GET /v1/models HTTP/1.1\nHost: x\n\n`, 400),
+  line("a NUL in a header", header("X-A: a\0b"), 400),
+  line("a space before the colon", header("X-A : a"), 400),
+  line("a header of 40,000 characters", header(`X-A: ${"a".repeat(40_000)}`), 431),
+  line("4,000 headers", header(Array.from({ length: 4_000 }, (_, i) => `x${i}: abcdef`).join("\r\n")), 431),
+  line("a target of 40,000 characters", get(`/v1/models?${"a".repeat(40_000)}`), 431),
+  line("a NUL in the target", get("/v1/mod\0els"), 400),
+  line("bytes over ASCII in the target", get("/v1/mod\xffels"), 400),
+  line("no Host", get("/v1/models", KEY), 400),
+  line("CONNECT", "CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405),
+  line(
+    "Content-Length and Transfer-Encoding at once",
+    post(`${CHUNKED}Content-Length: 5\r\n`, `0\r\n\r\n${remove("/v1/threads/thread_ada")}`),
+    400,
+  ),
+  line("two Content-Lengths", post(`${JSON_TYPE}Content-Length: 22\r\nContent-Length: 5\r\n`, TO_TOP), 400),
+  line("a list as Content-Length", post(`${JSON_TYPE}Content-Length: 22, 22\r\n`, TO_TOP), 400),
+  line("a negative Content-Length", post(`${JSON_TYPE}Content-Length: -1\r\n`, TO_TOP), 400),
+  line("a Content-Length with a sign", post(`${JSON_TYPE}Content-Length: +22\r\n`, TO_TOP), 400),
+  line(
+    "a Content-Length beyond 64 bits",
+    post(`${JSON_TYPE}Content-Length: 99999999999999999999\r\n`, ""),
+    400,
+  ),
+  line("Transfer-Encoding: gzip", post(`${JSON_TYPE}Transfer-Encoding: gzip\r\n`, TO_TOP), 400),
+  line(
+    "Transfer-Encoding: chunked, identity",
+    post(`${JSON_TYPE}Transfer-Encoding: chunked, identity\r\n`, `${chunk}0\r\n\r\n`),
+    400,
+  ),
+  line("Transfer-Encoding: xchunked", post(`${JSON_TYPE}Transfer-Encoding: xchunked\r\n`, chunk), 400),
+  line("a chunk size that is no number", post(CHUNKED, `zz\r\n${TO_TOP}\r\n0\r\n\r\n`), 400),
+  line("a chunk size beyond 64 bits", post(CHUNKED, `fffffffffffffffff\r\n${TO_TOP}`), 400),
+  line("a chunk longer than announced", post(CHUNKED, `5\r\n${TO_TOP}\r\n0\r\n\r\n`), 400),
+  line("a chunk extension of 20,000 characters", post(CHUNKED, `16;${"a".repeat(20_000)}\r\n`), 400),
+  line("a method in small letters", "get /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+  line("a method of its own", "FOO /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+  line("HTTP/3.7", "GET /v1/models HTTP/3.7\r\nHost: x\r\n\r\n", 400),
+  line("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+  line("a TLS handshake", Buffer.from("16030100c8010000c40303", "hex"), 400),
+  line("garbage", Buffer.from([0, 1, 2, 255, 254, 13, 10, 13, 10]), 400),
+];
+
+const bomb = {
+  deep: "[".repeat(200_000),
+  deepObject: '{"a":'.repeat(50_000),
+  keys: `{${Array.from({ length: 200_000 }, (_, i) => `"k${i}":0`).join(",")}}`,
+  number: `{"new_parent_id":${"9".repeat(1_000_000)}}`,
+  text: `{"new_parent_id":"${"\\u0000".repeat(300_000)}"}`,
+  sameKey: `{${'"a":1,'.repeat(100_000)}"new_parent_id":7}`,
+};
+
+/** Odd, and still a request: it gets the answer that the API documents for it. */
+const ODD: readonly Case[] = [
+  line("two Hosts", get("/v1/models", `Host: x\r\nHost: y\r\n${KEY}`), 200),
+  line("an empty Host", get("/v1/models", `Host:\r\n${KEY}`), 200),
+  line("an absolute target of another host", get("http://evil.test/v1/models"), 200),
+  line("an absolute target without a path", get("http://evil.test?x=1"), 404, "RESOURCE_NOT_FOUND"),
+  line("an absolute target without a host", get("http://"), 404, "RESOURCE_NOT_FOUND"),
+  line("the target *", get("*"), 404, "RESOURCE_NOT_FOUND"),
+  line("OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 404, "RESOURCE_NOT_FOUND"),
+  line("TRACE", `TRACE /v1/models HTTP/1.1\r\nHost: x\r\n${KEY}\r\n`, 405, "METHOD_NOT_ALLOWED"),
+  line("a path with .. in it", get("/v1/../v1/models"), 404, "RESOURCE_NOT_FOUND"),
+  line("a path with two slashes", get("//v1/models"), 404, "RESOURCE_NOT_FOUND"),
+  line("a path with a parameter of its own", get("/v1/models;x=1"), 404, "RESOURCE_NOT_FOUND"),
+  line("a broken escape", remove("/v1/threads/%"), 404, "RESOURCE_NOT_FOUND"),
+  line("an escape that is no UTF-8", remove("/v1/threads/%ff"), 404, "RESOURCE_NOT_FOUND"),
+  line("an escaped NUL", remove("/v1/threads/thread_%00"), 422, "INVALID_INPUT"),
+  line("an escaped slash", remove("/v1/threads/thread_a%2fb"), 422, "INVALID_INPUT"),
+  line("an escaped line break", remove("/v1/threads/thread_%0d%0aX-Evil:%201"), 422, "INVALID_INPUT"),
+  line("an id of 3,000 characters", remove(`/v1/threads/thread_${"a".repeat(3_000)}`), 422, "INVALID_INPUT"),
+  line(
+    "line breaks and a euro sign where the organization stands",
+    get("/v1/analytics/usage/limits/org_%0d%0aX-Evil:%201%e2%82%ac"),
+    422,
+    "INVALID_INPUT",
+  ),
+  line(
+    "a query of broken escapes",
+    get("/v1/analytics/usage/limits/org_acme?month=%&year=%ff"),
+    422,
+    "INVALID_INPUT",
+  ),
+  line("a sandbox named by an escape", get("/_s/%ff/v1/models"), 404),
+  line("a sandbox named ..", get("/_s/../_control/health"), 404),
+  line("a sandbox named __proto__", header("X-Sandbox: __proto__"), 404),
+  line("two X-Sandbox headers", header("X-Sandbox: default\r\nX-Sandbox: default"), 404),
+  line("2,500 headers", header(Array.from({ length: 2_500 }, (_, i) => `x${i}: a`).join("\r\n")), 200),
+  line("an upgrade to a WebSocket", header("Connection: Upgrade\r\nUpgrade: websocket"), 200),
+  line("an expectation of its own", header("Expect: 200-ok"), 200),
+  line("HTTP/1.0 without a Host", `GET /v1/models HTTP/1.0\r\n${KEY}\r\n`, 200),
+  line("a chunked body", post(CHUNKED, `${chunk}0\r\n\r\n`), 200),
+  line("a chunked body with trailers", post(CHUNKED, `${chunk}0\r\napi-key: x\r\n\r\n`), 200),
+  line(
+    "Expect: 100-continue",
+    post(`${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`, TO_TOP),
+    200,
+  ),
+  line("1 GB announced", post(`${JSON_TYPE}Content-Length: 999999999\r\n`, TO_TOP), 413, "PAYLOAD_TOO_LARGE"),
+  line("a byte order mark", sized(`\xef\xbb\xbf${TO_TOP}`), 200),
+  line("UTF-16", sized(Buffer.from(TO_TOP, "utf16le").toString("latin1")), 400, "INVALID_JSON"),
+  line("bytes that are no UTF-8", sized('"\xff"'), 400, "INVALID_JSON"),
+  line("a surrogate in UTF-8", sized('"\xed\xa0\x80"'), 400, "INVALID_JSON"),
+  line("an overlong slash", sized('{"a":"\xc0\xaf"}'), 400, "INVALID_JSON"),
+  line("200,000 open brackets", sized(bomb.deep), 400, "INVALID_JSON"),
+  line("50,000 nested objects", sized(bomb.deepObject), 400, "INVALID_JSON"),
+  line("200,000 keys", sized(bomb.keys), 422, "INVALID_INPUT"),
+  line("100,000 times the same key", sized(bomb.sameKey), 422, "INVALID_INPUT"),
+  line("a number of a million digits", sized(bomb.number), 422, "INVALID_INPUT"),
+  line("a text of 300,000 NULs", sized(bomb.text), 422, "INVALID_INPUT"),
+];
+
+async function expectAlive(): Promise<void> {
+  const [answer] = (await converse(port, [get("/v1/models")])).answers;
+  expect(answer?.status).toBe(200);
+}
+
+describe("hostile HTTP", () => {
+  it.each(UNREADABLE)("G09 $name is $status, and the connection ends", async ({ send, status }) => {
+    const { answers, closed } = await converse(port, [send]);
+    expect(answers.map((answer) => answer.status)).toEqual([status]);
+    const [{ headers, body }] = answers as [(typeof answers)[0]];
+    const { error } = JSON.parse(body);
+    expect(error).toMatchObject({ code: `HTTP_${status}`, status, type: "client_error" });
+    expect(error.trace_id).toBe(headers["x-request-id"]);
+    expect(error.timestamp).toMatch(/^\d{4}-\d\d-\d\dT/);
+    expect(headers["connection"]).toBe("close");
+    expect(closed).toBe(true);
+    await expectAlive();
+  });
+
+  it.each(ODD)("G09 $name is answered with $status", async ({ send, status, code }) => {
+    const { answers } = await converse(port, [send]);
+    expect(answers.map((answer) => answer.status)).toEqual([status]);
+    const [{ headers, body }] = answers as [(typeof answers)[0]];
+    expect(headers["x-evil"]).toBeUndefined();
+    expect(headers["x-sandbox-decision"]).toBeDefined();
+    expect(headers["content-type"]).toMatch(/^application\/json/);
+    if (code) expect(JSON.parse(body).error.code).toBe(code);
+    await expectAlive();
+  });
+
+  it("G09 what was smuggled behind a refused body is never run", async () => {
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada");
+    expect(body.id).toBe("thread_ada");
+  });
+
+  it("G09 pipelined requests are answered one by one in their order", async () => {
+    const unread = post("Content-Type: text/plain\r\nContent-Length: 22\r\n", TO_TOP);
+    const requests = [
+      get("/v1/models"),
+      remove("/v1/threads/thread_none"),
+      unread,
+      get("/v1/nothing"),
+      get("/v2/models"),
+    ];
+    const { answers } = await converse(port, [requests.join("")], requests.length);
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 415, 404, 200]);
+  });
+
+  it("G09 a body that a GET brings along is passed over, not taken for the next request", async () => {
+    const inner = remove("/v1/threads/thread_ada");
+    const asked = get("/v1/models", `Host: x\r\n${KEY}Content-Length: ${inner.length}\r\n`) + inner;
+    const { answers } = await converse(port, [asked + get("/v2/models")], 2);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const { status } = await api.call(
+      undefined,
+      "GET",
+      "/_control/sandboxes/default/state/threads/thread_ada",
+    );
+    expect(status).toBe(200);
+  });
+
+  it("G09 a request in pieces of one byte is a request", async () => {
+    const { answers } = await converse(port, [...get("/v1/models")]);
+    expect(answers.map(({ status }) => status)).toEqual([200]);
+  });
+
+  it("G09 clients that leave at any byte of a request cost nothing but themselves", async () => {
+    const before = await api.call(undefined, "GET", "/_control/sandboxes/default/state/departments/dept_ml");
+    const whole = sized('{"new_parent_id":"dept_ops"}');
+    const ends = Array.from({ length: 40 }, (_, i) => Math.floor((i / 40) * whole.length));
+    const { connect } = await import("node:net");
+    await Promise.all(
+      ends.map(
+        (end) =>
+          new Promise<void>((resolve) => {
+            const socket = connect(port, "127.0.0.1", () => {
+              socket.write(whole.slice(0, end), () => socket.resetAndDestroy());
+            });
+            socket.on("error", () => {});
+            socket.on("close", () => resolve());
+          }),
+      ),
+    );
+    await expectAlive();
+    const after = await api.call(undefined, "GET", "/_control/sandboxes/default/state/departments/dept_ml");
+    expect(after.body).toEqual(before.body);
+  });
+});

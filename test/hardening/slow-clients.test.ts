@@ -1,0 +1,90 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+
+const KEY = `Host: x\r\napi-key: ${KEYS.dan}\r\n`;
+/** Headers are given 10 s and bodies 15 s without progress; what is above that is slack of a busy machine. */
+const CUT_WITHIN_MS = 30_000;
+
+let api: Api;
+let port: number;
+let folder: string;
+const opened: Socket[] = [];
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-slow-"));
+  process.env["TMPDIR"] = folder;
+  api = await startReference();
+  port = Number(new URL(api.url).port);
+});
+afterAll(async () => {
+  for (const socket of opened) socket.destroy();
+  await api.close();
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+/** Sends what is given, then nothing or a byte now and then; resolves when the server has ended it. */
+function stall(text: string, drip?: string): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(text));
+    opened.push(socket);
+    const dripping = drip && setInterval(() => socket.write(drip), 1_000);
+    socket.resume();
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearInterval(dripping || undefined);
+      resolve();
+    });
+  });
+}
+
+const formFolders = () =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("form-"));
+
+it("quality 2.10 G13 slow clients and 200 stalled uploads are cut, leave nothing behind, and healthy requests go on", async () => {
+  const announced = { filename: "a.bin", file_size: 100_000, mime_type: "text/plain" };
+  const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", announced);
+  const { pathname, search } = new URL(body.upload_url);
+  const form = `POST /v1/organizations/org_acme/files/upload HTTP/1.1\r\n${KEY}Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf`;
+  const put = `PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nhalf`;
+  const json = `POST /v1/model/response HTTP/1.1\r\n${KEY}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"model`;
+  const many = (count: number, text: string, drip?: string) =>
+    Array.from({ length: count }, () => stall(text, drip));
+  const slow = [
+    ...many(100, form),
+    ...many(100, put),
+    ...many(100, json),
+    ...many(100, "GET /v1/models HTTP/1.1\r\nHost: x\r\n"),
+    ...many(50, "GET /v1/models HTTP/1.1\r\nHost: x\r\n", "x-a: 1\r\n"),
+    ...many(50, ""),
+    ...many(50, `GET /v1/models HTTP/1.1\r\n${KEY}\r\n`),
+  ];
+  const left = new Set(slow.keys());
+  for (const [i, one] of slow.entries()) void one.then(() => left.delete(i));
+  const deadline = Date.now() + CUT_WITHIN_MS;
+  let healthy = 0;
+  let received = 0;
+  while (left.size > 0 && Date.now() < deadline) {
+    const answers = await Promise.all([
+      api.call("ada", "GET", "/v1/models"),
+      api.call("hana", "POST", "/v1/auth/token"),
+      api.call(undefined, "GET", "/_control/health"),
+    ]);
+    // Frozen clock, one window: the plan's refusals are healthy answers too.
+    for (const { status } of answers) expect([200, 429]).toContain(status);
+    healthy++;
+    received = Math.max(received, formFolders().length);
+    await sleep(100);
+  }
+  expect(healthy).toBeGreaterThan(10);
+  expect([...left]).toEqual([]);
+  expect(received).toBeGreaterThan(0);
+  expect(formFolders()).toEqual([]);
+
+  const { status } = await api.call("dan", "PUT", pathname + search, "x".repeat(100_000));
+  expect(status).toBe(200);
+}, 60_000);

@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** Every Markdown page that a user may land on, by its path from the root. */
+export function pages(): string[] {
+  const inDocs = (readdirSync(join(ROOT, "docs"), { recursive: true }) as string[])
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => join("docs", file));
+  return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", join("bench", "README.md"), ...inDocs].filter(
+    (file) => existsSync(join(ROOT, file)),
+  );
+}
+
+export function text(page: string): string {
+  return readFileSync(join(ROOT, page), "utf8");
+}
+
+export interface Block {
+  page: string;
+  /** The fence's whole info string, such as `yaml scenario`. */
+  kind: string;
+  code: string;
+}
+
+export function blocks(page: string): Block[] {
+  return [...text(page).matchAll(/^```(\S[^\n]*)\n(.*?)^```$/gms)].map(([, kind, code]) => ({
+    page,
+    kind: kind!.trim(),
+    code: code!,
+  }));
+}
+
+/** Prose and tables alone, since a hash in a shell example is no heading and brackets there are no links. */
+function prose(page: string): string {
+  return text(page).replace(/^```.*?^```$/gms, "");
+}
+
+/** As GitHub makes them: lower case, punctuation gone, spaces to hyphens. */
+function anchors(page: string): Set<string> {
+  return new Set(
+    [...prose(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+      title!
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
+
+/** Links of a page that lead nowhere in this repository, as they are written. */
+export function deadLinks(page: string): string[] {
+  const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
+  return links.filter((target) => {
+    if (/^[a-z]+:/.test(target)) return false;
+    const [path = "", anchor] = target.split("#");
+    const file = path === "" ? join(ROOT, page) : resolve(ROOT, dirname(page), path);
+    if (!existsSync(file)) return true;
+    return anchor !== undefined && !anchors(relative(ROOT, file)).has(anchor);
+  });
+}
+
+/** The cells of each table row. */
+export function rows(page: string): string[][] {
+  return text(page)
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+/** Everything that stands in backticks, without them. */
+export function terms(page: string): Set<string> {
+  return new Set([...prose(page).matchAll(/`([^`\n]+)`/g)].map(([, term]) => term!));
+}
+
+/** Words of terms too: `{ id, role }` mentions both. */
+export function words(page: string): Set<string> {
+  return new Set([...terms(page)].flatMap((term) => term.match(/[A-Za-z$][\w.-]*/g) ?? []));
+}

@@ -1,0 +1,68 @@
+import type { AnyOperation } from "../../src/contract/operation.ts";
+import { SandboxFaults } from "../../src/faults/sandbox-faults.ts";
+import { ScenarioLibrary } from "../../src/faults/scenario-library.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
+import type { FaultFacts, Verdict } from "../../src/sandbox/fault-gate.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+
+/** For tests: faults without a server around them. */
+export const OPERATIONS: readonly AnyOperation[] = RESOURCES.flatMap(({ operations }) => operations);
+
+export function operationOf(id: string): AnyOperation {
+  const found = OPERATIONS.find((operation) => operation.id === id);
+  if (found === undefined) throw new Error(`there is no operation ${id}`);
+  return found;
+}
+
+export function faultsWithSeed(seed: number): SandboxFaults {
+  const library = new ScenarioLibrary({ operations: OPERATIONS, folders: [] });
+  const sandbox = { seed } as Sandbox;
+  return new SandboxFaults({ library, operations: OPERATIONS, spending: () => [] }, () => sandbox);
+}
+
+export interface Sent {
+  user?: string;
+  key?: string;
+  organization?: string;
+  path?: string;
+  query?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+export function factsOf(operation_id: string, sent: Sent = {}): FaultFacts {
+  const operation = operationOf(operation_id);
+  const { user, key = "apikey_x", organization = "org_acme" } = sent;
+  const facts = {
+    operation,
+    method: operation.method,
+    path: sent.path ?? operation.path.replaceAll(/\{\w+\}/g, "x"),
+    params: {},
+    query: new URLSearchParams(sent.query),
+    headers: sent.headers ?? {},
+    principal:
+      user === undefined
+        ? undefined
+        : { user_id: user, key_id: key, organization_id: organization, credential: "api_key" as const },
+    organization,
+    world: undefined as never,
+    rate: undefined,
+    body: undefined as unknown,
+    bodyRead: false,
+    async readBody() {
+      facts.body = sent.body;
+      facts.bodyRead = true;
+    },
+  };
+  return facts;
+}
+
+/** Sends one call past the rules; what came of it, as the decision or `-`. */
+export async function ask(faults: SandboxFaults, operation_id: string, sent?: Sent): Promise<string> {
+  const { strike } = await verdictOf(faults, operation_id, sent);
+  return strike?.decision ?? "-";
+}
+
+export async function verdictOf(faults: SandboxFaults, operation_id: string, sent?: Sent): Promise<Verdict> {
+  return await faults.before(factsOf(operation_id, sent));
+}

@@ -1,0 +1,252 @@
+import fc from "fast-check";
+import type { AnyOperation } from "../../../src/contract/operation.ts";
+import { KEYS, type Who } from "../harness.ts";
+import { broken, HOSTILE_TEXTS, hostileJson, type Schema, Values } from "./values.ts";
+
+/** One request as bytes, so that a failing case says all there is to it. */
+export interface FuzzedRequest {
+  method: string;
+  /** The template it was made from. */
+  template: string;
+  target: string;
+  headers: Record<string, string>;
+  body: Buffer | undefined;
+}
+
+interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required: boolean;
+  schema: Schema;
+}
+interface Described {
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+}
+
+const BOUNDARY = "fuzz-boundary";
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND"];
+const SEGMENTS = ["%", "%zz", "%ff", "%00", "%2f", "%2e%2e", "..", ".", "", "a;b=c", "*"];
+
+/** Prepared before each request, for operations that go on from an earlier one. */
+export interface Prepared {
+  upload_id: string;
+  refresh_token: string;
+  gcs_path: string;
+}
+
+/** Requests for the operations of an OpenAPI document: mostly valid, or broken in one place or more. */
+export function requestsOf(
+  // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
+  document: any,
+  operations: readonly AnyOperation[],
+  prepared: Prepared,
+): fc.Arbitrary<FuzzedRequest> {
+  const values = new Values(document.components.schemas);
+  return fc.oneof(
+    ...operations.map((operation) => {
+      const described = document.paths[operation.path][operation.method.toLowerCase()] as Described;
+      return requestOf({ operation, described, values, prepared });
+    }),
+  );
+}
+
+interface Source {
+  operation: AnyOperation;
+  described: Described;
+  values: Values;
+  prepared: Prepared;
+}
+
+function requestOf(source: Source): fc.Arbitrary<FuzzedRequest> {
+  const { operation, described } = source;
+  const parameters = described.parameters ?? [];
+  return fc
+    .record({
+      method: rarely(operation.method, fc.constantFrom(...METHODS)),
+      path: fc.record(
+        Object.fromEntries(of(parameters, "path").map((one) => [one.name, segment(one, source)])),
+      ),
+      query: queryOf(of(parameters, "query"), source),
+      who: caller(),
+      headers: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, oddHeaders()),
+      content: contentOf(source),
+    })
+    .map(({ method, path, query, who, headers, content }) => ({
+      method,
+      template: operation.path,
+      target:
+        operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name]!) +
+        (query ? `?${query}` : ""),
+      headers: { ...who, ...content.headers, ...headers },
+      body: content.body,
+    }));
+}
+
+const of = (parameters: readonly Parameter[], place: Parameter["in"]) =>
+  parameters.filter((parameter) => parameter.in === place);
+
+/** The usual value nine times out of ten. */
+function rarely<T>(usual: T, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, odd);
+}
+
+/** A lone surrogate cannot be encoded; going through bytes replaces it. */
+const encoded = (text: unknown) => encodeURIComponent(Buffer.from(String(text)).toString());
+
+function segment({ name, schema }: Parameter, { values }: Source): fc.Arbitrary<string> {
+  return fc.oneof(
+    { weight: 12, arbitrary: values.fitting(schema, name).map(encoded) },
+    { weight: 1, arbitrary: fc.constantFrom(...HOSTILE_TEXTS).map(encoded) },
+    { weight: 1, arbitrary: fc.constantFrom(...SEGMENTS) },
+  );
+}
+
+function queryOf(parameters: readonly Parameter[], { values, prepared }: Source): fc.Arbitrary<string> {
+  const pairs = parameters.map(({ name, schema, required }) => {
+    const good = name === "upload_id" ? fc.constant(prepared.upload_id) : values.fitting(schema, name);
+    const pair = fc.oneof(
+      { weight: 8, arbitrary: good.map((value) => `${name}=${encoded(value)}`) },
+      { weight: 1, arbitrary: fc.constantFrom(...HOSTILE_TEXTS).map((text) => `${name}=${encoded(text)}`) },
+      { weight: 1, arbitrary: fc.constantFrom(`${name}=%`, `${name}=%ff`, name, `${name}=1&${name}=2`) },
+    );
+    return required ? pair : fc.option(pair, { nil: "", freq: 1 });
+  });
+  const extra = rarely("", fc.constantFrom("surprise=1", "__proto__=1", "a[b]=c", "=", "&&", "limit[]=1"));
+  return fc.tuple(...pairs, extra).map((found) => found.filter((pair) => pair !== "").join("&"));
+}
+
+function caller(): fc.Arbitrary<Record<string, string>> {
+  const key = (who: Who) => ({ "api-key": KEYS[who] });
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constantFrom(key("ada"), key("dan"), key("cleo"), key("ben")) },
+    { weight: 2, arbitrary: fc.constantFrom(key("eve"), key("finn"), key("ci"), key("expired")) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom<Record<string, string>>(
+        {},
+        { authorization: `Bearer ${KEYS.dan}` },
+        { authorization: "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ1c3JfYWRhIn0." },
+        { authorization: "Basic YTpi" },
+        { "x-api-key": "ak_", authorization: `Bearer ${KEYS.ada}` },
+        { "api-key": "\u00ff\u00fe" },
+      ),
+    },
+  );
+}
+
+function oddHeaders(): fc.Arbitrary<Record<string, string>> {
+  return fc.constantFrom<Record<string, string>>(
+    { "if-none-match": '*, W/"x", "' },
+    { "if-none-match": "*" },
+    { "last-event-id": "99999999999999999999" },
+    { "last-event-id": "-1" },
+    { "content-range": "bytes 0-4/12" },
+    { "content-range": "bytes */*" },
+    { "content-range": "bytes 5-1/0" },
+    { "content-range": "bytes 99999999999999-99999999999999/999999999999999" },
+    { prefer: "respond-async" },
+    { accept: "text/html;q=0", "accept-encoding": "br" },
+    { "x-forwarded-for": "127.0.0.1", "x-http-method-override": "DELETE" },
+    { "content-encoding": "gzip" },
+    { origin: "null" },
+    { cookie: "__proto__=1", "x-request-id": "mine" },
+    { expect: "200-ok" },
+  );
+}
+
+type Content = { headers: Record<string, string>; body: Buffer | undefined };
+const NO_CONTENT: Content = { headers: {}, body: undefined };
+
+function contentOf(source: Source): fc.Arbitrary<Content> {
+  const content = source.described.requestBody?.content ?? {};
+  const [[type, media] = []] = Object.entries(content);
+  const garbage = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes));
+  if (type === undefined || media === undefined) return fc.constant(NO_CONTENT);
+  const good =
+    type === "application/json"
+      ? jsonContent(media.schema, source)
+      : type === "multipart/form-data"
+        ? formContent(media.schema, source)
+        : fc.constantFrom("twelve bytes", "twelve", "", "far more than twelve bytes").map((text) => ({
+            headers: { "content-type": "text/plain" },
+            body: Buffer.from(text),
+          }));
+  return fc.oneof(
+    { weight: 20, arbitrary: good },
+    { weight: 1, arbitrary: garbage.map((body) => ({ headers: { "content-type": type }, body })) },
+    { weight: 1, arbitrary: good.map(({ body }) => ({ headers: { "content-type": "text/plain" }, body })) },
+    { weight: 1, arbitrary: good.map(({ headers, body }) => ({ headers, body: body?.subarray(0, -3) })) },
+    { weight: 1, arbitrary: fc.constant(NO_CONTENT) },
+  );
+}
+
+function jsonContent(schema: Schema, { values, prepared }: Source): fc.Arbitrary<Content> {
+  const good = values.fitting(schema).map((value) => withPrepared(value, prepared));
+  return fc
+    .oneof(
+      { weight: 5, arbitrary: good },
+      { weight: 4, arbitrary: good.chain(broken) },
+      { weight: 1, arbitrary: hostileJson },
+    )
+    .map((value) => ({
+      headers: { "content-type": "application/json" },
+      body: Buffer.from(JSON.stringify(value)),
+    }));
+}
+
+function withPrepared(value: unknown, { refresh_token, gcs_path }: Prepared): unknown {
+  const fields = value as Record<string, unknown>;
+  if ("refresh_token" in fields) return { ...fields, refresh_token };
+  if ("gcs_path" in fields) return { filename: "ready.txt", file_size: 5, mime_type: "text/plain", gcs_path };
+  return value;
+}
+
+/** The smallest PNG there is: one pixel. */
+const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+function formContent({ properties = {}, required = [] }: Schema, { values }: Source): fc.Arbitrary<Content> {
+  const parts = Object.entries(properties).map(([name, schema]) => {
+    const part = schema.format === "binary" ? filePart(name) : fieldPart(name, schema, values);
+    return fc.oneof(
+      { weight: required.includes(name) ? 12 : 1, arbitrary: part },
+      { weight: required.includes(name) ? 1 : 4, arbitrary: fc.constant("") },
+    );
+  });
+  const surprise = rarely("", fc.constantFrom(partOf("surprise", "1"), partOf("__proto__", "1"), "--\r\n"));
+  return fc.tuple(...parts, surprise).map((found) => ({
+    headers: { "content-type": `multipart/form-data; boundary=${BOUNDARY}` },
+    body: Buffer.from(`${found.join("")}--${BOUNDARY}--\r\n`, "latin1"),
+  }));
+}
+
+function fieldPart(name: string, schema: Schema, values: Values): fc.Arbitrary<string> {
+  return fc
+    .oneof(
+      { weight: 6, arbitrary: values.fitting(schema, name).map(String) },
+      fc.constantFrom(...HOSTILE_TEXTS),
+    )
+    .map((text) => partOf(name, Buffer.from(text).toString("latin1")));
+}
+
+function filePart(name: string): fc.Arbitrary<string> {
+  return fc
+    .tuple(
+      fc.oneof(
+        { weight: 4, arbitrary: fc.constant(PIXEL) },
+        fc.constantFrom(PIXEL.subarray(0, 40), Buffer.alloc(0)),
+      ),
+      rarely("image/png", fc.constantFrom("text/plain", "image/svg+xml", "")),
+      rarely("a.png", fc.constantFrom("../../a", "", "\u0000", 'a"b', "\u00e9".repeat(300))),
+    )
+    .map(([bytes, type, filename]) =>
+      partOf(name, bytes.toString("latin1"), `; filename="${filename}"\r\nContent-Type: ${type}`),
+    );
+}
+
+function partOf(name: string, content: string, rest = ""): string {
+  return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${rest}\r\n\r\n${content}\r\n`;
+}

@@ -1,0 +1,86 @@
+import type { Settings } from "../../src/contract/settings.ts";
+import { assemble, type Understudy, type UnderstudyOptions } from "../../src/understudy.ts";
+
+export const EPOCH = "2026-03-15T12:00:00.000Z";
+
+/** API keys of the reference world by user (and the special ones by their id's tail). */
+export const KEYS = {
+  ada: "ak_adaOwnerAcme000000000000000000000000000",
+  ben: "ak_benAdminAcme000000000000000000000000000",
+  cleo: "ak_cleoReporterAcme00000000000000000000000",
+  dan: "ak_danMemberAcme00000000000000000000000000",
+  eve: "ak_eveOwnerGlobex0000000000000000000000000",
+  finn: "ak_finnSuspended00000000000000000000000000",
+  gus: "ak_gusDisabled0000000000000000000000000000",
+  expired: "ak_adaExpired00000000000000000000000000000",
+  revoked: "ak_adaRevoked00000000000000000000000000000",
+  ci: "ak_acmeCiOverBudget00000000000000000000000",
+  hana: "ak_hanaOwnerInitech00000000000000000000000",
+  ivan: "ak_ivanOwnerHooli0000000000000000000000000",
+} as const;
+export type Who = keyof typeof KEYS;
+
+export interface Answered {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  body: any;
+  text: string;
+}
+
+export interface Api {
+  url: string;
+  understudy: Understudy;
+  /** Sends a request as one of the reference users; a plain object is sent as JSON. */
+  call(
+    who: Who | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answered>;
+  /** Moves the sandbox's clock, running what becomes due. */
+  advance(milliseconds: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A server on a free port with the reference world, its clock frozen at the epoch. */
+export async function startReference(
+  options: UnderstudyOptions & { settings?: Partial<Settings> } = {},
+): Promise<Api> {
+  const understudy = assemble({
+    fixture: "reference",
+    clock: { mode: "frozen", now: Date.parse(EPOCH) },
+    ...options,
+  });
+  const url = await understudy.listen(0, "127.0.0.1");
+  return {
+    url,
+    understudy,
+    async call(who, method, path, body, headers = {}) {
+      const raw = typeof body === "string" || body instanceof Uint8Array || body instanceof FormData;
+      const response = await fetch(url + path, {
+        method,
+        redirect: "manual",
+        headers: {
+          ...(who ? { "api-key": KEYS[who] } : {}),
+          ...(body !== undefined && !raw ? { "content-type": "application/json" } : {}),
+          ...headers,
+        },
+        body: body === undefined ? undefined : raw ? (body as RequestInit["body"]) : JSON.stringify(body),
+      });
+      const text = await response.text();
+      const json = response.headers.get("content-type")?.includes("json") && text !== "";
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: json ? JSON.parse(text) : undefined,
+        text,
+      };
+    },
+    async advance(milliseconds) {
+      await understudy.sandboxes.get("default")!.world.advance((now) => now + milliseconds);
+    },
+    close: () => understudy.close(),
+  };
+}

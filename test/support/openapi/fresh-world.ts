@@ -1,0 +1,80 @@
+import type { Settings } from "../../../src/contract/settings.ts";
+import { type Answered, type Api, EPOCH, type Who } from "../harness.ts";
+
+/** One request as data, so that a recipe for success can be spoiled in one place at a time. */
+export interface Sent {
+  who?: Who;
+  method?: string;
+  params?: Record<string, string>;
+  /** Without the question mark. */
+  query?: string;
+  /** A plain object or array is sent as JSON; text, bytes and forms as they are. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+let made = 0;
+
+/** A sandbox of its own on a shared server, driven over HTTP alone. */
+export class FreshWorld {
+  readonly name = `world-${++made}`;
+  readonly api: Api;
+
+  private constructor(api: Api) {
+    this.api = api;
+  }
+
+  static async create(api: Api, settings: Partial<Settings> = {}): Promise<FreshWorld> {
+    const world = new FreshWorld(api);
+    const { name } = world;
+    const clock = { mode: "frozen", now: EPOCH };
+    const made = await api.call(undefined, "POST", "/_control/sandboxes", { name, clock, settings });
+    if (made.status !== 201) throw new Error(`no sandbox: ${made.text}`);
+    return world;
+  }
+
+  get prefix(): string {
+    return `/_s/${this.name}`;
+  }
+
+  call(path: string, method: string, { who, params = {}, query, body, headers }: Sent): Promise<Answered> {
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? `missing-${name}`);
+    return this.api.call(who, method, this.prefix + filled + (query ? `?${query}` : ""), body, headers);
+  }
+
+  async control(method: string, path: string, body?: unknown): Promise<Answered> {
+    const answer = await this.api.call(
+      undefined,
+      method,
+      `/_control/sandboxes/${this.name}${path}`,
+      body,
+      // A control call that changes something has to be of a type that a page cannot send unasked.
+      method === "GET" ? {} : { "content-type": "application/json" },
+    );
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer;
+  }
+
+  /** An upload that was asked for, with its URL as path and query. */
+  async upload(bytes: number, announced: { filename?: string; mime_type?: string } = {}): Promise<Upload> {
+    const about = { filename: "notes.txt", mime_type: "text/plain", ...announced, file_size: bytes };
+    const path = "/v1/organizations/org_acme/files/upload-url";
+    const { body } = await this.call(path, "POST", { who: "dan", body: about });
+    const url = new URL(body.upload_url);
+    return { ...about, gcs_path: body.gcs_path, path: url.pathname, query: url.search.slice(1) };
+  }
+
+  delete(): Promise<Answered> {
+    return this.api.call(undefined, "DELETE", `/_control/sandboxes/${this.name}`);
+  }
+}
+
+export interface Upload {
+  filename: string;
+  mime_type: string;
+  file_size: number;
+  gcs_path: string;
+  /** With the sandbox's prefix. */
+  path: string;
+  query: string;
+}

@@ -1,0 +1,105 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { AnyOperation } from "../../../src/contract/operation.ts";
+
+/** What a judge needs of an answer. */
+export interface Judged {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+interface Media {
+  schema?: object;
+}
+interface DocumentedResponse {
+  headers?: Record<string, object>;
+  content?: Record<string, Media>;
+}
+
+/** Of the transport, of browsers' CORS, or of the media type itself; no operation documents these. */
+const TRANSPORT = new Set([
+  "connection",
+  "content-length",
+  "content-type",
+  "date",
+  "keep-alive",
+  "transfer-encoding",
+  "vary",
+]);
+
+/** Says where an answer differs from what an OpenAPI document promises of its operation. */
+export class Judge {
+  // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
+  private readonly document: any;
+  private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
+  private readonly compiled = new Map<string, ValidateFunction>();
+
+  constructor(document: object) {
+    this.document = document;
+    (addFormats as unknown as (ajv: Ajv2020) => void)(this.ajv);
+    this.ajv.addSchema(document, "document:/");
+  }
+
+  /** Nothing where the answer is as documented. */
+  problems({ id, path, method }: AnyOperation, answer: Judged): string[] {
+    const verb = method.toLowerCase();
+    const response = this.document.paths[path]?.[verb]?.responses?.[answer.status] as
+      | DocumentedResponse
+      | undefined;
+    if (response === undefined) return [`${id} does not document status ${answer.status}: ${answer.text}`];
+    const place = ["paths", path, verb, "responses", String(answer.status)];
+    return [...this.bodyProblems(response, place, answer), ...this.headerProblems(response, place, answer)];
+  }
+
+  private bodyProblems({ content = {} }: DocumentedResponse, place: string[], answer: Judged): string[] {
+    const [type = ""] = (answer.headers.get("content-type") ?? "").split(";");
+    if (Object.keys(content).length === 0) {
+      return answer.text === "" ? [] : [`a body where none is documented: ${answer.text.slice(0, 200)}`];
+    }
+    const media = content[type];
+    if (media === undefined) return [`content type ${type} is not among ${Object.keys(content).join(", ")}`];
+    if (!type.endsWith("json") || media.schema === undefined) return [];
+    const validate = this.validatorAt([...place, "content", type, "schema"]);
+    if (validate(JSON.parse(answer.text))) return [];
+    return validate.errors!.map(
+      ({ instancePath, message }) => `body${instancePath} ${message}: ${answer.text.slice(0, 300)}`,
+    );
+  }
+
+  private headerProblems(
+    { headers: documented = {} }: DocumentedResponse,
+    place: string[],
+    { headers }: Judged,
+  ): string[] {
+    const names = new Map(Object.keys(documented).map((name) => [name.toLowerCase(), name]));
+    const problems: string[] = [];
+    for (const [name, value] of headers) {
+      if (TRANSPORT.has(name) || name.startsWith("access-control-")) continue;
+      const written = names.get(name);
+      if (written === undefined) problems.push(`header ${name} is not documented`);
+      else problems.push(...this.valueProblems(documented[written]!, [...place, "headers", written], value));
+    }
+    return problems;
+  }
+
+  private valueProblems(header: object, place: string[], text: string): string[] {
+    const reference = (header as { $ref?: string }).$ref;
+    const resolved = reference ? reference.slice("#/".length).split("/") : place;
+    const validate = this.validatorAt([...resolved, "schema"]);
+    if (validate(text) || (/^-?\d+$/.test(text) && validate(Number(text)))) return [];
+    return [`header ${place.at(-1)} has the value ${text}: ${validate.errors![0]!.message}`];
+  }
+
+  private validatorAt(place: readonly string[]): ValidateFunction {
+    const pointer = place
+      .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
+      .join("/");
+    let validate = this.compiled.get(pointer);
+    if (validate === undefined) {
+      validate = this.ajv.compile({ $ref: `document:/#/${pointer}` });
+      this.compiled.set(pointer, validate);
+    }
+    return validate;
+  }
+}

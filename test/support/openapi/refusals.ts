@@ -1,0 +1,240 @@
+import { request } from "node:http";
+import type { ErrorCode } from "../../../src/contract/errors.ts";
+import type { AnyOperation } from "../../../src/contract/operation.ts";
+import { type Answered, KEYS } from "../harness.ts";
+import type { FreshWorld, Sent } from "./fresh-world.ts";
+
+interface Spoiled {
+  world: FreshWorld;
+  operation: AnyOperation;
+  /** A request that would succeed. */
+  good: Sent;
+}
+
+/** How an operation is brought to refuse without any fault: what is sent instead, or the answer itself. */
+export type Refusal = (spoiled: Spoiled) => Sent | Answered | Promise<Sent | Answered>;
+
+const FEW_BYTES_MB = 0.0005;
+
+const params =
+  (changed: Record<string, string>): Refusal =>
+  ({ good }) => ({ ...good, params: { ...good.params, ...changed } });
+const body =
+  (changed: unknown): Refusal =>
+  ({ good }) => ({ ...good, body: changed });
+const as =
+  (who: Sent["who"]): Refusal =>
+  ({ good }) => ({ ...good, who });
+
+/** The last identifier of the path, well-formed and unknown. */
+const unknownLast: Refusal = ({ operation, good }) => {
+  const [name = ""] = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).slice(-1);
+  return { ...good, params: { ...good.params, [name]: good.params![name]!.replace(/_.*/, "_nowhere") } };
+};
+
+/** The organization is set in the path, by its parameter's own name. */
+const unknownOrganization: Refusal = (spoiled) => {
+  const name = spoiled.operation.path.includes("{org_id}") ? "org_id" : "organization_id";
+  return params({ [name]: "org_nowhere" })(spoiled);
+};
+
+const malformed: Refusal = ({ operation, good }) => {
+  const first = /\{(\w+)\}/.exec(operation.path)?.[1];
+  return first ? { ...good, params: { ...good.params, [first]: "!!" } } : { ...good, body: { nothing: 1 } };
+};
+
+/** The plan allows one request a minute, and the key sends two. */
+const secondOfOne: Refusal = async ({ world, operation, good }) => {
+  for (const organization of ["org_acme", "org_initech"])
+    await world.control("PATCH", `/state/organizations/${organization}`, {
+      plan: "enterprise",
+      rate_limit: 1,
+    });
+  await world.call(operation.path, operation.method, good);
+  return good;
+};
+
+const tooLarge: Refusal = async ({ world, good }) => {
+  await world.control("PATCH", "", { settings: { json_limit_mb: FEW_BYTES_MB } });
+  return { ...good, body: { ...(good.body as object), padding: "x".repeat(1000) } };
+};
+
+/** Only announces its body: a refusal must not wait for what it would not take. */
+function announcing(bytes: number): Refusal {
+  return ({ world, operation, good }) =>
+    new Promise((resolve, reject) => {
+      const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => good.params![name]!);
+      const headers: Record<string, string | number> = {
+        ...(good.who ? { "api-key": KEYS[good.who] } : {}),
+        "content-length": bytes,
+        ...(operation.body?.kind === "multipart"
+          ? { "content-type": "multipart/form-data; boundary=x" }
+          : {}),
+      };
+      const url = `${world.api.url}${world.prefix}${path}${good.query ? `?${good.query}` : ""}`;
+      const sending = request(url, { method: operation.method, headers, agent: false }, async (response) => {
+        let text = "";
+        for await (const chunk of response) text += chunk;
+        sending.destroy();
+        const answered = new Headers(response.headers as Record<string, string>);
+        resolve({ status: response.statusCode!, headers: answered, body: JSON.parse(text), text });
+      });
+      sending.on("error", reject);
+      sending.flushHeaders();
+    });
+}
+
+/** Works for any operation that declares the code, unless it has a way of its own below. */
+const USUAL: Partial<Record<ErrorCode, Refusal>> = {
+  AUTHENTICATION_REQUIRED: as(undefined),
+  INSUFFICIENT_PERMISSIONS: as("dan"),
+  SESSION_ACCESS_DENIED: as("eve"),
+  ORGANIZATION_ACCESS_DENIED: as("eve"),
+  ORGANIZATION_NOT_FOUND: unknownOrganization,
+  RESOURCE_NOT_FOUND: unknownLast,
+  SESSION_NOT_FOUND: params({ session_id: "mbsess_nowhere" }),
+  DASHBOARD_NOT_FOUND: params({ dashboard_id: "dsh_nowhere" }),
+  FILE_NOT_IN_STORE: params({ file_id: "file_loose" }),
+  DEPARTMENT_CYCLE_DETECTED: ({ good }) => ({
+    ...good,
+    params: { ...good.params, department_id: "dept_eng" },
+    body: { new_parent_id: "dept_infra" },
+  }),
+  INVALID_INPUT: malformed,
+  INVALID_JSON: ({ good }) => ({
+    ...good,
+    body: '{"broken',
+    headers: { ...good.headers, "content-type": "application/json" },
+  }),
+  UNSUPPORTED_MEDIA_TYPE: ({ good }) => ({ ...good, body: "a=1", headers: { "content-type": "text/plain" } }),
+  PAYLOAD_TOO_LARGE: tooLarge,
+  RATE_LIMIT_EXCEEDED: secondOfOne,
+  SPENDING_LIMIT_EXCEEDED: as("ci"),
+  UPLOAD_EXPIRED: async ({ world, good }) => {
+    await world.control("POST", "/clock/advance", { by: "8d" });
+    return good;
+  },
+  UPLOAD_CANCELLED: ({ good }) => good,
+};
+
+/** Still the key's current organization, no longer the user's. */
+const membershipEnded: Refusal = async ({ world, good }) => {
+  await world.control("PATCH", "/state/users/usr_dan", { memberships: {} });
+  return good;
+};
+const CURRENT: Partial<Record<ErrorCode, Refusal>> = { ORGANIZATION_ACCESS_DENIED: membershipEnded };
+
+const form = (good: Sent, changed: Record<string, string | Blob>): FormData => {
+  const data = new FormData();
+  for (const [name, value] of good.body as FormData) if (!(name in changed)) data.append(name, value);
+  for (const [name, value] of Object.entries(changed)) data.append(name, value);
+  return data;
+};
+
+const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
+  "auth.create_token": { AUTHENTICATION_REQUIRED: body({ api_key: "ak_unknown" }), INVALID_INPUT: body([]) },
+  "auth.refresh_token": {
+    AUTHENTICATION_REQUIRED: body({ refresh_token: "spent" }),
+    INVALID_INPUT: body({ refresh_token: 7 }),
+  },
+  "users.set_current_organization": { INSUFFICIENT_PERMISSIONS: body({ organization_id: "org_globex" }) },
+  "threads.delete": { INSUFFICIENT_PERMISSIONS: as("cleo") },
+  "change_logs.list": { INVALID_INPUT: body({ take: 101 }) },
+  "music_collections.list_tracks": { INVALID_INPUT: ({ good }) => ({ ...good, query: "limit=501" }) },
+  "usage.retrieve_limits": { INVALID_INPUT: ({ good }) => ({ ...good, query: "month=13" }) },
+  "share_links.resolve": { RESOURCE_NOT_FOUND: params({ slug: "nowhere" }) },
+  "models.list_for_organization": {
+    INSUFFICIENT_PERMISSIONS: as("eve"),
+    RESOURCE_NOT_FOUND: async ({ world, good }) => {
+      await world.control("PATCH", "", { settings: { preview: "off" } });
+      return good;
+    },
+  },
+  "models.list_v2": {
+    RESOURCE_NOT_FOUND: async ({ world, good }) => {
+      await world.control("PATCH", "", { settings: { v2_models: "off" } });
+      return good;
+    },
+  },
+  "model_responses.create": {
+    RESOURCE_NOT_FOUND: body({
+      model: "atlas-large",
+      inputs: [{ role: "user", content: "Hi", files: [{ file_id: "file_nowhere" }] }],
+    }),
+    INVALID_INPUT: body({ model: "dune-legacy", inputs: [{ role: "user", content: "Hi" }] }),
+  },
+  "departments.reparent": {
+    RESOURCE_NOT_FOUND: body({ new_parent_id: "dept_globex" }),
+    INVALID_INPUT: body({}),
+  },
+  "connector_jobs.trigger": {
+    RESOURCE_NOT_FOUND: body({ connection_id: "conn_nowhere", job_type: "sync" }),
+    INVALID_INPUT: body({ connection_id: "conn_drive", job_type: "sync" }),
+  },
+  "connector_jobs.cancel": { INVALID_INPUT: params({ job_id: "job_sync_done" }) },
+  "connector_notifications.test": { INVALID_INPUT: body({ notification_type: "webhook" }) },
+  "store_files.attach": { RESOURCE_NOT_FOUND: body({ file_id: "file_nowhere" }) },
+  "transcriptions.list_sentences": { INVALID_INPUT: params({ transcription_id: "trans_pending" }) },
+  "transcriptions.list_paragraphs": { INVALID_INPUT: params({ transcription_id: "trans_pending" }) },
+  "webhooks.create": { ...CURRENT, INVALID_INPUT: body({ url: "ftp://x", events: ["user.created"] }) },
+  "webhooks.list": CURRENT,
+  "webhooks.update": { ...CURRENT, INVALID_INPUT: body({ events: ["user.created", "user.created"] }) },
+  "webhooks.delete": CURRENT,
+  "webhooks.test": CURRENT,
+  "webhooks.list_deliveries": CURRENT,
+  "webhooks.redeliver": { ...CURRENT, INVALID_INPUT: params({ delivery_id: "del_ok" }) },
+  "files.register": {
+    INVALID_INPUT: ({ good }) => ({ ...good, body: { ...(good.body as object), file_size: 6 } }),
+  },
+  "files.upload": {
+    INVALID_INPUT: ({ good }) => ({ ...good, body: form({ body: new FormData() }, { other: "text" }) }),
+    PAYLOAD_TOO_LARGE: announcing(200 * 1024 * 1024),
+  },
+  "uploads.put": {
+    RESOURCE_NOT_FOUND: ({ good }) => ({ ...good, query: "upload_id=nowhere" }),
+    INVALID_INPUT: ({ good }) => ({ ...good, headers: { "content-range": "bytes 9-1/5" } }),
+    PAYLOAD_TOO_LARGE: async (spoiled) => {
+      const huge = 4 * 1024 ** 4;
+      const { query } = await spoiled.world.upload(huge);
+      return announcing(huge)({ ...spoiled, good: { ...spoiled.good, query } });
+    },
+  },
+  "uploads.cancel": {
+    RESOURCE_NOT_FOUND: ({ good }) => ({ ...good, query: "upload_id=nowhere" }),
+    INVALID_INPUT: ({ good }) => ({ ...good, query: "" }),
+  },
+  "images.uncrop": {
+    ORGANIZATION_NOT_FOUND: ({ good }) => ({ ...good, body: form(good, { organization_id: "org_nowhere" }) }),
+    INVALID_INPUT: ({ good }) => ({ ...good, body: form(good, { extend_up: "2001" }) }),
+    UNSUPPORTED_MEDIA_TYPE: ({ good }) => ({
+      ...good,
+      body: form(good, { image_file: new File(["<svg/>"], "a.svg", { type: "image/svg+xml" }) }),
+    }),
+    PAYLOAD_TOO_LARGE: async ({ world, good }) => {
+      await world.control("PATCH", "", { settings: { upload_limit_mb: FEW_BYTES_MB } });
+      const image_file = new File([new Uint8Array(10_000)], "a.png", { type: "image/png" });
+      return { ...good, body: form(good, { image_file }) };
+    },
+  },
+};
+
+/**
+ * Declared, yet nothing that the rules know of leads there today; a fault shows the envelope all the same.
+ * Each has its reason, so that the list cannot grow unnoticed.
+ */
+export const FORCED: Readonly<Record<string, Partial<Record<ErrorCode, string>>>> = {
+  "assistants.list_history": {
+    INSUFFICIENT_PERMISSIONS: "G18: a foreign assistant is 404; G03 fixes only the spelling of a 403",
+  },
+  ...Object.fromEntries(
+    ["create", "list", "update", "delete", "test", "list_deliveries", "redeliver"].map((name) => [
+      `webhooks.${name}`,
+      { ORGANIZATION_NOT_FOUND: "no path names it, and a key moves on when its current organization goes" },
+    ]),
+  ),
+};
+
+export function refusalFor(operation: AnyOperation, code: ErrorCode): Refusal | undefined {
+  if (FORCED[operation.id]?.[code]) return undefined;
+  return OWN[operation.id]?.[code] ?? USUAL[code];
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
+
+export interface Finished {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  child: ChildProcess;
+  /** What it has printed so far. */
+  output(): { stdout: string; stderr: string };
+  finished: Promise<Finished>;
+}
+
+interface Place {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** Starts the command as a user would; dist/ is built by `npm test` before. */
+export function startCommand(args: readonly string[], { cwd, env }: Place = {}): Running {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd,
+    env: { ...process.env, NO_COLOR: "1", UNDERSTUDY_TOKEN: "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const finished = new Promise<Finished>((resolve) => {
+    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+  return { child, output: () => ({ stdout, stderr }), finished };
+}
+
+export function runCommand(args: readonly string[], place?: Place): Promise<Finished> {
+  return startCommand(args, place).finished;
+}
+
+export interface Ready {
+  url: string;
+  console: string;
+  pid: number;
+  token: string | null;
+}
+
+export interface RunningServer extends Running {
+  ready: Ready;
+  stop(signal?: NodeJS.Signals): Promise<Finished>;
+}
+
+/** `understudy start` on a free port, once its ready file is there. */
+export async function startServer(args: readonly string[] = [], place: Place = {}): Promise<RunningServer> {
+  const folder = scratch();
+  const file = join(folder, "ready.json");
+  const running = startCommand(["start", "--port", "0", "--ready-file", file, ...args], {
+    cwd: folder,
+    ...place,
+  });
+  let ended: Finished | undefined;
+  void running.finished.then((finished) => {
+    ended = finished;
+  });
+  while (!existsSync(file)) {
+    if (ended !== undefined) throw new Error(`the server ended: ${ended.stderr}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  const ready = JSON.parse(readFileSync(file, "utf8")) as Ready;
+  return {
+    ...running,
+    ready,
+    async stop(signal = "SIGTERM") {
+      running.child.kill(signal);
+      return running.finished;
+    },
+  };
+}
+
+const folders: string[] = [];
+
+/** A folder of the test's own. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-test-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** For afterAll. */
+export function removeScratch(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}

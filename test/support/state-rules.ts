@@ -1,0 +1,53 @@
+import type { StateRules } from "../../src/contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
+import type { AnyCollection } from "../../src/state/collection.ts";
+import type { EmittedEvent, Transaction } from "../../src/state/transaction.ts";
+import type { Api } from "./harness.ts";
+
+/** A record as a test looks at it. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into records of every shape
+type Row = any;
+interface Done {
+  record: Row;
+  emitted: readonly EmittedEvent[];
+}
+
+/** Runs a collection's state rules in the default sandbox, without the control API around them. */
+export function stateRules(api: Pick<Api, "understudy">, name: string) {
+  const owner = RESOURCES.find(({ collections }) => collections.some((known) => known.name === name))!;
+  const collection = owner.collections.find((known) => known.name === name) as AnyCollection;
+  const rules = (owner.state?.[name] ?? {}) as StateRules<Row>;
+  const run = (change: (tx: Transaction) => Row): Done =>
+    api.understudy.sandboxes.get("default")!.world.transact((tx) => {
+      const record = change(tx);
+      return { record, emitted: tx.emitted };
+    });
+  return {
+    post: (fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>
+      run((tx) => {
+        const completed =
+          rules.complete?.(fields, tx, { random: tx.random(name), settings: DEFAULT_SETTINGS }) ?? fields;
+        const record = { [collection.idField]: tx.newId(collection.prefix), ...completed };
+        return rules.insert?.(tx, record, actorOf(actor)) ?? tx.insert(collection, record);
+      }),
+    patch: (id: string, fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>
+      run((tx) => {
+        const before = tx.get(collection, id)!;
+        const after = { ...before, ...fields };
+        return rules.update?.(tx, before, after, actorOf(actor)) ?? tx.put(collection, after);
+      }),
+    remove: (id: string, actor: { user_id?: string; silent?: boolean } = {}) =>
+      run((tx) => {
+        const record = tx.get(collection, id)!;
+        if (rules.remove) rules.remove(tx, record, actorOf(actor));
+        else tx.remove(collection, id);
+      }),
+    get: (id: string): Row => api.understudy.sandboxes.get("default")!.world.read().get(collection, id),
+    size: (): number => api.understudy.sandboxes.get("default")!.world.read().all(collection).size,
+  };
+}
+
+function actorOf({ user_id, silent = false }: { user_id?: string; silent?: boolean }) {
+  return { user_id, silent, settings: DEFAULT_SETTINGS };
+}

@@ -1,0 +1,122 @@
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { VerifyReport } from "../../src/verify/report.ts";
+import { runVerify, type VerifyOptions } from "../../src/verify/run-verify.ts";
+import { type Api, KEYS, type Who } from "./harness.ts";
+
+/** The suite counts on its own clock, which goes on while the sandbox's is frozen. */
+export const MEANWHILE = 5_000;
+
+/** The suite as one of the reference users; where the rate limit is met, the sandbox's clock goes on. */
+export function verify(api: Api, who: Who, options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
+  return runVerify({
+    target: api.url,
+    key: KEYS[who],
+    write: false,
+    version: "0",
+    signal: new AbortController().signal,
+    wait: (milliseconds) => api.advance(milliseconds + MEANWHILE),
+    ...options,
+  });
+}
+
+export const uses = (pairs: Record<string, string>): VerifyOptions["uses"] =>
+  new Map(Object.entries(pairs).map(([name, value]) => [name, [value]]));
+
+/** What stands in a report that is not as it should be, for messages of failing tests. */
+export function told({ checks, stopped }: VerifyReport, outcomes: readonly string[]): object {
+  const shown = checks.filter(({ outcome }) => outcomes.includes(outcome));
+  return { stopped, shown: shown.map(({ id, failures, differences }) => ({ id, failures, differences })) };
+}
+
+export interface Seen {
+  method: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+}
+
+export interface Altered {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+export interface Between {
+  url: string;
+  seen: Seen[];
+  close(): Promise<void>;
+}
+
+/** Passes requests on and lets the test spoil each answer; undefined: broken off without one. */
+export async function proxy(
+  upstream: string,
+  spoil: (request: Seen, answer: Altered) => Altered | undefined | Promise<never>,
+): Promise<Between> {
+  return listening(async (asked, answer) => {
+    const { statusCode, headers, text } = await forward(upstream, asked);
+    const spoilt = await spoil(asked, { status: statusCode, headers, body: text });
+    if (spoilt === undefined) return answer.socket?.destroy();
+    const { "content-length": _length, "transfer-encoding": _coding, ...rest } = spoilt.headers;
+    answer.writeHead(
+      spoilt.status,
+      Object.fromEntries(Object.entries(rest).filter(([, v]) => v !== undefined)),
+    );
+    answer.end(spoilt.body);
+  });
+}
+
+/** A server that answers by the test's own rule, and remembers what it was sent. */
+export async function listening(
+  handle: (request: Seen, answer: ServerResponse) => unknown,
+): Promise<Between> {
+  const seen: Seen[] = [];
+  const server: Server = createServer(async (incoming, answer) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of incoming) pieces.push(piece as Buffer);
+    const asked = {
+      method: incoming.method!,
+      path: incoming.url!,
+      headers: incoming.headers,
+      body: Buffer.concat(pieces).toString(),
+    };
+    seen.push(asked);
+    await handle(asked, answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+interface Forwarded {
+  statusCode: number;
+  headers: IncomingMessage["headers"];
+  text: string;
+}
+
+function forward(upstream: string, { method, path, headers, body }: Seen): Promise<Forwarded> {
+  return new Promise((resolve, reject) => {
+    const sent = request(upstream + path, { method, headers, agent: false }, async (received) => {
+      const pieces: Buffer[] = [];
+      try {
+        for await (const piece of received) pieces.push(piece as Buffer);
+      } catch {
+        // A stream that was cut; what came is passed on.
+      }
+      resolve({
+        statusCode: received.statusCode!,
+        headers: received.headers,
+        text: Buffer.concat(pieces).toString(),
+      });
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}

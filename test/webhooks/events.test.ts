@@ -1,0 +1,211 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EVENT_NAMES } from "../../src/contract/event-names.ts";
+import { EVENT_SHAPES } from "../../src/webhooks/event-data.ts";
+import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+let api: WebhookBench;
+beforeEach(async () => {
+  api = await startWebhooks();
+});
+afterEach(() => api.close());
+
+describe("interfaces 4 POST S/events", () => {
+  it.each(EVENT_NAMES)("6.1 %s can be triggered and carries the fields of its shape", async (event) => {
+    const receiver = await api.receiver();
+    await api.webhook(receiver.url, [event]);
+    const deliveries = await api.trigger({ event });
+    expect(deliveries).toHaveLength(1);
+    expect(deliveries[0]).toMatchObject({ event, status: "success", webhook_id: expect.any(String) });
+    const [request] = await receiver.requests();
+    const { data } = JSON.parse(request!.body);
+    const optional = ["api_key_id"];
+    expect(Object.keys(data)).toEqual(EVENT_SHAPES[event].fields.filter((name) => !optional.includes(name)));
+    expect(Object.values(data)).not.toContain(undefined);
+  });
+
+  it("interfaces 4 the same seed and clock give the same payload", async () => {
+    const bodies: string[] = [];
+    for (const _ of [1, 2]) {
+      const again = await startWebhooks({ seed: 5 });
+      const receiver = await again.receiver();
+      await again.webhook(receiver.url, ["invoice.paid"]);
+      await again.trigger({ event: "invoice.paid" });
+      bodies.push((await receiver.requests())[0]!.body);
+      await again.close();
+    }
+    expect(bodies[0]).toBe(bodies[1]);
+  });
+
+  it("interfaces 4 `for` fills the data from the object, and `data` merges over it", async () => {
+    const receiver = await api.receiver();
+    await api.webhook(receiver.url, ["user.updated", "thread.deleted", "user.created"]);
+    await api.trigger({ event: "user.updated", for: "usr_cleo", data: { name: "Cleo M." } });
+    await api.trigger({ event: "thread.deleted", for: "thread_welcome" });
+    await api.trigger({ event: "user.created", for: "usr_cleo" });
+    const data = (await receiver.requests()).map(({ body }) => JSON.parse(body).data);
+    expect(data[0]).toMatchObject({
+      user_id: "usr_cleo",
+      name: "Cleo M.",
+      email: "cleo@acme.test",
+      verified: true,
+    });
+    expect(data[1]).toEqual({ thread_id: "thread_welcome", organization_id: "org_acme" });
+    expect(Object.keys(data[2])).toEqual(["user_id", "email", "created_at"]);
+  });
+
+  it("G25 usage.threshold of an organization and of a key shows their figures", async () => {
+    const receiver = await api.receiver();
+    await api.webhook(receiver.url, ["usage.threshold"]);
+    await api.trigger({ event: "usage.threshold", for: "org_acme" });
+    await api.trigger({ event: "usage.threshold", for: "apikey_ben" });
+    const [organization, key] = (await receiver.requests()).map(({ body }) => JSON.parse(body).data);
+    expect(organization).toEqual({
+      organization_id: "org_acme",
+      scope: "organization",
+      monthly_limit: 1000,
+      current_usage: 850,
+      utilization_percentage: 85,
+    });
+    expect(key).toEqual({
+      organization_id: "org_acme",
+      scope: "api_key",
+      api_key_id: "apikey_ben",
+      monthly_limit: 200,
+      current_usage: 160,
+      utilization_percentage: 80,
+    });
+  });
+
+  it("interfaces 4 the organization is the object's, else the given one, else the fixture's first", async () => {
+    const acme = await api.receiver();
+    const globex = await api.receiver();
+    await api.webhook(acme.url, ["user.created", "message.created"]);
+    await api.webhook(globex.url, ["user.created"], "eve");
+    expect(await api.trigger({ event: "user.created" })).toHaveLength(1);
+    expect(await api.trigger({ event: "user.created", for: "usr_eve" })).toHaveLength(1);
+    expect(await api.trigger({ event: "user.created", organization: "org_globex" })).toHaveLength(1);
+    const messages = (await api.control("GET", "/state/messages?thread_id=thread_welcome&limit=1")).body
+      .items;
+    expect(await api.trigger({ event: "message.created", for: messages[0].id })).toHaveLength(1);
+    expect(await acme.requests()).toHaveLength(2);
+    expect(await globex.requests()).toHaveLength(2);
+  });
+
+  it("interfaces 4 the fixture's first organization counts, whatever its id", async () => {
+    const fixture = {
+      organizations: [{ id: "org_zeta" }, { id: "org_alpha" }],
+      webhooks: [{ id: "wh_z", organization_id: "org_zeta", events: ["user.created"], active: true }],
+    };
+    const other = await startWebhooks({ fixture });
+    expect(await other.trigger({ event: "user.created" })).toMatchObject([
+      { webhook_id: "wh_z", response_code: 0 },
+    ]);
+    await other.close();
+  });
+
+  it.each([
+    [{ event: "user.craeted" }, "event", "user.created"],
+    [{ event: "webhook.test" }, "event", undefined],
+    [{ event: "user.created", for: "usr_dam" }, "for", "usr_dan"],
+    [{ event: "user.created", for: "thread_welcome" }, "for", undefined],
+    [{ event: "usage.limit", for: "apikey_bem" }, "for", "apikey_ben"],
+    [{ event: "user.created", data: { emial: "x" } }, "data.emial", "email"],
+    [{ event: "user.created", organization: "org_acmee" }, "organization", "org_acme"],
+    [{ event: "user.created", evnt: 1 }, "evnt", "event"],
+    [{}, "event", undefined],
+    [{ event: "user.created", data: [] }, "data", undefined],
+  ])("interfaces 4 refuses %j with 422, naming %s", async (body, field, hint) => {
+    const before = api.understudy.sandboxes.get("default")!.world.root;
+    const answer = await api.control("POST", "/events", body);
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.headers.get("content-type")).toContain("application/problem+json");
+    expect(answer.body.field).toBe(field);
+    if (hint !== undefined) expect(answer.body.hint).toBe(hint);
+    expect(api.understudy.sandboxes.get("default")!.world.root).toBe(before);
+  });
+});
+
+describe("6.1 events of real changes", () => {
+  it("4.7 G25 deleting a thread emits thread.deleted, and no message events", async () => {
+    const receiver = await api.receiver();
+    const { webhook_id } = await api.webhook(receiver.url, ["thread.deleted", "message.deleted"]);
+    await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+    await api.understudy.sandboxes.get("default")!.world.settled();
+    expect((await api.deliveries(webhook_id)).map(({ event }) => event)).toEqual(["thread.deleted"]);
+    expect(JSON.parse((await receiver.requests())[0]!.body).data).toEqual({
+      thread_id: "thread_welcome",
+      organization_id: "org_acme",
+    });
+  });
+
+  it("G18 a state call emits what the real change would, and nothing when silent", async () => {
+    const receiver = await api.receiver();
+    const { webhook_id } = await api.webhook(receiver.url, ["invoice.created", "invoice.paid"]);
+    await api.control("POST", "/state/invoices?silent=true", { organization_id: "org_acme", status: "paid" });
+    await api.control("POST", "/state/invoices", { organization_id: "org_acme", status: "paid" });
+    await api.understudy.sandboxes.get("default")!.world.settled();
+    expect((await api.deliveries(webhook_id)).map(({ event }) => event).sort()).toEqual([
+      "invoice.created",
+      "invoice.paid",
+    ]);
+  });
+
+  it("G11 file.processed is emitted by the clock, at its due time, and is delivered then", async () => {
+    const receiver = await api.receiver([503, 200]);
+    const { webhook_id } = await api.webhook(receiver.url, ["file.processed"]);
+    const ran = await api.advanceBy("1h");
+    expect(ran.map(({ kind }) => kind)).toEqual(["connector.job", "file.step", "webhook.retry"]);
+    const [first, second] = await receiver.requests();
+    expect(JSON.parse(first!.body)).toMatchObject({
+      event: "file.processed",
+      timestamp: first!.at,
+      data: { file_id: "file_policies", store_id: "vs_handbook", status: "completed" },
+    });
+    expect(Date.parse(second!.at) - Date.parse(first!.at)).toBe(60_000);
+    expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "success", attempts: 2 });
+    expect(await api.trigger({ event: "file.processed", for: "file_handbook" })).toHaveLength(1);
+    expect(JSON.parse((await receiver.requests())[2]!.body).data).toMatchObject({
+      file_id: "file_handbook",
+      store_id: "vs_handbook",
+      status: "completed",
+    });
+  });
+
+  it.each([
+    [
+      { event: "user.creatd" },
+      'event "user.creatd" is no event of the service. Did you mean "user.created"?',
+    ],
+    [
+      { event: "elephant" },
+      'event "elephant" is no event of the service, which has user.created, user.updated,',
+    ],
+    [{ event: "file.processed", for: "file_hanbook" }, 'not "file_hanbook". Did you mean "file_handbook"?'],
+    [{ event: "user.created", organization: "org_acne" }, 'not "org_acne". Did you mean "org_acme"?'],
+    [{ event: "user.created", data: { emial: 1 } }, "data.emial is no field of user.created, whose data has"],
+  ])("interfaces 4 the refusal of %j says which word was wrong, and what was meant", async (body, detail) => {
+    const answer = await api.call(undefined, "POST", "/_control/sandboxes/default/events", body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toContain(detail);
+  });
+
+  it("6.1 an event reaches only webhooks of its organization that subscribed to it and are active", async () => {
+    const receivers = await Promise.all([api.receiver(), api.receiver(), api.receiver(), api.receiver()]);
+    await api.webhook(receivers[0]!.url, ["user.created"]);
+    await api.webhook(receivers[1]!.url, ["user.deleted"]);
+    await api.webhook(receivers[2]!.url, ["user.created"], "eve");
+    const inactive = await api.webhook(receivers[3]!.url, ["user.created"]);
+    await api.call("ada", "PUT", `/webhooks/${inactive.webhook_id}`, { active: false });
+    await api.trigger();
+    const counts = await Promise.all(receivers.map(async (receiver) => (await receiver.requests()).length));
+    expect(counts).toEqual([1, 0, 0, 0]);
+  });
+
+  it("6.1 a change that is refused emits nothing", async () => {
+    const receiver = await api.receiver();
+    await api.webhook(receiver.url, ["thread.deleted"]);
+    expect((await api.call("dan", "DELETE", "/v1/threads/thread_ada")).status).toBe(403);
+    await api.understudy.sandboxes.get("default")!.world.settled();
+    expect(await receiver.requests()).toEqual([]);
+  });
+});

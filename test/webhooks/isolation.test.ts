@@ -1,0 +1,165 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+let api: WebhookBench;
+const opened: { close(): unknown }[] = [];
+beforeEach(async () => {
+  api = await startWebhooks({ settings: { webhook_timeout_seconds: 1 } });
+});
+afterEach(async () => {
+  for (const part of opened.splice(0)) await part.close();
+  await api.close();
+});
+
+/** A receiver that does with its sockets what it likes. */
+async function startHostile(act: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("data", () => act(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  opened.push({
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+const HOSTILE: Record<string, (socket: Socket) => void> = {
+  silent: () => {},
+  "reset before an answer": (socket) => void socket.resetAndDestroy(),
+  "reset after the headers": (socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart", () => socket.resetAndDestroy());
+  },
+  "a dribble of headers": (socket) => {
+    socket.write("HTTP/1.1 200 OK\r\n");
+    const timer = setInterval(() => socket.write("X-A: b\r\n"), 20);
+    socket.once("close", () => clearInterval(timer));
+  },
+  "an endless body": (socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const timer = setInterval(() => socket.write("1\r\nx\r\n"), 20);
+    socket.once("close", () => clearInterval(timer));
+  },
+  "a flood of 1xx": (socket) => {
+    const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), 5);
+    socket.once("close", () => clearInterval(timer));
+  },
+  "no HTTP": (socket) => void socket.end("hello\r\n\r\n"),
+};
+
+describe("6.4 one receiver never holds up another", () => {
+  it("6.4 hostile receivers end in time and the healthy one has long been served", async () => {
+    const healthy: number[] = [];
+    const receiver = await startReceiver((_request, _body, respond) => {
+      healthy.push(performance.now());
+      respond(200);
+    });
+    opened.push(receiver);
+    for (const act of Object.values(HOSTILE)) await api.webhook(await startHostile(act));
+    const { webhook_id } = await api.webhook(receiver.url);
+    let ended = false;
+    const trigger = api.trigger().finally(() => {
+      ended = true;
+    });
+    while ((await api.deliveries(webhook_id)).length === 0) await new Promise((next) => setTimeout(next, 5));
+    expect(ended).toBe(false);
+    expect((await api.deliveries(webhook_id))[0]!.status).toBe("success");
+    const deliveries = await trigger;
+    const others = deliveries.filter((delivery) => delivery.webhook_id !== webhook_id);
+    expect(others).toHaveLength(Object.keys(HOSTILE).length);
+    expect(others.every(({ status, next_retry }) => status === "failed" && next_retry !== null)).toBe(true);
+  });
+
+  it("6.4 a hundred silent webhooks leave room for the healthy one of another sandbox", async () => {
+    const silent = await startHostile(() => {});
+    const { world } = api.understudy.sandboxes.get("default")!;
+    for (let i = 0; i < 150; i++)
+      await api.control("POST", "/state/webhooks", { url: silent, events: ["user.created"] });
+    const trigger = api.trigger();
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
+    const receiver = await startReceiver((_request, _body, respond) => respond(200));
+    opened.push(receiver);
+    const other = (method: string, path: string, body: unknown) =>
+      api.call(undefined, method, `/_control/sandboxes/other${path}`, body);
+    await other("POST", "/state/webhooks", { url: receiver.url, events: ["user.created"] });
+    const { body } = await other("POST", "/events", { event: "user.created" });
+    expect(body.deliveries).toMatchObject([{ status: "success" }]);
+    const deliveries = await trigger;
+    expect(deliveries).toHaveLength(150);
+    expect(deliveries.every(({ response_code }) => response_code === 0)).toBe(true);
+    expect(world.pending().filter(({ kind }) => kind === "webhook.retry")).toHaveLength(150);
+  });
+
+  it("6.4 retries of one instant go out together over webhooks, and are reported in due order", async () => {
+    const silent = await api.receiver([500, "hang"]);
+    const quick = await api.receiver([500, 200]);
+    await api.webhook(silent.url);
+    const { webhook_id } = await api.webhook(quick.url);
+    await api.trigger();
+    const advance = api.advanceBy("1m");
+    while ((await api.deliveries(webhook_id))[0]!.attempts < 2) {
+      await new Promise((next) => setTimeout(next, 5));
+    }
+    const ran = (await advance).filter(({ kind }) => kind === "webhook.retry");
+    expect(ran.map(({ at }) => at)).toEqual(["2026-03-15T12:01:00.000Z", "2026-03-15T12:01:00.000Z"]);
+  });
+});
+
+describe("interfaces 6 faults that hit deliveries", () => {
+  it("interfaces 6 status, wire and delay are as if the receiver had answered so; then it is called again", async () => {
+    const receiver = await api.receiver();
+    const { webhook_id } = await api.webhook(receiver.url);
+    const other = await api.receiver();
+    await api.webhook(other.url);
+    const rule = {
+      id: "flaky",
+      match: { event: "user.*", webhook: webhook_id },
+      sequence: [503, "pass"],
+    };
+    expect((await api.control("POST", "/faults", rule)).status).toBe(201);
+    const deliveries = await api.trigger();
+    expect(deliveries.map(({ response_code }) => response_code).sort()).toEqual([200, 503]);
+    expect(await receiver.requests()).toHaveLength(0);
+    await api.advanceBy("1m");
+    expect(await receiver.requests()).toHaveLength(1);
+    const [delivery] = await api.deliveries(webhook_id);
+    expect(delivery).toMatchObject({ status: "success", attempts: 2 });
+    const { body } = await api.control("GET", `/state/deliveries/${delivery!.delivery_id}`);
+    expect(body.attempt_log[0]).toMatchObject({
+      response_code: 503,
+      fault: expect.stringContaining("flaky"),
+    });
+
+    await api.control("DELETE", "/faults");
+    await api.control("POST", "/faults", {
+      match: { webhook: webhook_id },
+      effect: { wire: "hang" },
+    });
+    const hung = (await api.trigger()).find((one) => one.webhook_id === webhook_id)!;
+    expect(hung).toMatchObject({ status: "failed", response_code: 0 });
+    expect(await receiver.requests()).toHaveLength(1);
+  });
+});
+
+describe("interfaces 7 shared mode", () => {
+  it("interfaces 7 a webhook to a private address is refused at the attempt, unless its range is allowed", async () => {
+    const receiver = await startReceiver((_request, _body, respond) => respond(200));
+    opened.push(receiver);
+    const outcomes: number[] = [];
+    for (const allowAddresses of [[], ["127.0.0.0/8"]]) {
+      const shared = await startWebhooks({ shared: { token: "t0ken", allowAddresses } });
+      const { webhook_id } = await shared.webhook(receiver.url);
+      const { body } = await shared.call("ada", "POST", `/webhooks/${webhook_id}/test`);
+      outcomes.push(body.data.response_code);
+      await shared.close();
+    }
+    expect(outcomes).toEqual([0, 200]);
+  });
+});

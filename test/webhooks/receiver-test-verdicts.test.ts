@@ -1,0 +1,231 @@
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import http from "node:http";
+import https from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { formatText } from "../../src/grader/format-text.ts";
+import { type GradeReceiverOptions, gradeReceiver } from "../../src/grader/grade-receiver.ts";
+import type { ReceiverReport } from "../../src/grader/report.ts";
+import {
+  type Context,
+  type Payload,
+  type Steps,
+  startReceiver,
+} from "../support/receivers/flawed/flawed-receiver.ts";
+import { startHostile } from "../support/receivers/hostile.ts";
+import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
+
+const SECRET = "whsec_9b1d4f2c7a60e358";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+const running = async (steps: Partial<Steps> = {}) => {
+  const receiver = await startReceiver(SECRET, steps);
+  cleanups.push(() => receiver.close());
+  return receiver;
+};
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** Another form of a receiver's probe. */
+async function countOf(probe: string, write = (ids: string[]): unknown => ids.length): Promise<string> {
+  const server = http.createServer(async (_request, response) => {
+    const ids = (await (await fetch(probe)).json()) as string[];
+    response.end(JSON.stringify(write(ids)));
+  });
+  return `http://127.0.0.1:${await listening(server)}/`;
+}
+
+const grade = (options: Partial<GradeReceiverOptions> & { url: string }) =>
+  gradeReceiver({ secret: SECRET, settleMs: 15, patienceMs: 300, ...options });
+
+const failures = ({ checks }: ReceiverReport) =>
+  checks.filter(({ outcome }) => outcome !== "passed").map(({ id, detail }) => `${id}: ${detail}`);
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Works one delivery after the other, long after it has answered. */
+function queueing(delayMs: number): Partial<Steps> {
+  let last = Promise.resolve<unknown>(undefined);
+  return {
+    process({ memory }, { delivery_id: id }) {
+      if (!memory.known.has(id)) {
+        memory.known.add(id);
+        last = last.then(() => pause(delayMs)).then(() => memory.processed.push(id));
+      }
+      return [202, "queued"];
+    },
+  };
+}
+
+/** Tells copies of what it is working on to come again. */
+function busyWith(status: number, workMs: number): Partial<Steps> {
+  const working = new Set<string>();
+  return {
+    async process({ memory }: Context, { delivery_id: id }: Payload) {
+      if (memory.known.has(id)) return [200, "ok"];
+      if (working.has(id)) return [status, "in progress"];
+      working.add(id);
+      await pause(workMs);
+      working.delete(id);
+      memory.known.add(id);
+      memory.processed.push(id);
+      return [200, "ok"];
+    },
+  };
+}
+
+describe("issue 4 a good receiver is not blamed", () => {
+  it.each([{ form: "ids" }, { form: "a count" }])(
+    "issue 4 one that works long after its answer, seen through $form",
+    async ({ form }) => {
+      const { url, probe } = await running(queueing(20));
+      const seen = form === "ids" ? probe : await countOf(probe);
+      expect(failures(await grade({ url, probe: seen, settleMs: 120, patienceMs: 8000 }))).toEqual([]);
+    },
+  );
+
+  it.each([409, 503])("issue 4 one that answers %i to a copy of what it is working on", async (status) => {
+    const { url, probe } = await running(busyWith(status, 40));
+    expect(failures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
+  });
+
+  it("issue 4 one that asks for time with 429, which is no refusal either", async () => {
+    let requests = 0;
+    const { url, probe } = await running({
+      screen() {
+        requests += 1;
+        return requests % 10 === 0 ? [429, "slow down", { "Retry-After": "0.1" }] : null;
+      },
+    });
+    expect(failures(await grade({ url, probe }))).toEqual([]);
+  });
+
+  it("issue 4 a 429 to a forged delivery alone refuses nothing", async () => {
+    const { url } = await running({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
+    const found = failures(await grade({ url }));
+    expect(found.find((text) => text.startsWith("signature-missing"))).toContain("429");
+  });
+
+  it("issue 4 one that gets other deliveries meanwhile, which its list of ids tells apart", async () => {
+    const { url, probe } = await running();
+    let n = 0;
+    const busy = await countOf(probe, (ids) => [
+      ...ids,
+      ...Array.from({ length: ++n }, (_, i) => `del_${i}`),
+    ]);
+    const report = await grade({ url, probe: busy });
+    expect(failures(report)).toEqual([]);
+    expect(report.checks.filter(({ note }) => note !== null)).toEqual([]);
+  });
+
+  it("issue 4 one that is still starting is waited for", async () => {
+    const placeholder = http.createServer();
+    const port = await listening(placeholder);
+    await new Promise((resolve) => placeholder.close(resolve));
+    const grading = grade({ url: `http://127.0.0.1:${port}/`, patienceMs: 10_000 });
+    const late = http.createServer((_request, response) => response.writeHead(404).end());
+    late.listen(port, "127.0.0.1");
+    cleanups.push(() => late.close());
+    expect((await grading).checks[0]!.id).toBe("valid-accepted");
+  });
+});
+
+describe("issue 4 a finding says what to mend", () => {
+  const first = (report: ReceiverReport) => report.checks[0]!;
+
+  it("issue 4 a count that rises by itself is an error of the probe, never a finding", async () => {
+    const { url, probe } = await running();
+    let n = 0;
+    const report = await grade({ url, probe: await countOf(probe, (ids) => ids.length + ++n) });
+    expect(first(report)).toMatchObject({ id: "probe", outcome: "error" });
+    expect(first(report).detail).toContain("although nothing is sent");
+    expect(report.summary).toMatchObject({ failed: 0, error: 1 });
+  });
+
+  it("issue 4 a list too long to be read is told from broken JSON", async () => {
+    const { url, probe } = await running();
+    const long = Array.from({ length: 4000 }, (_, i) => `del_${i}_of_long_ago`);
+    const report = await grade({ url, probe: await countOf(probe, (ids) => [...long, ...ids]) });
+    expect(first(report)).toMatchObject({ id: "probe", outcome: "error" });
+    expect(first(report).detail).toContain("longer than 64 KB");
+  });
+
+  it("issue 4 side effects that are missing say how long they were waited for", async () => {
+    const { url, probe } = await running({ process: () => [200, "ok"] });
+    expect(failures(await grade({ url, probe }))[0]).toMatch(/not at all instead of once, in 0\.3 s/);
+  });
+
+  it("G24 a redirect says where to, and is not followed", async () => {
+    let followed = 0;
+    const server = http.createServer((request, response) => {
+      if (request.url === "/hook/") followed += 1;
+      response.writeHead(301, { Location: "/hook/" }).end();
+    });
+    const report = await grade({ url: `http://127.0.0.1:${await listening(server)}/hook` });
+    expect(first(report).detail).toContain("answered 301");
+    expect(first(report).detail).toContain("a redirect to /hook/");
+    expect(followed).toBe(0);
+  });
+
+  it("issue 4 a connection closed without an answer points to the receiver's log", async () => {
+    const server = http.createServer((request) => request.socket.destroy());
+    const report = await grade({ url: `http://127.0.0.1:${await listening(server)}/hook` });
+    expect(first(report).detail).toMatch(/closed the connection .* without an answer.*log/);
+  });
+
+  it("G24 a self-signed certificate is refused, and can be trusted by a file", async () => {
+    const server = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY }, (_request, response) => {
+      response.end("ok");
+    });
+    const url = `https://127.0.0.1:${await listening(server)}/hook`;
+    expect(first(await grade({ url })).detail).toMatch(/self-signed certificate.*--ca FILE/);
+    const caFile = path.join(mkdtempSync(path.join(tmpdir(), "receiver-test-")), "cert.pem");
+    writeFileSync(caFile, TEST_CERTIFICATE);
+    const trusted = first(await grade({ url, caFile }));
+    // Trusted now; it is made out to another name than this address.
+    expect(trusted.detail).toMatch(/IP: 127\.0\.0\.1 is not in the cert's list/);
+    expect(trusted.curl).toContain(`--cacert '${caFile}'`);
+  });
+
+  it("issue 4 checks that were not run take one line of the text", async () => {
+    const { url } = await running({ isSigned: () => false });
+    const text = formatText(await grade({ url }));
+    expect(text).toMatch(/\d+ checks were not run: valid-processed, signature-missing/);
+    expect(text.match(/Not run\./g)).toBeNull();
+    expect(text.split("\n").length).toBeLessThan(25);
+  });
+
+  it.each([{ timeoutMs: 1e10 }, { timeoutMs: Number.NaN }, { patienceMs: -1 }])(
+    "issue 4 a duration no timer can keep is wrong usage: %j",
+    async (options) => {
+      await expect(grade({ url: "http://127.0.0.1:1/", ...options })).rejects.toThrow(/seconds/);
+    },
+  );
+});
+
+describe("issue 4 the grader sends through the client of deliveries", () => {
+  it.each([
+    "informational-flood",
+    "endless-chunk-extension",
+    "endless-headers",
+    "endless-blank-lines",
+  ] as const)("issue 4 %s ends long before the deadline", async (behaviour) => {
+    const hostile = await startHostile(behaviour);
+    cleanups.push(() => hostile.close());
+    const report = await grade({ url: hostile.url, timeoutMs: 20_000 });
+    expect(report.checks[0]).toMatchObject({ id: "valid-accepted", outcome: "failed" });
+    expect(report.checks[0]!.detail).not.toContain("no answer in time");
+  });
+});

@@ -1,0 +1,331 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import http from "node:http";
+import net, { type AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { CHECKS } from "../../src/grader/checks/index.ts";
+import { formatText } from "../../src/grader/format-text.ts";
+import {
+  type GradeReceiverOptions,
+  gradeReceiver,
+  ReceiverTestUsageError,
+} from "../../src/grader/grade-receiver.ts";
+import type { Outcome, ReceiverReport } from "../../src/grader/report.ts";
+import { receiverHtml, receiverJunit } from "../../src/reports/receiver-report.ts";
+import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { FLAWS } from "../support/receivers/flawed/flaws.ts";
+
+const SECRET = "whsec_9b1d4f2c7a60e358";
+
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+async function running(...args: Parameters<typeof startReceiver>) {
+  const receiver = await startReceiver(...args);
+  cleanups.push(() => receiver.close());
+  return receiver;
+}
+
+/** Short waits: all receivers here work before they answer. */
+function grade(options: Omit<GradeReceiverOptions, "secret"> & { secret?: string }): Promise<ReceiverReport> {
+  return gradeReceiver({ secret: SECRET, settleMs: 15, patienceMs: 200, ...options });
+}
+
+function withOutcome(report: ReceiverReport, outcome: Outcome): string[] {
+  return report.checks.filter((check) => check.outcome === outcome).map((check) => check.id);
+}
+
+function expectFullPass(report: ReceiverReport): void {
+  expect(report.checks.filter((check) => check.outcome !== "passed" || check.note)).toEqual([]);
+  expect(report.checks.map((check) => check.id)).toEqual(CHECKS.map((check) => check.id));
+  expect(report).toMatchObject({ verdict: "pass", stopped: null });
+}
+
+describe("6 good receivers pass in full", () => {
+  it("6 the Node sample", async () => {
+    const sample = new URL("../../docs/receivers/node/receiver.mjs", import.meta.url).href;
+    const { createReceiver } = await import(sample);
+    const server: http.Server = createReceiver(SECRET);
+    server.listen(0, "127.0.0.1");
+    cleanups.push(() => server.close());
+    await once(server, "listening");
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expectFullPass(await grade({ url: `${base}/webhook`, probe: `${base}/processed` }));
+  });
+
+  it.each([
+    { name: "Node", command: process.execPath, file: "node/receiver.mjs" },
+    { name: "Python", command: "python3", file: "python/receiver.py" },
+  ])("6 the $name sample as a process of its own", async ({ command, file }) => {
+    const path = fileURLToPath(new URL(`../../docs/receivers/${file}`, import.meta.url));
+    const env = { ...process.env, PORT: "0", WEBHOOK_SECRET: SECRET };
+    const child = spawn(command, [path], { env, stdio: ["ignore", "pipe", "pipe"] });
+    let errors = "";
+    child.stderr.on("data", (text) => {
+      errors += text;
+    });
+    const exited = new Promise((resolve) => child.once("close", resolve));
+    cleanups.push(async () => {
+      child.kill();
+      await exited;
+    });
+    const line = await new Promise<string>((resolve, reject) => {
+      child.once("error", (error) =>
+        reject(new Error(`${command} is needed by this test: ${error.message}`)),
+      );
+      child.once("exit", (code) => reject(new Error(`${file} ended with ${code}: ${errors}`)));
+      createInterface({ input: child.stdout }).once("line", resolve);
+    });
+    const url = line.replace("listening on ", "");
+    expectFullPass(await grade({ url, probe: new URL("/processed", url).href }));
+    expect(errors).not.toMatch(/Traceback|Error/);
+  });
+
+  it("6 the receiver that the flawed ones are made from", async () => {
+    const { url, probe } = await running(SECRET);
+    expectFullPass(await grade({ url, probe }));
+  });
+});
+
+describe("6 every flaw is found, and nothing else is blamed", () => {
+  for (const { name, fails, steps } of FLAWS) {
+    it.concurrent(`6 a receiver that ${name}`, async ({ expect, onTestFinished }) => {
+      const { url, probe, close } = await startReceiver(SECRET, steps);
+      onTestFinished(close);
+      const report = await grade({ url, probe, timeoutMs: 1500 });
+      expect(withOutcome(report, "failed").sort()).toEqual([...fails].sort());
+      expect(withOutcome(report, "error")).toEqual([]);
+      expect(report.verdict).toBe("fail");
+      expect(report.summary.failed).toBe(fails.length);
+      // What a receiver discloses must not spread with the report.
+      for (const text of [
+        receiverHtml(report),
+        receiverJunit(report),
+        formatText(report),
+        JSON.stringify(report),
+      ]) {
+        expect(text).not.toContain(SECRET);
+      }
+    });
+  }
+
+  it("6 there is a flawed receiver for every check", () => {
+    const found = new Set(FLAWS.flatMap((flaw) => flaw.fails));
+    expect(CHECKS.map((check) => check.id).filter((id) => !found.has(id))).toEqual([]);
+  });
+});
+
+const NEED_A_PROBE = [
+  "valid-processed",
+  "duplicate",
+  "duplicate-at-once",
+  "retry-after-5xx",
+  "forgery-before-original",
+  "out-of-order",
+  "timeout-after-commit",
+  "whole-schedule",
+];
+
+describe("6.4 side effects", () => {
+  it("6.4 are reported as not observable without a probe, never as passed", async () => {
+    const { url } = await running(SECRET, { process: () => [200] });
+    const report = await grade({ url });
+    expect(withOutcome(report, "not-observable")).toEqual(NEED_A_PROBE);
+    expect(report.summary).toMatchObject({ failed: 0, error: 0, not_observable: NEED_A_PROBE.length });
+    expect(report.verdict).toBe("pass");
+  });
+
+  it.each([
+    { form: "a bare number", write: (ids: string[]) => `${ids.length}\n` },
+    { form: "{count}", write: (ids: string[]) => JSON.stringify({ count: ids.length }) },
+    { form: "an object with a list", write: (ids: string[]) => JSON.stringify({ items: ids }) },
+    {
+      form: "a list of deliveries",
+      write: (ids: string[]) => JSON.stringify(ids.map((id) => ({ delivery_id: id }))),
+    },
+  ])("6.4 are read from a probe that answers $form", async ({ write }) => {
+    const good = await running(SECRET);
+    expectFullPass(await grade({ url: good.url, probe: await translatedProbe(good.probe, write) }));
+    const flaw = FLAWS.find(({ name }) => name === "never looks at the delivery id")!;
+    const flawed = await running(SECRET, flaw.steps);
+    const report = await grade({ url: flawed.url, probe: await translatedProbe(flawed.probe, write) });
+    expect(withOutcome(report, "failed").sort()).toEqual([...flaw.fails].sort());
+  });
+
+  it.each([
+    { answer: "<h1>hello</h1>", says: "not JSON" },
+    { answer: '{"processed":"all"}', says: "neither a whole number" },
+    { answer: "-1", says: "neither a whole number" },
+    { answer: "[1,2]", says: "neither a whole number" },
+  ])("6.4 a probe that answers $answer is an error, not a pass", async ({ answer, says }) => {
+    const { url, probe } = await running(SECRET);
+    const report = await grade({ url, probe: await translatedProbe(probe, () => answer) });
+    expect(withOutcome(report, "error")).toEqual(["probe"]);
+    expect(report.checks[0]).toMatchObject({ id: "probe", advice: expect.stringContaining("GET") });
+    expect(report.checks[0]!.detail).toContain(says);
+    // The rest is graded by its answers, and none of it is taken for seen.
+    expect(withOutcome(report, "not-observable")).toEqual(NEED_A_PROBE);
+    expect(withOutcome(report, "failed")).toEqual([]);
+    expect(report.verdict).toBe("fail");
+  });
+
+  it("6.4 that follow the answer are waited for", async () => {
+    const { url, probe } = await running(SECRET, {
+      process({ memory }, { delivery_id: id }) {
+        if (!memory.known.has(id)) {
+          memory.known.add(id);
+          setTimeout(() => memory.processed.push(id), 40);
+        }
+        return [202];
+      },
+    });
+    expectFullPass(await grade({ url, probe, settleMs: 120, patienceMs: 3000 }));
+  });
+
+  it("6.4 a receiver that goes by the unsigned delivery header passes with a note", async () => {
+    const { url, probe } = await running(SECRET, {
+      process({ memory, request }) {
+        const id = String(request.headers["x-service-delivery"]);
+        if (!memory.known.has(id)) {
+          memory.known.add(id);
+          memory.processed.push(id);
+        }
+        return [200];
+      },
+    });
+    const report = await grade({ url, probe });
+    expect(report.verdict).toBe("pass");
+    expect(report.checks.filter((check) => check.note).map((check) => check.id)).toEqual(["duplicate"]);
+  });
+
+  it("6.4 a receiver that really answers 5xx first, and forgets what failed, recovers", async () => {
+    const { url, probe } = await running(SECRET, {
+      process({ memory }, { delivery_id: id }) {
+        const attempt = Number(memory.scratch.get(id) ?? 0) + 1;
+        memory.scratch.set(id, attempt);
+        if (attempt === 1) return [503];
+        if (!memory.known.has(id)) {
+          memory.known.add(id);
+          memory.processed.push(id);
+        }
+        return [200];
+      },
+    });
+    const report = await grade({ url, probe });
+    expect(report.checks.find((check) => check.id === "valid-accepted")!.outcome).toBe("failed");
+    expect(report.checks.find((check) => check.id === "retry-after-5xx")!.outcome).toBe("passed");
+  });
+});
+
+/** A probe that rewrites the answer of another. */
+async function translatedProbe(probe: string, write: (ids: string[]) => string): Promise<string> {
+  const server = http.createServer(async (_request, response) => {
+    const answer = await fetch(probe);
+    response.end(write((await answer.json()) as string[]));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+describe("6 grading ends early, and says why", () => {
+  it("6 a receiver that is down is one clear error", async () => {
+    const { url, close } = await startReceiver(SECRET);
+    await close();
+    const report = await grade({ url });
+    expect(report.checks).toHaveLength(1);
+    expect(report.checks[0]).toMatchObject({ id: "reachable", outcome: "error" });
+    expect(report.stopped).toContain("ECONNREFUSED");
+    expect(report.verdict).toBe("fail");
+  });
+
+  it("6 refusals prove nothing when nothing is accepted", async () => {
+    const { url, probe } = await running(SECRET, { isSigned: () => false });
+    const report = await grade({ url, probe });
+    expect(report.checks.find((check) => check.id === "signature-missing")!.outcome).toBe("not-observable");
+    expect(report.stopped).toContain("doesn't accept a valid delivery");
+  });
+
+  it("3.3 410 to a genuine delivery: nothing more is sent", async () => {
+    let deliveries = 0;
+    const { url } = await running(SECRET, {
+      process: () => {
+        deliveries += 1;
+        return [410];
+      },
+    });
+    const report = await grade({ url });
+    expect(deliveries).toBe(1);
+    expect(withOutcome(report, "failed")).toEqual(["valid-accepted", "gone-stops-delivery"]);
+    expect(report.stopped).toContain("410");
+  });
+
+  it("6 a receiver that goes down on the way fails, and the rest is not run", async () => {
+    const flaw = FLAWS.find(({ name }) => name === "goes down with malformed JSON")!;
+    const { url } = await running(SECRET, flaw.steps);
+    const report = await grade({ url });
+    expect(report.stopped).toContain("malformed-json");
+    expect(report.verdict).toBe("fail");
+  });
+
+  it.each([
+    { trouble: "an endless answer", write: (socket: net.Socket) => void endless(socket), status: 200 },
+    {
+      trouble: "bytes that are not HTTP",
+      write: (socket: net.Socket) => void socket.end("hello\r\n\r\n"),
+      status: 0,
+    },
+    {
+      trouble: "a length that does not fit",
+      write: (socket: net.Socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nshort"),
+      status: 0,
+    },
+  ])("6.4 $trouble ends in time", async ({ write, status }) => {
+    const server = net.createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => write(socket));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    cleanups.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const report = await grade({ url: `http://127.0.0.1:${port}/`, timeoutMs: 2000 });
+    const first = report.checks[0]!;
+    expect(first.outcome).toBe(status === 200 ? "passed" : "failed");
+    expect(report.verdict).toBe("fail");
+  });
+
+  it("6 an aborted run rejects with the signal's reason", async () => {
+    const { url } = await running(SECRET, { process: () => new Promise<never>(() => {}) });
+    const controller = new AbortController();
+    const grading = grade({ url, signal: controller.signal });
+    setImmediate(() => controller.abort(new Error("enough")));
+    await expect(grading).rejects.toThrow("enough");
+  });
+
+  it.each([
+    { url: "not a url" },
+    { url: "ftp://127.0.0.1/" },
+    { url: "http://user:pass@127.0.0.1/" },
+    { url: "http://127.0.0.1/", secret: "" },
+    { url: "http://127.0.0.1/", probe: "processed" },
+    { url: "http://127.0.0.1/", timeoutMs: 0 },
+  ])("G23 wrong usage is told apart from a failing receiver: %j", async (options) => {
+    await expect(grade(options)).rejects.toThrow(ReceiverTestUsageError);
+  });
+});
+
+function endless(socket: net.Socket): void {
+  socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+  const chunk = `4000\r\n${"x".repeat(0x4000)}\r\n`;
+  const more = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on("drain", more);
+  more();
+}

@@ -1,0 +1,178 @@
+import { createHmac } from "node:crypto";
+import { request as httpRequest } from "node:http";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sendEmail } from "../../src/webhooks/outbox.ts";
+import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+let api: WebhookBench;
+beforeEach(async () => {
+  api = await startWebhooks();
+});
+afterEach(() => api.close());
+
+const post = (url: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+
+const signature = (secret: string, body: string) =>
+  `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+
+describe("interfaces 4 receivers inside the server", () => {
+  it("interfaces 4 a receiver answers 200 on any path below its URL, with any method", async () => {
+    const answer = await api.control("POST", "/receivers");
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({ id: expect.stringMatching(/^rcv_/), url: expect.any(String) });
+    const { id, url } = answer.body;
+    expect(url).toBe(`${api.url}/_receivers/default/${id}`);
+    expect((await post(`${url}/deep/er?x=1`, "{}")).status).toBe(200);
+    expect((await fetch(url)).status).toBe(200);
+    const { items, total } = (await api.control("GET", `/receivers/${id}/requests`)).body;
+    expect(total).toBe(2);
+    expect(items.map(({ method, path, at }: Record<string, string>) => [method, path, at])).toEqual([
+      ["POST", "deep/er", "2026-03-15T12:00:00.000Z"],
+      ["GET", "", "2026-03-15T12:00:00.000Z"],
+    ]);
+  });
+
+  it("interfaces 4 answers come in turn and the last one repeats; PATCH begins again", async () => {
+    const { id, url } = await api.receiver([500, { status: 202, delay: "1ms" }, 204]);
+    const statuses = async (n: number) => {
+      const found: number[] = [];
+      for (let i = 0; i < n; i++) found.push((await post(url, "{}")).status);
+      return found;
+    };
+    expect(await statuses(4)).toEqual([500, 202, 204, 204]);
+    const patched = await api.control("PATCH", `/receivers/${id}`, { answers: [409, 200] });
+    expect(patched.status).toBe(200);
+    expect(patched.body).toMatchObject({ id, url, answers: [409, 200], served: 0 });
+    expect(await statuses(3)).toEqual([409, 200, 200]);
+  });
+
+  it("interfaces 4 reset breaks the connection, hang keeps it open and silent", async () => {
+    const reset = await api.receiver(["reset"]);
+    await expect(post(reset.url, "{}")).rejects.toThrow();
+    const hang = await api.receiver(["hang"]);
+    const outcome = await new Promise((resolve) => {
+      const request = httpRequest(hang.url, { method: "POST" }, () => resolve("answered"));
+      request.on("error", () => {});
+      request.end("{}");
+      void (async () => {
+        while ((await hang.requests()).length === 0) await new Promise((next) => setTimeout(next, 5));
+        request.destroy();
+        resolve("silent");
+      })();
+    });
+    expect(outcome).toBe("silent");
+  });
+
+  it("interfaces 4 each request is judged by the webhook's secret, or by the receiver's own", async () => {
+    const receiver = await api.receiver();
+    const { webhook_id, secret } = await api.webhook(receiver.url);
+    const other = await api.webhook(receiver.url);
+    const body = JSON.stringify({ event: "user.created", webhook_id });
+    await post(receiver.url, body, { "X-Service-Signature": signature(secret, body) });
+    await post(receiver.url, body);
+    await post(receiver.url, body, { "X-Service-Signature": signature(other.secret, body) });
+    await post(receiver.url, `${body} `, { "X-Service-Signature": signature(secret, body) });
+    await post(receiver.url, "not json", { "X-Service-Signature": signature(secret, "not json") });
+    const judged = (await receiver.requests()).map(({ verdict, reason }) => [verdict, reason]);
+    expect(judged.map(([verdict]) => verdict)).toEqual(["valid", "missing", "invalid", "invalid", "invalid"]);
+    expect(judged[2]![1]).toContain(other.webhook_id);
+    expect(judged[3]![1]).toContain("body changed");
+    expect(judged[4]![1]).toContain("no secret is known");
+    expect(JSON.stringify(judged)).not.toContain(secret);
+
+    const { body: own } = await api.control("POST", "/receivers", { secret: "my own" });
+    await post(own.url, "x", { "X-Service-Signature": signature("my own", "x") });
+    const { items } = (await api.control("GET", `/receivers/${own.id}/requests`)).body;
+    expect(items[0]).toMatchObject({ verdict: "valid", body: "x" });
+    expect((await api.control("GET", `/receivers/${own.id}`)).text).not.toContain("my own");
+  });
+
+  it("interfaces 4 receivers are listed, shown and deleted; then they are 404", async () => {
+    const first = await api.receiver();
+    await api.advance(1000);
+    const second = await api.receiver();
+    const { body } = await api.control("GET", "/receivers");
+    expect(body.total).toBe(2);
+    expect(body.items.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
+    expect((await api.control("DELETE", `/receivers/${first.id}`)).status).toBe(204);
+    expect((await api.control("GET", `/receivers/${first.id}`)).status).toBe(404);
+    expect((await post(first.url, "{}")).status).toBe(404);
+    expect((await post(`${api.url}/_receivers/nobody/rcv_x`, "{}")).status).toBe(404);
+  });
+
+  it.each([
+    [{ answers: [] }, "answers"],
+    [{ answers: [99] }, "answers[0]"],
+    [{ answers: [200, "hnag"] }, "answers[1]"],
+    [{ answers: [{ status: 200, delay: "soon" }] }, "answers[0].delay"],
+    [{ answers: [{ delay: "1s" }] }, "answers[0].status"],
+    [{ answer: [200] }, "answer"],
+    [{ secret: 5 }, "secret"],
+  ])("interfaces 4 refuses %j with 422, naming %s", async (input, field) => {
+    const answer = await api.control("POST", "/receivers", input);
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.body.field).toContain(field.split("[")[0]!);
+  });
+
+  it("interfaces 7 a receiver takes any Host and Origin: it plays a partner's endpoint", async () => {
+    const { url, requests } = await api.receiver();
+    const status = await new Promise<number>((resolve, reject) => {
+      const request = httpRequest(
+        url,
+        { method: "POST", headers: { host: "partner.example", origin: "https://evil.example" } },
+        (response) => resolve(response.statusCode!),
+      );
+      request.on("error", reject);
+      request.end("{}");
+    });
+    expect(status).toBe(200);
+    expect(await requests()).toHaveLength(1);
+  });
+
+  it("interfaces 4 a reset closes receivers and forgets what reached them", async () => {
+    const { id, url } = await api.receiver();
+    await post(url, "{}");
+    await api.control("POST", "/reset", {});
+    expect((await post(url, "{}")).status).toBe(404);
+    expect((await api.control("GET", `/receivers/${id}/requests`)).status).toBe(404);
+  });
+
+  it("interfaces 4 a body beyond the limit is refused and not kept", async () => {
+    const { url, requests } = await api.receiver();
+    const outcome = await post(url, "x".repeat(11 * 1024 * 1024)).then(
+      ({ status }) => status,
+      () => "cut off",
+    );
+    expect([413, "cut off"]).toContain(outcome);
+    expect(await requests()).toEqual([]);
+  });
+});
+
+describe("interfaces 4 the outbox", () => {
+  it("G15 holds the e-mails of the sandbox, newest first, until a reset", async () => {
+    const { world } = api.understudy.sandboxes.get("default")!;
+    world.transact((tx) => sendEmail(tx, { to: "ops@acme.test", subject: "One", body: "first" }));
+    await api.advance(60_000);
+    world.transact((tx) => sendEmail(tx, { to: "ops@acme.test", subject: "Two", body: "second" }));
+    const { body } = await api.control("GET", "/outbox");
+    expect(body.total).toBe(2);
+    expect(body.items[0]).toEqual({
+      to: "ops@acme.test",
+      subject: "Two",
+      body: "second",
+      at: "2026-03-15T12:01:00.000Z",
+    });
+    expect(body.items[1].subject).toBe("One");
+    await api.control("POST", "/reset", {});
+    expect((await api.control("GET", "/outbox")).body).toEqual({ items: [], total: 0 });
+  });
+
+  it("G15 keeps the newest thousand", async () => {
+    const { world } = api.understudy.sandboxes.get("default")!;
+    world.transact((tx) => {
+      for (let i = 0; i < 1200; i++) sendEmail(tx, { to: "a@b.test", subject: String(i), body: "" });
+    });
+    expect((await api.control("GET", "/outbox")).body.total).toBe(1000);
+  });
+});

@@ -1,0 +1,200 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of opened.splice(0).reverse()) await part.close();
+});
+
+async function start(options: Parameters<typeof startWebhooks>[0] = {}): Promise<WebhookBench> {
+  const api = await startWebhooks(options);
+  opened.push(api);
+  return api;
+}
+
+/** Answers when told to, and counts. */
+async function startGate() {
+  const waiting: ((status: number) => void)[] = [];
+  const bodies: string[] = [];
+  const receiver = await startReceiver((_request, body, respond) => {
+    bodies.push(body.toString());
+    waiting.push(respond);
+  });
+  opened.push(receiver);
+  return {
+    url: receiver.url,
+    bodies,
+    waiting,
+    async arrived(count: number) {
+      while (bodies.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+  };
+}
+
+describe("interfaces 4 snapshots with deliveries in flight", () => {
+  it("interfaces 4 restoring brings a pending retry back, to be made at its instant again", async () => {
+    const api = await start();
+    const receiver = await api.receiver([500, 200]);
+    const { webhook_id } = await api.webhook(receiver.url);
+    await api.trigger();
+    await api.control("POST", "/snapshots", { name: "failed" });
+    await api.advanceBy("1m");
+    expect((await api.deliveries(webhook_id))[0]!.status).toBe("success");
+    await api.control("POST", "/snapshots/failed/restore");
+    expect((await api.deliveries(webhook_id))[0]).toMatchObject({
+      status: "failed",
+      attempts: 1,
+      next_retry: "2026-03-15T12:01:00.000Z",
+    });
+    const ran = await api.advanceBy("1m");
+    expect(ran.filter(({ kind }) => kind === "webhook.retry")).toHaveLength(1);
+    expect((await receiver.requests()).map(({ headers }) => headers["x-service-delivery"])).toHaveLength(3);
+  });
+
+  it("interfaces 4 an attempt that a restore overtakes leaves no trace, and one in the snapshot is made again", async () => {
+    const api = await start();
+    const gate = await startGate();
+    const { webhook_id } = await api.webhook(gate.url);
+    await api.control("POST", "/snapshots", { name: "before" });
+    void api.trigger();
+    await gate.arrived(1);
+    await api.control("POST", "/snapshots", { name: "during" });
+
+    await api.control("POST", "/snapshots/before/restore");
+    gate.waiting[0]!(200);
+    await api.understudy.sandboxes.get("default")!.world.settled();
+    expect(await api.deliveries(webhook_id)).toEqual([]);
+
+    await api.control("POST", "/snapshots/during/restore");
+    await gate.arrived(2);
+    gate.waiting[1]!(500);
+    await api.understudy.sandboxes.get("default")!.world.settled();
+    expect(gate.bodies[1]).toBe(gate.bodies[0]);
+    expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "failed", attempts: 1 });
+  });
+
+  it("interfaces 4 a fork carries pending retries on its own, and deleting it cancels them", async () => {
+    const api = await start();
+    const gate = await startGate();
+    await api.webhook(gate.url);
+    const trigger = api.trigger();
+    await gate.arrived(1);
+    gate.waiting[0]!(500);
+    await trigger;
+    await api.control("POST", "/fork", { name: "copy" });
+    const copy = (method: string, path: string, body?: unknown) =>
+      api.call(undefined, method, `/_control/sandboxes/copy${path}`, body);
+    const advance = copy("POST", "/clock/advance", { by: "1m" });
+    await gate.arrived(2);
+    gate.waiting[1]!(500);
+    expect((await advance).body.ran.some(({ kind }: { kind: string }) => kind === "webhook.retry")).toBe(
+      true,
+    );
+    expect(await api.pending()).toContainEqual(
+      expect.objectContaining({ due_at: "2026-03-15T12:01:00.000Z" }),
+    );
+
+    const second = copy("POST", "/clock/advance", { by: "5m" });
+    await gate.arrived(3);
+    const { world } = api.understudy.sandboxes.get("copy")!;
+    expect((await copy("DELETE", "")).status).toBe(204);
+    await second.catch(() => {});
+    await world.settled();
+    expect(gate.bodies).toHaveLength(3);
+  });
+
+  it("interfaces 4 a reset while an attempt is under way ends it and the world begins anew", async () => {
+    const api = await start();
+    const gate = await startGate();
+    await api.webhook(gate.url);
+    const trigger = api.trigger();
+    await gate.arrived(1);
+    await api.control("POST", "/reset", {});
+    expect(await trigger).toEqual([]);
+    await api.advanceBy("1d");
+    expect(gate.bodies).toHaveLength(1);
+  });
+});
+
+describe("G24 long walks", () => {
+  it("G24 four hundred days in one step equal four hundred steps of a day", async () => {
+    const trace = async (steps: number) => {
+      const api = await start({ seed: 3 });
+      const receiver = await api.receiver([500, 503, 301, 500, 500, 500, 500, 200, 500]);
+      const { webhook_id } = await api.webhook(receiver.url);
+      for (let i = 0; i < 3; i++) {
+        await api.trigger({ event: "user.created" });
+        await api.advanceBy("50s");
+      }
+      const ran: object[] = [];
+      for (let i = 0; i < steps; i++) ran.push(...(await api.advanceBy(`${400 / steps}d`)));
+      const requests = (await receiver.requests()).map(({ at, body }) => ({ at, body }));
+      return { ran, requests, deliveries: await api.deliveries(webhook_id) };
+    };
+    const walked = await trace(400);
+    expect(await trace(1)).toEqual(walked);
+    expect(walked.requests.length).toBeGreaterThan(10);
+  }, 60_000);
+});
+
+describe("interfaces 2 --persist", () => {
+  it("interfaces 2 after a restart pending attempts are sent and retries keep their instants", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "understudy-webhooks-"));
+    // Closed last, when nobody writes there any more.
+    opened.push({ close: async () => rmSync(folder, { recursive: true, force: true }) });
+    const gate = await startGate();
+    const first = await startWebhooks({ persist: { folder, durable: true } });
+    const { webhook_id } = await first.webhook(gate.url, ["user.created", "user.updated"]);
+    const failed = first.trigger();
+    await gate.arrived(1);
+    gate.waiting[0]!(500);
+    await failed;
+    void first.trigger({ event: "user.updated", for: "usr_dan" }).catch(() => {});
+    await gate.arrived(2);
+    await first.close();
+
+    const second = await start({ persist: { folder, durable: true } });
+    await gate.arrived(3);
+    gate.waiting[2]!(200);
+    await second.understudy.sandboxes.get("default")!.world.settled();
+    expect(gate.bodies[2]).toBe(gate.bodies[1]);
+    const deliveries = await second.deliveries(webhook_id);
+    expect(deliveries.map(({ event, status }) => [event, status]).sort()).toEqual([
+      ["user.created", "failed"],
+      ["user.updated", "success"],
+    ]);
+    expect(await second.pending()).toContainEqual(
+      expect.objectContaining({ kind: "webhook.retry", due_at: "2026-03-15T12:01:00.000Z" }),
+    );
+  });
+});
+
+describe("G24 real and scaled clocks", () => {
+  it("G24 on a running clock the delay counts from the end of the attempt before", async () => {
+    const api = await start({
+      clock: { mode: "scaled", rate: 1000, now: Date.parse("2026-03-15T12:00:00.000Z") },
+      settings: { retry_schedule: ["10s"] },
+    });
+    const stamps: number[] = [];
+    const receiver = await startReceiver((_request, _body, respond) => {
+      stamps.push(performance.now());
+      setTimeout(() => respond(500), 40);
+    });
+    opened.push(receiver);
+    const { webhook_id } = await api.webhook(receiver.url);
+    await api.trigger();
+    while ((await api.deliveries(webhook_id))[0]!.attempts < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const { body } = await api.control("GET", "/state/deliveries");
+    const delivery = body.items.find((one: { webhook_id: string }) => one.webhook_id === webhook_id);
+    const [begun, again] = delivery.attempt_log.map(({ at }: { at: string }) => Date.parse(at));
+    // 40 ms of the wall clock are at least 35 s of the sandbox's, and the ten seconds come on top.
+    expect(again - begun).toBeGreaterThanOrEqual(35_000 + 10_000);
+    expect(delivery).toMatchObject({ attempts: 2, next_retry: null });
+    expect(stamps).toHaveLength(2);
+  });
+});
