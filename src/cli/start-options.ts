@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
+import { parseInstant } from "../contract/instant.ts";
 import type { Settings } from "../contract/settings.ts";
-import { parseInstant } from "../documents/instant.ts";
 import type { ClockSetting } from "../sandbox/registry.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { parseInstant } from "../documents/instant.ts";
+import { parseInstant } from "../contract/instant.ts";
 import type { ClockSetting } from "../sandbox/registry.ts";
 import type { World } from "../state/world.ts";
 import { unprocessable } from "./problem.ts";

@@ -1,5 +1,5 @@
+import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, successesOf } from "../contract/operation.ts";
-import { parseDuration } from "../documents/duration.ts";
 import { nearest } from "../documents/nearest.ts";
 import { type FaultFacts, WIRE_FAULTS } from "../sandbox/fault-gate.ts";
 import { codeOfStatus, codesOf, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";

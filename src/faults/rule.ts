@@ -1,6 +1,6 @@
+import { parseDuration } from "../contract/duration.ts";
 import { EVENT_NAMES, TEST_EVENT } from "../contract/event-names.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { parseDuration } from "../documents/duration.ts";
 import { glob } from "../documents/glob.ts";
 import { headersOf } from "./answer-headers.ts";
 import { codesOf, isCatalogueCode, parseCode } from "./codes.ts";

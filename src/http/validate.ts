@@ -2,8 +2,8 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.
 import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
 import { invalidInput } from "../contract/errors.ts";
+import { parseDateOrInstant } from "../contract/instant.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { parseDateOrInstant } from "../documents/instant.ts";
 
 /**
  * One ajv for all declared schemas. Validators are compiled once, on first use, so that the start of

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import Type from "typebox";
-import { parseDuration } from "../documents/duration.ts";
+import { parseDuration } from "../contract/duration.ts";
 
 /** How a receiver answers one request; delays run on the wall clock (interfaces 4). */
 export type ReceiverAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";

@@ -1,8 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
+import { parseDateOrInstant } from "../contract/instant.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { parseDateOrInstant } from "../documents/instant.ts";
 import { assumedPlace } from "./provenance.ts";
 import type { Verdict } from "./verdict.ts";
 

@@ -1,4 +1,4 @@
-import { parseDuration } from "../documents/duration.ts";
+import { parseDuration } from "../contract/duration.ts";
 import type { Outbound } from "../outbound/outbound.ts";
 import { SENDING_PER_SANDBOX, type SendBudget } from "../outbound/send-budget.ts";
 import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";

@@ -12,8 +12,8 @@ import {
   gradeReceiver,
   ReceiverTestUsageError,
 } from "../../src/grader/grade-receiver.ts";
+import { receiverHtml, receiverJunit } from "../../src/grader/receiver-report.ts";
 import type { Outcome, ReceiverReport } from "../../src/grader/report.ts";
-import { receiverHtml, receiverJunit } from "../../src/reports/receiver-report.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
 

@@ -61,7 +61,7 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       await Promise.all([
         import("../../grader/grade-receiver.ts"),
         import("../../grader/format-text.ts"),
-        import("../../reports/receiver-report.ts"),
+        import("../../grader/receiver-report.ts"),
       ]);
     const stderr = process.stderr;
     const live = !options.json && isInteractive(stderr);

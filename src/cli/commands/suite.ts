@@ -111,8 +111,8 @@ async function runIn(server: SuiteServer, { options, command, scenarios, reports
     });
     progress.close();
     const [{ suiteJunit }, { suiteHtml }] = await Promise.all([
-      import("../../reports/suite-junit.ts"),
-      import("../../reports/suite-html.ts"),
+      import("../../suite/suite-junit.ts"),
+      import("../../suite/suite-html.ts"),
     ]);
     writeReports(reports, { junit: () => suiteJunit(result), html: () => suiteHtml(result) });
     print(options.json, result, suiteText(result));

@@ -131,7 +131,7 @@ async function show(
   reports: Partial<Record<ReportKind, string>>,
 ): Promise<void> {
   const [{ verifyJunit, verifyHtml }, { verifyText }] = await Promise.all([
-    import("../../reports/verify-report.ts"),
+    import("../../verify/verify-report.ts"),
     import("../verify-text.ts"),
   ]);
   writeReports(reports, { junit: () => verifyJunit(result), html: () => verifyHtml(result) });

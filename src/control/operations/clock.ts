@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { parseDuration } from "../../documents/duration.ts";
+import { parseDuration } from "../../contract/duration.ts";
 import type { AdvanceTarget, RanTimer, World } from "../../state/world.ts";
 import { ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
 import { type AnyControlOperation, controlOperation, S } from "../operation.ts";

@@ -1,6 +1,6 @@
 import Type from "typebox";
+import { parseDateOrInstant } from "../../contract/instant.ts";
 import { noContent, RawBody, Reply, StreamBody } from "../../contract/operation.ts";
-import { parseDateOrInstant } from "../../documents/instant.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { harOf } from "../journal/har.ts";
 import { conditionsOf } from "../journal/match-entry.ts";

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from "typebox";
+import { parseInstant } from "../../contract/instant.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
-import { parseInstant } from "../../documents/instant.ts";
 import type { AnyCollection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { checkInput } from "../check-input.ts";

@@ -1,4 +1,4 @@
-import { parseDuration } from "../../documents/duration.ts";
+import { parseDuration } from "../../contract/duration.ts";
 import type { Random } from "../../state/random.ts";
 import { DurationText, delayProblem, LONGEST_DELAY_MS } from "../delay-range.ts";
 import type { DelayPlan, Effect } from "./effect.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseDuration } from "../../documents/duration.ts";
+import { parseDuration } from "../../contract/duration.ts";
 import { drained, finish } from "../connection.ts";
 import { DurationText, delayProblem } from "../delay-range.ts";
 import type { WireEffect } from "./effect.ts";

@@ -1,5 +1,5 @@
 import { invalidInput } from "../../contract/errors.ts";
-import { parseDateOrInstant } from "../../documents/instant.ts";
+import { parseDateOrInstant } from "../../contract/instant.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { View } from "../../state/view.ts";
 import { type AuditLog, auditLogs } from "./schema.ts";

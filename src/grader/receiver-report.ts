@@ -1,5 +1,5 @@
-import type { CheckReport, ReceiverReport } from "../grader/report.ts";
-import { type JunitCase, junit } from "./junit.ts";
+import { type JunitCase, junit } from "../reports/junit.ts";
+import type { CheckReport, ReceiverReport } from "./report.ts";
 
 export { receiverHtml } from "./receiver-html.ts";
 

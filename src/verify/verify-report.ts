@@ -1,6 +1,6 @@
-import type { CheckReport, Family, Outcome, VerifyReport } from "../verify/report.ts";
-import { escapeHtml, htmlPage } from "./html-page.ts";
-import { type JunitCase, junit } from "./junit.ts";
+import { escapeHtml, htmlPage } from "../reports/html-page.ts";
+import { type JunitCase, junit } from "../reports/junit.ts";
+import type { CheckReport, Family, Outcome, VerifyReport } from "./report.ts";
 
 const FAMILIES: Readonly<Record<Family, string>> = {
   credentials: "Credentials",

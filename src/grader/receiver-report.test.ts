@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formatText } from "../grader/format-text.ts";
-import type { CheckReport, ReceiverReport } from "../grader/report.ts";
+import { formatText } from "./format-text.ts";
 import { receiverHtml, receiverJunit } from "./receiver-report.ts";
+import type { CheckReport, ReceiverReport } from "./report.ts";
 
 const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;
 

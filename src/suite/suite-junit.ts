@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
-import { journalLine } from "../suite/journal-line.ts";
-import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
-import { type JunitCase, junit } from "./junit.ts";
+import { type JunitCase, junit } from "../reports/junit.ts";
+import { journalLine } from "./journal-line.ts";
+import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
 
 /** interfaces 2: one test case per scenario; a failed one brings its output and its journal. */
 export function suiteJunit({ scenarios, command }: SuiteResult): string {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { JournalEntry } from "../client/types.ts";
-import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
-import { escapeHtml, htmlPage, instantHtml } from "./html-page.ts";
+import { escapeHtml, htmlPage, instantHtml } from "../reports/html-page.ts";
+import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
 
 const STYLE = `
 .all-passed { color: var(--ok); } .some-failed { color: var(--bad); }

@@ -1,5 +1,5 @@
-import type { CheckReport, Outcome, ReceiverReport, Severity } from "../grader/report.ts";
-import { escapeHtml, htmlPage, instantHtml, proseHtml } from "./html-page.ts";
+import { escapeHtml, htmlPage, instantHtml, proseHtml } from "../reports/html-page.ts";
+import type { CheckReport, Outcome, ReceiverReport, Severity } from "./report.ts";
 
 const OUTCOMES: Record<Outcome, string> = {
   passed: "passed",
