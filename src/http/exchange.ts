@@ -2,10 +2,27 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnyOperation, Identity } from "../contract/operation.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { drawHex, hash32 } from "../state/random.ts";
 import type { KeptBody } from "./keep-body.ts";
 
-/** One request on its way through the pipeline; each step fills in what it found out. */
-export interface Exchange {
+/** What the server knows of a request before anything is decided. */
+export interface Arrival {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Without sandbox prefix and query. */
+  path: string;
+  query: string;
+  /** Whether the sandbox stood in the path. */
+  prefixed: boolean;
+}
+
+const NONE: readonly string[] = [];
+
+/**
+ * One request on its way through the pipeline; each step fills in what it found out. A class, so that every
+ * exchange has one shape from the first field to the last.
+ */
+export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly sandbox: Sandbox;
@@ -20,30 +37,50 @@ export interface Exchange {
   readonly at: number;
   /** performance.now() at that moment. */
   readonly started: number;
-  operation: AnyOperation | undefined;
-  params: Record<string, string>;
-  identity: Identity | undefined;
-  rate: RateState | undefined;
-  organization: string | undefined;
+  operation: AnyOperation | undefined = undefined;
+  params: Record<string, string> = NO_PARAMS;
+  identity: Identity | undefined = undefined;
+  rate: RateState | undefined = undefined;
+  organization: string | undefined = undefined;
   /** The step that would be named if the request were refused now. */
-  stage: "route" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule";
-  decision: string;
+  stage: "route" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule" = "route";
+  decision = "";
   /** The fault that did no more than delay it; what decides an answer is named before it. */
-  delayed_by: string | undefined;
-  code: string | null;
-  reasons: readonly string[];
-  warnings: string[];
+  delayed_by: string | undefined = undefined;
+  code: string | null = null;
+  reasons: readonly string[] = NONE;
+  warnings: readonly string[] = NONE;
   /** What arrived, for the journal and for fault rules that match on bodies. */
-  body: Buffer | undefined;
+  body: Buffer | undefined = undefined;
   /** The body on its way in: whoever asks for it, it is read once. */
-  receiving: Promise<Buffer> | undefined;
+  receiving: Promise<Buffer> | undefined = undefined;
   /** A body that is not read into memory: forms and uploads. */
-  kept?: KeptBody;
+  kept: KeptBody | undefined = undefined;
   /** Milliseconds since 1970 on the sandbox's clock at which the state change was made. */
-  committed_at?: number;
+  committed_at: number | undefined = undefined;
   /** Removes the temporary files of a multipart body. */
-  cleanUp: (() => void) | undefined;
+  cleanUp: (() => void) | undefined = undefined;
+
+  constructor(sandbox: Sandbox, { request, response, path, query, prefixed }: Arrival) {
+    const { world } = sandbox;
+    this.request = request;
+    this.response = response;
+    this.sandbox = sandbox;
+    this.method = request.method!;
+    this.path = path === "" ? "/" : path;
+    this.query = query;
+    this.prefixed = prefixed;
+    this.id = `req_${drawHex(hash32("request", world.seed), world.requests++)}`;
+    this.at = world.epochNow();
+    this.started = performance.now();
+  }
+
+  warn(warning: string): void {
+    this.warnings = [...this.warnings, warning];
+  }
 }
+
+const NO_PARAMS: Record<string, string> = {};
 
 /** What remains to be sent. */
 export interface Answer {

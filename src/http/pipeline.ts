@@ -104,7 +104,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
   const call = validated instanceof Promise ? await validated : validated;
   if (operation.identify) {
     exchange.stage = "auth";
-    exchange.identity = operation.identify(step.withWorld(call, sandbox.world.read()));
+    exchange.identity = operation.identify(call.in(sandbox.world.read()));
     call.principal = exchange.identity.principal;
     exchange.organization = step.organizationOf(exchange);
     exchange.stage = "rate-limit";
@@ -113,7 +113,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
 
   const admit = (tx: Transaction) => {
     exchange.stage = "access";
-    const bound = step.withWorld(call, tx);
+    const bound = call.in(tx);
     const loaded = operation.access?.(bound);
     if (operation.billable) {
       exchange.stage = "spending";

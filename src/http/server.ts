@@ -1,9 +1,8 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { drawHex, hash32 } from "../state/random.ts";
 import { expressApplication } from "./application.ts";
-import type { Exchange } from "./exchange.ts";
+import { Exchange } from "./exchange.ts";
 import { handleExchange, type PipelineParts } from "./pipeline.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
 import { preflightHeaders } from "./response-headers.ts";
@@ -97,7 +96,7 @@ function admit(parts: FrontParts, { request, response, target }: Arriving): unde
   if (sandbox === undefined) return void unknownSandbox(response, name);
   if (request.method === "OPTIONS" && preflight(sandbox, request, response)) return undefined;
   sandbox.world.catchUp();
-  const exchange = makeExchange(sandbox, {
+  const exchange = new Exchange(sandbox, {
     request,
     response,
     path: prefixed ? prefixed[2]! : path,
@@ -106,46 +105,6 @@ function admit(parts: FrontParts, { request, response, target }: Arriving): unde
   });
   return handleExchange(parts.pipeline, exchange);
 }
-
-interface Arrival {
-  request: IncomingMessage;
-  response: ServerResponse;
-  path: string;
-  query: string;
-  prefixed: boolean;
-}
-
-function makeExchange(sandbox: Sandbox, { request, response, path, query, prefixed }: Arrival): Exchange {
-  const { world } = sandbox;
-  return {
-    request,
-    response,
-    sandbox,
-    method: request.method!,
-    path: path === "" ? "/" : path,
-    query,
-    prefixed,
-    id: `req_${drawHex(hash32("request", world.seed), world.requests++)}`,
-    at: world.epochNow(),
-    started: performance.now(),
-    operation: undefined,
-    params: {},
-    identity: undefined,
-    rate: undefined,
-    organization: undefined,
-    stage: "route",
-    decision: "",
-    delayed_by: undefined,
-    code: null,
-    reasons: NONE,
-    warnings: [],
-    body: undefined,
-    receiving: undefined,
-    cleanUp: undefined,
-  };
-}
-
-const NONE: readonly string[] = [];
 
 /** An absolute-form target (`GET http://host/path`) means its path. */
 function originForm(target: string): string {

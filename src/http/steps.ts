@@ -6,11 +6,10 @@ import {
   type Identity,
   TokenReply,
 } from "../contract/operation.ts";
-import type { Transaction } from "../state/transaction.ts";
-import { baseUrl } from "./base-url.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
 import { parseJson, readBody } from "./read-body.ts";
+import { ReceivedCall } from "./received-call.ts";
 import { secondsUntil } from "./response-headers.ts";
 import type { Router } from "./router.ts";
 import { unknownFields, validateBody, validateParams, validateQuery } from "./validate.ts";
@@ -107,7 +106,7 @@ const NOTHING_RECEIVED: Received = { body: undefined, files: {} };
 export function validateCall(
   exchange: Exchange,
   formSpace: (sandbox: Exchange["sandbox"]) => FormSpace,
-): Omit<Call, "world"> | Promise<Omit<Call, "world">> {
+): ReceivedCall | Promise<ReceivedCall> {
   const spec = exchange.operation!.body;
   if (spec !== undefined && spec.kind !== "stream") {
     return readReceived(exchange, formSpace).then((received) => validated(exchange, received));
@@ -132,10 +131,9 @@ async function readReceived(
   return { body: form.fields, files: form.files };
 }
 
-function validated(exchange: Exchange, { body: received, files }: Received): Omit<Call, "world"> {
-  const { sandbox, request } = exchange;
+function validated(exchange: Exchange, { body: received, files }: Received): ReceivedCall {
   const operation = exchange.operation!;
-  const { settings } = sandbox;
+  const { settings } = exchange.sandbox;
   const spec = operation.body;
   let body = received;
   validateParams(operation, exchange.params);
@@ -147,23 +145,7 @@ function validated(exchange: Exchange, { body: received, files }: Received): Omi
       if (file.required && files[name] === undefined) throw invalidInput(name, null, "is required");
     }
   }
-  return {
-    params: exchange.params,
-    query,
-    body,
-    files,
-    headers: request.headers as Call["headers"],
-    principal: exchange.identity?.principal as Call["principal"],
-    settings,
-    request: {
-      id: exchange.id,
-      sandbox: sandbox.name,
-      // Few operations hand out URLs.
-      get base_url() {
-        return baseUrl(exchange);
-      },
-    },
-  };
+  return new ReceivedCall(exchange, { query, body, files });
 }
 
 function checkedBody(
@@ -177,13 +159,6 @@ function checkedBody(
   if (unknown.length > 0 && settings.unknown_fields === "reject") {
     throw invalidInput(unknown[0]!.field, unknown[0]!.value, "is not known");
   }
-  for (const { field } of unknown) exchange.warnings.push(`unknown body field ${field} was ignored`);
+  for (const { field } of unknown) exchange.warn(`unknown body field ${field} was ignored`);
   return checked;
-}
-
-/** A call bound to a transaction; the same object each time, since a request makes one call. */
-export function withWorld(call: Omit<Call, "world">, world: Transaction): Call {
-  const bound = call as Call;
-  bound.world = world;
-  return bound;
 }
