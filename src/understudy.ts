@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
-import type { OutboundClient, Services } from "./contract/operation.ts";
+import type { OutboundClient, Services } from "./contract/services.ts";
 import type { Settings } from "./contract/settings.ts";
 import { createGuard } from "./control/guard.ts";
 import { createControl } from "./control/handle-control.ts";

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { Transaction } from "../state/transaction.ts";
 import type { Envelope } from "./envelopes.ts";
 import type { ErrorCode } from "./errors.ts";
+import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -33,16 +34,20 @@ export interface ReceivedFile {
   size: number;
 }
 
-/**
- * What a handler sees of a request: values, never the request itself. `world` is a transaction, `now`
- * and randomness come from it.
- */
-export interface Call<P = unknown, Q = unknown, B = unknown> {
+/** What a request brought, as its declaration types it. */
+export interface Input<P = unknown, Q = unknown, B = unknown> {
   params: P;
   query: Q;
   body: B;
   /** Header names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * What a handler of the emulated API sees of a request: values, never the request itself. `world` is a
+ * transaction, `now` and randomness come from it.
+ */
+export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q, B> {
   files: Readonly<Record<string, ReceivedFile>>;
   /** Absent only where the operation declares `credentials: false`. */
   principal: Principal;
@@ -60,14 +65,14 @@ export interface RequestFacts {
 }
 
 /** An answer that is not just `200 + JSON`. A bare value returned by a handler is the success status. */
-export class Reply {
+export class Reply<T = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  readonly body: T;
 
-  constructor(status: number, body?: unknown, headers: Record<string, string> = {}) {
+  constructor(status: number, body?: T, headers: Record<string, string> = {}) {
     this.status = status;
-    this.body = body;
+    this.body = body as T;
     this.headers = headers;
   }
 }
@@ -112,76 +117,14 @@ export class StreamBody {
 
 export const noContent = (): Reply => new Reply(204);
 
-/** What lives outside the root and may be waited for: bytes on disk, outbound calls, changes to come. */
-export interface Services {
-  /** Resolves at the next commit or clock change of this sandbox, or at once if the sandbox is gone. */
-  changed(signal: AbortSignal): Promise<void>;
-  /** A fresh look at the world, for streams that outlive their request's transaction. */
-  read(): Transaction;
-  /** A transaction of its own, for work that ends after the request's has committed. */
-  transact<T>(change: (tx: Transaction) => T): T;
-  /** Waits for an attempt that the transaction queued to end; false when it was called off. */
-  attemptDelivery(attempt_id: string): Promise<boolean>;
-  /** Bytes of uploads, kept on disk per sandbox. */
-  bytes: ByteStore;
-  /** The one outbound client. */
-  outbound: OutboundClient;
-  /** Of the sandbox, as they are now. */
-  readonly settings: Settings;
-  /** The sandbox is gone or reset: streams end. */
-  readonly isClosed: boolean;
-}
-
-/** How a write into a blob ended. `gone`: the blob was removed or replaced meanwhile. */
-export type WriteOutcome = "written" | "gap" | "excess" | "gone";
-
-/** Bytes of uploads that are not files yet, on disk. A blob exists from its first byte on. */
-export interface ByteStore {
-  /** Bytes held. */
-  size(blob: string): number;
-  /** Checksum of the bytes held, in the notation of Google Cloud Storage. */
-  crc32c(blob: string): string;
-  /** @throws ApiError PAYLOAD_TOO_LARGE when so many more bytes would not fit */
-  requireRoom(bytes: number): void;
-  /**
-   * Writes a stream of bytes that belong at `start`, up to `end` at most. Bytes held already are passed
-   * over; a start beyond them is a gap and writes nothing; a stream longer than `end` is an excess and
-   * leaves the blob as it was. Writers of one blob take turns. What arrived before the stream broke off
-   * is kept.
-   * @throws ApiError PAYLOAD_TOO_LARGE when the sandbox's share of the disk is full
-   */
-  write(
-    blob: string,
-    chunks: AsyncIterable<Buffer>,
-    place: { start: number; end: number },
-  ): Promise<WriteOutcome>;
-  /** At most the first `most` bytes, in memory. */
-  read(blob: string, most: number): Promise<Buffer>;
-  remove(blob: string): void;
-}
-
-/** Where the files of multipart forms are received, counted against the sandbox's share of the disk. */
-export interface FormSpace {
-  /** Exists when it is read. */
-  readonly folder: string;
-  /** @throws ApiError PAYLOAD_TOO_LARGE */
-  take(bytes: number): void;
-  give(bytes: number): void;
-}
-
-export interface OutboundClient {
-  send(request: {
-    url: string;
-    method: string;
-    headers: Record<string, string>;
-    body: Buffer;
-    timeoutMs: number;
-    signal?: AbortSignal;
-  }): Promise<{ response_code: number; error?: { kind: string; message: string } }>;
-}
-
 export type BodySpec<B extends TSchema = TSchema> =
-  | { kind: "json"; schema: B; optional?: boolean }
+  | {
+      kind: "json";
+      schema: B;
+      optional?: boolean;
+      /** Largest size in bytes, where the API has another bound than usual. */
+      limit?: number;
+    }
   | { kind: "multipart"; fields: B; files: Readonly<Record<string, FileSpec>> }
   | { kind: "stream" };
 
@@ -193,10 +136,12 @@ export interface FileSpec {
   limit: (settings: Settings) => number;
 }
 
-export interface Success {
+export interface Success<S extends TSchema = TSchema> {
   status: number;
   /** JSON of this schema; absent where there is no body or it is not JSON. */
-  schema?: TSchema;
+  schema?: S;
+  /** Of a stream of server-sent events: JSON of this schema in each. */
+  events?: TSchema;
   /** Content types of a body that is not JSON. */
   content_types?: readonly string[];
   /** Headers worth documenting. */
@@ -204,19 +149,21 @@ export interface Success {
   description?: string;
 }
 
-export interface Operation<
+/**
+ * What is declared of an endpoint, whichever API it belongs to; routes, validation, documents and tests read
+ * it. `E` are the words that the API refuses with.
+ */
+export interface Declaration<
   P extends TObject = TObject,
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
-  L = unknown,
-  W = unknown,
+  S extends TSchema = TSchema,
+  E extends string = string,
 > {
   /** interfaces 9; also the OpenAPI operationId and the start of its tests' titles. */
   id: string;
   /** The section, or the gap where the specification shows no endpoint. */
   section: string;
-  /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
-  assumptions?: readonly string[];
   method: Method;
   /** With `{parameters}` in braces, from the version prefix on. */
   path: string;
@@ -227,6 +174,25 @@ export interface Operation<
   body?: BodySpec<B>;
   /** Request headers that the operation reads, in lower case, with what they do. */
   headers?: Readonly<Record<string, string>>;
+  /** Refusals of its own; others follow from the rest of its declaration. */
+  errors: readonly E[];
+  success: Success<S> | readonly Success<S>[];
+  /** Whether it leaves everything as it was. Default: GET does. */
+  reads?: boolean;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
+export type AnyDeclaration = Declaration<any, any, any, any, any>;
+
+export interface Operation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TSchema = TSchema,
+  L = unknown,
+  W = unknown,
+> extends Declaration<P, Q, B, TSchema, ErrorCode> {
+  /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
+  assumptions?: readonly string[];
   /** Default A. */
   envelope?: Envelope;
   /** Envelope B's own spelling of catalogue codes. */
@@ -237,9 +203,6 @@ export interface Operation<
   identify?: (call: Call<Static<P>, Static<Q>, Static<B>>) => Identity;
   /** Whether spending limits are checked before it (G04: 4.19 alone). */
   billable?: boolean;
-  /** Codes of its own; those of credentials, rate, validation and transport follow from the rest. */
-  errors: readonly ErrorCode[];
-  success: Success | readonly Success[];
   /**
    * Existence and access, in the order of G03; refusals here are decided by `access`. What it returns is
    * the handler's second argument. Must not write.
@@ -268,7 +231,7 @@ export interface Operation<
 // biome-ignore lint/suspicious/noExplicitAny: the registry holds operations of every shape
 export type AnyOperation = Operation<any, any, any, any, any>;
 
-/** Declares one endpoint; routes, validation, OpenAPI, coverage, ledger and contract tests read it. */
+/** Declares one endpoint of the emulated API. */
 export function operation<
   P extends TObject = TObject,
   Q extends TObject = TObject,
@@ -279,7 +242,38 @@ export function operation<
   return declaration;
 }
 
-export function successesOf(operation: AnyOperation): readonly Success[] {
+/** What a handler may return where success has this schema. */
+export type Answered<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | StreamBody;
+
+/** An endpoint of another API, whose handlers see `C` besides the input and answer when all is done. */
+export interface OperationOf<
+  C extends object,
+  E extends string,
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TSchema = TSchema,
+  S extends TSchema = TSchema,
+> extends Declaration<P, Q, B, S, E> {
+  handle: (call: Input<Static<P>, Static<Q>, Static<B>> & C) => Answered<S> | Promise<Answered<S>>;
+}
+
+/** `operation()` for another API. */
+export function operationOf<C extends object, E extends string>() {
+  return <
+    P extends TObject = TObject,
+    Q extends TObject = TObject,
+    B extends TSchema = TSchema,
+    S extends TSchema = TSchema,
+  >(
+    declaration: OperationOf<C, E, P, Q, B, S>,
+  ) => declaration;
+}
+
+export function readsOnly({ method, reads = method === "GET" }: AnyDeclaration): boolean {
+  return reads;
+}
+
+export function successesOf(operation: AnyDeclaration): readonly Success[] {
   return Array.isArray(operation.success) ? operation.success : [operation.success as Success];
 }
 

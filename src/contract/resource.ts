@@ -4,7 +4,8 @@ import type { Random } from "../state/random.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world.ts";
-import type { AnyOperation, Services } from "./operation.ts";
+import type { AnyOperation } from "./operation.ts";
+import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
 /** Everything the server knows of one resource; registered in resources/index.ts and nowhere else. */

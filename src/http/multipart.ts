@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type busboyType from "busboy";
 import type { TObject } from "typebox";
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import type { BodySpec, FileSpec, FormSpace, ReceivedFile } from "../contract/operation.ts";
+import type { BodySpec, FileSpec, ReceivedFile } from "../contract/operation.ts";
+import type { FormSpace } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
 import { BODY_IDLE_MS, ClientGone } from "./read-body.ts";
 

@@ -1,5 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
-import type { Call, FormSpace, Identity, Services } from "../contract/operation.ts";
+import type { Call, Identity } from "../contract/operation.ts";
+import type { FormSpace, Services } from "../contract/services.ts";
 import type { Log } from "../log.ts";
 import type { StrikeEffect } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";

@@ -1,11 +1,6 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import {
-  type AnyOperation,
-  type Call,
-  type FormSpace,
-  type Identity,
-  TokenReply,
-} from "../contract/operation.ts";
+import { type AnyOperation, type Call, type Identity, TokenReply } from "../contract/operation.ts";
+import type { FormSpace } from "../contract/services.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
 import { parseJson, readBody } from "./read-body.ts";

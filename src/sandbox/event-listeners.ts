@@ -1,5 +1,5 @@
-import type { Services } from "../contract/operation.ts";
 import type { EventListener } from "../contract/resource.ts";
+import type { Services } from "../contract/services.ts";
 import type { WorldParts } from "../state/world.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { ApiError } from "../contract/errors.ts";
-import type { ByteStore, FormSpace, WriteOutcome } from "../contract/operation.ts";
+import type { ByteStore, FormSpace, WriteOutcome } from "../contract/services.ts";
 import { crc32c, crc32cText } from "./crc32c.ts";
 import { type Blob, dropBlob, EMPTY_BLOB, holdBlob, readBlob, Segment, type Space } from "./segment.ts";
 import type { TemporaryFolder } from "./temporary-folder.ts";

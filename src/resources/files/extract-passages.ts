@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
-import type { ByteStore, ReceivedFile } from "../../contract/operation.ts";
+import type { ReceivedFile } from "../../contract/operation.ts";
+import type { ByteStore } from "../../contract/services.ts";
 import { cutIntoPassages, LONGEST_TEXT, textOfJson } from "./passages.ts";
 import type { Upload } from "./schema.ts";
 

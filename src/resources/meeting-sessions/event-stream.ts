@@ -1,4 +1,5 @@
-import { type Services, StreamBody } from "../../contract/operation.ts";
+import { StreamBody } from "../../contract/operation.ts";
+import type { Services } from "../../contract/services.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 
 export interface StreamedEvent {

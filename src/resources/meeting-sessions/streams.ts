@@ -1,6 +1,7 @@
 import Type from "typebox";
-import { operation, Reply, type Services } from "../../contract/operation.ts";
+import { operation, Reply } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
+import type { Services } from "../../contract/services.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { requireSession } from "./access.ts";

@@ -1,5 +1,5 @@
 import type MiniSearch from "minisearch";
-import type { Services } from "../../contract/operation.ts";
+import type { Services } from "../../contract/services.ts";
 import type { Transaction } from "../../state/transaction.ts";
 
 /** A passage of an attached file, as an answer cites it. */

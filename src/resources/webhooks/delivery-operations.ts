@@ -1,7 +1,8 @@
 import Type from "typebox";
 import { type ApiError, invalidInput, resourceNotFound } from "../../contract/errors.ts";
-import { operation, type Services } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
+import type { Services } from "../../contract/services.ts";
 import { queueAttempt } from "../../webhooks/outgoing.ts";
 import { enqueueTest } from "./enqueue.ts";
 import { Enveloped, enveloped, WEBHOOK_PARAMS } from "./operations.ts";

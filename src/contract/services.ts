@@ -1,0 +1,70 @@
+import type { Transaction } from "../state/transaction.ts";
+import type { Settings } from "./settings.ts";
+
+/** What lives outside the root and may be waited for: bytes on disk, outbound calls, changes to come. */
+export interface Services {
+  /** Resolves at the next commit or clock change of this sandbox, or at once if the sandbox is gone. */
+  changed(signal: AbortSignal): Promise<void>;
+  /** A fresh look at the world, for streams that outlive their request's transaction. */
+  read(): Transaction;
+  /** A transaction of its own, for work that ends after the request's has committed. */
+  transact<T>(change: (tx: Transaction) => T): T;
+  /** Waits for an attempt that the transaction queued to end; false when it was called off. */
+  attemptDelivery(attempt_id: string): Promise<boolean>;
+  /** Bytes of uploads, kept on disk per sandbox. */
+  bytes: ByteStore;
+  /** The one outbound client. */
+  outbound: OutboundClient;
+  /** Of the sandbox, as they are now. */
+  readonly settings: Settings;
+  /** The sandbox is gone or reset: streams end. */
+  readonly isClosed: boolean;
+}
+
+/** How a write into a blob ended. `gone`: the blob was removed or replaced meanwhile. */
+export type WriteOutcome = "written" | "gap" | "excess" | "gone";
+
+/** Bytes of uploads that are not files yet, on disk. A blob exists from its first byte on. */
+export interface ByteStore {
+  /** Bytes held. */
+  size(blob: string): number;
+  /** Checksum of the bytes held, in the notation of Google Cloud Storage. */
+  crc32c(blob: string): string;
+  /** @throws ApiError PAYLOAD_TOO_LARGE when so many more bytes would not fit */
+  requireRoom(bytes: number): void;
+  /**
+   * Writes a stream of bytes that belong at `start`, up to `end` at most. Bytes held already are passed
+   * over; a start beyond them is a gap and writes nothing; a stream longer than `end` is an excess and
+   * leaves the blob as it was. Writers of one blob take turns. What arrived before the stream broke off
+   * is kept.
+   * @throws ApiError PAYLOAD_TOO_LARGE when the sandbox's share of the disk is full
+   */
+  write(
+    blob: string,
+    chunks: AsyncIterable<Buffer>,
+    place: { start: number; end: number },
+  ): Promise<WriteOutcome>;
+  /** At most the first `most` bytes, in memory. */
+  read(blob: string, most: number): Promise<Buffer>;
+  remove(blob: string): void;
+}
+
+/** Where the files of multipart forms are received, counted against the sandbox's share of the disk. */
+export interface FormSpace {
+  /** Exists when it is read. */
+  readonly folder: string;
+  /** @throws ApiError PAYLOAD_TOO_LARGE */
+  take(bytes: number): void;
+  give(bytes: number): void;
+}
+
+export interface OutboundClient {
+  send(request: {
+    url: string;
+    method: string;
+    headers: Record<string, string>;
+    body: Buffer;
+    timeoutMs: number;
+    signal?: AbortSignal;
+  }): Promise<{ response_code: number; error?: { kind: string; message: string } }>;
+}
