@@ -10,7 +10,7 @@ import { createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
 import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
-import { createFaults } from "./faults/create-faults.ts";
+import { Faults } from "./faults/faults.ts";
 import type { ScenarioLibrary } from "./faults/scenario-library.ts";
 import { createFixtureSource, type WatchableFixtureSource } from "./fixtures/fixture-source.ts";
 import { closeServer } from "./http/close-server.ts";
@@ -29,9 +29,9 @@ import { requireBudget } from "./resources/usage/require-budget.ts";
 import { spendingFigures } from "./resources/usage/spending-figures.ts";
 import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./resources/webhooks/wiring.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
-import { type ClockSetting, SandboxRegistry } from "./sandbox/registry.ts";
+import { SandboxRegistry } from "./sandbox/registry.ts";
 import { RequestTally } from "./sandbox/request-tally.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { ClockSetting, Sandbox } from "./sandbox/sandbox.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
@@ -90,7 +90,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,
-    fault: ({ faults }, facts) => faults.delivery?.(facts),
+    fault: ({ faults }, facts) => faults.delivery(facts),
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
   });
   const parts = { outbound, uploads, deliveries };
@@ -98,15 +98,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const keeper = options.persist && new Keeper({ ...options.persist, wallClock: Date.now, log });
   const durable =
     keeper && options.persist?.durable ? (sandbox: Sandbox) => keeper.flushed(sandbox) : undefined;
-  const faults = createFaults({
+  const faults = new Faults({
     scenarios: options.scenarios,
     scenariosFolder: options.scenariosFolder,
     operations,
     spending: spendingFigures,
-    onChange: ({ name }) => {
-      const changed = sandboxes.get(name);
-      if (changed !== undefined) keeper?.onChange(changed, "faults");
-    },
+    onChange: (sandbox) => keeper?.onChange(sandbox, "faults"),
   });
   const wires = createWirePerformer();
   const recordings = new Recordings();
@@ -120,18 +117,18 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
     wallClock: Date.now,
     tally,
-    faults: faults.ofSandbox,
+    faults: (sandbox) => faults.of(sandbox),
     worldParts: (sandbox) => {
       const sender = deliveries.worldParts(sandbox);
       return {
         timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.timers(sandbox) },
-        onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox(), parts)),
+        onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox, parts)),
         onReplace: sender.onReplace,
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);
-          keeper?.onCommit(sandbox(), commit.touched);
-          recordings.onCommit(sandbox(), commit);
-          for (const upload of uploadsToRelease(commit)) uploads.of(sandbox()).remove(upload);
+          keeper?.onCommit(sandbox, commit.touched);
+          recordings.onCommit(sandbox, commit);
+          for (const upload of uploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
         },
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
       };
@@ -152,6 +149,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     sandboxes,
     resources: RESOURCES,
     operations,
+    faults,
     tally,
     receivers,
     version: manifest.version,

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import type { ControlServer } from "../control/operation.ts";
 import { conflict, type Problem } from "../control/problem.ts";
 import { readDocument } from "../documents/read-document.ts";
-import { SandboxFaults } from "../faults/sandbox-faults.ts";
+import type { ScenarioLibrary } from "../faults/scenario-library.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
-import type { ManagedSandbox } from "../sandbox/registry.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawHex, hash32 } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
@@ -18,9 +18,9 @@ import { Vault } from "./vault.ts";
  * @throws Problem 409 when the journal has lost entries, or the sandbox's present does not follow from them
  */
 export function makeBundle(
-  sandbox: ManagedSandbox,
+  sandbox: Sandbox,
   recording: Recording,
-  { version }: ControlServer,
+  { version, faults }: ControlServer,
 ): Bundle {
   const { first, calls } = recording;
   const entries = completeJournal(sandbox, recording);
@@ -32,7 +32,7 @@ export function makeBundle(
   const document = first.fixture.document();
   const fixtureText = JSON.stringify(document);
   vault.learnGiven(fixtureText);
-  const { active, scenarios } = scenariosOf(sandbox, recording, entries);
+  const { active, scenarios } = scenariosOf(faults.library, recording, entries);
   return {
     format: BUNDLE_FORMAT,
     version: BUNDLE_VERSION,
@@ -55,7 +55,7 @@ export function makeBundle(
 }
 
 /** @throws Problem 409 */
-function completeJournal({ journal }: ManagedSandbox, recording: Recording): readonly JournalEntry[] {
+function completeJournal({ journal }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
   const { first, calls, restores } = recording;
   const unfit = recording.unfit ?? unexplained(calls, restores);
@@ -104,15 +104,13 @@ function longBody(request: string, bytes: number): Problem {
 }
 
 /** Where keys may stand that requests were made with. */
-function rootsOf({ world, snapshots }: ManagedSandbox, { first }: Recording): Root[] {
+function rootsOf({ world, snapshots }: Sandbox, { first }: Recording): Root[] {
   const kept = [...snapshots.values()].map((value) => value.world.root);
   return [first.fixture.root(first.seed), ...kept, world.root];
 }
 
-function scenariosOf({ faults }: ManagedSandbox, recording: Recording, entries: readonly JournalEntry[]) {
+function scenariosOf(library: ScenarioLibrary, recording: Recording, entries: readonly JournalEntry[]) {
   const active = recording.first.scenarios;
-  if (!(faults instanceof SandboxFaults)) return { active, scenarios: [] };
-  const { library } = faults;
   const names = new Set(active);
   for (const { call } of recording.calls) {
     if (call.operation !== "scenarios.activate") continue;
@@ -157,7 +155,7 @@ interface Happened {
   vault: Vault;
 }
 
-function stepsOf(sandbox: ManagedSandbox, { entries, calls, vault }: Happened): Bundle["steps"] {
+function stepsOf(sandbox: Sandbox, { entries, calls, vault }: Happened): Bundle["steps"] {
   const numbers = arrivalNumbers(sandbox, entries);
   const steps: Bundle["steps"] = [];
   const waiting = [...calls];
@@ -192,7 +190,7 @@ const HOP_BY_HOP = new Set([
 
 function requestOf(
   entry: JournalEntry,
-  { number, sandbox, vault }: { number: number | undefined; sandbox: ManagedSandbox; vault: Vault },
+  { number, sandbox, vault }: { number: number | undefined; sandbox: Sandbox; vault: Vault },
 ): RequestStep["request"] {
   const headers: [string, string][] = [];
   for (let i = 0; i + 1 < entry.request_headers.length; i += 2) {
@@ -241,7 +239,7 @@ function controlStep({ call, now, changed }: RecordedCall, vault: Vault): Contro
  * Ids follow the order of arrival, the journal that of the answers; and a request whose client left has an id
  * and no entry. The number is found by drawing the ids again.
  */
-function arrivalNumbers({ world }: ManagedSandbox, entries: readonly JournalEntry[]): Map<string, number> {
+function arrivalNumbers({ world }: Sandbox, entries: readonly JournalEntry[]): Map<string, number> {
   const wanted = new Set(entries.map(({ id }) => id));
   const numbers = new Map<string, number>();
   const state = hash32("request", world.seed);

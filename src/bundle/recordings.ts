@@ -1,7 +1,8 @@
 import type { Settings } from "../contract/settings.ts";
 import type { ChangingCall } from "../control/operation.ts";
 import { type Delivery, deliveries } from "../resources/webhooks/schema.ts";
-import type { LoadedFixture, ManagedSandbox, SandboxChange } from "../sandbox/registry.ts";
+import type { LoadedFixture } from "../sandbox/fixture-source.ts";
+import type { Sandbox, SandboxChange } from "../sandbox/sandbox.ts";
 import type { ClockMode } from "../state/clock.ts";
 import type { Commit } from "../state/world-parts.ts";
 
@@ -63,13 +64,13 @@ const NOT_REPEATED = new Set(["sandboxes.reset", "sandboxes.delete", "sandboxes.
  * control calls that changed it. References only, so that nobody pays for bundles that are never asked for.
  */
 export class Recordings {
-  private readonly recordings = new WeakMap<ManagedSandbox, Recording>();
+  private readonly recordings = new WeakMap<Sandbox, Recording>();
 
-  of(sandbox: ManagedSandbox): Recording | undefined {
+  of(sandbox: Sandbox): Recording | undefined {
     return this.recordings.get(sandbox);
   }
 
-  readonly onChange = (sandbox: ManagedSandbox, change: SandboxChange): void => {
+  readonly onChange = (sandbox: Sandbox, change: SandboxChange): void => {
     if (change === "created" || change === "reset") this.begin(sandbox);
     if (change !== "restored") return;
     const recording = this.recordings.get(sandbox);
@@ -83,7 +84,7 @@ export class Recordings {
     });
   };
 
-  readonly onCall = (sandbox: ManagedSandbox, call: ChangingCall): void => {
+  readonly onCall = (sandbox: Sandbox, call: ChangingCall): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
     if (call.operation === "snapshots.restore") recording.restores -= 1;
@@ -103,10 +104,7 @@ export class Recordings {
   };
 
   /** Notes the attempts that this commit has recorded. */
-  readonly onCommit = (
-    sandbox: ManagedSandbox,
-    { before, after }: Pick<Commit, "before" | "after">,
-  ): void => {
+  readonly onCommit = (sandbox: Sandbox, { before, after }: Pick<Commit, "before" | "after">): void => {
     const old = before.tables[deliveries.name];
     const fresh = after.tables[deliveries.name];
     if (old === fresh || old === undefined || fresh === undefined) return;
@@ -128,7 +126,7 @@ export class Recordings {
     }
   };
 
-  private begin(sandbox: ManagedSandbox): void {
+  private begin(sandbox: Sandbox): void {
     const { world, faults, journal, source, seed, resets, settings } = sandbox;
     const { mode, rate } = world.clock;
     this.recordings.set(sandbox, {
@@ -140,7 +138,7 @@ export class Recordings {
         rate: mode === "scaled" ? rate : undefined,
         begin: world.origin,
         settings,
-        scenarios: faults.scenarios ?? [],
+        scenarios: faults.scenarios,
         position: journal.lastSequence,
       },
       calls: [],

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../contract/settings.ts";
 import type { Outbound } from "../outbound/outbound.ts";
-import type { ManagedSandbox } from "../sandbox/registry.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { assemble } from "../understudy.ts";
 import type { Bundle } from "./bundle.ts";
 
 export interface ReplayWorld {
-  sandbox: ManagedSandbox;
+  sandbox: Sandbox;
   url: string;
   port: number;
   /** Called once, right before the next transaction. */
@@ -42,7 +42,7 @@ export async function replayWorld(bundle: Bundle, fixture: object, outbound: Out
       sandbox.resets = bundle.resets - 1;
       sandbox.reset();
     }
-    sandbox.faults.setScenarios?.(bundle.active, true);
+    sandbox.faults.setScenarios(bundle.active, true);
     // What came of each attempt is on record, with what faults had done to it.
     sandbox.faults.delivery = () => undefined;
     const url = await understudy.listen(0, "127.0.0.1");

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { parseInstant } from "../contract/instant.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { ClockSetting } from "../sandbox/registry.ts";
+import type { ClockSetting } from "../sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
 import { rateOf } from "./rate.ts";

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { parseInstant } from "../contract/instant.ts";
-import type { ClockSetting } from "../sandbox/registry.ts";
+import type { ClockSetting } from "../sandbox/sandbox.ts";
 import type { World } from "../state/world.ts";
 import { unprocessable } from "./problem.ts";
 

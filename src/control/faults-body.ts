@@ -1,13 +1,6 @@
 import type { ArmedRule } from "../faults/armed-rule.ts";
-import { SandboxFaults } from "../faults/sandbox-faults.ts";
+import type { SandboxFaults } from "../faults/sandbox-faults.ts";
 import type { ListedScenario } from "../faults/scenario-library.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
-
-/** The faults of a sandbox with what only the control API asks of them. */
-export function faultsOf({ faults }: Sandbox): SandboxFaults {
-  if (faults instanceof SandboxFaults) return faults;
-  throw new Error("this server was assembled without faults");
-}
 
 /** A rule as it was written, with what it has done in this sandbox (interfaces 4). */
 export function presentRule(armed: ArmedRule) {

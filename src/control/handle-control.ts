@@ -4,7 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import { RawBody, Reply, StreamBody } from "../contract/operation.ts";
 import { ClientGone, parseJson, readBody } from "../http/read-body.ts";
 import { Router } from "../http/router.ts";
-import type { ManagedSandbox } from "../sandbox/registry.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { checkInput } from "./check-input.ts";
 import type { AnyControlOperation, ControlCall, ControlServer } from "./operation.ts";
 import { Problem, unknownName } from "./problem.ts";
@@ -37,7 +37,7 @@ export function createControl(server: ControlServer, operations: readonly AnyCon
       body,
       headers: request.headers,
       // Only operations below S read it, and those have it.
-      sandbox: sandbox as ManagedSandbox,
+      sandbox: sandbox as Sandbox,
       server,
       origin: `http://${request.headers.host}`,
       // Few calls wait for anything, and a controller costs as much as a small answer.
@@ -95,7 +95,7 @@ function changes(operation: AnyControlOperation): boolean {
 }
 
 /** @throws Problem 404 */
-export function sandboxOf(server: ControlServer, name: string): ManagedSandbox {
+export function sandboxOf(server: ControlServer, name: string): Sandbox {
   const sandbox = server.sandboxes.get(name);
   if (sandbox === undefined) {
     throw unknownName(

@@ -2,8 +2,7 @@ import type { Answer } from "../http/exchange.ts";
 import { receivers } from "../receivers/receiver-record.ts";
 import { refreshTokens } from "../resources/auth/schema.ts";
 import { uploads } from "../resources/files/schema.ts";
-import type { ManagedSandbox } from "../sandbox/registry.ts";
-import type { SandboxValue } from "../sandbox/sandbox.ts";
+import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
@@ -32,11 +31,11 @@ export function requireRoomForRecords(server: ControlServer, root: Root, more = 
  */
 export function requireRoomForUploads(
   server: ControlServer,
-  sandbox: ManagedSandbox,
+  sandbox: Sandbox,
   { name, value }: { name: string; value: SandboxValue },
 ): void {
   const { blobs } = server.sandboxes;
-  if (server.limits === undefined || blobs === undefined || value.blobs === undefined) return;
+  if (server.limits === undefined || value.blobs === undefined) return;
   const present = blobs.capture(sandbox);
   const kept = [...sandbox.snapshots].filter(([other]) => other !== name).map(([, one]) => one.blobs);
   const wanted = blobs.bytesOf([present, value.blobs, ...kept]);

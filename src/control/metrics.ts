@@ -36,7 +36,7 @@ export function metricsText(server: ControlServer): string {
       name: "understudy_requests_total",
       type: "counter",
       help: "Requests to the emulated API by operation and status.",
-      samples: [...(tally?.rows() ?? [])].map(({ operation, status, count }) => ({
+      samples: [...tally.rows()].map(({ operation, status, count }) => ({
         labels: { operation, status },
         value: count,
       })),

@@ -3,18 +3,21 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { Recordings } from "../bundle/recordings.ts";
 import type { AnyOperation, Method } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
+import type { Faults } from "../faults/faults.ts";
 import type { Log } from "../log.ts";
 import type { Receivers } from "../receivers/receivers.ts";
-import type { ManagedSandbox, SandboxRegistry } from "../sandbox/registry.ts";
+import type { SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {
   sandboxes: SandboxRegistry;
   resources: readonly Resource[];
   operations: readonly AnyOperation[];
+  faults: Faults;
   /** Counts of all requests, for metrics. */
-  tally: RequestTally | undefined;
+  tally: RequestTally;
   version: string;
   /** performance.now() at the start of the server. */
   started: number;
@@ -24,9 +27,9 @@ export interface ControlServer {
   receivers: Receivers;
   log: Log;
   /** Resolves once every acknowledged change of the sandbox is on disk; absent where not asked for. */
-  durable?: ((sandbox: ManagedSandbox) => Promise<void>) | undefined;
+  durable?: ((sandbox: Sandbox) => Promise<void>) | undefined;
   /** After a control call that changed a sandbox, for the bundle of interfaces 4. Must not throw. */
-  onChangingCall?: (sandbox: ManagedSandbox, call: ChangingCall) => void;
+  onChangingCall?: (sandbox: Sandbox, call: ChangingCall) => void;
   /** First days and changing calls of all sandboxes, for bundles. */
   recordings?: Recordings;
 }
@@ -62,7 +65,7 @@ export interface ControlCall<P = unknown, Q = unknown, B = unknown> {
   body: B;
   headers: IncomingHttpHeaders;
   /** The sandbox that the path names; reading it where the path names none is a defect. */
-  sandbox: ManagedSandbox;
+  sandbox: Sandbox;
   server: ControlServer;
   /** Scheme and Host as this client reaches the server. */
   origin: string;

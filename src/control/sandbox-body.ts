@@ -1,9 +1,9 @@
-import type { ManagedSandbox } from "../sandbox/registry.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import { presentClock } from "./clock-input.ts";
 
 /** A sandbox as the control API shows it (interfaces 4). */
-export function presentSandbox(sandbox: ManagedSandbox, origin: string) {
+export function presentSandbox(sandbox: Sandbox, origin: string) {
   const { name, fixture, seed, settings, world, faults } = sandbox;
   world.catchUp();
   return {
@@ -12,7 +12,7 @@ export function presentSandbox(sandbox: ManagedSandbox, origin: string) {
     fixture,
     seed,
     clock: presentClock(world),
-    scenarios: [...(faults.scenarios ?? [])],
+    scenarios: [...faults.scenarios],
     settings,
     created_at: new Date(sandbox.created_at).toISOString(),
     counts: countsOf(world.root),

@@ -82,7 +82,7 @@ export async function readSnapshot(server: ControlServer, document: unknown): Pr
     try {
       requireWholeRecords(server, value.world.root, given);
     } catch (error) {
-      blobs?.release(value.blobs);
+      blobs.release(value.blobs);
       throw error;
     }
     return value;

@@ -1,14 +1,21 @@
+import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
 import { ArmedRule, newProgress, type Progress } from "./armed-rule.ts";
 import type { Leases } from "./leases.ts";
 import { readInlineRule } from "./read-rule.ts";
 import type { Rule } from "./rule.ts";
-import type { FaultParts } from "./sandbox-faults.ts";
 import type { Scenario } from "./scenario.ts";
+import type { ScenarioLibrary } from "./scenario-library.ts";
 
 /** A rule's id is in use among the inline ones. */
 export class RuleExists extends Error {
   override readonly name = "RuleExists";
+}
+
+/** What rules are made from. */
+export interface RuleSources {
+  library: ScenarioLibrary;
+  operations: readonly AnyOperation[];
 }
 
 interface ActiveScenario {
@@ -18,7 +25,7 @@ interface ActiveScenario {
 
 /** Which rules are in force in one sandbox, in their order (interfaces 3 and 6). */
 export class RuleSet {
-  private readonly parts: FaultParts;
+  private readonly sources: RuleSources;
   private readonly changed: () => void;
   private readonly leases: Leases;
   private first: readonly string[] = [];
@@ -27,8 +34,8 @@ export class RuleSet {
   private inline: readonly ArmedRule[] = [];
   private numbered = 0;
 
-  constructor(parts: FaultParts, { changed, leases }: { changed: () => void; leases: Leases }) {
-    this.parts = parts;
+  constructor(sources: RuleSources, { changed, leases }: { changed: () => void; leases: Leases }) {
+    this.sources = sources;
     this.changed = changed;
     this.leases = leases;
   }
@@ -57,7 +64,7 @@ export class RuleSet {
    * @throws UnknownScenario, DocumentError; nothing has changed then
    */
   activate(names: readonly string[], first: boolean): void {
-    const wanted = [...new Set(names)].map((name) => this.parts.library.get(name));
+    const wanted = [...new Set(names)].map((name) => this.sources.library.get(name));
     this.arm(wanted, first);
   }
 
@@ -89,7 +96,7 @@ export class RuleSet {
 
   /** @throws DocumentError for a rule that is wrong, RuleExists */
   add(document: unknown): ArmedRule {
-    const rule = readInlineRule(document, this.parts.operations, () => this.freeId());
+    const rule = readInlineRule(document, this.sources.operations, () => this.freeId());
     if (this.inline.some((one) => one.rule.id === rule.id)) throw new RuleExists(rule.id);
     const armed = new ArmedRule(rule, "inline");
     this.inline = [armed, ...this.inline];
@@ -131,7 +138,7 @@ export class RuleSet {
     this.scenarios = [];
     this.numbered = 0;
     this.arm(
-      this.first.map((name) => this.parts.library.lastGood(name)),
+      this.first.map((name) => this.sources.library.lastGood(name)),
       true,
     );
   }
@@ -146,7 +153,7 @@ export class RuleSet {
 
   /** Returns the names of scenarios that are no longer to be had; the rest is in force. */
   restoreState(state: FaultState): string[] {
-    const { library, operations } = this.parts;
+    const { library, operations } = this.sources;
     const lost = state.active.filter((name) => !library.has(name));
     const progressOf = (key: string): Progress => ({
       ...newProgress(),
@@ -172,13 +179,13 @@ export class RuleSet {
   }
 
   close(): void {
-    this.parts.library.release(this);
+    this.sources.library.release(this);
   }
 
   /** The library tells those alone who use a scenario; ten thousand sandboxes without one cost it nothing. */
   private follow(): void {
-    if (this.scenarios.length > 0) this.parts.library.use(this);
-    else this.parts.library.release(this);
+    if (this.scenarios.length > 0) this.sources.library.use(this);
+    else this.sources.library.release(this);
   }
 
   private freeId(): string {

@@ -1,4 +1,3 @@
-import type { AnyOperation } from "../contract/operation.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import type {
   DeliveryFacts,
@@ -18,15 +17,12 @@ import { type OverrideFault, RefusedOverride, readOverride } from "./override.ts
 import type { SpendingOf } from "./plausible-details.ts";
 import type { Rule } from "./rule.ts";
 import { type Phase, RuleIndex, UNTOUCHED } from "./rule-index.ts";
-import { RuleSet } from "./rule-set.ts";
-import type { ScenarioLibrary } from "./scenario-library.ts";
+import { RuleSet, type RuleSources } from "./rule-set.ts";
 
-export interface FaultParts {
-  library: ScenarioLibrary;
-  operations: readonly AnyOperation[];
+export interface FaultParts extends RuleSources {
   spending: SpendingOf;
   /** Other rules are in force, or one has come further; for what keeps sandboxes on disk. */
-  onChange?: ((sandbox: Sandbox) => void) | undefined;
+  onChange: (sandbox: Sandbox) => void;
 }
 
 /** The faults of one sandbox: which rules are in force, and what they do to its requests and deliveries. */
@@ -34,20 +30,16 @@ export class SandboxFaults implements FaultGate {
   armed = false;
   readonly rules: RuleSet;
   private readonly parts: FaultParts;
-  private readonly sandbox: () => Sandbox;
+  private readonly sandbox: Sandbox;
   private readonly leases: Leases;
   private index = NO_RULES;
   private deliveries: readonly ArmedRule[] = [];
 
-  constructor(parts: FaultParts, sandbox: () => Sandbox) {
+  constructor(parts: FaultParts, sandbox: Sandbox) {
     this.parts = parts;
     this.sandbox = sandbox;
-    this.leases = new Leases(() => sandbox().world);
+    this.leases = new Leases(() => sandbox.world);
     this.rules = new RuleSet(parts, { changed: () => this.rebuild(), leases: this.leases });
-  }
-
-  get library(): ScenarioLibrary {
-    return this.parts.library;
   }
 
   get scenarios(): readonly string[] {
@@ -108,7 +100,7 @@ export class SandboxFaults implements FaultGate {
 
   delivery(facts: DeliveryFacts): DeliveryStrike | undefined {
     if (this.deliveries.length === 0) return undefined;
-    const struck = deliveryStrike(this.deliveries, facts, this.sandbox().seed);
+    const struck = deliveryStrike(this.deliveries, facts, this.sandbox.seed);
     this.noteAsked(this.deliveries);
     return struck;
   }
@@ -118,7 +110,7 @@ export class SandboxFaults implements FaultGate {
     const rules = bucket.of(facts.principal?.user_id);
     if (rules.length === 0 && !delay_ms) return bucket.foreign;
     return judge(rules, facts, {
-      seed: this.sandbox().seed,
+      seed: this.sandbox.seed,
       spending: this.parts.spending,
       onAsked: (rule) => this.noteAsked([rule]),
       delay_ms,
@@ -161,7 +153,7 @@ export class SandboxFaults implements FaultGate {
       .filter((rule) => rule.phase === phase && (rule.principal === undefined || rule.principal === user_id))
       .map((rule) => new ArmedRule(atOnce(rule), "header"));
     return judge(rules, facts, {
-      seed: this.sandbox().seed,
+      seed: this.sandbox.seed,
       spending: this.parts.spending,
       onAsked: () => {},
       delay_ms,
@@ -172,7 +164,7 @@ export class SandboxFaults implements FaultGate {
   /** A spent rule leaves the index, so that the last one leaves requests alone. */
   private noteAsked(rules: readonly ArmedRule[]): void {
     const spent = rules.filter((rule) => rule.spent);
-    if (spent.length === 0) return void this.parts.onChange?.(this.sandbox());
+    if (spent.length === 0) return void this.parts.onChange(this.sandbox);
     this.leases.end(spent);
     this.rebuild();
   }
@@ -182,7 +174,7 @@ export class SandboxFaults implements FaultGate {
     this.index = rules.length === 0 ? NO_RULES : new RuleIndex(rules);
     this.deliveries = this.index.deliveries();
     this.armed = this.index.hasRequestRules();
-    this.parts.onChange?.(this.sandbox());
+    this.parts.onChange(this.sandbox);
   }
 }
 

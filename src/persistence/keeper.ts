@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../log.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
+import type { FixtureSource } from "../sandbox/fixture-source.ts";
 import { RateWindows } from "../sandbox/rate-windows.ts";
-import type { FixtureSource, ManagedSandbox, SandboxChange, SandboxRegistry } from "../sandbox/registry.ts";
-import type { SandboxValue } from "../sandbox/sandbox.ts";
+import type { SandboxRegistry } from "../sandbox/registry.ts";
+import type { Sandbox, SandboxChange, SandboxValue } from "../sandbox/sandbox.ts";
 import { type ClockMode, readClock } from "../state/clock.ts";
 import type { AnyCollection } from "../state/collection.ts";
 import type { Root } from "../state/root.ts";
@@ -62,11 +63,11 @@ export class Keeper {
     }
   }
 
-  onCommit(sandbox: ManagedSandbox, touched: ReadonlySet<string>): void {
+  onCommit(sandbox: Sandbox, touched: ReadonlySet<string>): void {
     this.kept.get(sandbox.name)?.noteCommit(touched);
   }
 
-  onChange(sandbox: ManagedSandbox, change: SandboxChange): void {
+  onChange(sandbox: Sandbox, change: SandboxChange): void {
     if (this.loading) return;
     if (change === "deleted") {
       this.forget(sandbox.name);
@@ -102,7 +103,7 @@ export class Keeper {
     void removal.finally(() => this.removals.delete(removal));
   }
 
-  private keep(sandbox: ManagedSandbox, generation: number): void {
+  private keep(sandbox: Sandbox, generation: number): void {
     const folder = this.folderOf(sandbox.name);
     mkdirSync(folder, { recursive: true });
     const { durable, wallClock, log } = this.options;
@@ -126,7 +127,7 @@ export class Keeper {
     const decode = async (value: SavedValue): Promise<SandboxValue> => ({
       taken_at: value.taken_at,
       windows: RateWindows.from(value.windows),
-      blobs: blobs && value.blobs !== undefined ? await blobs.decode(value.blobs) : undefined,
+      blobs: value.blobs !== undefined ? await blobs.decode(value.blobs) : undefined,
       world: decodeWorld(value.world, collections, { base }),
     });
     const { overlay, last, faults = header.faults, generation } = this.replay(saved);
@@ -148,12 +149,12 @@ export class Keeper {
         tables: overlaid(present.world.root.tables, overlay),
       },
     };
-    const revival = { created_at, resets, start, fixture, value: { ...present, world }, snapshots };
+    const revival = { created_at, resets, start, value: { ...present, world }, snapshots };
     this.loading = true;
-    let sandbox: ManagedSandbox;
+    let sandbox: Sandbox;
     try {
-      sandbox = registry.revive({ name, seed, settings }, revival);
-      for (const lost of (faults && sandbox.faults.restoreState?.(faults)) ?? []) {
+      sandbox = registry.revive({ name, seed, settings }, fixture, revival);
+      for (const lost of faults === undefined ? [] : sandbox.faults.restoreState(faults)) {
         this.options.log.warn(
           `The scenario ${lost} was on in sandbox ${name} and is not to be found any more.`,
         );

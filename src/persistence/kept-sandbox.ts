@@ -1,8 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Low } from "lowdb";
-import type { ManagedSandbox } from "../sandbox/registry.ts";
-import type { SandboxValue } from "../sandbox/sandbox.ts";
+import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import { ChangeLog, type LoggedChange } from "./change-log.ts";
 import { type Kept, SandboxAdapter } from "./sandbox-adapter.ts";
@@ -24,7 +23,7 @@ export interface KeptSandboxOptions {
  */
 export class KeptSandbox {
   private readonly options: KeptSandboxOptions;
-  private readonly sandbox: ManagedSandbox;
+  private readonly sandbox: Sandbox;
   private readonly db: Low<Kept | null>;
   private generation: number;
   private log: ChangeLog;
@@ -36,7 +35,7 @@ export class KeptSandbox {
   private needsWhole = true;
   private closed = false;
 
-  constructor(sandbox: ManagedSandbox, options: KeptSandboxOptions, generation = 0) {
+  constructor(sandbox: Sandbox, options: KeptSandboxOptions, generation = 0) {
     this.sandbox = sandbox;
     this.options = options;
     this.generation = generation;
@@ -176,7 +175,7 @@ export class KeptSandbox {
     } finally {
       this.db.data = null;
     }
-    sandbox.blobs?.release(present.blobs);
+    sandbox.blobs.release(present.blobs);
     await rm(this.logFile(this.generation - 2), { force: true });
   }
 

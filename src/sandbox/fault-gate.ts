@@ -94,31 +94,29 @@ export interface FaultState {
   numbered: number;
 }
 
-/** The pipeline's view of a sandbox's faults; `faults/` implements it. */
+/** The faults of one sandbox, as the sandbox, the pipeline and the sender of webhooks see them. */
 export interface FaultGate {
   /** The one check on a request when no rule is armed. */
   readonly armed: boolean;
+  /** Names of the scenarios in force (interfaces 4). */
+  readonly scenarios: readonly string[];
   before(facts: FaultFacts): Verdict | Promise<Verdict>;
   after(facts: FaultFacts): Verdict | Promise<Verdict>;
   /** For the sender of webhooks; undefined when nothing strikes this attempt. */
-  delivery?(facts: DeliveryFacts): DeliveryStrike | undefined;
-  /** Names of the scenarios in force (interfaces 4). */
-  readonly scenarios?: readonly string[];
+  delivery(facts: DeliveryFacts): DeliveryStrike | undefined;
   /**
    * Puts exactly these scenarios in force; with `first`, a reset comes back to them.
    * @throws UnknownScenario, DocumentError
    */
-  setScenarios?(names: readonly string[], first?: boolean): void;
+  setScenarios(names: readonly string[], first?: boolean): void;
   /** As on the sandbox's first day: its first scenarios, no inline rule, no hit, no draw (interfaces 4). */
-  reset?(): void;
+  reset(): void;
   /** To be called before the world is replaced by a restore; what it returns, afterwards: leases go on. */
-  suspendLeases?(): () => void;
-  /** The `lease` timer with this key came due; false when it was nobody's any more. */
-  leaseEnded?(key: string): boolean;
-  state?(): FaultState;
+  suspendLeases(): () => void;
+  state(): FaultState;
   /** Returns the scenarios that are no longer to be had; the rest is in force as it was. */
-  restoreState?(state: FaultState): readonly string[];
-  close?(): void;
+  restoreState(state: FaultState): readonly string[];
+  close(): void;
 }
 
 /** A scenario was named that neither ships with Understudy nor stands in the user's folder. */

@@ -2,11 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
+import { NO_BLOBS, quietParts } from "../../test/support/quiet-sandboxes.ts";
 import { collection } from "../state/collection.ts";
 import { emptyTables } from "../state/table.ts";
 import { type Timer, timers } from "../state/timers.ts";
-import type { FaultGate } from "./fault-gate.ts";
-import { type ManagedSandbox, SandboxRegistry } from "./registry.ts";
+import { SandboxRegistry } from "./registry.ts";
+import type { Sandbox } from "./sandbox.ts";
 import { decodeSnapshot, encodeSnapshot, type SnapshotDocument } from "./snapshot-document.ts";
 
 interface Note {
@@ -57,31 +58,32 @@ function makeRegistry(): SandboxRegistry {
     const tables = emptyTables([notes, timers]);
     return { tables: { ...tables, notes: tables["notes"]!.put({ id: "note_0", text: "seed" }) }, draws: 0 };
   };
-  return new SandboxRegistry({
-    fixtures: {
-      load: () => ({
-        name: "model",
-        document: () => ({}),
-        root: (seed) => {
-          const root = roots.get(seed) ?? rootOf();
-          roots.set(seed, root);
-          return root;
-        },
-      }),
-    },
-    defaults: { fixture: "model", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },
-    wallClock: () => START,
-    faults: () => ({ armed: false }) as FaultGate,
-    worldParts: () => ({
-      // A timer leaves a trace, so that running one twice or never is seen.
-      timerHandlers: {
-        expiry: (tx, timer) => void tx.put(notes, { id: `note_${timer.subject}`, text: `due ${timer.due}` }),
+  return new SandboxRegistry(
+    quietParts({
+      fixtures: {
+        load: () => ({
+          name: "model",
+          document: () => ({}),
+          root: (seed) => {
+            const root = roots.get(seed) ?? rootOf();
+            roots.set(seed, root);
+            return root;
+          },
+        }),
       },
-      onEmit: () => {},
-      onCommit: () => {},
+      defaults: { fixture: "model", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },
+      wallClock: () => START,
+      worldParts: () => ({
+        // A timer leaves a trace, so that running one twice or never is seen.
+        timerHandlers: {
+          expiry: (tx, timer) =>
+            void tx.put(notes, { id: `note_${timer.subject}`, text: `due ${timer.due}` }),
+        },
+        onEmit: () => {},
+        onCommit: () => {},
+      }),
     }),
-    onDiscard: () => {},
-  });
+  );
 }
 
 type Command =
@@ -212,16 +214,12 @@ class Machine {
   }
 
   /** Download here, upload there: through JSON text, as files go. */
-  private async carry(
-    step: Extract<Command, { do: "carry" }>,
-    from: ManagedSandbox,
-    model: Model,
-  ): Promise<void> {
+  private async carry(step: Extract<Command, { do: "carry" }>, from: Sandbox, model: Model): Promise<void> {
     const value = from.snapshots.get(step.snap);
     const target = this.registry.get(step.to);
     if (value === undefined || target === undefined) return;
-    const document = JSON.parse(JSON.stringify(await encodeSnapshot(value, undefined))) as SnapshotDocument;
-    target.saveSnapshot(step.snap, await decodeSnapshot(document, [notes], undefined));
+    const document = JSON.parse(JSON.stringify(await encodeSnapshot(value, NO_BLOBS))) as SnapshotDocument;
+    target.saveSnapshot(step.snap, await decodeSnapshot(document, [notes], NO_BLOBS));
     this.models.get(step.to)!.snapshots.set(step.snap, copy(model.snapshots.get(step.snap)!));
   }
 
@@ -237,7 +235,7 @@ class Machine {
   }
 }
 
-function seen(sandbox: ManagedSandbox): Held {
+function seen(sandbox: Sandbox): Held {
   const tx = sandbox.world.read();
   const found = [...tx.all(notes)];
   for (const { id: noteId, text } of found) {

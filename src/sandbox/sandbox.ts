@@ -1,9 +1,15 @@
-import type { Settings } from "../contract/settings.ts";
-import type { World, WorldValue } from "../state/world.ts";
+import { createHash } from "node:crypto";
+import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
+import { type ClockMode, makeClock } from "../state/clock.ts";
+import type { Root } from "../state/root.ts";
+import { World, type WorldParts, type WorldValue } from "../state/world.ts";
+import type { BlobKeeper } from "./blob-keeper.ts";
 import type { FaultGate } from "./fault-gate.ts";
-import type { Journal } from "./journal.ts";
-import type { OutcomeCounts } from "./outcome-counts.ts";
-import type { RateWindows } from "./rate-windows.ts";
+import type { FixtureSource, LoadedFixture } from "./fixture-source.ts";
+import { Journal } from "./journal.ts";
+import { OutcomeCounts } from "./outcome-counts.ts";
+import { RateWindows } from "./rate-windows.ts";
+import type { RequestTally } from "./request-tally.ts";
 
 /** What a snapshot keeps (interfaces 4); settings, scenarios, faults and journal stay as they are. */
 export interface SandboxValue {
@@ -11,25 +17,225 @@ export interface SandboxValue {
   readonly windows: RateWindows;
   /** Milliseconds since 1970, on the sandbox's clock. */
   readonly taken_at: number;
-  /** What the keeper of half-finished uploads captured; opaque here (see BlobKeeper). */
+  /** What the keeper of half-finished uploads captured; opaque here. */
   readonly blobs?: unknown;
 }
 
+export interface ClockSetting {
+  mode: ClockMode;
+  /** Milliseconds since 1970; the wall clock when absent. */
+  now?: number;
+  rate?: number;
+}
+
+export interface SandboxOptions {
+  name: string;
+  seed?: number;
+  clock?: ClockSetting;
+  settings?: Partial<Settings>;
+}
+
+/** What a kept sandbox needs to be itself again. */
+export interface Revival {
+  created_at: number;
+  resets: number;
+  start: number;
+  value: SandboxValue;
+  snapshots: ReadonlyMap<string, SandboxValue>;
+}
+
+export type SandboxChange =
+  | "created"
+  | "settings"
+  | "faults"
+  | "reset"
+  | "restored"
+  | "snapshots"
+  | "deleted";
+
+/** What every sandbox of a server is made with. */
+export interface SandboxParts {
+  fixtures: FixtureSource;
+  defaults: { seed: number; clock: ClockSetting; settings: Partial<Settings> };
+  wallClock: () => number;
+  /** Called while the sandbox is being made, as the next one is: neither may read it yet. */
+  faults: (sandbox: Sandbox) => FaultGate;
+  worldParts: (sandbox: Sandbox) => WorldParts;
+  /** A sandbox's world was replaced as a whole, or the sandbox is gone: uploads and queues follow. */
+  onDiscard: (sandbox: Sandbox) => void;
+  /** Something besides its world's records changed; commits are told by `worldParts().onCommit`. */
+  onChange: (sandbox: Sandbox, change: SandboxChange) => void;
+  blobs: BlobKeeper;
+  /** Counts the requests of all sandboxes. */
+  tally: RequestTally;
+}
+
 /** One isolated world inside the server, with everything that belongs to it. */
-export interface Sandbox {
+export class Sandbox {
   readonly name: string;
+  /** Milliseconds since 1970, wall clock. */
+  created_at: number;
+  readonly snapshots = new Map<string, SandboxValue>();
+  readonly faults: FaultGate;
+  readonly outcomes = new OutcomeCounts();
   /** The name of the fixture, or `inline`. */
   fixture: string;
   seed: number;
   settings: Settings;
-  /** Milliseconds since 1970, wall clock. */
-  readonly created_at: number;
   /** Counts resets; secrets are drawn from it (interfaces 5). */
-  resets: number;
+  resets = 0;
   world: World;
   journal: Journal;
-  windows: RateWindows;
-  faults: FaultGate;
-  readonly outcomes: OutcomeCounts;
-  readonly snapshots: Map<string, SandboxValue>;
+  windows = new RateWindows();
+  /** What `reset` goes back to. */
+  source: LoadedFixture;
+  /** First instant of the first day, which a frozen clock goes back to. */
+  start: number;
+  private readonly parts: SandboxParts;
+
+  constructor(parts: SandboxParts, options: SandboxOptions, source: LoadedFixture) {
+    const { defaults } = parts;
+    this.parts = parts;
+    this.name = options.name;
+    this.created_at = parts.wallClock();
+    this.seed = options.seed ?? defaults.seed;
+    this.settings = { ...DEFAULT_SETTINGS, ...defaults.settings, ...options.settings };
+    this.source = source;
+    this.fixture = source.name;
+    this.journal = new Journal(this.settings.journal_limit, parts.tally);
+    const clock = options.clock ?? defaults.clock;
+    this.start = clock.now ?? parts.wallClock();
+    this.world = this.freshWorld(clock.mode, this.start, clock.rate);
+    this.faults = parts.faults(this);
+  }
+
+  /**
+   * Everything as on the first day; settings and snapshots stay, the clock keeps its mode.
+   * @throws DocumentError when the fixture is unknown or wrong; nothing has changed then
+   */
+  reset(change: { fixture?: string | object; seed?: number; admit?: (root: Root) => void } = {}): void {
+    const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
+    const seed = change.seed ?? this.seed;
+    // Built before anything is thrown away: a fixture that cannot be built must not cost the old world.
+    const root = source.root(seed, this.settings);
+    // So must one that is too large for this server.
+    change.admit?.(root);
+    const { mode, rate } = this.world.clock;
+    this.world.close();
+    this.parts.onDiscard(this);
+    this.source = source;
+    this.fixture = source.name;
+    this.seed = seed;
+    this.resets += 1;
+    this.windows = new RateWindows();
+    this.journal.clear();
+    this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
+    // After the new world, in which the leases of the first scenarios begin again.
+    this.faults.reset();
+    this.parts.onChange(this, "reset");
+  }
+
+  /**
+   * Moves to the version of the fixture that is in force now, keeping the clock (interfaces 6); not where a
+   * request has changed something, which only a reset may throw away. Returns whether it moved.
+   */
+  renew(): boolean {
+    if (!this.world.untouched) return false;
+    const value = this.value();
+    this.restore({ ...value, world: { ...value.world, root: this.source.root(this.seed, this.settings) } });
+    this.parts.blobs.release(value.blobs);
+    this.world.untouched = true;
+    return true;
+  }
+
+  /** Changes settings that were checked before. */
+  configure(settings: Partial<Settings>): void {
+    this.settings = { ...this.settings, ...settings };
+    this.journal.resize(this.settings.journal_limit);
+    this.parts.onChange(this, "settings");
+  }
+
+  value(): SandboxValue {
+    return {
+      world: this.world.value(),
+      windows: this.windows.copy(),
+      taken_at: this.world.epochNow(),
+      blobs: this.parts.blobs.capture(this),
+    };
+  }
+
+  /** Makes a value the present; it may come from another sandbox. */
+  restore(value: SandboxValue): void {
+    this.windows = value.windows.copy();
+    this.parts.blobs.restore(this, value.blobs);
+    const resumeLeases = this.faults.suspendLeases();
+    this.world.restore(value.world);
+    resumeLeases();
+    this.parts.onChange(this, "restored");
+  }
+
+  saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
+    this.releaseSnapshot(name);
+    this.snapshots.set(name, value);
+    this.parts.onChange(this, "snapshots");
+    return value;
+  }
+
+  deleteSnapshot(name: string): void {
+    this.releaseSnapshot(name);
+    if (this.snapshots.delete(name)) this.parts.onChange(this, "snapshots");
+  }
+
+  adopt(original: Sandbox): void {
+    this.start = original.start;
+    this.resets = original.resets;
+    const value = original.value();
+    this.restore(value);
+    this.parts.blobs.release(value.blobs);
+    this.faults.restoreState(original.faults.state());
+  }
+
+  revive({ created_at, resets, start, value, snapshots }: Revival): void {
+    this.created_at = created_at;
+    this.resets = resets;
+    this.start = start;
+    for (const [name, kept] of snapshots) this.snapshots.set(name, kept);
+    this.restore(value);
+  }
+
+  get blobs(): BlobKeeper {
+    return this.parts.blobs;
+  }
+
+  /** Whoever follows the world or the journal is told that it ends; requests under way are still answered. */
+  endStreams(): void {
+    this.world.close();
+    this.journal.close();
+  }
+
+  close(): void {
+    this.endStreams();
+    this.faults.close();
+    for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
+    this.parts.onDiscard(this);
+  }
+
+  private releaseSnapshot(name: string): void {
+    const known = this.snapshots.get(name);
+    if (known?.blobs !== undefined) this.parts.blobs.release(known.blobs);
+  }
+
+  private freshWorld(mode: ClockMode, at: number, rate: number | undefined): World {
+    return new World({
+      root: this.source.root(this.seed, this.settings),
+      clock: makeClock(mode, at, this.parts.wallClock(), rate),
+      origin: at,
+      seed: this.seed,
+      secretKey: createHash("sha256")
+        .update(`${this.seed}\u0000${this.name}\u0000${this.resets}`)
+        .digest("hex"),
+      wallClock: this.parts.wallClock,
+      parts: this.parts.worldParts(this),
+    });
+  }
 }

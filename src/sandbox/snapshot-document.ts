@@ -1,7 +1,7 @@
 import type { AnyCollection } from "../state/collection.ts";
 import { decodeWorld, encodeWorld, type WorldDocument } from "../state/world-document.ts";
+import type { BlobKeeper } from "./blob-keeper.ts";
 import { RateWindows } from "./rate-windows.ts";
-import type { BlobKeeper } from "./registry.ts";
 import type { SandboxValue } from "./sandbox.ts";
 
 export const SNAPSHOT_FORMAT = "understudy-snapshot";
@@ -20,17 +20,14 @@ export interface SnapshotDocument {
   blobs?: unknown;
 }
 
-export async function encodeSnapshot(
-  value: SandboxValue,
-  blobs: BlobKeeper | undefined,
-): Promise<SnapshotDocument> {
+export async function encodeSnapshot(value: SandboxValue, blobs: BlobKeeper): Promise<SnapshotDocument> {
   return {
     format: SNAPSHOT_FORMAT,
     version: SNAPSHOT_VERSION,
     taken_at: value.taken_at,
     world: encodeWorld(value.world),
     windows: value.windows.toJSON(),
-    ...(blobs && value.blobs !== undefined ? { blobs: await blobs.encode(value.blobs) } : {}),
+    ...(value.blobs !== undefined ? { blobs: await blobs.encode(value.blobs) } : {}),
   };
 }
 
@@ -41,12 +38,12 @@ export async function encodeSnapshot(
 export async function decodeSnapshot(
   document: SnapshotDocument,
   collections: readonly AnyCollection[],
-  blobs: BlobKeeper | undefined,
+  blobs: BlobKeeper,
 ): Promise<SandboxValue> {
   return {
     world: decodeWorld(document.world, collections),
     windows: RateWindows.from(document.windows),
     taken_at: document.taken_at,
-    blobs: blobs && document.blobs !== undefined ? await blobs.decode(document.blobs) : undefined,
+    blobs: document.blobs !== undefined ? await blobs.decode(document.blobs) : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import Type, { type Static } from "typebox";
-import type { BlobKeeper } from "../sandbox/registry.ts";
+import type { BlobKeeper } from "../sandbox/blob-keeper.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { crc32c } from "./crc32c.ts";
 import { SandboxBytes } from "./sandbox-bytes.ts";

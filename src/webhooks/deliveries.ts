@@ -21,7 +21,7 @@ export interface DeliveriesParts<S extends Sender> {
 
 export interface Deliveries<S extends Sender> {
   /** One dispatcher per world; a reset makes a new world, and the old one's dispatcher lets go of everything. */
-  worldParts(sandbox: () => S): Required<Pick<WorldParts, "onCommit" | "onReplace">> & {
+  worldParts(sandbox: S): Required<Pick<WorldParts, "onCommit" | "onReplace">> & {
     timerHandlers: { "webhook.retry": TimerHandler };
   };
   /** Waits for an attempt to end; false when it was called off. */
@@ -39,11 +39,11 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         outbound,
         budget,
         rules,
-        settings: () => sandbox().settings,
-        ...(fault === undefined ? {} : { deliveryFault: (facts) => fault(sandbox(), facts) }),
+        settings: () => sandbox.settings,
+        ...(fault === undefined ? {} : { deliveryFault: (facts) => fault(sandbox, facts) }),
         onError,
       });
-      dispatchers.set(sandbox(), dispatcher);
+      dispatchers.set(sandbox, dispatcher);
       return {
         onCommit: (world, commit) => dispatcher.onCommit(world, commit),
         onReplace: (world) => dispatcher.onReplace(world),

@@ -17,7 +17,7 @@ export function operationOf(id: string): AnyOperation {
 export function faultsWithSeed(seed: number): SandboxFaults {
   const library = new ScenarioLibrary({ operations: OPERATIONS, folders: [] });
   const sandbox = { seed } as Sandbox;
-  return new SandboxFaults({ library, operations: OPERATIONS, spending: () => [] }, () => sandbox);
+  return new SandboxFaults({ library, operations: OPERATIONS, spending: () => [], onChange() {} }, sandbox);
 }
 
 export interface Sent {

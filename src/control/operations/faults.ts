@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { noContent } from "../../contract/operation.ts";
 import { RuleExists } from "../../faults/rule-set.ts";
-import { faultsOf, presentRule } from "../faults-body.ts";
+import { presentRule } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
 import { conflict, unknownName } from "../problem.ts";
@@ -13,9 +13,9 @@ const listFaults = controlOperation({
   method: "GET",
   path: `${S}/faults`,
   summary: "List the inline rules, newest first, which is the order in which they are asked",
-  handle({ sandbox }) {
+  handle({ sandbox, server }) {
     sandbox.world.catchUp();
-    const items = faultsOf(sandbox).rules.inlineRules.map(presentRule);
+    const items = server.faults.of(sandbox).rules.inlineRules.map(presentRule);
     return { items, total: items.length };
   },
 });
@@ -28,7 +28,7 @@ const addFault = controlOperation({
   status: 201,
   body: { schema: Type.Unsafe<object>({ type: "object" }) },
   handle({ body, sandbox, server }) {
-    const { rules } = faultsOf(sandbox);
+    const { rules } = server.faults.of(sandbox);
     requireRoom(server, "rules", rules.all().length + 1);
     try {
       return presentRule(rules.add(body));
@@ -49,9 +49,9 @@ const retrieveFault = controlOperation({
   path: `${S}/faults/{id}`,
   summary: "Show an inline rule and how often it has struck",
   params: RuleParams,
-  handle({ params: { id }, sandbox }) {
+  handle({ params: { id }, sandbox, server }) {
     sandbox.world.catchUp();
-    const { inlineRules } = faultsOf(sandbox).rules;
+    const { inlineRules } = server.faults.of(sandbox).rules;
     const found = inlineRules.find(({ rule }) => rule.id === id);
     if (found !== undefined) return presentRule(found);
     throw unknownRule(id, inlineRules);
@@ -64,8 +64,8 @@ const removeFault = controlOperation({
   path: `${S}/faults/{id}`,
   summary: "Disarm an inline rule",
   params: RuleParams,
-  handle({ params: { id }, sandbox }) {
-    const { rules } = faultsOf(sandbox);
+  handle({ params: { id }, sandbox, server }) {
+    const { rules } = server.faults.of(sandbox);
     const { inlineRules } = rules;
     if (!rules.remove(id)) throw unknownRule(id, inlineRules);
     return noContent();
@@ -77,8 +77,8 @@ const clearFaults = controlOperation({
   method: "DELETE",
   path: `${S}/faults`,
   summary: "Disarm all inline rules; scenarios stay as they are",
-  handle({ sandbox }) {
-    faultsOf(sandbox).rules.clear();
+  handle({ sandbox, server }) {
+    server.faults.of(sandbox).rules.clear();
     return noContent();
   },
 });

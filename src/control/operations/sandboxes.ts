@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import Type from "typebox";
 import { noContent } from "../../contract/operation.ts";
 import { DocumentError } from "../../documents/document-error.ts";
-import { type ManagedSandbox, SANDBOX_NAME } from "../../sandbox/registry.ts";
+import { SANDBOX_NAME } from "../../sandbox/registry.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Root } from "../../state/root.ts";
 import { checkSettings } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
-import { faultsOf } from "../faults-body.ts";
 import { requireRoom, requireRoomForRecords } from "../limits.ts";
 import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
@@ -144,11 +144,12 @@ const forkSandbox = controlOperation({
 });
 
 /** A sandbox that cannot be shown (a fixture whose records clash) must not stay behind. */
-function settled(server: ControlServer, origin: string, make: () => ManagedSandbox) {
+function settled(server: ControlServer, origin: string, make: () => Sandbox) {
   const sandbox = make();
   try {
     requireRoomForRecords(server, sandbox.world.root);
-    if (server.limits !== undefined) requireRoom(server, "rules", faultsOf(sandbox).rules.all().length);
+    if (server.limits !== undefined)
+      requireRoom(server, "rules", server.faults.of(sandbox).rules.all().length);
     return presentSandbox(sandbox, origin);
   } catch (error) {
     server.sandboxes.delete(sandbox.name);

@@ -1,9 +1,9 @@
 import Type from "typebox";
 import { UnknownScenario } from "../../sandbox/fault-gate.ts";
-import type { ManagedSandbox } from "../../sandbox/registry.ts";
-import { faultsOf, presentScenario } from "../faults-body.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { presentScenario } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
-import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
+import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
 import { unknownScenario } from "../problem.ts";
 
 const listScenarios = controlOperation({
@@ -11,7 +11,7 @@ const listScenarios = controlOperation({
   method: "GET",
   path: `${S}/scenarios`,
   summary: "List all scenarios, which are in force here, and how often their rules have struck",
-  handle: ({ sandbox }) => scenariosOf(sandbox),
+  handle: ({ sandbox, server }) => scenariosOf(server, sandbox),
 });
 
 const activateScenarios = controlOperation({
@@ -26,23 +26,22 @@ const activateScenarios = controlOperation({
     ),
   },
   handle({ body: { names }, sandbox, server }) {
-    const faults = faultsOf(sandbox);
+    const faults = server.faults.of(sandbox);
     try {
-      const rules = [...new Set(names)].flatMap((name) => faults.library.get(name).rules);
+      const rules = [...new Set(names)].flatMap((name) => server.faults.library.get(name).rules);
       requireRoom(server, "rules", faults.rules.inlineRules.length + rules.length);
       faults.setScenarios(names);
     } catch (error) {
       if (!(error instanceof UnknownScenario)) throw error;
       throw unknownScenario(error, `names[${names.indexOf(error.scenario)}]`);
     }
-    return { names: faults.scenarios, ...scenariosOf(sandbox) };
+    return { names: faults.scenarios, ...scenariosOf(server, sandbox) };
   },
 });
 
-function scenariosOf(sandbox: ManagedSandbox) {
+function scenariosOf({ faults }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
-  const faults = faultsOf(sandbox);
-  const items = faults.library.list().map((listed) => presentScenario(listed, faults));
+  const items = faults.library.list().map((listed) => presentScenario(listed, faults.of(sandbox)));
   return { items, total: items.length };
 }
 

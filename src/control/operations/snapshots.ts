@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import Type from "typebox";
 import { noContent, Reply } from "../../contract/operation.ts";
-import type { ManagedSandbox } from "../../sandbox/registry.ts";
-import type { SandboxValue } from "../../sandbox/sandbox.ts";
+import type { Sandbox, SandboxValue } from "../../sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../sandbox/snapshot-document.ts";
 import type { WorldValue } from "../../state/world.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
@@ -81,7 +80,7 @@ const uploadSnapshot = controlOperation({
       requireRoomForRecords(server, value.world.root);
       requireRoomForUploads(server, sandbox, { name: snap, value });
     } catch (error) {
-      server.sandboxes.blobs?.release(value.blobs);
+      server.sandboxes.blobs.release(value.blobs);
       throw error;
     }
     const existed = sandbox.snapshots.has(snap);
@@ -130,7 +129,7 @@ function presentSnapshot(name: string, { taken_at, world }: SandboxValue) {
 }
 
 /** @throws Problem 422 for a name that cannot be, 409 when there are too many */
-function requireName(sandbox: ManagedSandbox, name: string): void {
+function requireName(sandbox: Sandbox, name: string): void {
   if (!NAME.test(name) || name === NOW) {
     throw unprocessable(
       "name",
@@ -144,13 +143,13 @@ function requireName(sandbox: ManagedSandbox, name: string): void {
 }
 
 /** @throws Problem 404 */
-function snapshotOf(sandbox: ManagedSandbox, name: string): SandboxValue {
+function snapshotOf(sandbox: Sandbox, name: string): SandboxValue {
   const value = sandbox.snapshots.get(name);
   if (value === undefined) throw unknownName("snapshot", name, sandbox.snapshots.keys());
   return value;
 }
 
-function worldOf(sandbox: ManagedSandbox, name: string): WorldValue {
+function worldOf(sandbox: Sandbox, name: string): WorldValue {
   if (name !== NOW) return snapshotOf(sandbox, name).world;
   sandbox.world.catchUp();
   return sandbox.world.value();

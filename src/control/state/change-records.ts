@@ -1,6 +1,6 @@
 import type { StateActor } from "../../contract/resource.ts";
 import type { fillFromSchema as fillType } from "../../fixtures/filler.ts";
-import type { ManagedSandbox } from "../../sandbox/registry.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { AnyCollection, StoredRecord } from "../../state/collection.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
@@ -10,7 +10,7 @@ export type Fields = Record<string, unknown>;
 
 export interface Target {
   state: StateCollection;
-  sandbox: ManagedSandbox;
+  sandbox: Sandbox;
   actor: StateActor;
   /** Asked once everything is done, before it is committed. @throws Problem 409 (interfaces 7) */
   admit: (tx: Transaction) => void;

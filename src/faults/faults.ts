@@ -1,0 +1,57 @@
+import { isAbsolute } from "node:path";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { TimerKind } from "../state/timers.ts";
+import type { TimerHandler } from "../state/world.ts";
+import { type FaultParts, SandboxFaults } from "./sandbox-faults.ts";
+import { ScenarioLibrary, scenarioFolders } from "./scenario-library.ts";
+
+export interface FaultOptions extends Omit<FaultParts, "library"> {
+  /** Scenarios of the first sandbox, by name or file. */
+  scenarios?: readonly string[] | undefined;
+  /** The user's own scenarios, beside the shipped ones. */
+  scenariosFolder?: string | undefined;
+}
+
+/** The faults of a server: its scenarios, and what is armed in each sandbox. */
+export class Faults {
+  readonly library: ScenarioLibrary;
+  /** The names of the scenarios that the options gave. */
+  readonly named: readonly string[];
+  private readonly parts: FaultParts;
+  private readonly sandboxes = new WeakMap<Sandbox, SandboxFaults>();
+
+  /** @throws DocumentError for a scenario's file that cannot be used */
+  constructor({ scenarios = [], scenariosFolder, ...parts }: FaultOptions) {
+    const library = new ScenarioLibrary({
+      operations: parts.operations,
+      folders: scenarioFolders(scenariosFolder),
+    });
+    this.library = library;
+    this.parts = { ...parts, library };
+    this.named = scenarios.map((scenario) => (isFile(scenario) ? library.addFile(scenario).name : scenario));
+  }
+
+  of(sandbox: Sandbox): SandboxFaults {
+    let faults = this.sandboxes.get(sandbox);
+    if (faults === undefined) {
+      faults = new SandboxFaults(this.parts, sandbox);
+      this.sandboxes.set(sandbox, faults);
+    }
+    return faults;
+  }
+
+  /** Ends leases when they are due. */
+  timers(sandbox: Sandbox): Partial<Record<TimerKind, TimerHandler>> {
+    return {
+      lease: (_tx, { key, subject }) => {
+        const faults = this.of(sandbox);
+        return async () => faults.leaseEnded(key ?? subject);
+      },
+    };
+  }
+}
+
+/** `./mine.yaml` and `suite/outage.yaml` are files, `outage` is a name. */
+function isFile(scenario: string): boolean {
+  return /[\\/]/.test(scenario) || isAbsolute(scenario) || /\.(ya?ml|json)$/i.test(scenario);
+}

@@ -1,0 +1,14 @@
+/**
+ * Keeps the bytes of half-finished uploads beside the values of a sandbox, which it knows by identity alone.
+ * `capture` must be cheap (references, links), because snapshots and forks are.
+ */
+export interface BlobKeeper {
+  capture(sandbox: object): unknown;
+  restore(sandbox: object, captured: unknown): void;
+  release(captured: unknown): void;
+  /** On disk behind these, what they share counted once. */
+  bytesOf(captured: Iterable<unknown>): number;
+  /** Plain JSON, for the download of a snapshot, and back. */
+  encode(captured: unknown): Promise<unknown>;
+  decode(document: unknown): Promise<unknown>;
+}

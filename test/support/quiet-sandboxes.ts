@@ -1,0 +1,45 @@
+import type { BlobKeeper } from "../../src/sandbox/blob-keeper.ts";
+import type { FaultGate, Verdict } from "../../src/sandbox/fault-gate.ts";
+import type { RegistryParts } from "../../src/sandbox/registry.ts";
+import { RequestTally } from "../../src/sandbox/request-tally.ts";
+
+/** For tests of sandboxes by themselves: no uploads, no faults, nobody who listens. */
+export const NO_BLOBS: BlobKeeper = {
+  capture: () => undefined,
+  restore() {},
+  release() {},
+  bytesOf: () => 0,
+  encode: async () => undefined,
+  decode: async () => undefined,
+};
+
+const UNTOUCHED: Verdict = { strike: undefined, reasons: [] };
+
+export const NO_FAULTS: FaultGate = {
+  armed: false,
+  scenarios: [],
+  before: () => UNTOUCHED,
+  after: () => UNTOUCHED,
+  delivery: () => undefined,
+  setScenarios() {},
+  reset() {},
+  suspendLeases: () => () => {},
+  state: () => ({ first: [], active: [], inline: [], progress: {}, numbered: 0 }),
+  restoreState: () => [],
+  close() {},
+};
+
+/** What `given` leaves open, as quiet as it can be. */
+export function quietParts(
+  given: Pick<RegistryParts, "fixtures" | "defaults" | "wallClock"> & Partial<RegistryParts>,
+): RegistryParts {
+  return {
+    faults: () => NO_FAULTS,
+    worldParts: () => ({ timerHandlers: {}, onEmit: () => {}, onCommit: () => {} }),
+    onDiscard() {},
+    onChange() {},
+    blobs: NO_BLOBS,
+    tally: new RequestTally(),
+    ...given,
+  };
+}
