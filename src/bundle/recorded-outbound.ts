@@ -1,4 +1,5 @@
-import type { Outbound, OutboundRequest, OutboundResult } from "../outbound/outbound.ts";
+import type { Outbound } from "../outbound/outbound.ts";
+import type { OutboundRequest, OutboundResult } from "../outbound/outbound-request.ts";
 import type { RecordedAttempt } from "./bundle.ts";
 
 /**

@@ -8,7 +8,7 @@ import { DocumentError } from "../documents/document-error.ts";
 import { problemAt, readDocument } from "../documents/read-document.ts";
 import { validatorOf } from "../http/validate.ts";
 import { UsageError } from "./failure.ts";
-import type { Configuration } from "./start-options.ts";
+import type { Configuration } from "./start-flags.ts";
 
 const Texts = Type.Array(Type.String({ minLength: 1 }));
 const closed = { additionalProperties: false };

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { Settings } from "../contract/settings.ts";
 
 interface Flag {
   type: "string" | "number" | "boolean";
@@ -44,6 +45,9 @@ type ValueOf<F extends Flag> = F extends { array: true }
 
 /** As typed; those left out may come from the configuration file. */
 export type StartFlags = { [Name in keyof Spec]?: ValueOf<Spec[Name]> } & { json: boolean };
+
+/** What a configuration file may say (interfaces 2). */
+export type Configuration = Partial<Omit<StartFlags, "json" | "config">> & { settings?: Partial<Settings> };
 
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 

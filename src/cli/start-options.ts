@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { parseInstant } from "../contract/instant.ts";
-import type { Settings } from "../contract/settings.ts";
 import type { ClockSetting } from "../sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
 import { rateOf } from "./rate.ts";
-import type { StartFlags } from "./start-flags.ts";
+import type { Configuration, StartFlags } from "./start-flags.ts";
 
 export interface StartOptions {
   port: number;
@@ -17,8 +16,6 @@ export interface StartOptions {
   watch: boolean;
   server: UnderstudyOptions;
 }
-
-export type Configuration = Partial<Omit<StartFlags, "json" | "config">> & { settings?: Partial<Settings> };
 
 const DEFAULT_CONFIG = "understudy.config.yaml";
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;

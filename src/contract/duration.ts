@@ -38,22 +38,6 @@ export function parseDuration(value: unknown): number | undefined {
   return parts === null ? undefined : sum(parts.slice(1), SHORT_UNITS);
 }
 
-/** The shortest exact spelling, largest unit first: `1h30m`, `1m30s`, `250ms`, `0ms`. `parseDuration` reads it back. */
-export function formatDuration(milliseconds: number): string {
-  if (withinRange(milliseconds) === undefined)
-    throw new RangeError(`not a duration in milliseconds: ${milliseconds}`);
-  if (milliseconds === 0) return "0ms";
-  let rest = milliseconds;
-  let text = "";
-  for (const unit of SHORT_UNITS) {
-    const size = UNIT_MS[unit]!;
-    const count = Math.floor(rest / size);
-    if (count > 0) text += `${count}${unit}`;
-    rest -= count * size;
-  }
-  return text;
-}
-
 function sum(parts: readonly (string | undefined)[], units: readonly string[]): number | undefined {
   let total = 0;
   let given = 0;

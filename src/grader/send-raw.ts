@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import tls from "node:tls";
 import { createAddressPolicy } from "../outbound/address-policy.ts";
-import { createOutbound, type Outbound, type OutboundRequest } from "../outbound/outbound.ts";
+import { createOutbound, type Outbound } from "../outbound/outbound.ts";
 import type { OutboundErrorKind } from "../outbound/outbound-failure.ts";
+import type { OutboundRequest } from "../outbound/outbound-request.ts";
 
 export interface RawRequest extends Pick<OutboundRequest, "method" | "body" | "chunkAt" | "leave"> {
   url: URL;

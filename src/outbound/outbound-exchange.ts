@@ -2,9 +2,9 @@ import http from "node:http";
 import https from "node:https";
 import type net from "node:net";
 import type { Duplex } from "node:stream";
-import type { OutboundRequest, OutboundResult } from "./outbound.ts";
 import type { OutboundAgents } from "./outbound-agents.ts";
 import { describeFailure, type Failure, failed } from "./outbound-failure.ts";
+import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import type { ResolvedAddress } from "./resolve-target.ts";
 
 /** As much of an answer's body as is ever read. */

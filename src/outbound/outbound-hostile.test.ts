@@ -9,13 +9,8 @@ import {
   startHostile,
 } from "../../test/support/receivers/hostile.ts";
 import { createAddressPolicy } from "./address-policy.ts";
-import {
-  createOutbound,
-  type Outbound,
-  type OutboundOptions,
-  type OutboundRequest,
-  type OutboundResult,
-} from "./outbound.ts";
+import { createOutbound, type Outbound, type OutboundOptions } from "./outbound.ts";
+import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 
 const TIMEOUT_MS = 1500;
 const GRACE_MS = 500;

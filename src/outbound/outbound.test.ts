@@ -11,7 +11,8 @@ import {
 import { TEST_CERTIFICATE, TEST_KEY } from "../../test/support/receivers/test-certificate.ts";
 import { deliveryHeaders } from "../webhooks/sign.ts";
 import { createAddressPolicy } from "./address-policy.ts";
-import { createOutbound, type Outbound, type OutboundOptions, type OutboundRequest } from "./outbound.ts";
+import { createOutbound, type Outbound, type OutboundOptions } from "./outbound.ts";
+import type { OutboundRequest } from "./outbound-request.ts";
 
 const TIMEOUT_MS = 400;
 const LIMIT = 64 * 1024;

@@ -1,4 +1,5 @@
-import { type Judgement, SIGNATURE_HEADER } from "../webhooks/sign.ts";
+import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
+import type { Judgement } from "./verdict.ts";
 
 /** A delivery as `understudy listen` saw it. */
 export interface HeardDelivery {

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { SIGNATURE_HEADER, verdict } from "../webhooks/sign.ts";
+import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import { formatDelivery, type HeardDelivery } from "./format-delivery.ts";
 import { readDelivery } from "./read-delivery.ts";
 import { answerTo, describeAnswer, performAnswer, type ReceiverAnswer } from "./receiver-answer.ts";
+import { verdict } from "./verdict.ts";
 
 export interface ListenerOptions {
   /** 0 picks a free one. */

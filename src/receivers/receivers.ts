@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
-import { SIGNATURE_HEADER, type Verdict, verdict } from "../webhooks/sign.ts";
+import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import { readDelivery } from "./read-delivery.ts";
 import { answerTo, describeAnswer, performAnswer } from "./receiver-answer.ts";
 import { type Receiver, receivers } from "./receiver-record.ts";
+import { type Verdict, verdict } from "./verdict.ts";
 
 /** What reached a receiver, as it is listed. */
 export interface ReceivedRequest {

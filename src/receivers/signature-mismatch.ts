@@ -1,9 +1,27 @@
 import { createHash, createHmac } from "node:crypto";
-import type { VerdictCode } from "../webhooks/sign.ts";
 import { bodyVariants } from "./body-variants.ts";
 
 const PREFIX = "sha256=";
 const HEX_LENGTH = 64;
+
+/** Why a signature was judged as it was; stable names for tests, reports and the receiver grader. */
+export type VerdictCode =
+  | "match"
+  | "no-header"
+  | "empty-header"
+  | "repeated-header"
+  | "no-secret"
+  | "no-prefix"
+  | "wrong-prefix"
+  | "surrounding-space"
+  | "upper-case"
+  | "wrong-encoding"
+  | "truncated"
+  | "wrong-length"
+  | "wrong-algorithm"
+  | "wrong-secret"
+  | "body-changed"
+  | "mismatch";
 
 interface Mismatch {
   secret: string;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Compare, SortedTree } from "./sorted-tree.ts";
+import { SortedTree } from "./sorted-tree.ts";
+import type { Compare } from "./tree-nodes.ts";
 
 const byKey: Compare<number, unknown> = (a, _a, b) => a - b;
 

@@ -1,17 +1,22 @@
 import { type Difference, differencesOf } from "./tree-differences.ts";
-import { balance, build, collect, glue, type Node, nodeAt, sizeOf, walk, walkBack } from "./tree-nodes.ts";
+import {
+  balance,
+  build,
+  type Compare,
+  collect,
+  glue,
+  type Node,
+  nodeAt,
+  sizeOf,
+  walk,
+} from "./tree-nodes.ts";
 
 /**
  * A persistent, weight-balanced search tree that knows the size of every subtree, so that besides
  * `get` it answers `at(position)` and `rank(entry)` in O(log n). No kept library offers a persistent
  * ordered map with ranks, and offsets, totals and date ranges of the API's lists need exactly that;
  * see docs/decisions/0002-state-as-a-value.md for what was measured.
- *
- * Entries are ordered by `compare(keyA, valueA, keyB, valueB)`: a table orders by key alone, an index
- * by (order, id).
  */
-export type Compare<K, V> = (aKey: K, aValue: V, bKey: K, bValue: V) => number;
-
 export class SortedTree<K, V> {
   private readonly root: Node<K, V> | undefined;
   private readonly compare: Compare<K, V>;
@@ -99,11 +104,6 @@ export class SortedTree<K, V> {
   /** The same one by one, for lists that may not be read to their end. */
   *values(from = 0, to: number = this.size): IterableIterator<V> {
     for (const node of walk(this.root, from, to)) yield node.value;
-  }
-
-  /** Values at positions [from, to), last first. */
-  *reversed(from = 0, to: number = this.size): IterableIterator<V> {
-    for (const node of walkBack(this.root, from, to)) yield node.value;
   }
 
   *entries(from = 0, to: number = this.size): IterableIterator<[K, V]> {

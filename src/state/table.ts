@@ -1,5 +1,6 @@
 import type { AnyCollection, Collection, IndexSpec, StoredRecord } from "./collection.ts";
-import { type Compare, SortedTree } from "./sorted-tree.ts";
+import { SortedTree } from "./sorted-tree.ts";
+import type { Compare } from "./tree-nodes.ts";
 import { type IdTree, type Order, View } from "./view.ts";
 
 type GroupTree = SortedTree<string, IdTree>;

@@ -1,5 +1,4 @@
-import type { Compare } from "./sorted-tree.ts";
-import type { Node } from "./tree-nodes.ts";
+import type { Compare, Node } from "./tree-nodes.ts";
 
 export interface Difference<K, V> {
   key: K;

@@ -10,6 +10,9 @@ export interface Node<K, V> {
   readonly size: number;
 }
 
+/** The order of entries: a table's goes by key alone, an index's by (order, id). */
+export type Compare<K, V> = (aKey: K, aValue: V, bKey: K, bValue: V) => number;
+
 const DELTA = 3;
 const RATIO = 2;
 
@@ -131,7 +134,7 @@ export function* walk<K, V>(
   const end = Math.min(to, sizeOf(root));
   let left = end - Math.max(0, from);
   if (left <= 0) return;
-  const path = pathTo(root, Math.max(0, from), "left");
+  const path = pathTo(root, Math.max(0, from));
   while (left-- > 0) {
     const node = path.pop()!;
     yield node;
@@ -139,24 +142,8 @@ export function* walk<K, V>(
   }
 }
 
-export function* walkBack<K, V>(
-  root: Node<K, V> | undefined,
-  from: number,
-  to: number,
-): IterableIterator<Node<K, V>> {
-  const end = Math.min(to, sizeOf(root));
-  let left = end - Math.max(0, from);
-  if (left <= 0) return;
-  const path = pathTo(root, end - 1, "right");
-  while (left-- > 0) {
-    const node = path.pop()!;
-    yield node;
-    for (let next = node.left; next !== undefined; next = next.right) path.push(next);
-  }
-}
-
 /** The nodes still to visit when a walk starts at `position`: those whose turn comes after it, and it. */
-function pathTo<K, V>(root: Node<K, V> | undefined, position: number, towards: "left" | "right") {
+function pathTo<K, V>(root: Node<K, V> | undefined, position: number): Node<K, V>[] {
   const path: Node<K, V>[] = [];
   let node = root;
   let index = position;
@@ -167,10 +154,9 @@ function pathTo<K, V>(root: Node<K, V> | undefined, position: number, towards: "
       return path;
     }
     if (index < before) {
-      if (towards === "left") path.push(node);
+      path.push(node);
       node = node.left;
     } else {
-      if (towards === "right") path.push(node);
       index -= before + 1;
       node = node.right;
     }

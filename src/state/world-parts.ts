@@ -2,7 +2,6 @@ import type { Clock } from "./clock.ts";
 import type { Root } from "./root.ts";
 import type { Timer, TimerKind } from "./timers.ts";
 import type { EmittedEvent, Transaction } from "./transaction.ts";
-import type { World } from "./world.ts";
 
 /**
  * Runs inside the transaction that removes the timer; what it returns runs after the commit and is
@@ -14,6 +13,17 @@ export type TimerHandler = (tx: Transaction, timer: Timer) => void | (() => Prom
 
 export type TimerEffect = Exclude<ReturnType<TimerHandler>, void>;
 
+/** What a listener may do with the world that called it. */
+export interface ListenedWorld {
+  /** It has ended, or its sandbox has another one now. */
+  readonly isClosed: boolean;
+  readonly clock: Clock;
+  read(): Transaction;
+  transact<T>(change: (tx: Transaction) => T): T;
+  /** Registers outbound work that an advance must wait for. */
+  track(work: Promise<unknown>): void;
+}
+
 export interface WorldParts {
   timerHandlers: Partial<Record<TimerKind, TimerHandler>>;
   /**
@@ -22,9 +32,9 @@ export interface WorldParts {
    */
   onEmit: (tx: Transaction, events: readonly EmittedEvent[]) => void | (() => Promise<void>);
   /** After every commit that changed something; must not throw. */
-  onCommit: (world: World, commit: Commit) => void;
+  onCommit: (world: ListenedWorld, commit: Commit) => void;
   /** The root was replaced as a whole by a restore, or the world has ended. Must not throw. */
-  onReplace?: (world: World) => void;
+  onReplace?: (world: ListenedWorld) => void;
   /** A handler threw: its changes are dropped and its timer with them. Must not throw. */
   onTimerError?: (error: unknown, timer: Timer) => void;
 }

@@ -14,6 +14,7 @@ import { Transaction } from "./transaction.ts";
 import type {
   AdvanceTarget,
   Commit,
+  ListenedWorld,
   RanTimer,
   TimerEffect,
   TimerHandler,
@@ -22,7 +23,16 @@ import type {
   WorldValue,
 } from "./world-parts.ts";
 
-export type { AdvanceTarget, Commit, RanTimer, TimerHandler, WorldOptions, WorldParts, WorldValue };
+export type {
+  AdvanceTarget,
+  Commit,
+  ListenedWorld,
+  RanTimer,
+  TimerHandler,
+  WorldOptions,
+  WorldParts,
+  WorldValue,
+};
 
 const LONGEST_OS_TIMER = 2 ** 31 - 1;
 /** After so many synchronous steps an advance lets other requests have a turn. */
@@ -32,7 +42,7 @@ const STEPS_PER_TURN = 200;
  * The living state of one sandbox: a root that only transactions replace, a clock, and the timers that
  * become due on it. Nothing here awaits while a transaction is open.
  */
-export class World {
+export class World implements ListenedWorld {
   root: Root;
   clock: Clock;
   origin: number;
@@ -131,7 +141,6 @@ export class World {
     });
   }
 
-  /** Registers outbound work that an advance must wait for. */
   track(work: Promise<unknown>): void {
     this.running.add(work);
     void work.catch(() => {}).finally(() => this.running.delete(work));

@@ -1,5 +1,5 @@
+import type { Call } from "./call.ts";
 import { reads } from "./operations.ts";
-import type { Call } from "./target.ts";
 
 /**
  * Whether a request changes nothing, whatever the service does with it: it reads; or it is a probe that

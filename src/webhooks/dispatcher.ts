@@ -3,7 +3,7 @@ import type { Outbound } from "../outbound/outbound.ts";
 import { SENDING_PER_SANDBOX, type SendBudget } from "../outbound/send-budget.ts";
 import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
-import type { Commit, World } from "../state/world.ts";
+import type { Commit, ListenedWorld } from "../state/world.ts";
 import { endureFault, faultDelay } from "./endure-fault.ts";
 import { type Job, Lane } from "./lane.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
@@ -65,7 +65,7 @@ const QUEUE_KEY = `${outgoing.name}\u0000`;
  */
 export class Dispatcher {
   private readonly parts: DispatcherParts;
-  private world: World | undefined;
+  private world: ListenedWorld | undefined;
   private jobs = new Map<string, Job>();
   private lanes = new Map<string, Lane>();
   private sending = 0;
@@ -77,7 +77,7 @@ export class Dispatcher {
   }
 
   /** After each commit: takes up what it queued, calls off what it took out of the queue. */
-  onCommit(world: World, { before, after, touched }: Commit): void {
+  onCommit(world: ListenedWorld, { before, after, touched }: Commit): void {
     this.world = world;
     if (before.tables[outgoing.name] === after.tables[outgoing.name] || world.isClosed) return;
     const present = world.read();
@@ -92,7 +92,7 @@ export class Dispatcher {
   }
 
   /** After a restore, or at the world's end: lets go of everything, and takes up what the root says. */
-  onReplace(world: World): void {
+  onReplace(world: ListenedWorld): void {
     this.world = world;
     const { jobs } = this;
     this.jobs = new Map();
@@ -113,7 +113,7 @@ export class Dispatcher {
     return this.jobs.get(attempt_id)?.done ?? Promise.resolve(false);
   }
 
-  private accept(world: World, row: Outgoing): void {
+  private accept(world: ListenedWorld, row: Outgoing): void {
     let end = (_made: boolean) => {};
     const done = new Promise<boolean>((resolve) => {
       end = resolve;
@@ -178,7 +178,7 @@ export class Dispatcher {
     }
   };
 
-  private async make(world: World, job: Job): Promise<void> {
+  private async make(world: ListenedWorld, job: Job): Promise<void> {
     const { row, controller } = job;
     const { rules } = this.parts;
     let made = false;
@@ -201,7 +201,7 @@ export class Dispatcher {
   }
 
   /** Work that a restore has overtaken must leave no trace in what came after. */
-  private write(world: World, job: Job, change: (tx: Transaction) => void): void {
+  private write(world: ListenedWorld, job: Job, change: (tx: Transaction) => void): void {
     if (this.jobs.get(job.row.id) !== job || world.isClosed) return;
     this.jobs.delete(job.row.id);
     try {

@@ -1,18 +1,6 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import type { WorldReader } from "../../state/transaction.ts";
-import { type ApiKey, apiKeys } from "./schema.ts";
+import { createHash } from "node:crypto";
 
-const digests = new WeakMap<ApiKey, Buffer>();
-
-/**
- * The record of a key as it was sent. Keys are looked up and compared by digest, in constant time: how
- * long it takes tells nothing about how much of a guess was right.
- */
-export function findKey(world: WorldReader, key: string): ApiKey | undefined {
-  const sent = digestOfText(key);
-  const found = world.index(apiKeys, "by_digest", sent.group).first();
-  return found !== undefined && timingSafeEqual(digestOf(found), sent.bytes) ? found : undefined;
-}
+const digests = new WeakMap<{ readonly key: string }, Buffer>();
 
 interface SentDigest {
   bytes: Buffer;
@@ -29,7 +17,7 @@ const lately = new Map<string, SentDigest>();
 const MOST_REMEMBERED = 1024;
 const LONGEST_REMEMBERED = 64;
 
-function digestOfText(text: string): SentDigest {
+export function digestOfText(text: string): SentDigest {
   let digest = lately.get(text);
   if (digest === undefined) {
     const bytes = sha256(text);
@@ -41,7 +29,7 @@ function digestOfText(text: string): SentDigest {
 }
 
 /** Kept per record, so that a request pays for one digest and not for two. */
-export function digestOf(record: ApiKey): Buffer {
+export function digestOf(record: { readonly key: string }): Buffer {
   let digest = digests.get(record);
   if (digest === undefined) {
     digest = sha256(record.key);

@@ -3,7 +3,7 @@ import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
-import { findKey } from "./digest.ts";
+import { findKey } from "./find-key.ts";
 import { removeKey } from "./rules.ts";
 import { type ApiKey, apiKeys } from "./schema.ts";
 import { ALPHANUMERIC } from "./seed.ts";

@@ -1,6 +1,6 @@
 import type { Identity } from "../../contract/operation.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { findKey } from "../api-keys/digest.ts";
+import { findKey } from "../api-keys/find-key.ts";
 import type { ApiKey } from "../api-keys/schema.ts";
 import { requestsPerMinute } from "../organizations/rules.ts";
 import { organizations } from "../organizations/schema.ts";

@@ -1,0 +1,33 @@
+import type { OutboundErrorKind } from "./outbound-failure.ts";
+
+export interface OutboundRequest {
+  /** Absolute http or https URL without credentials. */
+  url: string;
+  method: string;
+  /**
+   * Sent in this spelling; only Host, Connection and Content-Length are added. A list is sent in its order,
+   * repeated names included, over a connection of its own that is closed after the answer.
+   */
+  headers: Record<string, string | string[]> | readonly (readonly [name: string, value: string])[];
+  body: Buffer;
+  /** Cut points within `body`: it then travels with chunked transfer coding, one chunk per piece. */
+  chunkAt?: readonly number[] | undefined;
+  /** Where to hang up, as a network failure or a deadline would; ends as `left`. */
+  leave?: "mid-body" | "after-body" | "at-answer" | undefined;
+  /** From the call of `send` to the end of the answer, name resolution included; milliseconds of wall clock. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+export interface OutboundResult {
+  /** The receiver's status, or 0 when no complete answer came in time (G24). */
+  response_code: number;
+  headers: Record<string, string | string[]>;
+  /** As sent, never decompressed; at most 64 KB. */
+  body: Buffer;
+  /** The answer's body went on after the 64 KB that were read. */
+  truncated: boolean;
+  duration_ms: number;
+  /** Present exactly when response_code is 0. */
+  error?: { kind: OutboundErrorKind; message: string };
+}
