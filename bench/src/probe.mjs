@@ -26,8 +26,16 @@ const answers = {
   },
 };
 
-process.on("message", (message) => {
-  if (message?.bench) process.send({ bench: message.bench, answer: answers[message.question]() });
+/** Questions for profiler.mjs, which is loaded when the first of them is asked. */
+const PROFILER = new Set(["startAllocations", "allocations", "startCpu", "cpu"]);
+
+async function answerOf({ question, details }) {
+  if (!PROFILER.has(question)) return answers[question]();
+  return (await import("./profiler.mjs"))[question](details ?? {});
+}
+
+process.on("message", async (message) => {
+  if (message?.bench) process.send({ bench: message.bench, answer: await answerOf(message) });
 });
 // The channel must not keep alive a server that has been told to end.
 process.channel?.unref();

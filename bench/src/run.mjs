@@ -31,10 +31,15 @@ const { values, positionals } = parseArgs({
     help: { type: "boolean", default: false },
   },
 });
+if (positionals[0] === "profile") {
+  const { profile } = await import("./profile.mjs");
+  process.exit(await profile(positionals.slice(1)));
+}
 const unknown = positionals.filter((name) => !measures.includes(name));
 if (values.help || unknown.length > 0) {
   if (unknown.length > 0) console.error(`Unknown measure: ${unknown.join(", ")}`);
   console.error(`Usage: npm run bench -- [${measures.join(" ")}] [--rounds 3] [--seconds 3] [--strict]`);
+  console.error("       npm run bench -- profile CALL");
   process.exit(unknown.length > 0 ? 2 : 0);
 }
 

@@ -47,7 +47,7 @@ export function startNode({ args, cwd, env, nodeArgs = [], probe = false }) {
   });
   running.add(server);
   server.stop = () => stop(server);
-  server.ask = (question) => ask(child, question);
+  server.ask = (question, details) => ask(child, question, details);
   server.memory = () => residentBytes(child.pid);
   return server;
 }
@@ -69,7 +69,7 @@ export async function stopAll() {
 }
 
 let asked = 0;
-function ask(child, question) {
+function ask(child, question, details) {
   const id = ++asked;
   return new Promise((resolve, reject) => {
     const onMessage = (message) => {
@@ -78,7 +78,7 @@ function ask(child, question) {
       resolve(message.answer);
     };
     child.on("message", onMessage);
-    child.send({ bench: id, question }, (error) => error && reject(error));
+    child.send({ bench: id, question, details }, (error) => error && reject(error));
   });
 }
 

@@ -23,13 +23,13 @@ export function nodeSubject({ name, kind, program, prepare, get, post, env }) {
     kind,
     get,
     post,
-    async start() {
+    async start({ probe = false } = {}) {
       const folder = prepare?.();
       const port = await freePort();
-      const server = startNode({ args: program(port, folder), cwd: folder, env });
+      const server = startNode({ args: program(port, folder), cwd: folder, env, probe });
       const url = `http://127.0.0.1:${port}`;
       const firstAnswerMs = await firstOk(server, { url: url + get.path, headers: get.headers });
-      return { url, pid: server.pid, firstAnswerMs, memory: server.memory, stop: server.stop };
+      return { ...server, url, firstAnswerMs };
     },
   };
 }

@@ -1,0 +1,61 @@
+// npm run bench -- profile get: where the time and the bytes of one call go.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { CALLS, headersOf, startForCalls } from "./calls.mjs";
+import { client, inParallel } from "./client.mjs";
+import { stopAll } from "./server-process.mjs";
+
+const WARM_UP = 6000;
+const REQUESTS = 15_000;
+const WIDTH = 32;
+const SHOWN = 30;
+
+/** Takes the profiles of one of CALLS, shows their first lines and keeps them; resolves with an exit code. */
+export async function profile([name = "get"]) {
+  const call = CALLS.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  if (call === undefined) {
+    console.error(
+      `Unknown call: ${name}. Known are ${CALLS.map((one) => JSON.stringify(one.name)).join(", ")}`,
+    );
+    return 2;
+  }
+  const server = await startForCalls();
+  const send = sender(server, call);
+  await inParallel(WARM_UP, WIDTH, send);
+  await server.ask("startCpu");
+  await inParallel(REQUESTS, WIDTH, send);
+  keep("cpu", "cpuprofile", { name, unit: "us", answer: await server.ask("cpu") });
+  for (const survivors of [false, true]) {
+    await server.ask("memory");
+    await server.ask("startAllocations", { survivors });
+    await inParallel(REQUESTS, WIDTH, send);
+    const answer = await server.ask("allocations");
+    keep(survivors ? "surviving" : "allocated", "heapprofile", { name, unit: "bytes", answer });
+  }
+  await stopAll();
+  return 0;
+}
+
+function sender(server, { path, method = "get", as, bodies = [undefined], status, ...call }) {
+  const api = client(server.url, headersOf({ path, as, ...call }, server));
+  let sent = 0;
+  return () => {
+    const body = bodies[sent++ % bodies.length];
+    return method === "get"
+      ? api.get(path, { ok: [status, 200] })
+      : api.post(path, body, { ok: [status, 200] });
+  };
+}
+
+function keep(what, extension, { name, unit, answer: { total, top, profile } }) {
+  const folder = new URL("../results/", import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  const file = new URL(`${name.replaceAll(" ", "-").toLowerCase()}-${what}.${extension}`, folder);
+  writeFileSync(file, JSON.stringify(profile));
+  console.log(
+    `\n${what}: ${(total / REQUESTS).toFixed(1)} ${unit} a request; ${file.pathname} opens in Chromium's DevTools`,
+  );
+  for (const [place, amount] of top.slice(0, SHOWN)) {
+    const share = ((100 * amount) / total).toFixed(1).padStart(5);
+    console.log(`${share} %  ${(amount / REQUESTS).toFixed(2).padStart(9)} ${unit}  ${place}`);
+  }
+}

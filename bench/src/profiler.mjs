@@ -1,0 +1,61 @@
+// The part of the probe that looks inside V8: what is allocated, what of it outlives the young generation, and
+// where the time goes. Loaded with the first question of that kind.
+import { Session } from "node:inspector/promises";
+
+/** Bytes between two samples, on average: fine enough for some thousand requests, coarse enough to cost little. */
+const SAMPLING_BYTES = 4096;
+const SAMPLING_MICROSECONDS = 200;
+
+const session = new Session();
+session.connect();
+
+/** `survivors`: only what a collection of the young generation has left over, whether or not it died later. */
+export async function startAllocations({ survivors }) {
+  await session.post("HeapProfiler.enable");
+  await session.post("HeapProfiler.startSampling", {
+    samplingInterval: SAMPLING_BYTES,
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: !survivors,
+  });
+}
+
+/** Bytes in all, and by the function that allocated them, most first. */
+export async function allocations() {
+  const { profile } = await session.post("HeapProfiler.stopSampling");
+  const places = new Map();
+  const visit = ({ callFrame, selfSize, children }) => {
+    add(places, callFrame, selfSize);
+    for (const child of children) visit(child);
+  };
+  visit(profile.head);
+  return { ...summary(places), profile };
+}
+
+export async function startCpu() {
+  await session.post("Profiler.enable");
+  await session.post("Profiler.setSamplingInterval", { interval: SAMPLING_MICROSECONDS });
+  await session.post("Profiler.start");
+}
+
+/** Microseconds in all but idle ones, and by function, most first. */
+export async function cpu() {
+  const { profile } = await session.post("Profiler.stop");
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  const places = new Map();
+  for (const [index, id] of profile.samples.entries()) {
+    const { callFrame } = nodes.get(id);
+    if (callFrame.functionName !== "(idle)") add(places, callFrame, profile.timeDeltas[index]);
+  }
+  return { ...summary(places), profile };
+}
+
+function add(places, { functionName, url, lineNumber }, amount) {
+  const file = url.replace(/^.*\/(dist|node_modules|apps)\//, "$1/");
+  const name = `${functionName || "(anonymous)"} ${file}${file ? `:${lineNumber + 1}` : ""}`.trim();
+  places.set(name, (places.get(name) ?? 0) + amount);
+}
+
+function summary(places) {
+  const sorted = [...places].sort(([, a], [, b]) => b - a);
+  return { total: sorted.reduce((sum, [, amount]) => sum + amount, 0), top: sorted.slice(0, 40) };
+}
