@@ -4,7 +4,7 @@
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
@@ -42,28 +42,15 @@ const stale =
       statSync(join(root, "package.json")).mtimeMs,
     );
 
-// A server that starts with a shipped fixture reads this instead of parsing and checking YAML; it counts as
-// long as the YAML beside it is the same (src/fixtures/shipped.ts).
-function storeFixtures() {
-  const folder = join(out, "fixtures");
-  mkdirSync(folder, { recursive: true });
-  for (const file of readdirSync(join(root, "fixtures")).filter((name) => name.endsWith(".yaml"))) {
-    const text = readFileSync(join(root, "fixtures", file), "utf8");
-    const sha256 = createHash("sha256").update(text).digest("hex");
-    const stored = JSON.stringify({ sha256, value: parse(text) });
-    writeFileSync(join(folder, file.replace(/yaml$/, "json")), stored);
-  }
-}
-
-// Likewise for the scenarios, of which a list shows all: YAML would keep the server busy for half a second
-// (src/faults/compiled-scenarios.ts).
-function storeScenarios() {
+// The server reads this instead of parsing and checking YAML, which takes half a second for all scenarios; it
+// counts as long as the YAML beside it is the same (src/documents/shipped-files.ts).
+function storeDocuments(folder) {
   const stored = {};
-  for (const file of readdirSync(join(root, "scenarios")).filter((name) => name.endsWith(".yaml"))) {
-    const text = readFileSync(join(root, "scenarios", file), "utf8");
+  for (const file of readdirSync(join(root, folder)).filter((name) => name.endsWith(".yaml"))) {
+    const text = readFileSync(join(root, folder, file), "utf8");
     stored[file] = { sha256: createHash("sha256").update(text).digest("hex"), value: parse(text) };
   }
-  writeFileSync(join(out, "scenarios.json"), JSON.stringify(stored));
+  writeFileSync(join(out, `${folder}.json`), JSON.stringify(stored));
 }
 
 if (stale) {
@@ -97,7 +84,7 @@ if (stale) {
     );
     if (status !== 0) process.exit(status ?? 1);
   }
-  storeFixtures();
-  storeScenarios();
+  storeDocuments("fixtures");
+  storeDocuments("scenarios");
   writeFileSync(join(out, "built"), "");
 }

@@ -1,5 +1,5 @@
 import packageJson from "../package.json" with { type: "json" };
-import { scenarioSchemaText } from "./faults/scenario-schema.ts";
+import { scenarioSchemaText } from "./faults/scenarios/scenario-schema.ts";
 import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
 import { openApiDocument } from "./reports/openapi.ts";

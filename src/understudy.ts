@@ -11,7 +11,7 @@ import { recordsRefusal } from "./control/limits.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
 import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
 import { Faults } from "./faults/faults.ts";
-import type { ScenarioLibrary } from "./faults/scenario-library.ts";
+import type { ScenarioLibrary } from "./faults/scenarios/scenario-library.ts";
 import { createFixtureSource, type WatchableFixtureSource } from "./fixtures/fixture-source.ts";
 import { closeServer } from "./http/close-server.ts";
 import { createWirePerformer } from "./http/perform-wire.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ControlServer } from "../control/operation.ts";
 import { conflict, type Problem } from "../control/problem.ts";
 import { readDocument } from "../documents/read-document.ts";
-import type { ScenarioLibrary } from "../faults/scenario-library.ts";
+import type { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";

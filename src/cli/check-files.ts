@@ -1,5 +1,5 @@
 import { DocumentError } from "../documents/document-error.ts";
-import { ScenarioLibrary } from "../faults/scenario-library.ts";
+import { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { checkFixture } from "../fixtures/check-fixture.ts";
 import { isPath } from "../fixtures/find-fixture.ts";
 import { RESOURCES } from "../resources/index.ts";

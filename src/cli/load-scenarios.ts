@@ -1,5 +1,5 @@
-import type { Scenario } from "../faults/scenario.ts";
-import { ScenarioLibrary } from "../faults/scenario-library.ts";
+import type { Scenario } from "../faults/scenarios/scenario.ts";
+import { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { RESOURCES } from "../resources/index.ts";
 import { UsageError } from "./failure.ts";
 import { filesOf } from "./files-of.ts";

@@ -47,7 +47,7 @@ async function watchFiles(understudy: Understudy, stops: (() => Promise<void>)[]
     onProblem: (error, fixture) =>
       say(`fixture ${fixture} stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
   });
-  const { watchScenarios } = await import("../faults/watch-scenarios.ts");
+  const { watchScenarios } = await import("../faults/scenarios/watch-scenarios.ts");
   const scenarios = watchScenarios(understudy.scenarios, {
     onChange: ({ name }) => say(`scenario ${name} was edited, and is in force as it is now`),
     onProblem: (error) =>

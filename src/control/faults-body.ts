@@ -1,6 +1,6 @@
-import type { ArmedRule } from "../faults/armed-rule.ts";
+import type { ArmedRule } from "../faults/rules/armed-rule.ts";
 import type { SandboxFaults } from "../faults/sandbox-faults.ts";
-import type { ListedScenario } from "../faults/scenario-library.ts";
+import type { ListedScenario } from "../faults/scenarios/scenario-library.ts";
 
 /** A rule as it was written, with what it has done in this sandbox (interfaces 4). */
 export function presentRule(armed: ArmedRule) {

@@ -3,7 +3,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { TimerHandler } from "../state/world.ts";
 import { type FaultParts, SandboxFaults } from "./sandbox-faults.ts";
-import { ScenarioLibrary, scenarioFolders } from "./scenario-library.ts";
+import { ScenarioLibrary, scenarioFolders } from "./scenarios/scenario-library.ts";
 
 export interface FaultOptions extends Omit<FaultParts, "library"> {
   /** Scenarios of the first sandbox, by name or file. */

@@ -3,7 +3,7 @@ import { type AnyOperation, successesOf } from "../contract/operation.ts";
 import { nearest } from "../documents/nearest.ts";
 import { type FaultFacts, WIRE_FAULTS } from "../sandbox/fault-gate.ts";
 import { codeOfStatus, codesOf, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
-import { delayProblem } from "./delay-range.ts";
+import { delayProblem } from "./effects/delay-range.ts";
 import { DRIP_MS } from "./effects/drip.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 

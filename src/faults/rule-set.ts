@@ -1,11 +1,11 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
-import { ArmedRule, newProgress, type Progress } from "./armed-rule.ts";
 import type { Leases } from "./leases.ts";
-import { readInlineRule } from "./read-rule.ts";
-import type { Rule } from "./rule.ts";
-import type { Scenario } from "./scenario.ts";
-import type { ScenarioLibrary } from "./scenario-library.ts";
+import { ArmedRule, newProgress, type Progress } from "./rules/armed-rule.ts";
+import { readInlineRule } from "./rules/read-rule.ts";
+import type { Rule } from "./rules/rule.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
+import type { ScenarioLibrary } from "./scenarios/scenario-library.ts";
 
 /** A rule's id is in use among the inline ones. */
 export class RuleExists extends Error {

@@ -8,16 +8,16 @@ import type {
   Verdict,
 } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { effectOf } from "./answer-of.ts";
-import { ArmedRule } from "./armed-rule.ts";
-import { deliveryStrike } from "./delivery-strike.ts";
-import { judge } from "./judge.ts";
 import { Leases } from "./leases.ts";
 import { type OverrideFault, RefusedOverride, readOverride } from "./override.ts";
 import type { SpendingOf } from "./plausible-details.ts";
-import type { Rule } from "./rule.ts";
-import { type Phase, RuleIndex, UNTOUCHED } from "./rule-index.ts";
 import { RuleSet, type RuleSources } from "./rule-set.ts";
+import { effectOf } from "./rules/answer-of.ts";
+import { ArmedRule } from "./rules/armed-rule.ts";
+import { judge } from "./rules/judge.ts";
+import { deliveryStrike } from "./rules/judge-delivery.ts";
+import type { Rule } from "./rules/rule.ts";
+import { type Phase, RuleIndex, UNTOUCHED } from "./rules/rule-index.ts";
 
 export interface FaultParts extends RuleSources {
   spending: SpendingOf;

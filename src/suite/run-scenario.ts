@@ -1,9 +1,9 @@
 import { ControlError } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { Verification } from "../client/types.ts";
-import { isOff } from "../faults/rule.ts";
-import type { ExpectDocument } from "../faults/rule-schema.ts";
-import type { Scenario } from "../faults/scenario.ts";
+import { isOff } from "../faults/rules/rule.ts";
+import type { ExpectDocument } from "../faults/rules/rule-schema.ts";
+import type { Scenario } from "../faults/scenarios/scenario.ts";
 import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
 import type { ExpectationOutcome, RuleOutcome, ScenarioResult } from "./suite-result.ts";
 import type { SandboxWish, SuiteServer } from "./suite-server.ts";

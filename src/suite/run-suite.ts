@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Scenario } from "../faults/scenario.ts";
+import type { Scenario } from "../faults/scenarios/scenario.ts";
 import { runScenario } from "./run-scenario.ts";
 import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
 import type { SandboxWish, SuiteServer } from "./suite-server.ts";

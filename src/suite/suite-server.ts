@@ -1,7 +1,7 @@
 import { connect, type UnderstudyClient } from "../client/connect.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { ClockChange, FixtureInput } from "../client/types.ts";
-import type { Scenario } from "../faults/scenario.ts";
+import type { Scenario } from "../faults/scenarios/scenario.ts";
 import { assemble } from "../understudy.ts";
 import type { RuleOutcome } from "./suite-result.ts";
 

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DocumentError } from "../../src/documents/document-error.ts";
-import { watchScenarios } from "../../src/faults/watch-scenarios.ts";
+import { watchScenarios } from "../../src/faults/scenarios/watch-scenarios.ts";
 import { activate, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 

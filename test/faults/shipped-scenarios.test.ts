@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
 import { type AnyOperation, errorCodesOf } from "../../src/contract/operation.ts";
-import { ScenarioLibrary } from "../../src/faults/scenario-library.ts";
+import { ScenarioLibrary } from "../../src/faults/scenarios/scenario-library.ts";
 import { RESOURCES } from "../../src/resources/index.ts";
 import { activate, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";

@@ -1,6 +1,6 @@
 import type { AnyOperation } from "../../src/contract/operation.ts";
 import { SandboxFaults } from "../../src/faults/sandbox-faults.ts";
-import { ScenarioLibrary } from "../../src/faults/scenario-library.ts";
+import { ScenarioLibrary } from "../../src/faults/scenarios/scenario-library.ts";
 import { RESOURCES } from "../../src/resources/index.ts";
 import type { FaultFacts, Verdict } from "../../src/sandbox/fault-gate.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";

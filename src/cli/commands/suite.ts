@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import type { Scenario } from "../../faults/scenario.ts";
+import type { Scenario } from "../../faults/scenarios/scenario.ts";
 import type { SuiteServer } from "../../suite/suite-server.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
 import { isInteractive, print } from "../output.ts";

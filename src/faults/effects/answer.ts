@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { headersOf } from "../answer-headers.ts";
+import { headersOf } from "./answer-headers.ts";
 import type { Effect } from "./effect.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { parseDuration } from "../../contract/duration.ts";
 import type { Random } from "../../state/random.ts";
-import { DurationText, delayProblem, LONGEST_DELAY_MS } from "../delay-range.ts";
+import { DurationText, delayProblem, LONGEST_DELAY_MS } from "./delay-range.ts";
 import type { DelayPlan, Effect } from "./effect.ts";
 
 /** Waits on the wall clock, frozen or not (interfaces 3). */

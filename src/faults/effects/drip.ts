@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDuration } from "../../contract/duration.ts";
-import { drained, finish } from "../connection.ts";
-import { DurationText, delayProblem } from "../delay-range.ts";
+import { drained, finish } from "./connection.ts";
+import { DurationText, delayProblem } from "./delay-range.ts";
 import type { WireEffect } from "./effect.ts";
 
 export const DRIP_MS = 2_000;

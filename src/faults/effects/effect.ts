@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { WireFault } from "../../sandbox/fault-gate.ts";
-import type { EffectDocument } from "../rule-schema.ts";
+import type { EffectDocument } from "../rules/rule-schema.ts";
 
 /** What a rule does when it strikes, read from its `effect` once. */
 export interface EffectPlan {

@@ -1,4 +1,4 @@
-import { drained, finish } from "../connection.ts";
+import { drained, finish } from "./connection.ts";
 import type { WireEffect } from "./effect.ts";
 
 /** Closed in good order, without a byte. */

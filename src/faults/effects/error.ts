@@ -1,7 +1,7 @@
 import Type from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
-import { Headers, headerProblem, headersOf } from "../answer-headers.ts";
 import { parseCode } from "../codes.ts";
+import { Headers, headerProblem, headersOf } from "./answer-headers.ts";
 import type { Effect } from "./effect.ts";
 
 /** A catalogue code, answered as the operation that is hit would answer it. */

@@ -1,4 +1,4 @@
-import { drained, finish } from "../connection.ts";
+import { drained, finish } from "./connection.ts";
 import type { WireEffect } from "./effect.ts";
 
 /** Begins like nothing that HTTP knows, so that no client takes it for an answer. */

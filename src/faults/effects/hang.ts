@@ -1,4 +1,4 @@
-import { leaves } from "../connection.ts";
+import { leaves } from "./connection.ts";
 import type { WireEffect } from "./effect.ts";
 
 /** Open and silent until the client leaves. */

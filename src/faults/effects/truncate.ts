@@ -1,4 +1,4 @@
-import { drained, finish } from "../connection.ts";
+import { drained, finish } from "./connection.ts";
 import type { WireEffect } from "./effect.ts";
 
 /** Status line and headers, then half of the announced body. */

@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { OPERATIONS } from "../../test/support/fault-stand.ts";
+import { OPERATIONS } from "../../../test/support/fault-stand.ts";
+import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
 import { scenarioSchemaText } from "./scenario-schema.ts";
-import { SHIPPED_SCENARIOS } from "./shipped.ts";
 
 describe("the schema for editors", () => {
   const schema = JSON.parse(scenarioSchemaText(OPERATIONS));
   const validate = new Ajv2020({ strict: false }).compile(schema);
 
   it("interfaces 6 accepts every shipped scenario", () => {
-    for (const file of readdirSync(SHIPPED_SCENARIOS)) {
-      const value = parse(readFileSync(join(SHIPPED_SCENARIOS, file), "utf8"));
+    for (const file of readdirSync(SHIPPED_SCENARIOS.folder)) {
+      const value = parse(readFileSync(join(SHIPPED_SCENARIOS.folder, file), "utf8"));
       expect(validate(value), `${file}: ${JSON.stringify(validate.errors)}`).toBe(true);
     }
   });

@@ -1,11 +1,11 @@
-import { EVENT_NAMES, TEST_EVENT } from "../contract/event-names.ts";
-import type { AnyOperation } from "../contract/operation.ts";
-import { nearest } from "../documents/nearest.ts";
-import type { ProblemDetails } from "../documents/read-document.ts";
+import { EVENT_NAMES, TEST_EVENT } from "../../contract/event-names.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { nearest } from "../../documents/nearest.ts";
+import type { ProblemDetails } from "../../documents/read-document.ts";
+import { codesOf, isCatalogueCode, nearestCode, parseCode } from "../codes.ts";
+import { durationProblem } from "../effects/delay-range.ts";
+import { EFFECTS, WIRE_EFFECTS } from "../effects/index.ts";
 import { matchedOperations, patternProblem } from "./check-match.ts";
-import { codesOf, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
-import { durationProblem } from "./delay-range.ts";
-import { EFFECTS, WIRE_EFFECTS } from "./effects/index.ts";
 import { isDeliveryMatch } from "./match.ts";
 import type { MatchDocument, RuleDocument } from "./rule-schema.ts";
 

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { WIRE_FAULTS } from "../sandbox/fault-gate.ts";
-import { EFFECTS, WIRE_EFFECTS } from "./effects/index.ts";
+import { WIRE_FAULTS } from "../../sandbox/fault-gate.ts";
+import { EFFECTS, WIRE_EFFECTS } from "../effects/index.ts";
 
 const Text = (options: object = {}) => Type.String({ minLength: 1, maxLength: 4096, ...options });
 const TextOrNumber = Type.Unsafe<string | number | boolean | null>({

@@ -1,4 +1,4 @@
-import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";
+import type { DeliveryFacts, DeliveryStrike } from "../../sandbox/fault-gate.ts";
 import type { ArmedRule } from "./armed-rule.ts";
 
 /**

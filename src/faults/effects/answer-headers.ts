@@ -1,6 +1,6 @@
 import Type from "typebox";
-import type { ReportEffect } from "./effects/effect.ts";
-import type { EffectDocument } from "./rule-schema.ts";
+import type { EffectDocument } from "../rules/rule-schema.ts";
+import type { ReportEffect } from "./effect.ts";
 
 export const Headers = Type.Unsafe<Record<string, string | number>>({
   type: "object",

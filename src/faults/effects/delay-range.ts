@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { parseDuration } from "../contract/duration.ts";
+import { parseDuration } from "../../contract/duration.ts";
 
 /** Longer than any client waits; a timer of the machine could not hold much more. */
 export const LONGEST_DELAY_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { DocumentError } from "../documents/document-error.ts";
+import { DocumentError } from "../../documents/document-error.ts";
 import type { Scenario } from "./scenario.ts";
 import type { ScenarioChange, ScenarioLibrary } from "./scenario-library.ts";
 

@@ -1,8 +1,8 @@
-import type { AnyOperation } from "../contract/operation.ts";
-import type { ProblemDetails } from "../documents/read-document.ts";
-import { globProblem, patternProblem } from "./check-match.ts";
-import { isCatalogueCode, nearestCode } from "./codes.ts";
-import type { ExpectDocument } from "./rule-schema.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import type { ProblemDetails } from "../../documents/read-document.ts";
+import { isCatalogueCode, nearestCode } from "../codes.ts";
+import { globProblem, patternProblem } from "../rules/check-match.ts";
+import type { ExpectDocument } from "../rules/rule-schema.ts";
 
 /**
  * What is wrong with a well-formed expectation. A word that no journal can hold would make `count: 0` true for

@@ -1,7 +1,7 @@
-import type { AnyOperation } from "../contract/operation.ts";
-import { GlobError, glob, isGlob } from "../documents/glob.ts";
-import { nearest } from "../documents/nearest.ts";
-import type { ProblemDetails } from "../documents/read-document.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { GlobError, glob, isGlob } from "../../documents/glob.ts";
+import { nearest } from "../../documents/nearest.ts";
+import type { ProblemDetails } from "../../documents/read-document.ts";
 import { operationsOf } from "./match.ts";
 import type { MatchDocument } from "./rule-schema.ts";
 

@@ -1,12 +1,12 @@
-import { parseDuration } from "../contract/duration.ts";
-import { EVENT_NAMES, TEST_EVENT } from "../contract/event-names.ts";
-import type { AnyOperation } from "../contract/operation.ts";
-import { glob } from "../documents/glob.ts";
-import { headersOf } from "./answer-headers.ts";
-import { codesOf, isCatalogueCode, parseCode } from "./codes.ts";
-import { DRIP_MS } from "./effects/drip.ts";
-import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
-import { EFFECTS } from "./effects/index.ts";
+import { parseDuration } from "../../contract/duration.ts";
+import { EVENT_NAMES, TEST_EVENT } from "../../contract/event-names.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { glob } from "../../documents/glob.ts";
+import { codesOf, isCatalogueCode, parseCode } from "../codes.ts";
+import { headersOf } from "../effects/answer-headers.ts";
+import { DRIP_MS } from "../effects/drip.ts";
+import type { AnswerPlan, EffectPlan } from "../effects/effect.ts";
+import { EFFECTS } from "../effects/index.ts";
 import { type Criterion, criteriaOf, isDeliveryMatch, operationsOf } from "./match.ts";
 import type { RuleDocument } from "./rule-schema.ts";
 

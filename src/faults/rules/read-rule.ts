@@ -1,7 +1,12 @@
-import type { AnyOperation } from "../contract/operation.ts";
-import { checkDocument } from "../documents/check-document.ts";
-import { inlineDocument, problemAt, throwProblems, type UserDocument } from "../documents/read-document.ts";
-import { validatorOf } from "../http/validate.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { checkDocument } from "../../documents/check-document.ts";
+import {
+  inlineDocument,
+  problemAt,
+  throwProblems,
+  type UserDocument,
+} from "../../documents/read-document.ts";
+import { validatorOf } from "../../http/validate.ts";
 import { checkRule } from "./check-rule.ts";
 import { type Rule, readRule } from "./rule.ts";
 import { RuleDocument } from "./rule-schema.ts";

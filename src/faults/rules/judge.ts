@@ -1,8 +1,8 @@
-import type { FaultFacts, Strike, StrikeEffect, Verdict } from "../sandbox/fault-gate.ts";
+import type { FaultFacts, Strike, StrikeEffect, Verdict } from "../../sandbox/fault-gate.ts";
+import type { SpendingOf } from "../plausible-details.ts";
 import { effectOf } from "./answer-of.ts";
 import type { ArmedRule, Decision } from "./armed-rule.ts";
 import { holds } from "./match.ts";
-import type { SpendingOf } from "./plausible-details.ts";
 import { answers } from "./rule.ts";
 
 export interface JudgeContext {

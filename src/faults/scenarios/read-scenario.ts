@@ -1,19 +1,19 @@
 import { basename, extname } from "node:path";
-import type { AnyOperation } from "../contract/operation.ts";
-import { checkDocument } from "../documents/check-document.ts";
-import { type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { checkDocument } from "../../documents/check-document.ts";
+import { type DocumentProblem, MAX_PROBLEMS } from "../../documents/document-error.ts";
 import {
   type ProblemDetails,
   problemAt,
   readDocument,
   throwProblems,
   type UserDocument,
-} from "../documents/read-document.ts";
-import { validatorOf } from "../http/validate.ts";
+} from "../../documents/read-document.ts";
+import { validatorOf } from "../../http/validate.ts";
+import { checkRule } from "../rules/check-rule.ts";
+import { readRule } from "../rules/rule.ts";
+import { SCENARIO_NAME, ScenarioDocument } from "../rules/rule-schema.ts";
 import { checkExpectation } from "./check-expectation.ts";
-import { checkRule } from "./check-rule.ts";
-import { readRule } from "./rule.ts";
-import { SCENARIO_NAME, ScenarioDocument } from "./rule-schema.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** A scenario is written by hand; what is larger than this is something else. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ask, factsOf, faultsWithSeed, verdictOf } from "../../test/support/fault-stand.ts";
+import { ask, factsOf, faultsWithSeed, verdictOf } from "../../../test/support/fault-stand.ts";
 
 const EFFECT = { status: 503 };
 

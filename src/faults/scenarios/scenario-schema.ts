@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
-import { CATALOGUE } from "../contract/errors.ts";
-import { EVENT_NAMES } from "../contract/event-names.ts";
-import type { AnyOperation } from "../contract/operation.ts";
-import { ScenarioDocument } from "./rule-schema.ts";
+import { CATALOGUE } from "../../contract/errors.ts";
+import { EVENT_NAMES } from "../../contract/event-names.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { ScenarioDocument } from "../rules/rule-schema.ts";
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import type { Rule } from "./rule.ts";
-import type { ExpectDocument } from "./rule-schema.ts";
+import type { Rule } from "../rules/rule.ts";
+import type { ExpectDocument } from "../rules/rule-schema.ts";
 
 /** A scenario file, checked and read. */
 export interface Scenario {

@@ -2,25 +2,24 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readDocument } from "../documents/read-document.ts";
-import { RESOURCES } from "../resources/index.ts";
-import { compiledScenario } from "./compiled-scenarios.ts";
+import { readDocument } from "../../documents/read-document.ts";
+import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
+import { RESOURCES } from "../../resources/index.ts";
 import { ScenarioLibrary } from "./scenario-library.ts";
-import { SHIPPED_SCENARIOS } from "./shipped.ts";
 
 const operations = RESOURCES.flatMap((resource) => resource.operations);
-const files = readdirSync(SHIPPED_SCENARIOS)
+const files = readdirSync(SHIPPED_SCENARIOS.folder)
   .filter((name) => name.endsWith(".yaml"))
-  .map((name) => join(SHIPPED_SCENARIOS, name));
+  .map((name) => join(SHIPPED_SCENARIOS.folder, name));
 /** `npm test` builds first; without a build there is nothing to compare. */
-const isBuilt = existsSync(join(SHIPPED_SCENARIOS, "..", "dist", "scenarios.json"));
+const isBuilt = existsSync(join(SHIPPED_SCENARIOS.folder, "..", "dist", "scenarios.json"));
 
 describe("shipped scenarios as the build stores them", () => {
   it.runIf(isBuilt)("interfaces 6 say what their files say", () => {
     let compared = 0;
     for (const file of files) {
       const text = readFileSync(file, "utf8");
-      const compiled = compiledScenario(file, text);
+      const compiled = SHIPPED_SCENARIOS.compiled(file, text);
       if (compiled === undefined) continue;
       expect(compiled).toEqual(readDocument(text, { file }).value);
       compared += 1;
@@ -40,15 +39,15 @@ describe("shipped scenarios as the build stores them", () => {
   });
 
   it("interfaces 6 an edited file is read itself, whatever the build has stored", () => {
-    const file = join(SHIPPED_SCENARIOS, "slow-network.yaml");
-    expect(compiledScenario(file, `${readFileSync(file, "utf8")}# edited\n`)).toBeUndefined();
+    const file = join(SHIPPED_SCENARIOS.folder, "slow-network.yaml");
+    expect(SHIPPED_SCENARIOS.compiled(file, `${readFileSync(file, "utf8")}# edited\n`)).toBeUndefined();
     const folder = mkdtempSync(join(tmpdir(), "scenarios-test-"));
     try {
       writeFileSync(
         join(folder, "slow-network.yaml"),
         "description: mine\nrules: [{ effect: { delay: 1ms } }]\n",
       );
-      const mine = new ScenarioLibrary({ operations, folders: [folder, SHIPPED_SCENARIOS] });
+      const mine = new ScenarioLibrary({ operations, folders: [folder, SHIPPED_SCENARIOS.folder] });
       expect(mine.get("slow-network").description).toBe("mine");
       expect(mine.list().find(({ name }) => name === "slow-network")).toMatchObject({ shipped: false });
     } finally {
@@ -57,7 +56,7 @@ describe("shipped scenarios as the build stores them", () => {
   });
 
   it("interfaces 6 a file of the same name elsewhere is not taken for the shipped one", () => {
-    const text = readFileSync(join(SHIPPED_SCENARIOS, "slow-network.yaml"), "utf8");
-    expect(compiledScenario("/somewhere/slow-network.yaml", text)).toBeUndefined();
+    const text = readFileSync(join(SHIPPED_SCENARIOS.folder, "slow-network.yaml"), "utf8");
+    expect(SHIPPED_SCENARIOS.compiled("/somewhere/slow-network.yaml", text)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
-import { Random } from "../state/random.ts";
-import { drawDelay } from "./effects/delay.ts";
-import type { AnswerPlan } from "./effects/effect.ts";
+import { Random } from "../../state/random.ts";
+import { drawDelay } from "../effects/delay.ts";
+import type { AnswerPlan } from "../effects/effect.ts";
 import { isOff, type Rule } from "./rule.ts";
 
 /** How far a rule has come in one sandbox; plain JSON. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../test/support/fault-stand.ts";
-import { DocumentError } from "../documents/document-error.ts";
-import { readScenario } from "./read-scenario.ts";
+import { OPERATIONS } from "../../../test/support/fault-stand.ts";
+import { DocumentError } from "../../documents/document-error.ts";
+import { readScenario } from "../scenarios/read-scenario.ts";
 
 function problemsOf(text: string): string[] {
   try {

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative, resolve } from "node:path";
-import type { AnyOperation } from "../contract/operation.ts";
-import { DocumentError } from "../documents/document-error.ts";
-import { nearest } from "../documents/nearest.ts";
-import { UnknownScenario } from "../sandbox/fault-gate.ts";
-import { compiledScenario } from "./compiled-scenarios.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { DocumentError } from "../../documents/document-error.ts";
+import { nearest } from "../../documents/nearest.ts";
+import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
+import { UnknownScenario } from "../../sandbox/fault-gate.ts";
+import type { ScenarioDocument } from "../rules/rule-schema.ts";
 import { readScenario, scenarioOf } from "./read-scenario.ts";
 import type { Scenario } from "./scenario.ts";
-import { SHIPPED_SCENARIOS } from "./shipped.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 const LARGEST_FILE = 4 * 1024 * 1024;
@@ -66,7 +66,7 @@ export class ScenarioLibrary {
   private readonly users = new Set<ScenarioUser>();
   private readonly listeners = new Set<() => void>();
 
-  constructor({ operations, folders = [SHIPPED_SCENARIOS], ...given }: ScenarioLibraryOptions) {
+  constructor({ operations, folders = scenarioFolders(), ...given }: ScenarioLibraryOptions) {
     const { cwd = process.cwd(), trustBuild = true } = given;
     this.operations = operations;
     this.cwd = cwd;
@@ -117,7 +117,7 @@ export class ScenarioLibrary {
       byName.set(name, {
         name,
         file: this.shown(file),
-        shipped: file.startsWith(SHIPPED_SCENARIOS),
+        shipped: SHIPPED_SCENARIOS.holds(file),
         scenario,
         problem,
       });
@@ -229,7 +229,9 @@ export class ScenarioLibrary {
     const mark = markOf(file);
     try {
       const text = this.textOf(file);
-      const built = this.trustBuild ? compiledScenario(file, text.text) : undefined;
+      const built = this.trustBuild
+        ? (SHIPPED_SCENARIOS.compiled(file, text.text) as ScenarioDocument | undefined)
+        : undefined;
       const scenario =
         built === undefined ? readScenario(text, this.operations) : scenarioOf(built, text, this.operations);
       return { file, mark, scenario, problem: undefined };
@@ -263,8 +265,8 @@ export class ScenarioLibrary {
 }
 
 /** The user's folder, where there is one, before the shipped scenarios (interfaces 2). */
-export function scenarioFolders(own: string | undefined): string[] {
-  return own === undefined ? [SHIPPED_SCENARIOS] : [own, SHIPPED_SCENARIOS];
+export function scenarioFolders(own?: string): string[] {
+  return own === undefined ? [SHIPPED_SCENARIOS.folder] : [own, SHIPPED_SCENARIOS.folder];
 }
 
 function nameOf({ scenario, file }: Entry): string {

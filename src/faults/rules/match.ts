@@ -1,6 +1,6 @@
-import type { AnyOperation } from "../contract/operation.ts";
-import { glob, isGlob } from "../documents/glob.ts";
-import type { FaultFacts } from "../sandbox/fault-gate.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { glob, isGlob } from "../../documents/glob.ts";
+import type { FaultFacts } from "../../sandbox/fault-gate.ts";
 import type { MatchDocument } from "./rule-schema.ts";
 
 /** One condition of a rule, besides the operation, by which rules are indexed. */

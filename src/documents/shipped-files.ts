@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+interface Compiled {
+  sha256: string;
+  value: unknown;
+}
+
+/** A folder of documents that come with Understudy. */
+export class ShippedFiles {
+  readonly folder: string;
+  private readonly build: string;
+  private stored: Readonly<Record<string, Compiled>> | undefined;
+
+  constructor(name: string) {
+    this.folder = join(PROJECT, name);
+    this.build = join(PROJECT, "dist", `${name}.json`);
+  }
+
+  holds(file: string): boolean {
+    return dirname(file) === this.folder;
+  }
+
+  /**
+   * The value of a shipped file as the build has stored it, so that nobody waits for YAML to be parsed, and for
+   * checks that the tests have made. Undefined for other files, without a build, and as soon as the file differs
+   * from what was built.
+   */
+  compiled(file: string, text: string): unknown {
+    if (!this.holds(file)) return undefined;
+    this.stored ??= readStored(this.build);
+    const name = basename(file);
+    const stored = Object.hasOwn(this.stored, name) ? this.stored[name] : undefined;
+    if (stored === undefined) return undefined;
+    return stored.sha256 === createHash("sha256").update(text).digest("hex") ? stored.value : undefined;
+  }
+}
+
+const PROJECT = projectFolder();
+export const SHIPPED_FIXTURES = new ShippedFiles("fixtures");
+export const SHIPPED_SCENARIOS = new ShippedFiles("scenarios");
+
+/** From src/documents/ and from wherever the bundler has put this in dist/. */
+function projectFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, "fixtures", "reference.yaml"))) {
+    const above = dirname(folder);
+    if (above === folder) throw new Error("the folder with the shipped files is missing");
+    folder = above;
+  }
+  return folder;
+}
+
+function readStored(file: string): Readonly<Record<string, Compiled>> {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    // Run from the sources, or somebody has taken it away: the files themselves say the same.
+    return {};
+  }
+}
