@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EVENT_NAMES } from "../../src/contract/event-names.ts";
-import { EVENT_SHAPES } from "../../src/webhooks/event-data.ts";
+import { eventNamed } from "../../src/resources/events.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;
@@ -19,7 +19,7 @@ describe("interfaces 4 POST S/events", () => {
     const [request] = await receiver.requests();
     const { data } = JSON.parse(request!.body);
     const optional = ["api_key_id"];
-    expect(Object.keys(data)).toEqual(EVENT_SHAPES[event].fields.filter((name) => !optional.includes(name)));
+    expect(Object.keys(data)).toEqual(eventNamed(event)!.data.filter((name) => !optional.includes(name)));
     expect(Object.values(data)).not.toContain(undefined);
   });
 

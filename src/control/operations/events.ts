@@ -1,19 +1,18 @@
 import Type from "typebox";
-import { EVENT_NAMES, type EventName, isEventName } from "../../contract/event-names.ts";
+import { type AnyEvent, eventData, sampleData } from "../../contract/event.ts";
+import { EVENT_NAMES } from "../../contract/event-names.ts";
 import { nearest } from "../../documents/nearest.ts";
+import { eventNamed } from "../../resources/events.ts";
 import { organizations } from "../../resources/organizations/schema.ts";
 import { enqueuedIn } from "../../resources/webhooks/enqueue.ts";
 import { defaultOrganization } from "../../resources/webhooks/first-organization.ts";
 import { presentDelivery } from "../../resources/webhooks/present.ts";
 import { deliveries } from "../../resources/webhooks/schema.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { EVENT_SHAPES } from "../../webhooks/event-data.ts";
-import { sampleData } from "../../webhooks/event-samples.ts";
 import { attemptsEnded } from "../../webhooks/outgoing.ts";
 import { requireRoomAfter } from "../limits.ts";
-import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
+import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
 import { quoted, unprocessable } from "../problem.ts";
-import { aboutObject } from "../webhooks-event-object.ts";
 
 const Trigger = Type.Object(
   {
@@ -34,7 +33,7 @@ export const triggerEvent = controlOperation({
   body: { schema: Trigger },
   async handle({ body, sandbox: { world }, server, signal }) {
     const queued = world.transact((tx) => {
-      const { event, organization_id, data } = eventOf(body as Trigger, tx, server);
+      const { event, organization_id, data } = eventOf(body as Trigger, tx);
       tx.emit(event, organization_id, data);
       requireRoomAfter(server, world, tx);
       return tx;
@@ -55,23 +54,45 @@ export const triggerEvent = controlOperation({
 export const EVENT_OPERATIONS: readonly AnyControlOperation[] = [triggerEvent];
 
 /** @throws Problem 422 for an unknown event, object, organization or field of the data */
-function eventOf(trigger: Trigger, tx: Transaction, server: ControlServer) {
+function eventOf(trigger: Trigger, tx: Transaction) {
   const event = requireEvent(trigger.event);
-  const object = trigger.for === undefined ? undefined : aboutObject(tx, server, { event, id: trigger.for });
-  const organization_id = requireOrganization(tx, trigger.organization ?? object?.organization_id);
+  const subject = trigger.for === undefined ? undefined : requireSubject(tx, event, trigger.for);
+  const [owner] = subject === undefined ? [] : event.about.heardBy(subject, tx);
+  const organization_id = requireOrganization(tx, trigger.organization ?? owner);
   const data =
-    object?.data ??
-    sampleData(event, { organization_id, world: tx, at: tx.now, random: tx.random(`events/${event}`) });
+    subject === undefined
+      ? sampleData(event, {
+          world: tx,
+          at: tx.now,
+          random: tx.random(`events/${event.name}`),
+          known: { organization_id },
+        })
+      : eventData(event, subject, tx);
   requireKnownFields(event, trigger.data ?? {});
-  return { event, organization_id, data: merged(data, trigger.data ?? {}) };
+  return { event: event.name, organization_id, data: merged(data, trigger.data ?? {}) };
 }
 
-function requireEvent(event: string): EventName {
-  if (isEventName(event)) return event;
-  const hint = nearest(event, EVENT_NAMES);
+function requireEvent(name: string): AnyEvent {
+  const event = eventNamed(name);
+  if (event) return event;
+  const hint = nearest(name, EVENT_NAMES);
   // Where no name is near, all of them are the better help.
   const known = hint === undefined ? `, which has ${EVENT_NAMES.join(", ")}` : "";
-  throw unprocessable("event", event, `${quoted(event)} is no event of the service${known}`, hint);
+  throw unprocessable("event", name, `${quoted(name)} is no event of the service${known}`, hint);
+}
+
+function requireSubject(tx: Transaction, { about }: AnyEvent, id: string): object {
+  const subject = about.find(tx, id);
+  if (subject !== undefined) return subject;
+  const { collections } = about;
+  const known = collections.flatMap((one) => tx.all(one).page(0, 1000).map(one.idOf));
+  const what = collections.map(({ name }) => name).join(" or ");
+  throw unprocessable(
+    "for",
+    id,
+    `must be the id of one of the ${what} of this sandbox, not ${quoted(id)}`,
+    nearest(id, known),
+  );
 }
 
 function requireOrganization(tx: Transaction, id: string | undefined): string {
@@ -88,8 +109,7 @@ function requireOrganization(tx: Transaction, id: string | undefined): string {
   );
 }
 
-function requireKnownFields(event: EventName, data: Record<string, unknown>): void {
-  const { fields } = EVENT_SHAPES[event];
+function requireKnownFields({ name: event, data: fields }: AnyEvent, data: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(data)) {
     if (fields.includes(name)) continue;
     throw unprocessable(

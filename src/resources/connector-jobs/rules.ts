@@ -1,6 +1,8 @@
+import { emit } from "../../contract/event.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { jobFailed, jobSucceeded } from "./events.ts";
 import { type ConnectorJob, connectorJobs, jobGroup } from "./schema.ts";
 
 /** G14: how long a job runs that begins now, in whole milliseconds. */
@@ -85,11 +87,10 @@ export function endJob(
   });
 }
 
-/** G15: what notification rules hear of; webhooks of section 6.1 know no such events. */
+/** Tells of a job that has ended; nobody hears of one that was cancelled. */
 export function emitOutcome(tx: Transaction, job: ConnectorJob): void {
-  if (job.status !== "succeeded" && job.status !== "failed") return;
-  const { organization_id } = job;
-  tx.emit(`connector.job.${job.status}`, organization_id, { ...presentJob(job, tx), organization_id });
+  if (job.status === "succeeded") emit(tx, jobSucceeded, job);
+  else if (job.status === "failed") emit(tx, jobFailed, job);
 }
 
 /** The timer of a running job: it has run its time, and succeeds. */

@@ -2,15 +2,12 @@ import Type, { type Static } from "typebox";
 import { EVENT_NAMES } from "../../contract/event-names.ts";
 import { Id, Nullable, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
+import { JOB_EVENTS } from "../connector-jobs/events.ts";
 
 export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
 
 /** G15: those of section 6.1, and what becomes of connector jobs. */
-export const NOTIFICATION_EVENTS = [
-  ...EVENT_NAMES,
-  "connector.job.succeeded",
-  "connector.job.failed",
-] as const;
+export const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => name)] as const;
 
 export const MOST_RULES = 100;
 

@@ -1,7 +1,8 @@
 import { invalidInput } from "../../contract/errors.ts";
+import { emit } from "../../contract/event.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { fileEventData } from "./present.ts";
+import { fileUploaded } from "./events.ts";
 import {
   BUCKET,
   type FileObject,
@@ -48,7 +49,7 @@ export function insertFile(
     created_by,
   });
   if (passages !== undefined) tx.insert(fileTexts, { file_id: file.id, passages });
-  tx.emit("file.uploaded", file.organization_id, fileEventData(file, tx));
+  emit(tx, fileUploaded, file);
   return file;
 }
 

@@ -1,10 +1,11 @@
+import { emit } from "../../contract/event.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { anyOf, personOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { removeFileFromStores } from "../vector-stores/rules.ts";
-import { fileEventData } from "./present.ts";
+import { fileDeleted, fileUploaded } from "./events.ts";
 import { storagePath } from "./rules.ts";
 import { type FileObject, files, fileTexts } from "./schema.ts";
 import { nameFor, typeOf } from "./seed.ts";
@@ -32,7 +33,7 @@ export const fileRules: StateRules<FileObject> = {
   insert(tx, record, actor) {
     requireReferences(tx, record);
     tx.insert(files, record);
-    if (!actor.silent) tx.emit("file.uploaded", record.organization_id, fileEventData(record, tx));
+    if (!actor.silent) emit(tx, fileUploaded, record);
     return record;
   },
   update(tx, _before, after) {
@@ -43,7 +44,7 @@ export const fileRules: StateRules<FileObject> = {
     removeFileFromStores(tx, record.id);
     tx.remove(fileTexts, record.id);
     tx.remove(files, record.id);
-    if (!actor.silent) tx.emit("file.deleted", record.organization_id, fileEventData(record, tx));
+    if (!actor.silent) emit(tx, fileDeleted, record);
   },
 };
 

@@ -1,12 +1,40 @@
-import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import type { Invoice } from "./schema.ts";
+import { event, recordsOf } from "../../contract/event.ts";
+import { type Invoice, invoices } from "./schema.ts";
 
-export function invoiceEventData(invoice: Invoice, world: WorldReader) {
-  return { ...invoice, created_at: world.iso(invoice.created_at) };
-}
+const invoice = {
+  section: "6.1",
+  assumptions: ["G25"],
+  about: recordsOf(invoices, {
+    samples: { amount: (random) => random.int(1_000, 90_000) / 100, currency: () => "CHF" },
+  }),
+  data: ["invoice_id", "organization_id", "amount", "currency", "status", "created_at"],
+} as const;
 
-/** What the new status of an invoice is told as; a draft is not news. */
-export function emitInvoiceStatus(tx: Transaction, invoice: Invoice): void {
-  if (invoice.status === "draft") return;
-  tx.emit(`invoice.${invoice.status}`, invoice.organization_id, invoiceEventData(invoice, tx));
-}
+export const invoiceCreated = event({
+  ...invoice,
+  name: "invoice.created",
+  summary: "An invoice was written",
+});
+
+export const invoicePaid = event({
+  ...invoice,
+  name: "invoice.paid",
+  summary: "An invoice was paid",
+  implies: { status: "paid" },
+});
+
+export const invoiceFailed = event({
+  ...invoice,
+  name: "invoice.failed",
+  summary: "The payment of an invoice failed",
+  implies: { status: "failed" },
+});
+
+/** What a status is told as; a draft is not news. */
+export const STATUS_EVENTS = {
+  draft: undefined,
+  paid: invoicePaid,
+  failed: invoiceFailed,
+} as const satisfies Record<Invoice["status"], unknown>;
+
+export const INVOICE_EVENTS = [invoiceCreated, invoicePaid, invoiceFailed] as const;

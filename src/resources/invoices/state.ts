@@ -1,7 +1,9 @@
+import { emit } from "../../contract/event.ts";
 import type { StateRules } from "../../contract/resource.ts";
+import type { Transaction } from "../../state/transaction.ts";
 import { anyOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
-import { emitInvoiceStatus, invoiceEventData } from "./events.ts";
+import { invoiceCreated, STATUS_EVENTS } from "./events.ts";
 import { type Invoice, invoices } from "./schema.ts";
 
 /** G18: the API shows no invoices; they come and go through state calls, which emit the billing events. */
@@ -18,14 +20,19 @@ export const invoiceRules: StateRules<Invoice> = {
     referred(tx, organizations, { field: "organization_id", id: record.organization_id });
     tx.insert(invoices, record);
     if (actor.silent) return record;
-    tx.emit("invoice.created", record.organization_id, invoiceEventData(record, tx));
-    emitInvoiceStatus(tx, record);
+    emit(tx, invoiceCreated, record);
+    tellStatus(tx, record);
     return record;
   },
   update(tx, before, after, actor) {
     referred(tx, organizations, { field: "organization_id", id: after.organization_id });
     tx.put(invoices, after);
-    if (!actor.silent && after.status !== before.status) emitInvoiceStatus(tx, after);
+    if (!actor.silent && after.status !== before.status) tellStatus(tx, after);
     return after;
   },
 };
+
+function tellStatus(tx: Transaction, invoice: Invoice): void {
+  const event = STATUS_EVENTS[invoice.status];
+  if (event) emit(tx, event, invoice);
+}

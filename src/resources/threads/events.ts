@@ -1,28 +1,69 @@
-import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { type Message, type Thread, threads } from "./schema.ts";
+import { event, randomId, recordsOf } from "../../contract/event.ts";
+import { messages, threads } from "./schema.ts";
 
-/** G25: the public fields, the id as `thread_id`. */
-export function threadEventData({ id, ...thread }: Thread, world: WorldReader) {
-  return { thread_id: id, ...thread, created_at: world.iso(thread.created_at) };
-}
+const message = {
+  section: "6.1",
+  assumptions: ["G25"],
+  about: recordsOf(messages, {
+    id: "message_id",
+    heardBy({ thread_id }, world) {
+      const thread = world.get(threads, thread_id);
+      return thread ? [thread.organization_id] : [];
+    },
+    samples: {
+      thread_id: randomId("thread_"),
+      content: (random) =>
+        random.pick(["Hello!", "Please summarise the handbook.", "Thank you, that helps."]),
+    },
+  }),
+  data: ["message_id", "thread_id", "role", "content", "created_at"],
+} as const;
 
-export function messageEventData({ id, ...message }: Message, world: WorldReader) {
-  return { message_id: id, ...message, created_at: world.iso(message.created_at) };
-}
+export const messageCreated = event({
+  ...message,
+  name: "message.created",
+  summary: "A message was added to a thread",
+});
+export const messageUpdated = event({
+  ...message,
+  name: "message.updated",
+  summary: "A message was changed",
+});
+export const messageDeleted = event({
+  ...message,
+  name: "message.deleted",
+  summary: "A message was deleted",
+  description: "Messages that go with their thread are not told of.",
+});
 
-export function emitThread(
-  tx: Transaction,
-  event: "thread.created" | "thread.updated",
-  thread: Thread,
-): void {
-  tx.emit(event, thread.organization_id, threadEventData(thread, tx));
-}
+const thread = {
+  section: "6.1",
+  assumptions: ["G25"],
+  about: recordsOf(threads, {
+    id: "thread_id",
+    samples: {
+      owner_id: randomId("usr_"),
+      title: (random) => random.pick(["Welcome", "Quarterly plan", "Open questions"]),
+    },
+  }),
+  data: ["thread_id", "organization_id", "owner_id", "title", "created_at"],
+} as const;
 
-export function emitMessage(
-  tx: Transaction,
-  event: "message.created" | "message.updated" | "message.deleted",
-  message: Message,
-): void {
-  const thread = tx.get(threads, message.thread_id);
-  if (thread) tx.emit(event, thread.organization_id, messageEventData(message, tx));
-}
+export const threadCreated = event({ ...thread, name: "thread.created", summary: "A thread was created" });
+export const threadUpdated = event({ ...thread, name: "thread.updated", summary: "A thread was changed" });
+export const threadDeleted = event({
+  ...thread,
+  name: "thread.deleted",
+  summary: "A thread was deleted with all its messages",
+  data: ["thread_id", "organization_id"],
+});
+
+/** In the order of section 6.1. */
+export const THREAD_EVENTS = [
+  messageCreated,
+  messageUpdated,
+  messageDeleted,
+  threadCreated,
+  threadUpdated,
+  threadDeleted,
+] as const;

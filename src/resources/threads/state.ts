@@ -1,10 +1,11 @@
+import { emit } from "../../contract/event.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { changedFields } from "../audit-logs/record.ts";
 import { anyOf, personOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
-import { emitMessage, emitThread } from "./events.ts";
+import { messageCreated, messageDeleted, messageUpdated, threadCreated, threadUpdated } from "./events.ts";
 import { deleteThreadWithMessages } from "./rules.ts";
 import { type Message, messages, type Thread, threads } from "./schema.ts";
 import { EXCHANGES, THREAD_TITLES } from "./words.ts";
@@ -24,14 +25,14 @@ export const threadRules: StateRules<Thread> = {
   insert(tx, record, actor) {
     requireReferences(tx, record);
     tx.insert(threads, record);
-    if (!actor.silent) emitThread(tx, "thread.created", record);
+    if (!actor.silent) emit(tx, threadCreated, record);
     return record;
   },
   update(tx, before, after, actor) {
     if (changedFields(before, after) === undefined) return before;
     requireReferences(tx, after);
     tx.put(threads, after);
-    if (!actor.silent) emitThread(tx, "thread.updated", after);
+    if (!actor.silent) emit(tx, threadUpdated, after);
     return after;
   },
   remove(tx, record, actor) {
@@ -59,18 +60,18 @@ export const messageRules: StateRules<Message> = {
   insert(tx, record, actor) {
     referred(tx, threads, { field: "thread_id", id: record.thread_id });
     tx.insert(messages, record);
-    if (!actor.silent) emitMessage(tx, "message.created", record);
+    if (!actor.silent) emit(tx, messageCreated, record);
     return record;
   },
   update(tx, before, after, actor) {
     if (changedFields(before, after) === undefined) return before;
     referred(tx, threads, { field: "thread_id", id: after.thread_id });
     tx.put(messages, after);
-    if (!actor.silent) emitMessage(tx, "message.updated", after);
+    if (!actor.silent) emit(tx, messageUpdated, after);
     return after;
   },
   remove(tx, record, actor) {
     tx.remove(messages, record.id);
-    if (!actor.silent) emitMessage(tx, "message.deleted", record);
+    if (!actor.silent) emit(tx, messageDeleted, record);
   },
 };

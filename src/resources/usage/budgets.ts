@@ -1,9 +1,11 @@
 import type { WorldReader } from "../../state/transaction.ts";
 import { emptyUsage, type Usage, usage, usageId } from "./schema.ts";
 
+export const BUDGET_SCOPES = ["organization", "api_total", "api_key"] as const;
+
 /** One of the limits of section 8's hierarchy, with what has been spent against it in a month. */
 export interface Budget {
-  scope: "organization" | "api_total" | "api_key";
+  scope: (typeof BUDGET_SCOPES)[number];
   /** Absent in the scopes of the organization as a whole. */
   api_key_id?: string;
   /** CHF; null: no limit. */

@@ -1,13 +1,15 @@
+import { emit } from "../../contract/event.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { type Budget, budgetsOf, rowOf } from "./budgets.ts";
+import { budgetFigures, usageLimit, usageThreshold } from "./events.ts";
 import { currentMonth } from "./months.ts";
-import { limitFigures, statusOf, utilization } from "./rules.ts";
+import { statusOf, utilization } from "./rules.ts";
 import { usage } from "./schema.ts";
 
 /** The threshold comes first where one jump crosses both (G25). */
 const BORDERS = [
-  { event: "usage.threshold", share: 0.8 },
-  { event: "usage.limit", share: 1 },
+  { event: usageThreshold, share: 0.8 },
+  { event: usageLimit, share: 1 },
 ] as const;
 
 /**
@@ -26,8 +28,8 @@ export function tellCrossings<T>(
   for (const [position, budget] of after.entries()) {
     for (const { event, share } of BORDERS) {
       if (isOver(before[position]!, share) || !isOver(budget, share)) continue;
-      if (remember(tx, place.organization_id, budget, `${month}/${budget.scope}/${event}`)) {
-        tx.emit(event, place.organization_id, eventData(place.organization_id, budget));
+      if (remember(tx, place.organization_id, budget, `${month}/${budget.scope}/${event.name}`)) {
+        emit(tx, event, budgetFigures(place.organization_id, budget));
       }
     }
   }
@@ -49,16 +51,4 @@ function remember(
   if (row.told.includes(crossing)) return false;
   tx.put(usage, { ...row, told: [...row.told, crossing] });
   return true;
-}
-
-function eventData(organization_id: string, { scope, api_key_id, limit, spentMicro }: Budget) {
-  const { monthly_limit, current_usage, utilization_percentage } = limitFigures(spentMicro, limit);
-  return {
-    organization_id,
-    scope,
-    ...(api_key_id === undefined ? {} : { api_key_id }),
-    monthly_limit,
-    current_usage,
-    utilization_percentage,
-  };
 }

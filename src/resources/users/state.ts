@@ -1,15 +1,16 @@
 import { invalidInput } from "../../contract/errors.ts";
+import { emit } from "../../contract/event.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { eventData } from "../../webhooks/event-data.ts";
 import { removeKey } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
 import { organizations } from "../organizations/schema.ts";
+import { type USER_EVENTS, userCreated, userDeleted, userUpdated, userVerified } from "./events.ts";
 import { type User, users } from "./schema.ts";
 import { emailFor, FIRST_NAMES, LAST_NAMES } from "./seed.ts";
 
-type UserEvent = "user.created" | "user.updated" | "user.deleted" | "user.verified";
+type UserEvent = (typeof USER_EVENTS)[number];
 
 interface Change {
   tx: Transaction;
@@ -37,7 +38,7 @@ export const userState: StateRules<User> = {
     requireOrganizations(tx, record);
     tx.insert(users, record);
     for (const organization_id of Object.keys(record.memberships)) {
-      tell({ tx, actor, user: record }, organization_id, "user.created");
+      tell({ tx, actor, user: record }, organization_id, userCreated);
       audit({ tx, actor, user: record }, organization_id, "created");
     }
     return record;
@@ -52,8 +53,8 @@ export const userState: StateRules<User> = {
     const beyondVerified = changedFields(before, after, ["verified"]) !== undefined;
     const verified = after.verified && !before.verified;
     for (const organization_id of organizationsOf(before, after)) {
-      if (verified) tell(change, organization_id, "user.verified");
-      if (beyondVerified || !verified) tell(change, organization_id, "user.updated");
+      if (verified) tell(change, organization_id, userVerified);
+      if (beyondVerified || !verified) tell(change, organization_id, userUpdated);
       if (own !== undefined) audit(change, organization_id, "updated", own);
       auditRole(change, organization_id, before);
     }
@@ -62,7 +63,7 @@ export const userState: StateRules<User> = {
   remove(tx, record, actor) {
     for (const key of tx.index(apiKeys, "by_user", record.id)) removeKey(tx, key);
     for (const organization_id of Object.keys(record.memberships)) {
-      tell({ tx, actor, user: record }, organization_id, "user.deleted");
+      tell({ tx, actor, user: record }, organization_id, userDeleted);
       audit({ tx, actor, user: record }, organization_id, "deleted");
     }
     // Last, so that an owner who deletes themselves is still known by name in the log.
@@ -90,7 +91,7 @@ function organizationsOf(before: User, after: User): string[] {
 }
 
 function tell({ tx, actor, user }: Change, organization_id: string, event: UserEvent): void {
-  if (!actor.silent) tx.emit(event, organization_id, eventData(event, user, { world: tx }));
+  if (!actor.silent) emit(tx, event, user, [organization_id]);
 }
 
 function audit(

@@ -1,7 +1,8 @@
+import { emit } from "../../contract/event.ts";
 import type { Timer } from "../../state/timers.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { fileEventData } from "../files/present.ts";
 import { files } from "../files/schema.ts";
+import { fileProcessed } from "./events.ts";
 import { endOf, isReadable, nextStepEnd, parsedAt, progressAt, UNSUPPORTED } from "./progress.ts";
 import { type StoreFile, storeFileId, storeFiles } from "./schema.ts";
 
@@ -58,13 +59,7 @@ export function completeFile(
     completed_at: at,
   });
   const known = tx.get(files, file.file_id);
-  if (known && !silent) {
-    tx.emit("file.processed", known.organization_id, {
-      ...fileEventData(known, tx),
-      store_id: file.store_id,
-      status: "completed",
-    });
-  }
+  if (known && !silent) emit(tx, fileProcessed, { ...known, store_id: file.store_id });
   return completed;
 }
 

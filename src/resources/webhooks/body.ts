@@ -1,7 +1,8 @@
-import { isEventName } from "../../contract/event-names.ts";
+import { sampleData } from "../../contract/event.ts";
 import { Random } from "../../state/random.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { sampleData } from "../../webhooks/event-samples.ts";
+import { eventNamed } from "../events.ts";
+import { webhookTest } from "./events.ts";
 import type { Delivery } from "./schema.ts";
 
 /** Section 6.2, in the order of its fields. */
@@ -25,8 +26,7 @@ export function bodyOf(delivery: Delivery, world: WorldReader): string {
   const { body, event, delivery_id, webhook_id, organization_id, created_at } = delivery;
   if (body !== null) return body;
   const random = new Random(0, "delivery", delivery_id);
-  const data = isEventName(event)
-    ? sampleData(event, { organization_id, world, at: created_at, random })
-    : { webhook_id, organization_id };
+  const known = { webhook_id, organization_id };
+  const data = sampleData(eventNamed(event) ?? webhookTest, { world, at: created_at, random, known });
   return renderBody({ event, data, timestamp: world.iso(created_at), webhook_id, delivery_id });
 }

@@ -1,7 +1,8 @@
-import { TEST_EVENT } from "../../contract/event-names.ts";
+import { eventData } from "../../contract/event.ts";
 import type { EmittedEvent, Transaction } from "../../state/transaction.ts";
 import { queueAttempt } from "../../webhooks/outgoing.ts";
 import { renderBody } from "./body.ts";
+import { webhookTest } from "./events.ts";
 import { subscribers, type Webhook, webhooks } from "./schema.ts";
 
 const made = new WeakMap<Transaction, string[]>();
@@ -17,8 +18,7 @@ export function enqueueEvents(tx: Transaction, events: readonly EmittedEvent[]):
 
 /** 4.21: a test is a delivery like any other, and an inactive webhook gets it too (G23). */
 export function enqueueTest(tx: Transaction, webhook: Webhook): string {
-  const { webhook_id, organization_id, description } = webhook;
-  return enqueue(tx, webhook, { event: TEST_EVENT, data: { webhook_id, organization_id, description } });
+  return enqueue(tx, webhook, { event: webhookTest.name, data: eventData(webhookTest, webhook, tx) });
 }
 
 /** Ids of the deliveries that this transaction has queued. */

@@ -1,0 +1,160 @@
+import Type, { type TObject, type TSchema } from "typebox";
+import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
+import type { Random } from "../state/random.ts";
+import type { Transaction, WorldReader } from "../state/transaction.ts";
+
+/** A plausible value of a field where no object fills it. */
+export type Sample = (random: Random) => unknown;
+
+/** What events tell of: records of a collection, or values that are made from such records. */
+export interface EventSubject<S extends object, F extends string> {
+  /** Those whose ids find it; a refused id is told of them. */
+  collections: readonly AnyCollection[];
+  find: (world: WorldReader, id: string) => S | undefined;
+  /** What data may say of it, by the names that are sent. */
+  fields: Readonly<Record<F, TSchema>>;
+  /** The one field that the subject itself calls otherwise, such as `user_id`, its `id`. */
+  own?: { field: string; key: string };
+  /** The organizations whose webhooks and rules hear of it. */
+  heardBy: (subject: S, world: WorldReader) => readonly string[];
+  /** Needless for instants and for closed lists of words: they sample themselves. */
+  samples: Readonly<Partial<Record<F, Sample>>>;
+}
+
+export interface EventDeclaration<
+  N extends string = string,
+  S extends object = object,
+  F extends string = string,
+> {
+  /** Section 6.1, or the gap's own name. */
+  name: N;
+  section: string;
+  /** As in `operation()`. */
+  assumptions?: readonly string[];
+  summary: string;
+  description?: string;
+  about: EventSubject<S, F>;
+  /** The fields of its data, in the order in which they are sent (G25). */
+  data: readonly F[];
+  /** What the change that it tells of has made true of its subject. */
+  implies?: Readonly<Partial<Record<F, string | boolean>>>;
+  /** Where this event's differ from those of its subject. */
+  samples?: Readonly<Partial<Record<F, Sample>>>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a list holds events of every subject
+export type AnyEvent<N extends string = string> = EventDeclaration<N, any, any>;
+
+/** Declares one event: emitting, triggering, its schema, its samples and OpenAPI read it. */
+export function event<const N extends string, S extends object, F extends string>(
+  declaration: EventDeclaration<N, S, F> & { data: readonly NoInfer<F>[] },
+): EventDeclaration<N, S, F> {
+  return declaration;
+}
+
+/** Records as they are stored. `id`: what data calls the record's id, where the record says just `id`. */
+export function recordsOf<R extends StoredRecord, Own extends string = keyof R & string>(
+  collection: Collection<R>,
+  {
+    id,
+    heardBy = ownOrganization,
+    samples = {},
+  }: {
+    id?: Own;
+    /** Default: the organization that the record names as its own. */
+    heardBy?: EventSubject<R, string>["heardBy"];
+    samples?: Partial<Record<keyof R, Sample>>;
+  },
+): EventSubject<R, (keyof R & string) | Own> {
+  const { idField } = collection;
+  const { properties } = collection.schema as TObject;
+  const field = id ?? idField;
+  return {
+    collections: [collection],
+    find: (world, key) => world.get(collection, key),
+    fields: { ...properties, [field]: properties[idField]! } as Record<(keyof R & string) | Own, TSchema>,
+    own: { field, key: idField },
+    heardBy,
+    samples: { [field]: randomId(collection.prefix), ...samples } as Partial<
+      Record<(keyof R & string) | Own, Sample>
+    >,
+  };
+}
+
+function ownOrganization(record: { organization_id?: string }): readonly string[] {
+  return record.organization_id === undefined ? [] : [record.organization_id];
+}
+
+export const randomId =
+  (prefix: string): Sample =>
+  (random) =>
+    prefix + random.letters(20);
+
+/**
+ * Tells of a change, once it is committed, with the subject as the change left it. `to` stands in where
+ * others hear of it than `heardBy` says, such as an organization that a user has just left.
+ */
+export function emit<S extends object>(
+  tx: Transaction,
+  event: EventDeclaration<string, S, string>,
+  subject: S,
+  to = event.about.heardBy(subject, tx),
+): void {
+  for (const organization_id of to) tx.emit(event.name, organization_id, eventData(event, subject, tx));
+}
+
+/** The data of an event, the one place that makes it: the declared fields, instants as ISO 8601 (G25). */
+export function eventData<S extends object>(
+  { about, data: fields, implies = {} }: EventDeclaration<string, S, string>,
+  subject: S,
+  world: WorldReader,
+): Record<string, unknown> {
+  const data: Record<string, unknown> = {};
+  for (const field of fields) {
+    const key = field === about.own?.field ? about.own.key : field;
+    const value = implies[field] ?? (subject as Record<string, unknown>)[key];
+    if (value === undefined) continue;
+    data[field] = typeof value === "number" && isInstant(about.fields[field]!) ? world.iso(value) : value;
+  }
+  return data;
+}
+
+/** Data of an event that is about nothing in the sandbox; fields without a sample are left out. */
+export function sampleData(
+  { about, data: fields, implies = {}, samples = {} }: AnyEvent,
+  { world, at, random, known }: SampleOf,
+): Record<string, unknown> {
+  const data: Record<string, unknown> = {};
+  for (const field of fields as readonly string[]) {
+    const schema = about.fields[field] as TSchema & { enum?: readonly unknown[] };
+    const sample = samples[field] ?? about.samples[field];
+    const value =
+      implies[field] ??
+      known[field] ??
+      (sample ? sample(random) : isInstant(schema) ? world.iso(at) : schema.enum?.[0]);
+    if (value !== undefined) data[field] = value;
+  }
+  return data;
+}
+
+export interface SampleOf {
+  world: WorldReader;
+  /** The instant of every field that is one. */
+  at: number;
+  random: Random;
+  /** Fields that are known all the same, such as the organization. */
+  known: Readonly<Record<string, unknown>>;
+}
+
+/** JSON Schema of an event's data. */
+export function dataSchema({ about, data, implies = {} }: AnyEvent): TObject {
+  const fields = (data as readonly string[]).map((field) => {
+    const implied = implies[field];
+    return [field, implied === undefined ? about.fields[field]! : Type.Literal(implied)] as const;
+  });
+  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
+}
+
+function isInstant(schema: TSchema): boolean {
+  return "x-instant" in schema;
+}

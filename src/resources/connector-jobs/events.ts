@@ -1,0 +1,43 @@
+import { event, randomId, recordsOf } from "../../contract/event.ts";
+import { connectorJobs } from "./schema.ts";
+
+/** G15: what notification rules hear of; webhooks of section 6.1 know no such events. */
+const job = {
+  section: "4.14",
+  assumptions: ["G15"],
+  about: recordsOf(connectorJobs, {
+    samples: {
+      connection_id: randomId("conn_"),
+      bytes_synced: (random) => random.int(100_000, 9_000_000),
+      rows_synced: (random) => random.int(200, 4000),
+      duration: (random) => random.int(5, 120),
+    },
+  }),
+  data: [
+    "job_id",
+    "status",
+    "job_type",
+    "start_time",
+    "connection_id",
+    "bytes_synced",
+    "rows_synced",
+    "duration",
+    "organization_id",
+  ],
+} as const;
+
+export const jobSucceeded = event({
+  ...job,
+  name: "connector.job.succeeded",
+  summary: "A connector job has run its time",
+  implies: { status: "succeeded" },
+});
+
+export const jobFailed = event({
+  ...job,
+  name: "connector.job.failed",
+  summary: "A connector job failed",
+  implies: { status: "failed" },
+});
+
+export const JOB_EVENTS = [jobSucceeded, jobFailed] as const;

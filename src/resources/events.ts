@@ -1,0 +1,24 @@
+import type { AnyEvent } from "../contract/event.ts";
+import type { EventName } from "../contract/event-names.ts";
+import { FILE_EVENTS } from "./files/events.ts";
+import { INVOICE_EVENTS } from "./invoices/events.ts";
+import { THREAD_EVENTS } from "./threads/events.ts";
+import { USAGE_EVENTS } from "./usage/events.ts";
+import { USER_EVENTS } from "./users/events.ts";
+import { VECTOR_STORE_EVENTS } from "./vector-stores/events.ts";
+
+/** Section 6.1: what webhooks can subscribe to, one line per resource; order is that of lists and documents. */
+export const EVENTS = [
+  ...USER_EVENTS,
+  ...THREAD_EVENTS,
+  ...FILE_EVENTS,
+  ...VECTOR_STORE_EVENTS,
+  ...USAGE_EVENTS,
+  ...INVOICE_EVENTS,
+] as const satisfies readonly AnyEvent<EventName>[];
+
+const byName = new Map<string, AnyEvent>(EVENTS.map((event) => [event.name, event]));
+
+export function eventNamed(name: string): AnyEvent | undefined {
+  return byName.get(name);
+}

@@ -1,0 +1,70 @@
+import Type, { type Static } from "typebox";
+import { type EventSubject, event } from "../../contract/event.ts";
+import { Id, Nullable, Words } from "../../contract/schema.ts";
+import { apiKeys } from "../api-keys/schema.ts";
+import { organizations } from "../organizations/schema.ts";
+import { BUDGET_SCOPES, type Budget, budgetsOf } from "./budgets.ts";
+import { currentMonth } from "./months.ts";
+import { limitFigures } from "./rules.ts";
+
+const BudgetFigures = Type.Object({
+  organization_id: Id("org_"),
+  scope: Words(BUDGET_SCOPES),
+  api_key_id: Type.Optional(Id("apikey_")),
+  monthly_limit: Nullable(Type.Number()),
+  current_usage: Type.Number(),
+  utilization_percentage: Nullable(Type.Number()),
+});
+type BudgetFigures = Static<typeof BudgetFigures>;
+
+/** A month's budget as usage events tell of it (G25). */
+export function budgetFigures(organization_id: string, budget: Budget): BudgetFigures {
+  const { scope, api_key_id, limit, spentMicro } = budget;
+  const { monthly_limit, current_usage, utilization_percentage } = limitFigures(spentMicro, limit);
+  return { organization_id, scope, api_key_id, monthly_limit, current_usage, utilization_percentage };
+}
+
+/** The budget of an organization, or of an API key in the organization that it acts in. */
+const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
+  collections: [organizations, apiKeys],
+  find(world, id) {
+    const key = world.get(apiKeys, id);
+    const organization_id = key?.current ?? world.get(organizations, id)?.id;
+    if (organization_id === undefined) return undefined;
+    const all = budgetsOf(world, { organization_id, api_key_id: key?.id ?? null }, currentMonth(world));
+    return budgetFigures(organization_id, key ? all.at(-1)! : all[0]!);
+  },
+  fields: BudgetFigures.properties,
+  heardBy: ({ organization_id }) => [organization_id],
+  samples: { monthly_limit: () => 1000, current_usage: () => 800, utilization_percentage: () => 80 },
+};
+
+const usage = {
+  section: "6.1",
+  assumptions: ["G25"],
+  about: budgets,
+  description: "Once per crossing, scope and month; both on one jump, the threshold first.",
+  data: [
+    "organization_id",
+    "scope",
+    "api_key_id",
+    "monthly_limit",
+    "current_usage",
+    "utilization_percentage",
+  ],
+} as const;
+
+export const usageThreshold = event({
+  ...usage,
+  name: "usage.threshold",
+  summary: "80 percent of a month's budget are spent",
+});
+
+export const usageLimit = event({
+  ...usage,
+  name: "usage.limit",
+  summary: "A month's budget is spent",
+  samples: { current_usage: () => 1000, utilization_percentage: () => 100 },
+});
+
+export const USAGE_EVENTS = [usageThreshold, usageLimit] as const;

@@ -1,0 +1,40 @@
+import { event, recordsOf } from "../../contract/event.ts";
+import { users } from "./schema.ts";
+
+const user = {
+  section: "6.1",
+  assumptions: ["G25"],
+  about: recordsOf(users, {
+    id: "user_id",
+    heardBy: ({ memberships }) => Object.keys(memberships),
+    samples: {
+      name: (random) => random.pick(["Alma Berg", "Chidi Costa", "Dora Engel", "Jonas Ito"]),
+      email: (random) =>
+        `${random.pick(["alma", "chidi", "dora", "jonas"])}.${random.letters(4)}@example.test`,
+      verified: () => true,
+    },
+  }),
+  data: ["user_id", "name", "email", "account", "verified", "created_at"],
+} as const;
+
+/** 6.2 shows these three fields and no more. */
+export const userCreated = event({
+  name: "user.created",
+  section: "6.2",
+  summary: "A user was created",
+  about: user.about,
+  data: ["user_id", "email", "created_at"],
+});
+
+export const userUpdated = event({ ...user, name: "user.updated", summary: "A user was changed" });
+
+export const userDeleted = event({ ...user, name: "user.deleted", summary: "A user was deleted" });
+
+export const userVerified = event({
+  ...user,
+  name: "user.verified",
+  summary: "A user's e-mail address was verified",
+  implies: { verified: true },
+});
+
+export const USER_EVENTS = [userCreated, userUpdated, userDeleted, userVerified] as const;

@@ -1,0 +1,27 @@
+import { event, randomId } from "../../contract/event.ts";
+import { Id, Nullable } from "../../contract/schema.ts";
+import { fileEvent } from "../files/events.ts";
+import { files } from "../files/schema.ts";
+import { storeFiles } from "./schema.ts";
+
+/** A file does not know its stores: whoever tells of it says which store it was processed for. */
+export const fileProcessed = event({
+  ...fileEvent,
+  name: "file.processed",
+  assumptions: ["G11", "G25"],
+  summary: "A file in a store was processed",
+  about: {
+    ...fileEvent.about,
+    find(world, id) {
+      const file = world.get(files, id);
+      const [entry] = world.index(storeFiles, "by_file", id).page(0, 1);
+      return file && { ...file, store_id: entry?.store_id ?? null };
+    },
+    fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },
+    samples: { ...fileEvent.about.samples, store_id: randomId("vs_") },
+  },
+  data: [...fileEvent.data, "store_id"],
+  implies: { status: "completed" },
+});
+
+export const VECTOR_STORE_EVENTS = [fileProcessed] as const;

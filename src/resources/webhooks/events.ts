@@ -1,0 +1,19 @@
+import Type from "typebox";
+import { event, recordsOf } from "../../contract/event.ts";
+import { webhooks } from "./schema.ts";
+
+const about = recordsOf(webhooks, {});
+
+/** What 4.21's test sends (G23), to that webhook alone; nobody subscribes to it. */
+export const webhookTest = event({
+  name: "webhook.test",
+  section: "4.21",
+  assumptions: ["G23"],
+  summary: "A test of this webhook was asked for",
+  about: {
+    ...about,
+    // A delivery that a fixture made up says none.
+    fields: { ...about.fields, description: Type.Optional(Type.String()) },
+  },
+  data: ["webhook_id", "organization_id", "description"],
+});

@@ -1,0 +1,146 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/contract/event.ts";
+import { JOB_EVENTS } from "../../src/resources/connector-jobs/events.ts";
+import { EVENTS } from "../../src/resources/events.ts";
+import { fileProcessed } from "../../src/resources/vector-stores/events.ts";
+import { webhookTest } from "../../src/resources/webhooks/events.ts";
+import { Random } from "../../src/state/random.ts";
+import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
+import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+const DECLARED: readonly AnyEvent[] = [...EVENTS, ...JOB_EVENTS, webhookTest];
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+const judges = new Map<string, ValidateFunction>(
+  DECLARED.map((event) => [event.name, ajv.compile(dataSchema(event))]),
+);
+
+/** What the declared schema has against the data; empty when it fits. */
+function objections(event: string, data: unknown): string[] {
+  const judge = judges.get(event);
+  if (judge === undefined) return [`nobody declares ${event}`];
+  return judge(data) ? [] : judge.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+let api: WebhookBench;
+let emitted: Emitted[];
+beforeEach(async () => {
+  api = await startWebhooks();
+  emitted = emittedEvents(api);
+});
+afterEach(() => api.close());
+
+async function state(method: string, path: string, body?: object) {
+  const answer = await api.control(method, `/state/${path}`, body);
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer.body;
+}
+
+/** Ids of one object of each kind, fresh and in every variety that events tell of. */
+async function makeObjects() {
+  const user = await state("POST", "users", { memberships: { org_acme: "member", org_globex: "admin" } });
+  const thread = await state("POST", "threads", { organization_id: "org_acme" });
+  const blocks = [{ type: "text", text: "Hello" }];
+  const message = await state("POST", "messages", { thread_id: thread.id, content: blocks });
+  const file = await state("POST", "files", { organization_id: "org_acme" });
+  const invoice = await state("POST", "invoices", { organization_id: "org_acme", amount: 12.5 });
+  return { user, thread, message, file, invoice };
+}
+
+/** Every change that tells anybody of anything, through the doors by which it really happens. */
+async function changeEverything(): Promise<void> {
+  const { user, thread, message, file, invoice } = await makeObjects();
+  await state("PATCH", `users/${user.id}`, { verified: true });
+  await state("PATCH", `users/${user.id}`, { name: "Zoe" });
+  await state("PATCH", `threads/${thread.id}`, { title: "Plans" });
+  await state("PATCH", `messages/${message.id}`, { content: "Hello" });
+  await state("DELETE", `messages/${message.id}`);
+  await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
+  await state("PATCH", `invoices/${invoice.invoice_id}`, { status: "failed" });
+  await state("PATCH", `invoices/${invoice.invoice_id}`, { status: "paid" });
+  await state("DELETE", `files/${file.id}`);
+  await state("DELETE", `users/${user.id}`);
+  await state("PATCH", "usage/org_acme", { spent: { "2026-03": 5000 } });
+  await state("PATCH", "usage/org_acme:apikey_ben", { spent: { "2026-03": 5000 } });
+  await api.advanceBy("3h");
+  const { job_id } = await state("POST", "connector_jobs", { status: "running" });
+  await state("PATCH", `connector_jobs/${job_id}`, { status: "failed" });
+}
+
+describe("G25 data of events", () => {
+  it("G25 every event of a real change carries what its declaration says, and none is never told", async () => {
+    await changeEverything();
+    for (const { event, data } of emitted) expect(objections(event, data), event).toEqual([]);
+    const told = new Set(emitted.map(({ event }) => event));
+    expect([...EVENTS, ...JOB_EVENTS].map(({ name }) => name).filter((name) => !told.has(name))).toEqual([]);
+  });
+
+  it("G25 triggered events look like those that real changes emit, whatever object they are for", async () => {
+    const { user, thread, message, file, invoice } = await makeObjects();
+    const real = new Map(emitted.map(({ event, data }) => [event, data]));
+    const ids: Record<string, string[]> = {
+      user: [user.id, "usr_cleo"],
+      thread: [thread.id, "thread_welcome"],
+      message: [message.id],
+      file: [file.id, "file_handbook", "file_policies"],
+      invoice: [invoice.invoice_id],
+      usage: ["org_acme", "org_globex", "apikey_ben", "apikey_eve"],
+    };
+    emitted.length = 0;
+    for (const { name } of EVENTS) {
+      for (const id of ids[name.split(".")[0]!]!) await api.trigger({ event: name, for: id });
+    }
+    for (const { event, data } of emitted) expect(objections(event, data), event).toEqual([]);
+    for (const name of [
+      "user.created",
+      "thread.created",
+      "message.created",
+      "file.uploaded",
+      "invoice.created",
+    ]) {
+      expect(emitted.find(({ event }) => event === name)!.data).toEqual(real.get(name));
+    }
+  });
+
+  it.each(DECLARED)("6.1 $name has a shape, and samples for every field of it", (event) => {
+    const world = api.understudy.sandboxes.get("default")!.world.read();
+    const known = { organization_id: "org_acme", webhook_id: "wh_acme" };
+    for (let seed = 0; seed < 20; seed++) {
+      const sample = sampleData(event, { world, at: 0, random: new Random(seed, event.name), known });
+      expect(objections(event.name, sample)).toEqual([]);
+    }
+  });
+
+  it("6.2 user.created carries user_id, email and created_at, and nothing else", async () => {
+    const { created_at } = await state("GET", "users/usr_cleo");
+    await api.trigger({ event: "user.created", for: "usr_cleo" });
+    expect(emitted[0]!.data).toEqual({ user_id: "usr_cleo", email: "cleo@acme.test", created_at });
+  });
+
+  it("G25 a declaration may say what its record does not hold, and what the change made true", () => {
+    const { world } = api.understudy.sandboxes.get("default")!;
+    const tx = world.transact((tx) => {
+      const file = fileProcessed.about.find(tx, "file_policies")!;
+      emit(tx, fileProcessed, { ...file, store_id: "vs_other" });
+      return tx;
+    });
+    expect(tx.emitted[0]).toMatchObject({
+      event: "file.processed",
+      organization_id: "org_acme",
+      data: { file_id: "file_policies", status: "completed", store_id: "vs_other" },
+    });
+  });
+
+  it("4.21 webhook.test carries what its declaration says", async () => {
+    const receiver = await api.receiver();
+    const { webhook_id } = await api.webhook(receiver.url);
+    await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);
+    const { event, data } = JSON.parse((await receiver.requests())[0]!.body);
+    expect(event).toBe("webhook.test");
+    expect(data).toEqual({ webhook_id, organization_id: "org_acme", description: "" });
+    expect(objections(event, data)).toEqual([]);
+  });
+});
