@@ -1,3 +1,5 @@
+import type { Details } from "./error-details.ts";
+
 /**
  * The closed catalogue of error codes (section 7.4 and G01-G13). `status` and `type` follow from the
  * code; an operation lists which codes it can answer, and nothing outside this list leaves the server
@@ -153,6 +155,13 @@ export const CATALOGUE = {
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof CATALOGUE;
+
+/** A code as an operation declares it: with the catalogue's details, or with its own. */
+export type DeclaredError = ErrorCode | { code: ErrorCode; details: Details };
+
+export function codeOf(error: DeclaredError): ErrorCode {
+  return typeof error === "string" ? error : error.code;
+}
 
 export interface ErrorOptions {
   details?: Record<string, unknown>;

@@ -1,7 +1,8 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Transaction } from "../state/transaction.ts";
 import type { Envelope } from "./envelopes.ts";
-import type { ErrorCode } from "./errors.ts";
+import { codeOf, type DeclaredError, type ErrorCode } from "./errors.ts";
+import type { Assumed } from "./provenance.ts";
 import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
@@ -158,7 +159,7 @@ export interface Declaration<
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
   S extends TSchema = TSchema,
-  E extends string = string,
+  E = string,
 > {
   /** interfaces 9; also the OpenAPI operationId and the start of its tests' titles. */
   id: string;
@@ -190,9 +191,11 @@ export interface Operation<
   B extends TSchema = TSchema,
   L = unknown,
   W = unknown,
-> extends Declaration<P, Q, B, TSchema, ErrorCode> {
+> extends Declaration<P, Q, B, TSchema, DeclaredError> {
   /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
   assumptions?: readonly string[];
+  /** What of it the reference does not show. */
+  assumed?: Assumed;
   /** Default A. */
   envelope?: Envelope;
   /** Envelope B's own spelling of catalogue codes. */
@@ -203,6 +206,11 @@ export interface Operation<
   identify?: (call: Call<Static<P>, Static<Q>, Static<B>>) => Identity;
   /** Whether spending limits are checked before it (G04: 4.19 alone). */
   billable?: boolean;
+  /**
+   * A code that is given for several reasons stands several times, the likeliest first; those of credentials,
+   * rate, validation and transport follow from the rest.
+   */
+  errors: readonly DeclaredError[];
   /**
    * Existence and access, in the order of G03; refusals here are decided by `access`. What it returns is
    * the handler's second argument. Must not write.
@@ -281,7 +289,7 @@ export function successesOf(operation: AnyDeclaration): readonly Success[] {
 export function errorCodesOf(operation: AnyOperation): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>();
   if (operation.credentials !== false) codes.add("AUTHENTICATION_REQUIRED");
-  for (const code of operation.errors) codes.add(code);
+  for (const error of operation.errors) codes.add(codeOf(error));
   const { params, query, body } = operation;
   if (canBeMalformed(params) || query !== undefined || (body && body.kind !== "stream")) {
     codes.add("INVALID_INPUT");

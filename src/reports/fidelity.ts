@@ -1,5 +1,6 @@
 import { ASSUMPTIONS, type Assumption } from "../contract/assumptions.ts";
 import { type AnyOperation, errorCodesOf } from "../contract/operation.ts";
+import { type AssumedPart, assumedEndpoint, assumedParts } from "../contract/provenance.ts";
 
 export interface FidelityLedger {
   operations: {
@@ -9,7 +10,10 @@ export interface FidelityLedger {
     path: string;
     /** `specified` where the reference shows the endpoint, `assumed` where a gap had to supply it. */
     provenance: "specified" | "assumed";
+    /** Those that shaped it. */
     assumptions: readonly string[];
+    /** What of it the reference does not show. */
+    assumed: readonly AssumedPart[];
     error_codes: readonly string[];
   }[];
   assumptions: readonly (Assumption & { operations: string[] })[];
@@ -23,8 +27,9 @@ export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLed
       section: operation.section,
       method: operation.method,
       path: operation.path,
-      provenance: operation.section.startsWith("G") ? "assumed" : "specified",
+      provenance: assumedEndpoint(operation) === undefined ? "specified" : "assumed",
       assumptions: operation.assumptions ?? [],
+      assumed: assumedParts(operation),
       error_codes: errorCodesOf(operation),
     })),
     assumptions: ASSUMPTIONS.map((assumption) => ({
@@ -42,6 +47,9 @@ export function fidelityMarkdown(ledger: FidelityLedger): string {
     ({ id, section, method, path, provenance, assumptions }) =>
       `| \`${id}\` | \`${method} ${path}\` | ${section} | ${provenance} | ${assumptions.join(", ")} |`,
   );
+  const parts = ledger.operations
+    .filter(({ provenance, assumed }) => provenance === "specified" && assumed.length > 0)
+    .map(({ id, assumed }) => `| \`${id}\` | ${wordsOf(assumed)} |`);
   const assumed = ledger.assumptions.map(
     ({ id, topic, chosen, settings, operations }) =>
       `| ${id} | ${topic} | ${chosen} | ${(settings ?? []).map((name) => `\`${name}\``).join(", ")} | ${operations.map((name) => `\`${name}\``).join(", ")} |`,
@@ -58,10 +66,28 @@ assumption has an id, which error messages, the OpenAPI document (\`x-assumption
 |---|---|---|---|---|
 ${rows.join("\n")}
 
+## Assumed parts of specified operations
+
+Places in a success's body are pointers; \`*\` stands for each item of a list. Nothing below them is shown either.
+
+| operation | assumed |
+|---|---|
+${parts.join("\n")}
+
 ## Assumptions
 
 | id | open in the reference | what Understudy does | settings | operations |
 |---|---|---|---|---|
 ${assumed.join("\n")}
 `;
+}
+
+function wordsOf(assumed: readonly AssumedPart[]): string {
+  const ids = [...new Set(assumed.map(({ assumption }) => assumption))];
+  return ids
+    .map((id) => {
+      const parts = assumed.filter(({ assumption }) => assumption === id).map(({ part }) => part);
+      return `${parts.map((part) => part.replace(/\/\S+$/, "`$&`")).join(", ")} (${id})`;
+    })
+    .join("; ");
 }

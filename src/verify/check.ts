@@ -1,3 +1,4 @@
+import type { Contract } from "./contract.ts";
 import type { Binding, KnownObjects } from "./known-objects.ts";
 import type { Family } from "./report.ts";
 import type { Exchange, Target } from "./target.ts";
@@ -11,6 +12,7 @@ export interface Change {
 }
 
 export interface Context {
+  contract: Contract;
   target: Target;
   known: KnownObjects;
   verdict: Verdict;

@@ -3,7 +3,7 @@ import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
 import { parseDateOrInstant } from "../contract/instant.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { assumedPlace } from "./provenance.ts";
+import { assumedPlace } from "../contract/provenance.ts";
 import type { Verdict } from "./verdict.ts";
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, verbose: true });

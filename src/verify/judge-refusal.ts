@@ -1,8 +1,8 @@
 import { codeInB, type Envelope } from "../contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { errorCodesOf } from "../contract/operation.ts";
+import { assumedEndpoint, assumedEnvelope } from "../contract/provenance.ts";
 import { excerpt } from "./judge-body.ts";
-import { assumedEndpoint, assumedEnvelope } from "./provenance.ts";
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
 
@@ -96,7 +96,9 @@ export function judgeEnvelope(
   if (found !== envelope) {
     const guide = found === "C" && (status === 401 || status === 403) ? "G06" : undefined;
     const what = found === undefined ? `no envelope of section 7: ${excerpt(text)}` : `envelope ${found}`;
-    const other = found === undefined ? undefined : assumedEnvelope(exchange.operation);
+    // Without an operation it is about a route, which G04 describes.
+    const own = exchange.operation === undefined ? "G04" : assumedEnvelope(exchange.operation);
+    const other = found === undefined ? undefined : own;
     verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap ?? other);
     if (found === undefined) return undefined;
   }

@@ -1,7 +1,7 @@
 import { type AnyOperation, type Success, successesOf } from "../contract/operation.ts";
+import { assumedEndpoint, assumedHeader, assumedPlace, assumedStatus } from "../contract/provenance.ts";
 import { excerpt, judgeBody } from "./judge-body.ts";
 import { judgeWire } from "./judge-refusal.ts";
-import { assumedEndpoint, assumedHeader, assumedPlace, assumedStatus } from "./provenance.ts";
 import type { Exchange } from "./target.ts";
 import type { Verdict } from "./verdict.ts";
 

@@ -1,14 +1,15 @@
 import { ASSUMPTIONS } from "../contract/assumptions.ts";
 import type { Change, Check, Context } from "./check.ts";
 import { checksFor } from "./checks/index.ts";
+import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy } from "./discover-understudy.ts";
 import { KnownObjects } from "./known-objects.ts";
-import { operationOf } from "./operations.ts";
 import type { AssumptionReport, CheckReport, VerifyReport } from "./report.ts";
 import { type Exchange, Stopped, Target, type TargetOptions } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
 export interface VerifyOptions {
+  contract: Contract;
   /** Base URL, without the version prefix. */
   target: string;
   key: string;
@@ -104,7 +105,7 @@ class Run {
 
   private async first(): Promise<Exchange> {
     try {
-      return await this.target.send({ operation: operationOf("models.list") });
+      return await this.target.send({ operation: this.options.contract.operation("models.list") });
     } catch (error) {
       const reason = this.reasonToStop(error);
       throw reason === undefined ? error : new TargetUnusable(reason);
@@ -112,8 +113,8 @@ class Run {
   }
 
   async all(): Promise<void> {
-    const { write, only = () => true } = this.options;
-    const checks = checksFor(write).filter(only);
+    const { contract, write, only = () => true } = this.options;
+    const checks = checksFor(contract, write).filter(only);
     for (const [index, check] of checks.entries()) {
       this.options.onStart?.(check, { index, total: checks.length });
       const report = await this.one(check);
@@ -132,6 +133,7 @@ class Run {
     else {
       try {
         await check.run({
+          contract: this.options.contract,
           target: this.target,
           known: this.known,
           changes: this.changes,

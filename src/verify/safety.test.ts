@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { RESOURCES } from "../resources/index.ts";
 import { checksFor } from "./checks/index.ts";
-import { OPERATIONS, operationOf } from "./operations.ts";
+import { Contract } from "./contract.ts";
 import { runVerify, VerifyUsageError } from "./run-verify.ts";
 import { changesNothing, isMadeUp, madeUpId } from "./safety.ts";
 import { Target } from "./target.ts";
 
 const KEY = "ak_0123456789012345678901234567890123456789";
+const CONTRACT = new Contract(RESOURCES);
 const closing: (() => void)[] = [];
 afterEach(() => {
   for (const close of closing.splice(0)) close();
@@ -49,6 +51,7 @@ async function obedient(): Promise<{ url: string; received: Received[] }> {
 
 const run = (target: string, write: boolean) =>
   runVerify({
+    contract: CONTRACT,
     target,
     key: KEY,
     write,
@@ -68,7 +71,8 @@ describe("usage", () => {
     ["http://127.0.0.1:1", "ключ", /one word/],
   ])("interfaces 2 %s with the key %s is refused", async (target, key, message) => {
     const signal = new AbortController().signal;
-    const options = { target, key, write: false, version: "0", signal, wait: async () => {} };
+    const about = { target, key, write: false, version: "0" };
+    const options = { contract: CONTRACT, ...about, signal, wait: async () => {} };
     await expect(runVerify(options)).rejects.toThrow(message);
     await expect(runVerify(options)).rejects.toBeInstanceOf(VerifyUsageError);
   });
@@ -90,11 +94,13 @@ describe("without --write", () => {
   });
 
   it("interfaces 2 no check that writes is in the plan, and the others are the same", () => {
-    const reading = checksFor(false);
+    const reading = checksFor(CONTRACT, false);
     expect(reading.filter(({ family }) => family === "writes")).toEqual([]);
-    const rest = checksFor(true).filter(({ family }) => family !== "writes");
+    const rest = checksFor(CONTRACT, true).filter(({ family }) => family !== "writes");
     expect(rest.map(({ id }) => id)).toEqual(reading.map(({ id }) => id));
-    expect(new Set(checksFor(true).map(({ id }) => id)).size).toBe(checksFor(true).length);
+    expect(new Set(checksFor(CONTRACT, true).map(({ id }) => id)).size).toBe(
+      checksFor(CONTRACT, true).length,
+    );
   });
 
   it("interfaces 2 the client itself refuses to send what changes something", async () => {
@@ -103,7 +109,7 @@ describe("without --write", () => {
       ...{ url, key: KEY, write: false, timeoutMs: 1000, wait: async () => {}, userAgent: "test" },
       signal: new AbortController().signal,
     });
-    for (const operation of OPERATIONS.filter(
+    for (const operation of CONTRACT.operations.filter(
       ({ method, id }) => method !== "GET" && id !== "change_logs.list",
     )) {
       const params = Object.fromEntries(
@@ -112,13 +118,15 @@ describe("without --write", () => {
       await expect(target.send({ operation, params }), operation.id).rejects.toThrow(/without --write/);
       await expect(target.send({ operation, params, credential: "none", body: {} })).rejects.toThrow();
     }
-    await expect(target.send({ operation: operationOf("models.list"), method: "DELETE" })).rejects.toThrow();
+    await expect(
+      target.send({ operation: CONTRACT.operation("models.list"), method: "DELETE" }),
+    ).rejects.toThrow();
     await expect(target.send({ path: "/v1/models", method: "POST" })).rejects.toThrow();
     expect(received).toEqual([]);
   });
 
   it("interfaces 2 a probe without credentials names nobody's objects", () => {
-    const operation = operationOf("threads.delete");
+    const operation = CONTRACT.operation("threads.delete");
     expect(
       changesNothing({ operation, credential: "none", params: { thread_id: madeUpId("thread_") } }),
     ).toBe(true);

@@ -1,5 +1,5 @@
+import { readsOnly } from "../contract/operation.ts";
 import type { Call } from "./call.ts";
-import { reads } from "./operations.ts";
 
 /**
  * Whether a request changes nothing, whatever the service does with it: it reads; or it is a probe that
@@ -8,7 +8,7 @@ import { reads } from "./operations.ts";
  */
 export function changesNothing({ operation, method, credential, body, params, query }: Call): boolean {
   if (operation === undefined) return (method ?? "GET") === "GET";
-  if (reads(operation)) return method === undefined || method === operation.method;
+  if (readsOnly(operation)) return method === undefined || method === operation.method;
   const nobody = Object.values(params ?? {}).every(isMadeUp) && query === undefined;
   if (method === "GET") return true;
   return credential === "none" && body === undefined && nobody;

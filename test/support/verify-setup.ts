@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { RESOURCES } from "../../src/resources/index.ts";
+import { Contract } from "../../src/verify/contract.ts";
 import type { VerifyReport } from "../../src/verify/report.ts";
 import { runVerify, type VerifyOptions } from "../../src/verify/run-verify.ts";
 import { type Api, KEYS, type Who } from "./harness.ts";
@@ -10,6 +12,7 @@ export const MEANWHILE = 5_000;
 /** The suite as one of the reference users; where the rate limit is met, the sandbox's clock goes on. */
 export function verify(api: Api, who: Who, options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
   return runVerify({
+    contract: new Contract(RESOURCES),
     target: api.url,
     key: KEYS[who],
     write: false,

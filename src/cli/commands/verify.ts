@@ -1,5 +1,6 @@
 import type { CommandModule } from "yargs";
 import packageJson from "../../../package.json" with { type: "json" };
+import type { Contract } from "../../verify/contract.ts";
 import type { VerifyReport } from "../../verify/report.ts";
 import type { VerifyOptions } from "../../verify/run-verify.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
@@ -68,9 +69,10 @@ export const verifyCommand: CommandModule<object, Options> = {
       import("../../verify/run-verify.ts"),
       import("../../verify/uses.ts"),
     ]);
+    const contract = await declared();
     try {
       const uses = readUses(options.use ?? []);
-      const result = await withSignals((signal) => run(runVerify, { options, uses, signal }));
+      const result = await withSignals((signal) => run(runVerify, { contract, options, uses, signal }));
       await show(result, options, reports);
     } catch (error) {
       if (error instanceof VerifyUsageError || error instanceof UseError) throw new UsageError(error.message);
@@ -80,7 +82,17 @@ export const verifyCommand: CommandModule<object, Options> = {
   },
 };
 
+/** What this version of the emulator declares. */
+async function declared(): Promise<Contract> {
+  const [{ Contract }, { RESOURCES }] = await Promise.all([
+    import("../../verify/contract.ts"),
+    import("../../resources/index.ts"),
+  ]);
+  return new Contract(RESOURCES);
+}
+
 interface Asked {
+  contract: Contract;
   options: Options;
   uses: NonNullable<VerifyOptions["uses"]>;
   signal: AbortSignal;
@@ -88,7 +100,7 @@ interface Asked {
 
 async function run(
   runVerify: (options: VerifyOptions) => Promise<VerifyReport>,
-  { options, uses, signal }: Asked,
+  { contract, options, uses, signal }: Asked,
 ): Promise<VerifyReport> {
   const [{ verifyProgress }, { setTimeout: wait }] = await Promise.all([
     import("../verify-progress.ts"),
@@ -98,6 +110,7 @@ async function run(
   const progress = verifyProgress(process.stderr, live);
   try {
     return await runVerify({
+      contract,
       ...{ target: options.target, key: options.key, write: options.write, uses, signal },
       timeoutMs: options.timeout * 1000,
       version: packageJson.version,

@@ -10,6 +10,9 @@ export const listAssistantHistory = operation({
   id: "assistants.list_history",
   section: "4.8",
   assumptions: ["G03", "G08", "G18", "G28"],
+  assumed: {
+    fields: { "/audit_logs/*/action": "G31", "/audit_logs/*/resource_type": "G31" },
+  },
   method: "GET",
   path: "/v1/assistants/{assistant_id}/history",
   summary: "List an assistant's change history",
@@ -25,7 +28,7 @@ export const listAssistantHistory = operation({
   }),
   envelope: "B",
   // G03 gives this operation a 403; G18 answers every reason for one of our own with 404.
-  errors: ["INSUFFICIENT_PERMISSIONS", "RESOURCE_NOT_FOUND"],
+  errors: [{ code: "INSUFFICIENT_PERMISSIONS", details: ["assistant_id"] }, "RESOURCE_NOT_FOUND"],
   success: {
     status: 200,
     schema: Type.Object({

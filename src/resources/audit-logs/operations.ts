@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { operation, Reply, StreamBody } from "../../contract/operation.ts";
 import { DateOrInstant, Id, UserId, Words } from "../../contract/schema.ts";
-import { requireAdministrator } from "../organizations/access.ts";
+import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { auditCsv, MOST_ROWS } from "./csv.ts";
 import { entriesWithin, matcherOf } from "./filter.ts";
 import { ENTITY_TYPES, NAMED_ACTIONS } from "./schema.ts";
@@ -12,6 +12,7 @@ export const exportAuditLog = operation({
   id: "audit_logs.export",
   section: "4.15",
   assumptions: ["G02", "G03", "G08", "G28"],
+  assumed: { envelope: "G02" },
   method: "GET",
   path: "/v1/organizations/{organization_id}/audit-log/export",
   summary: "Export the organization's audit log as CSV",
@@ -31,7 +32,7 @@ export const exportAuditLog = operation({
       Type.String({ description: "Part of the entity's name or of the actor's name or e-mail address" }),
     ),
   }),
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED", "INSUFFICIENT_PERMISSIONS"],
+  errors: ADMINISTRATOR_ERRORS,
   success: {
     status: 200,
     content_types: ["text/csv"],

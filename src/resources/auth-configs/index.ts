@@ -11,6 +11,7 @@ export const listAuthConfigs = operation({
   id: "connectors.list_auth_configs",
   section: "4.10",
   assumptions: ["G02", "G28"],
+  assumed: { envelope: "G02" },
   method: "GET",
   path: "/v1/admin/connector/auth-configs",
   summary: "List the auth configurations of connectors",

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
-import { requireAdministrator } from "../organizations/access.ts";
+import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { dateSpan } from "./date-span.ts";
 import { CHANGE_ACTIONS, ChangeLogBody, changeLogGroup, changeLogs, RESOURCE_TYPES } from "./schema.ts";
 
@@ -9,7 +9,12 @@ export const listChangeLogs = operation({
   id: "change_logs.list",
   section: "4.16",
   assumptions: ["G02", "G03", "G08", "G28", "G31"],
+  assumed: {
+    envelope: "G02",
+    fields: { "/logs/*/action": "G31", "/logs/*/resource_type": "G31" },
+  },
   method: "POST",
+  reads: true,
   path: "/v1/organizations/{organization_id}/dashboard/change-logs",
   summary: "List an organization's change log",
   description: "Newest first. Filters stand in the body, all of them optional; so is the body itself.",
@@ -26,7 +31,7 @@ export const listChangeLogs = operation({
       action: Type.Optional(Words(CHANGE_ACTIONS)),
     }),
   },
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED", "INSUFFICIENT_PERMISSIONS"],
+  errors: ADMINISTRATOR_ERRORS,
   success: {
     status: 200,
     schema: Type.Object({

@@ -4,7 +4,7 @@ import { noContent, operation } from "../../contract/operation.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
 import { dateSpan } from "../change-logs/date-span.ts";
 import { connections } from "../connections/schema.ts";
-import { type Caller, requireMember } from "../organizations/access.ts";
+import { type Caller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { selectJobs } from "./list.ts";
 import { endJob, jobLength, plannedTotals, presentJob, runningJob, startJob } from "./rules.ts";
 import {
@@ -19,12 +19,16 @@ import {
 
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
 const OfJob = Type.Object({ organization_id: Id("org_"), job_id: JobId() });
-const ORGANIZATION = ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const;
 
 export const listConnectorJobs = operation({
   id: "connector_jobs.list",
   section: "4.13",
   assumptions: ["G14", "G28"],
+  assumed: {
+    envelope: "G14",
+    fields: { "/total": "G14", "/limit": "G14", "/offset": "G14" },
+    types: { "/jobs/*": "G14" },
+  },
   method: "GET",
   path: BASE,
   summary: "List connector jobs",
@@ -40,7 +44,7 @@ export const listConnectorJobs = operation({
     limit: Type.Optional(PageNumber({ minimum: 1, maximum: 100, default: 50 })),
     offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
   }),
-  errors: ORGANIZATION,
+  errors: MEMBER_ERRORS,
   success: {
     status: 200,
     schema: Type.Object({
@@ -65,11 +69,12 @@ export const retrieveConnectorJob = operation({
   id: "connector_jobs.retrieve",
   section: "4.13",
   assumptions: ["G14"],
+  assumed: { endpoint: "G14" },
   method: "GET",
   path: `${BASE}/{job_id}`,
   summary: "Retrieve a connector job",
   params: OfJob,
-  errors: [...ORGANIZATION, "RESOURCE_NOT_FOUND"],
+  errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"],
   success: { status: 200, schema: ConnectorJobBody },
   access: requireJob,
   handle: ({ world }, job) => presentJob(job, world),
@@ -79,6 +84,7 @@ export const triggerConnectorJob = operation({
   id: "connector_jobs.trigger",
   section: "4.13",
   assumptions: ["G14"],
+  assumed: { endpoint: "G14" },
   method: "POST",
   path: BASE,
   summary: "Trigger a connector job",
@@ -86,7 +92,7 @@ export const triggerConnectorJob = operation({
     "The job runs for as long as the setting says when it is triggered. One job of a type runs per connection at a time.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: { kind: "json", schema: Type.Object({ connection_id: Id("conn_"), job_type: Words(JOB_TYPES) }) },
-  errors: [...ORGANIZATION, "RESOURCE_NOT_FOUND"],
+  errors: [...MEMBER_ERRORS, { code: "RESOURCE_NOT_FOUND", details: ["connection_id"] }],
   success: { status: 201, schema: ConnectorJobBody },
   access(call) {
     const { organization_id } = call.params;
@@ -118,12 +124,13 @@ export const cancelConnectorJob = operation({
   id: "connector_jobs.cancel",
   section: "4.13",
   assumptions: ["G14"],
+  assumed: { endpoint: "G14" },
   method: "POST",
   path: `${BASE}/{job_id}/cancel`,
   summary: "Cancel a running connector job",
   description: "What it has synced so far stays.",
   params: OfJob,
-  errors: [...ORGANIZATION, "RESOURCE_NOT_FOUND"],
+  errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"],
   success: { status: 204 },
   access: requireJob,
   handle({ world }, job) {

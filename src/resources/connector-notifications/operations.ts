@@ -3,7 +3,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { type Caller, callerOf, requireMember } from "../organizations/access.ts";
+import { type Caller, callerOf, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { callWebhook, mail, noticeOf } from "./notify.ts";
 import { configOf, presentConfig, requireCallable, soundRules } from "./rules.ts";
 import {
@@ -21,14 +21,20 @@ const declared = {
   section: "4.14",
   assumptions: ["G15"],
   params: Type.Object({ organization_id: Id("org_") }),
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const,
+  errors: MEMBER_ERRORS,
   access: (call: Caller & { params: { organization_id: string } }) =>
     requireMember(call, call.params.organization_id),
+};
+
+const CONFIG_ASSUMED = {
+  envelope: "G15",
+  fields: { "/organization_id": "G15", "/updated_at": "G15", "/notifications/*": "G15" },
 };
 
 export const retrieveNotifications = operation({
   ...declared,
   id: "connector_notifications.retrieve",
+  assumed: CONFIG_ASSUMED,
   method: "GET",
   path: BASE,
   summary: "Retrieve the notification rules of an organization's connectors",
@@ -39,6 +45,7 @@ export const retrieveNotifications = operation({
 export const updateNotifications = operation({
   ...declared,
   id: "connector_notifications.update",
+  assumed: CONFIG_ASSUMED,
   method: "PATCH",
   path: BASE,
   summary: "Replace the notification rules of an organization's connectors",
@@ -59,6 +66,7 @@ export const updateNotifications = operation({
 export const testNotification = operation({
   ...declared,
   id: "connector_notifications.test",
+  assumed: { envelope: "G15", body: "G15" },
   method: "POST",
   path: `${BASE}/test`,
   summary: "Send a test notification",

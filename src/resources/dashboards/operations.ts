@@ -17,7 +17,14 @@ export const revokeShareLink = operation({
   summary: "Revoke a dashboard's share link",
   description: "The slug stops resolving at once. Revoking a revoked link changes nothing.",
   params: Type.Object({ dashboard_id: Id("dsh_"), link_id: Id("slink_") }),
-  errors: ["DASHBOARD_NOT_FOUND", "INSUFFICIENT_PERMISSIONS", "RESOURCE_NOT_FOUND"],
+  errors: [
+    "DASHBOARD_NOT_FOUND",
+    {
+      code: "INSUFFICIENT_PERMISSIONS",
+      details: { required_capability: { always: REVOKE_CAPABILITY } },
+    },
+    "RESOURCE_NOT_FOUND",
+  ],
   success: { status: 204, description: "The link is revoked." },
   access(call) {
     const { dashboard_id, link_id } = call.params;

@@ -3,7 +3,7 @@ import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
 import { recordAudit } from "../audit-logs/record.ts";
-import { requireAdministrator } from "../organizations/access.ts";
+import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { presentDepartment } from "./present.ts";
 import { moveDepartment, reparentedEntry, wouldCycle } from "./rules.ts";
 import { DepartmentBody, departments } from "./schema.ts";
@@ -12,6 +12,7 @@ export const reparentDepartment = operation({
   id: "departments.reparent",
   section: "4.3",
   assumptions: ["G02", "G03", "G10", "G31"],
+  assumed: { fields: { "/color": "G10" } },
   method: "POST",
   path: "/v1/organizations/{organization_id}/departments/{department_id}/reparent",
   summary: "Move a department under another parent",
@@ -20,10 +21,9 @@ export const reparentDepartment = operation({
   params: Type.Object({ organization_id: Id("org_"), department_id: Id("dept_") }),
   body: { kind: "json", schema: Type.Object({ new_parent_id: Nullable(Id("dept_")) }) },
   errors: [
-    "ORGANIZATION_NOT_FOUND",
-    "ORGANIZATION_ACCESS_DENIED",
-    "INSUFFICIENT_PERMISSIONS",
+    ...ADMINISTRATOR_ERRORS,
     "RESOURCE_NOT_FOUND",
+    { code: "RESOURCE_NOT_FOUND", details: ["new_parent_id"] },
     "DEPARTMENT_CYCLE_DETECTED",
   ],
   success: { status: 200, schema: DepartmentBody },

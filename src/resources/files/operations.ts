@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { operation, Reply } from "../../contract/operation.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
-import { requireMember } from "../organizations/access.ts";
+import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { passagesOfFile, passagesOfUpload } from "./extract-passages.ts";
 import { presentFile } from "./present.ts";
 import { insertFile, requireCompleted, requireDescribed, storagePath } from "./rules.ts";
@@ -13,10 +13,22 @@ const announced = { filename: FileName(), file_size: FileSize(), mime_type: Mime
 /** Section 8: 100 x 2^20 bytes or more take the resumable way. */
 const SIMPLE_UPLOAD_LIMIT = 100 * 1024 * 1024;
 
+/** The id is the one field of a file object that the reference shows. */
+const FILE_ASSUMED = Object.fromEntries(
+  Object.keys(FileBody.properties)
+    .filter((name) => name !== "id")
+    .map((name) => [`/${name}`, "G13"]),
+);
+
 export const createUploadUrl = operation({
   id: "files.create_upload_url",
   section: "4.6",
   assumptions: ["G13"],
+  assumed: {
+    status: "G13",
+    envelope: "G13",
+    fields: { "/expires_at": "G13", "/method": "G13", "/upload_url": "G13" },
+  },
   method: "POST",
   path: "/v1/organizations/{organization_id}/files/upload-url",
   summary: "Begin a resumable upload",
@@ -24,7 +36,7 @@ export const createUploadUrl = operation({
     "Answers a URL of this server that takes the bytes by the Google Cloud Storage resumable protocol, and the path to register them by.",
   params,
   body: { kind: "json", schema: Type.Object(announced) },
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
+  errors: MEMBER_ERRORS,
   success: {
     status: 200,
     schema: Type.Object({
@@ -68,6 +80,7 @@ export const registerFile = operation({
   id: "files.register",
   section: "4.6",
   assumptions: ["G13", "G25"],
+  assumed: { status: "G13", envelope: "G13", fields: FILE_ASSUMED },
   method: "POST",
   path: "/v1/organizations/{organization_id}/files",
   summary: "Register a completed upload",
@@ -75,7 +88,7 @@ export const registerFile = operation({
     "Compares what was announced with what arrived. The first call makes the file object, another answers the same one.",
   params,
   body: { kind: "json", schema: Type.Object({ ...announced, gcs_path: Type.String({ minLength: 1 }) }) },
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
+  errors: MEMBER_ERRORS,
   success: [
     { status: 201, schema: FileBody },
     { status: 200, schema: FileBody, description: "It was registered before." },
@@ -106,6 +119,7 @@ export const uploadFile = operation({
   id: "files.upload",
   section: "4.6",
   assumptions: ["G13", "G25"],
+  assumed: { endpoint: "G13" },
   method: "POST",
   path: "/v1/organizations/{organization_id}/files/upload",
   summary: "Upload a file in one request",
@@ -116,7 +130,7 @@ export const uploadFile = operation({
     fields: Type.Object({}),
     files: { file: { required: true, limit: () => SIMPLE_UPLOAD_LIMIT - 1 } },
   },
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
+  errors: MEMBER_ERRORS,
   success: { status: 201, schema: FileBody },
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare({ files }) {

@@ -15,6 +15,9 @@ const query = Type.Object({
   uploadType: Type.Optional(Type.String()),
 });
 
+/** The URL of an upload is told by its token, not by its path. */
+const UNKNOWN = { code: "RESOURCE_NOT_FOUND", details: ["upload_id"] } as const;
+
 type UploadCall = { params: { bucket: string }; query: { upload_id: string }; world: WorldReader };
 
 /**
@@ -48,7 +51,7 @@ export const putUpload = operation({
   },
   body: { kind: "stream" },
   credentials: false,
-  errors: ["RESOURCE_NOT_FOUND", "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
+  errors: [UNKNOWN, "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
   success: [
     { status: 200, schema: StoredObject, description: "All bytes are there." },
     { status: 308, headers: ["Range"], description: "Not complete; Range says what is held, if anything." },
@@ -98,7 +101,7 @@ export const cancelUpload = operation({
   params,
   query,
   credentials: false,
-  errors: ["RESOURCE_NOT_FOUND", "UPLOAD_EXPIRED", "UPLOAD_CANCELLED"],
+  errors: [UNKNOWN, "UPLOAD_EXPIRED", "UPLOAD_CANCELLED"],
   success: { status: 499, description: "The upload was cancelled." },
   access(call) {
     const upload = requireUpload(call);

@@ -3,7 +3,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { type Call, operation, RawBody, Reply } from "../../contract/operation.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
-import { requireMember } from "../organizations/access.ts";
+import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { fillImage, SIZES } from "./fill-image.ts";
 import { type Growth, growImage } from "./grow-image.ts";
 import { inTurn } from "./in-turn.ts";
@@ -42,6 +42,7 @@ export const uncropImage = operation({
   id: "images.uncrop",
   section: "4.20",
   assumptions: ["G02", "G03", "G26"],
+  assumed: { envelope: "G02", headers: { "x-provider": "G26" } },
   method: "POST",
   path: "/v1/images/uncrop",
   summary: "Extend an image beyond its borders",
@@ -60,7 +61,7 @@ export const uncropImage = operation({
       mask_file: { required: false, limit, types: ["image/png", "application/octet-stream"] },
     },
   },
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
+  errors: MEMBER_ERRORS,
   success: {
     status: 200,
     content_types: ["image/jpeg", "image/png"],

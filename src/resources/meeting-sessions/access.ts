@@ -4,6 +4,14 @@ import { type MeetingSession, meetingSessions } from "./schema.ts";
 
 type SessionCall = Caller & { params: { session_id: string } };
 
+/** What `requireSession` refuses with. */
+export const SESSION_ERRORS = ["SESSION_NOT_FOUND", "SESSION_ACCESS_DENIED"] as const;
+/** What `requireManagedSession` refuses with. */
+export const MANAGED_SESSION_ERRORS = [
+  ...SESSION_ERRORS,
+  { code: "INSUFFICIENT_PERMISSIONS", details: ["session_id"] },
+] as const;
+
 /**
  * The session of the path, for a member of its organization (4.1, G16).
  * @throws ApiError SESSION_NOT_FOUND, SESSION_ACCESS_DENIED

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { noContent, operation, Reply } from "../../contract/operation.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import { callerOf } from "../organizations/access.ts";
-import { requireManagedSession, requireSession } from "./access.ts";
+import { MANAGED_SESSION_ERRORS, requireManagedSession, requireSession, SESSION_ERRORS } from "./access.ts";
 import { presentSession } from "./present.ts";
 import { deleteSession, stopSession } from "./rules.ts";
 import { MeetingSessionBody, meetingTranscripts, TranscriptEntryBody } from "./schema.ts";
@@ -14,6 +14,7 @@ export const exportTranscript = operation({
   id: "meeting_sessions.export_transcript",
   section: "4.1",
   assumptions: ["G03", "G16", "G28"],
+  assumed: { fields: { "/*/confidence": "G16", "/*/language_code": "G16" } },
   method: "GET",
   path: "/v1/meeting-buddy/sessions/{session_id}/transcripts/export",
   summary: "Export a meeting's transcript",
@@ -21,7 +22,7 @@ export const exportTranscript = operation({
     "A file download: text with a time and a speaker on each line, SRT subtitles, or the entries as a JSON array. Line breaks inside an entry become spaces in the first two.",
   params: Params,
   query: Type.Object({ format: Type.Optional(Words(EXPORT_FORMATS, { default: "txt" })) }),
-  errors: ["SESSION_NOT_FOUND", "SESSION_ACCESS_DENIED"],
+  errors: SESSION_ERRORS,
   success: {
     status: 200,
     schema: Type.Array(TranscriptEntryBody),
@@ -42,13 +43,14 @@ export const deletePermanently = operation({
   id: "meeting_sessions.delete_permanently",
   section: "4.2",
   assumptions: ["G16"],
+  assumed: { envelope: "G16" },
   method: "DELETE",
   path: "/v1/meeting-buddy/sessions/{session_id}/permanent",
   summary: "Delete a meeting session for good",
   description:
     "Removes the session with its transcripts, logs and recording metadata; nothing brings it back.",
   params: Params,
-  errors: ["SESSION_NOT_FOUND", "SESSION_ACCESS_DENIED", "INSUFFICIENT_PERMISSIONS"],
+  errors: MANAGED_SESSION_ERRORS,
   success: { status: 204 },
   access: requireManagedSession,
   handle({ world }, { session_id }) {
@@ -66,7 +68,7 @@ export const stopMeeting = operation({
   summary: "Stop a running meeting session",
   description: "Keeps all data. Stopping a session that has ended changes nothing.",
   params: Params,
-  errors: ["SESSION_NOT_FOUND", "SESSION_ACCESS_DENIED", "INSUFFICIENT_PERMISSIONS"],
+  errors: MANAGED_SESSION_ERRORS,
   success: { status: 200, schema: MeetingSessionBody },
   access: requireManagedSession,
   handle(call, session) {

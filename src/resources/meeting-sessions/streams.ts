@@ -4,7 +4,7 @@ import { Id } from "../../contract/schema.ts";
 import type { Services } from "../../contract/services.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { requireSession } from "./access.ts";
+import { requireSession, SESSION_ERRORS } from "./access.ts";
 import { eventStream, type Progress, type StreamedEvent } from "./event-stream.ts";
 import { presentLog, presentTranscript } from "./present.ts";
 import {
@@ -58,7 +58,7 @@ function stream({ id, name, summary, each, since }: Declared) {
     description: `Server-sent events with ids; each is ${each}. What exists comes first, then what happens, until the session has ended.`,
     params: Type.Object({ session_id: Id("mbsess_") }),
     headers: { "last-event-id": "The id of the last event received, to go on after it" },
-    errors: ["SESSION_NOT_FOUND", "SESSION_ACCESS_DENIED"],
+    errors: SESSION_ERRORS,
     success: { status: 200, content_types: ["text/event-stream"], headers: ["Cache-Control"] },
     access: requireSession,
     handle: () => undefined,

@@ -16,10 +16,20 @@ const ModelRequest = Type.Object({
   inputs: Type.Array(InputMessage, { minItems: 1 }),
 });
 
+const OF_ANSWERS = ["id", "object", "created_at", "model", "usage", "inputs", "output/*/type"];
+const ASSUMED = {
+  status: "G20",
+  envelope: "G05",
+  fields: Object.fromEntries(
+    [...OF_ANSWERS, "output/*/role", "output/*/content/*/type"].map((name) => [`/${name}`, "G20"]),
+  ),
+};
+
 export const createModelResponse = operation({
   id: "model_responses.create",
   section: "4.19",
   assumptions: ["G05", "G07", "G20", "G33"],
+  assumed: ASSUMED,
   method: "POST",
   path: "/v1/model/response",
   summary: "Create a model response",
@@ -27,7 +37,10 @@ export const createModelResponse = operation({
     "Billable. The text comes from the sandbox's reply rules, else from its seed, quoting an attached file where there is one.",
   body: { kind: "json", schema: ModelRequest },
   billable: true,
-  errors: ["RESOURCE_NOT_FOUND", "INVALID_INPUT"],
+  errors: [
+    { code: "RESOURCE_NOT_FOUND", details: { file_id: { body: "/inputs/0/files/0" } } },
+    "INVALID_INPUT",
+  ],
   success: { status: 200, schema: ModelResponse },
   access(call) {
     const { inputs } = call.body;

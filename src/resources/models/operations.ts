@@ -19,13 +19,18 @@ export const listOrganizationModels = operation({
   id: "models.list_for_organization",
   section: "4.18",
   assumptions: ["G21", "G22"],
+  assumed: { endpoint: "G22" },
   method: "GET",
   path: "/v1/organizations/{organization_id}/models",
   summary: "List the models available to an organization",
   description:
     "Announced, not available in production: answers 404 unless the setting `preview` is on. Fields may change.",
   params: Type.Object({ organization_id: Id("org_") }),
-  errors: ["ORGANIZATION_NOT_FOUND", "INSUFFICIENT_PERMISSIONS", "RESOURCE_NOT_FOUND"],
+  errors: [
+    "ORGANIZATION_NOT_FOUND",
+    { code: "INSUFFICIENT_PERMISSIONS", details: ["organization_id"] },
+    "RESOURCE_NOT_FOUND",
+  ],
   success: { status: 200, schema: Type.Object({ organization_id: Id("org_"), ...listing }) },
   access(call) {
     const { organization_id } = call.params;
@@ -50,6 +55,7 @@ export const listModels = operation({
   id: "models.list",
   section: "4.18",
   assumptions: ["G21"],
+  assumed: { envelope: "G21", body: "G21" },
   method: "GET",
   path: "/v1/models",
   summary: "List the models",
@@ -63,11 +69,12 @@ export const listModelsV2 = operation({
   id: "models.list_v2",
   section: "4.18",
   assumptions: ["G21"],
+  assumed: { endpoint: "G21" },
   method: "GET",
   path: "/v2/models",
   summary: "List the models, under the other version prefix",
   description: "Answers as `/v1/models` does, or 404 where the setting `v2_models` is off.",
-  errors: ["RESOURCE_NOT_FOUND"],
+  errors: [{ code: "RESOURCE_NOT_FOUND", details: { path: { always: "/v2/models" } } }],
   success: { status: 200, schema: Type.Object(listing) },
   access({ settings }) {
     if (settings.v2_models === "off") {

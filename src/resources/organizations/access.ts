@@ -16,6 +16,11 @@ export function callerOf({ principal, world }: Caller): User {
   return user;
 }
 
+/** What `requireMember` refuses with. */
+export const MEMBER_ERRORS = ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const;
+/** What `requireAdministrator` refuses with. */
+export const ADMINISTRATOR_ERRORS = [...MEMBER_ERRORS, "INSUFFICIENT_PERMISSIONS"] as const;
+
 /**
  * The organization of the path, for a member of it (G03).
  * @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED

@@ -22,7 +22,7 @@ export const deleteThread = operation({
     AUTHENTICATION_REQUIRED: "missing_authentication",
     INSUFFICIENT_PERMISSIONS: "insufficient_permissions",
   },
-  errors: ["INSUFFICIENT_PERMISSIONS", "RESOURCE_NOT_FOUND"],
+  errors: [{ code: "INSUFFICIENT_PERMISSIONS", details: ["thread_id"] }, "RESOURCE_NOT_FOUND"],
   success: {
     status: 200,
     schema: Type.Object({ success: Type.Boolean(), threadId: Id("thread_"), message: Type.String() }),

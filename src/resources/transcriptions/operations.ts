@@ -55,6 +55,11 @@ export const listSentences = operation({
   ...declared,
   id: "transcriptions.list_sentences",
   section: "4.11",
+  assumed: {
+    envelope: "G17",
+    fields: { "/success": "G17", "/actions/*": "G17" },
+    types: { "/metadata": "G17", "/actions": "G17" },
+  },
   path: `${BASE}/sentences`,
   summary: "List the sentences of a transcription",
   description: "Only of a completed one. All sentences when no limit is given.",

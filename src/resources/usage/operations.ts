@@ -3,7 +3,7 @@ import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { requireMember } from "../organizations/access.ts";
+import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { keysTotal, rowOf, spentIn } from "./budgets.ts";
 import { calendarOf, currentMonth, monthOf } from "./months.ts";
 import { limitFigures, worstOf } from "./rules.ts";
@@ -27,7 +27,7 @@ export const retrieveUsageLimits = operation({
       Type.Integer({ minimum: 1, maximum: 9999, description: "Default: the current year" }),
     ),
   }),
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"],
+  errors: MEMBER_ERRORS,
   success: { status: 200, schema: UsageLimits },
   access(call) {
     requireMember(call, call.params.org_id);

@@ -10,12 +10,13 @@ export const setCurrentOrganization = operation({
   id: "users.set_current_organization",
   section: "4.5",
   assumptions: ["G03", "G32"],
+  assumed: { fields: { "/organization/type": "G27" } },
   method: "PUT",
   path: "/v1/user/current-organization",
   summary: "Set the organization that the calling key acts in",
   description: "Changes the calling key (for a session token: its key) and no other key of the user.",
   body: { kind: "json", schema: Type.Object({ organization_id: Id("org_") }) },
-  errors: ["INSUFFICIENT_PERMISSIONS"],
+  errors: [{ code: "INSUFFICIENT_PERMISSIONS", details: ["organization_id"] }],
   success: {
     status: 200,
     schema: Type.Object({

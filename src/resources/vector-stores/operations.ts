@@ -3,7 +3,7 @@ import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation, Reply } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import { files } from "../files/schema.ts";
-import { requireMember } from "../organizations/access.ts";
+import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { presentStatus } from "./present.ts";
 import { processingMs } from "./progress.ts";
 import { newStoreFile, scheduleStep } from "./rules.ts";
@@ -13,13 +13,14 @@ export const retrieveFileStatus = operation({
   id: "store_files.retrieve_status",
   section: "4.9",
   assumptions: ["G02", "G03", "G11"],
+  assumed: { fields: { "/current_step": "G11", "/status": "G11" } },
   method: "GET",
   path: "/v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
   summary: "Follow the processing of a file in a store",
   description:
     "Progress is a matter of the sandbox's clock. A file that is not in the store, or a store that does not exist, is 404 all the same.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_"), file_id: Id("file_") }),
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED", "FILE_NOT_IN_STORE"],
+  errors: [...MEMBER_ERRORS, "FILE_NOT_IN_STORE"],
   success: { status: 200, schema: ProcessingStatus },
   access(call) {
     const { organization_id, store_id, file_id } = call.params;
@@ -45,7 +46,7 @@ export const attachFile = operation({
   description: "Processing begins at once and follows the sandbox's clock.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_") }),
   body: { kind: "json", schema: Type.Object({ file_id: Id("file_") }) },
-  errors: ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED", "RESOURCE_NOT_FOUND"],
+  errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND", { code: "RESOURCE_NOT_FOUND", details: ["file_id"] }],
   success: [
     { status: 202, schema: ProcessingStatus },
     { status: 200, schema: ProcessingStatus, description: "It is in the store; nothing was restarted." },

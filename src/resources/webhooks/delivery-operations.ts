@@ -7,20 +7,21 @@ import { queueAttempt } from "../../webhooks/outgoing.ts";
 import { enqueueTest } from "./enqueue.ts";
 import { Enveloped, enveloped, WEBHOOK_PARAMS } from "./operations.ts";
 import { presentDelivery } from "./present.ts";
-import { ACCESS_ERRORS, requireWebhook } from "./rules.ts";
+import { requireWebhook, WEBHOOK_ERRORS } from "./rules.ts";
 import { type Delivery, DeliveryBody, deliveries } from "./schema.ts";
 
 export const testWebhook = operation({
   id: "webhooks.test",
   section: "4.21",
   assumptions: ["G23"],
+  assumed: { status: "G23", body: "G23", envelope: "G23" },
   method: "POST",
   path: "/webhooks/{webhook_id}/test",
   summary: "Send a test event",
   description:
     "Delivers `webhook.test`, also to an inactive webhook, and answers once the first attempt has ended.",
   params: WEBHOOK_PARAMS,
-  errors: [...ACCESS_ERRORS, "RESOURCE_NOT_FOUND"],
+  errors: WEBHOOK_ERRORS,
   success: { status: 200, schema: Enveloped(DeliveryBody) },
   access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ world }, webhook) {
@@ -43,12 +44,13 @@ export const listDeliveries = operation({
   id: "webhooks.list_deliveries",
   section: "4.21",
   assumptions: ["G23", "G24"],
+  assumed: { envelope: "G23" },
   method: "GET",
   path: "/webhooks/{webhook_id}/deliveries",
   summary: "List a webhook's deliveries, newest first",
   description: "A delivery is listed once its first attempt has ended.",
   params: WEBHOOK_PARAMS,
-  errors: [...ACCESS_ERRORS, "RESOURCE_NOT_FOUND"],
+  errors: WEBHOOK_ERRORS,
   success: { status: 200, schema: Enveloped(Type.Array(DeliveryBody)) },
   access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ world }, { webhook_id }) {
@@ -61,13 +63,14 @@ export const redeliver = operation({
   id: "webhooks.redeliver",
   section: "4.21",
   assumptions: ["G23", "G24"],
+  assumed: { status: "G23", body: "G23", envelope: "G23" },
   method: "POST",
   path: "/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
   summary: "Redeliver a failed delivery",
   description:
     "One attempt at once, with the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it as it was.",
   params: Type.Object({ webhook_id: Id("wh_"), delivery_id: Id("del_") }),
-  errors: [...ACCESS_ERRORS, "RESOURCE_NOT_FOUND", "INVALID_INPUT"],
+  errors: [...WEBHOOK_ERRORS, { code: "RESOURCE_NOT_FOUND", details: ["webhook_id"] }, "INVALID_INPUT"],
   success: { status: 200, schema: Enveloped(DeliveryBody) },
   access(call) {
     const { webhook_id, delivery_id } = call.params;

@@ -1,9 +1,10 @@
 import Type, { type TSchema } from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
+import { MEMBER_ERRORS } from "../organizations/access.ts";
 import { cancelPending, removeWebhook } from "./lifecycle.ts";
 import { presentCreatedWebhook, presentListedWebhook, presentWebhook } from "./present.ts";
-import { ACCESS_ERRORS, requireCallable, requireOrganization, requireWebhook } from "./rules.ts";
+import { requireCallable, requireOrganization, requireWebhook, WEBHOOK_ERRORS } from "./rules.ts";
 import {
   CreatedWebhookBody,
   EventList,
@@ -25,6 +26,7 @@ export const createWebhook = operation({
   id: "webhooks.create",
   section: "4.21",
   assumptions: ["G23"],
+  assumed: { status: "G23", envelope: "G23" },
   method: "POST",
   path: "/webhooks",
   summary: "Register a webhook",
@@ -39,7 +41,7 @@ export const createWebhook = operation({
       active: Type.Boolean({ default: true }),
     }),
   },
-  errors: ACCESS_ERRORS,
+  errors: MEMBER_ERRORS,
   success: { status: 201, schema: Enveloped(CreatedWebhookBody) },
   access: requireOrganization,
   handle({ body: { url, events, description, active }, world }, organization_id) {
@@ -63,10 +65,11 @@ export const listWebhooks = operation({
   id: "webhooks.list",
   section: "4.21",
   assumptions: ["G23"],
+  assumed: { envelope: "G23" },
   method: "GET",
   path: "/webhooks",
   summary: "List the organization's webhooks, newest first",
-  errors: ACCESS_ERRORS,
+  errors: MEMBER_ERRORS,
   success: { status: 200, schema: Enveloped(Type.Array(ListedWebhookBody)) },
   access: requireOrganization,
   handle({ world }, organization_id) {
@@ -79,6 +82,7 @@ export const updateWebhook = operation({
   id: "webhooks.update",
   section: "4.21",
   assumptions: ["G23", "G24"],
+  assumed: { status: "G23", body: "G23", envelope: "G23" },
   method: "PUT",
   path: "/webhooks/{webhook_id}",
   summary: "Change a webhook",
@@ -94,7 +98,7 @@ export const updateWebhook = operation({
       active: Type.Optional(Type.Boolean()),
     }),
   },
-  errors: [...ACCESS_ERRORS, "RESOURCE_NOT_FOUND"],
+  errors: WEBHOOK_ERRORS,
   success: { status: 200, schema: Enveloped(WebhookBody) },
   access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ body: { url, events, description, active }, world }, webhook) {
@@ -115,12 +119,13 @@ export const deleteWebhook = operation({
   id: "webhooks.delete",
   section: "4.21",
   assumptions: ["G23", "G24"],
+  assumed: { status: "G23", body: "G23", envelope: "G23" },
   method: "DELETE",
   path: "/webhooks/{webhook_id}",
   summary: "Delete a webhook",
   description: "Its deliveries and pending retries go with it.",
   params: WEBHOOK_PARAMS,
-  errors: [...ACCESS_ERRORS, "RESOURCE_NOT_FOUND"],
+  errors: WEBHOOK_ERRORS,
   success: {
     status: 200,
     schema: Enveloped(Type.Object({ webhook_id: Id("wh_"), deleted: Type.Literal(true) })),

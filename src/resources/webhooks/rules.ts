@@ -1,7 +1,7 @@
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import type { Principal } from "../../contract/operation.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { requireMember } from "../organizations/access.ts";
+import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { type Webhook, webhooks } from "./schema.ts";
 
 interface Caller {
@@ -9,8 +9,8 @@ interface Caller {
   world: WorldReader;
 }
 
-/** Codes that `requireOrganization` and `requireWebhook` answer. */
-export const ACCESS_ERRORS = ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const;
+/** What `requireWebhook` refuses with. */
+export const WEBHOOK_ERRORS = [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
 
 /** G23: webhooks belong to the organization that the key acts in. */
 export function requireOrganization(caller: Caller): string {

@@ -1,11 +1,12 @@
-import { type AnyOperation, successesOf } from "../../contract/operation.ts";
+import { CATALOGUE } from "../../contract/errors.ts";
+import { type AnyOperation, errorCodesOf, readsOnly, successesOf } from "../../contract/operation.ts";
+import { assumedEndpoint } from "../../contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
+import type { Contract } from "../contract.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
 import { judgeSuccess, succeeded } from "../judge-success.ts";
 import type { Binding } from "../known-objects.ts";
-import { OPERATIONS, reads } from "../operations.ts";
 import { parameterNames, whatIsMissing } from "../parameters.ts";
-import { assumedEndpoint } from "../provenance.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION = new Set(["organization_id", "org_id"]);
@@ -14,20 +15,23 @@ const objectsOf = (operation: AnyOperation) =>
 
 const FEW_CHARACTERS = 1000;
 
-/** Those that need no object first: their answers tell of objects. */
-const READING = OPERATIONS.filter(reads).toSorted((a, b) => objectsOf(a).length - objectsOf(b).length);
-
-/** Every reading operation answers as declared, for objects that are known. */
-export const answerChecks: readonly Check[] = READING.map((operation) => ({
-  id: `${operation.id}/answer`,
-  family: "answers",
-  section: operation.section,
-  title: `${operation.id} answers as documented`,
-  run: (context) =>
-    operation.id === "models.list_for_organization"
-      ? pending(context, operation)
-      : answer(context, operation),
-}));
+/**
+ * Every reading operation answers as declared, for objects that are known. Those that need no object come
+ * first: their answers tell of objects.
+ */
+export function answerChecks({ operations }: Contract): Check[] {
+  const reading = operations.filter(readsOnly).toSorted((a, b) => objectsOf(a).length - objectsOf(b).length);
+  return reading.map((operation) => ({
+    id: `${operation.id}/answer`,
+    family: "answers",
+    section: operation.section,
+    title: `${operation.id} answers as documented`,
+    run: (context) =>
+      operation.id === "models.list_for_organization"
+        ? pending(context, operation)
+        : answer(context, operation),
+  }));
+}
 
 async function answer(context: Context, operation: AnyOperation): Promise<void> {
   const { known, verdict, answered } = context;
@@ -74,8 +78,7 @@ function showsLittle({ query }: AnyOperation, { text }: Exchange): boolean {
 
 /** Whether a refusal may be due to the object, or to what the key's user is allowed, and not to the service. */
 function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
-  if (status === 403)
-    return operation.errors.some((code) => code.endsWith("_DENIED") || code.startsWith("INSUFF"));
+  if (status === 403) return errorCodesOf(operation).some((code) => CATALOGUE[code].status === 403);
   return (status === 404 || status === 422) && objectsOf(operation).length > 0;
 }
 

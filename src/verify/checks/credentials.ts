@@ -1,29 +1,31 @@
 import type { AnyOperation } from "../../contract/operation.ts";
+import { readsOnly } from "../../contract/operation.ts";
+import { assumedEndpoint } from "../../contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
+import type { Contract } from "../contract.ts";
 import { judgeRefusal, judgeWire } from "../judge-refusal.ts";
 import { judgeSuccess } from "../judge-success.ts";
-import { OPERATIONS, operationOf, reads } from "../operations.ts";
 import { madeUpParams, parameterNames } from "../parameters.ts";
-import { assumedEndpoint } from "../provenance.ts";
 import type { Exchange } from "../target.ts";
 
 /**
  * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor
  * body and names objects that nobody has: a service that forgets to ask finds nothing to change.
  */
-const withoutCredentials: Check[] = OPERATIONS.filter(({ credentials }) => credentials !== false).map(
-  (operation) => ({
+function withoutCredentials({ operations }: Contract): Check[] {
+  const asking = operations.filter(({ credentials }) => credentials !== false);
+  return asking.map((operation) => ({
     id: `${operation.id}/no-credentials`,
     family: "credentials",
     section: operation.section,
     title: `${operation.id} answers 401 without credentials`,
     run: (context) => probe(context, operation),
-  }),
-);
+  }));
+}
 
 async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   // Where only reading can happen, an object that exists tells most.
-  const [known_objects] = reads(operation) ? known.bindings(parameterNames(operation), 1) : [];
+  const [known_objects] = readsOnly(operation) ? known.bindings(parameterNames(operation), 1) : [];
   const params = madeUpParams(operation, known_objects);
   judgeUnauthorized(
     { verdict },
@@ -64,8 +66,8 @@ const forms: Check[] = FORMS.flatMap(({ name, header }) => [
     family: "credentials",
     section: "5",
     title: `the key is accepted as ${name}`,
-    async run({ target, verdict }) {
-      const operation = operationOf("models.list");
+    async run({ contract, target, verdict }) {
+      const operation = contract.operation("models.list");
       const exchange = await target.send({ operation, credential: header(target.options.key) });
       if (judgeWire(verdict, exchange)) {
         verdict.expect(exchange.status !== 401, `the key is refused with 401 when sent as ${name}`);
@@ -78,8 +80,8 @@ const forms: Check[] = FORMS.flatMap(({ name, header }) => [
     family: "credentials",
     section: "5",
     title: `an unknown key as ${name} is 401`,
-    async run({ target, verdict }) {
-      const operation = operationOf("models.list");
+    async run({ contract, target, verdict }) {
+      const operation = contract.operation("models.list");
       judgeUnauthorized({ verdict }, await target.send({ operation, credential: header(UNKNOWN_KEY) }));
     },
   },
@@ -90,8 +92,8 @@ const unreadable: Check = {
   family: "credentials",
   section: "5",
   title: "a malformed key and a token that is none are 401",
-  async run({ target, verdict }) {
-    const operation = operationOf("models.list");
+  async run({ contract, target, verdict }) {
+    const operation = contract.operation("models.list");
     const malformed: Record<string, string>[] = [
       { "api-key": "nobody" },
       { Authorization: "Bearer not.a.token" },
@@ -102,4 +104,8 @@ const unreadable: Check = {
   },
 };
 
-export const credentialChecks: readonly Check[] = [...forms, unreadable, ...withoutCredentials];
+export const credentialChecks = (contract: Contract): Check[] => [
+  ...forms,
+  unreadable,
+  ...withoutCredentials(contract),
+];

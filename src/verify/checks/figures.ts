@@ -1,7 +1,6 @@
 import type { Check } from "../check.ts";
 import { excerpt } from "../judge-body.ts";
 import { judgeSuccess, succeeded } from "../judge-success.ts";
-import { operationOf } from "../operations.ts";
 import type { Verdict } from "../verdict.ts";
 
 interface Figures {
@@ -51,7 +50,7 @@ const usage: Check = {
   family: "answers",
   section: "3.6",
   title: "usage.retrieve_limits classifies what it counts",
-  async run({ target, verdict, answered }) {
+  async run({ contract, target, verdict, answered }) {
     const first = answered.get("usage.retrieve_limits");
     const body = first?.exchange.json;
     if (first === undefined || !Array.isArray(body?.api_key_limits))
@@ -71,7 +70,7 @@ const usage: Check = {
     verdict.expect(overall_status === worst, `overall_status is ${overall_status}, not ${worst}`, "G33");
     const query = { month: 1, year: 2020 };
     const past = await target.send({
-      operation: operationOf("usage.retrieve_limits"),
+      operation: contract.operation("usage.retrieve_limits"),
       params: first.params,
       query,
     });
@@ -84,10 +83,10 @@ const jobs: Check = {
   family: "answers",
   section: "4.13",
   title: "connector_jobs.list filters by type and status",
-  async run({ target, verdict, answered }) {
+  async run({ contract, target, verdict, answered }) {
     const first = answered.get("connector_jobs.list");
     if (first === undefined) return verdict.notObservable("connector_jobs.list has not answered");
-    const operation = operationOf("connector_jobs.list");
+    const operation = contract.operation("connector_jobs.list");
     for (const [field, value] of [
       ["job_type", "sync"],
       ["status", "succeeded"],

@@ -1,4 +1,5 @@
 import type { Check } from "../check.ts";
+import type { Contract } from "../contract.ts";
 import { answerChecks } from "./answers.ts";
 import { credentialChecks } from "./credentials.ts";
 import { figureChecks } from "./figures.ts";
@@ -16,20 +17,20 @@ import { currentOrganizationCheck, reparentCheck } from "./writes/organization.t
 import { refusedChecks } from "./writes/refused.ts";
 import { webhookChecks } from "./writes/webhooks.ts";
 
-const READING: readonly Check[] = [
-  ...answerChecks,
+const reading = (contract: Contract): Check[] => [
+  ...answerChecks(contract),
   ...pageChecks,
   ...logChecks,
   ...transcriptChecks,
   ...figureChecks,
-  ...refusalChecks,
-  ...malformedChecks,
+  ...refusalChecks(contract),
+  ...malformedChecks(contract),
   ...transportChecks,
-  ...credentialChecks,
+  ...credentialChecks(contract),
 ];
 
-const WRITING: readonly Check[] = [
-  ...refusedChecks,
+const writing = (contract: Contract): Check[] => [
+  ...refusedChecks(contract),
   reparentCheck,
   ...webhookChecks,
   ...connectorChecks,
@@ -38,9 +39,9 @@ const WRITING: readonly Check[] = [
 ];
 
 /** What a run does, in its order: what finds objects first, what looks back at every answer last. */
-export function checksFor(write: boolean): readonly Check[] {
+export function checksFor(contract: Contract, write: boolean): readonly Check[] {
   // The other organization may have a smaller plan: it is visited while little of the rate is used.
   return write
-    ? [currentOrganizationCheck, ...READING, ...WRITING, ...headerChecks]
-    : [...READING, ...headerChecks];
+    ? [currentOrganizationCheck, ...reading(contract), ...writing(contract), ...headerChecks]
+    : [...reading(contract), ...headerChecks];
 }

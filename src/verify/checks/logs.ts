@@ -1,7 +1,6 @@
 import type { Check, Context } from "../check.ts";
 import { excerpt } from "../judge-body.ts";
 import { judgeSuccess, succeeded } from "../judge-success.ts";
-import { operationOf } from "../operations.ts";
 import type { Verdict } from "../verdict.ts";
 import { csvRows } from "./rows.ts";
 
@@ -46,7 +45,7 @@ const LOGS: readonly Log[] = [
   },
 ];
 
-async function judgeLog({ target, verdict, answered }: Context, log: Log): Promise<void> {
+async function judgeLog({ contract, target, verdict, answered }: Context, log: Log): Promise<void> {
   const first = answered.get(log.operation);
   const entries = first?.exchange.json?.[log.entries] as Entry[] | undefined;
   if (first === undefined || !Array.isArray(entries))
@@ -56,7 +55,7 @@ async function judgeLog({ target, verdict, answered }: Context, log: Log): Promi
     if (action === "created")
       verdict.expect(changes?.length === 0, `${log.operation}: ${id} is a creation with changes`);
   }
-  const operation = operationOf(log.operation);
+  const operation = contract.operation(log.operation);
   const ask = async (filter: Readonly<Record<string, string>>) => {
     const sent = operation.method === "GET" ? { query: filter } : { body: filter };
     const exchange = await target.send({ operation, params: first.params, ...sent });
@@ -108,7 +107,7 @@ const audit: Check = {
   family: "answers",
   section: "4.15",
   title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
-  async run({ target, verdict, answered }) {
+  async run({ contract, target, verdict, answered }) {
     const first = answered.get("audit_logs.export");
     if (first === undefined) return verdict.notObservable("audit_logs.export has not answered");
     const { text, headers } = first.exchange;
@@ -125,7 +124,7 @@ const audit: Check = {
       "G28",
     );
     judgeFileName(verdict, headers.get("content-disposition") ?? "", first.params["organization_id"]!);
-    const operation = operationOf("audit_logs.export");
+    const operation = contract.operation("audit_logs.export");
     const filtered = await target.send({
       operation,
       params: first.params,

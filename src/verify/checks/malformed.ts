@@ -1,8 +1,9 @@
 import type { AnyOperation } from "../../contract/operation.ts";
+import { readsOnly } from "../../contract/operation.ts";
 import type { Check, Context } from "../check.ts";
+import type { Contract } from "../contract.ts";
 import { judgeRefusal } from "../judge-refusal.ts";
 import type { Binding } from "../known-objects.ts";
-import { OPERATIONS, operationOf, reads } from "../operations.ts";
 import { madeUpParams, parameterNames, whatIsMissing } from "../parameters.ts";
 import type { Basis } from "../verdict.ts";
 
@@ -30,15 +31,16 @@ const propertiesOf = (schema: unknown) =>
   ) as [string, Property][];
 
 /** G08, made from the declarations: what each reading operation takes, spoiled in one place at a time. */
-const values: Check[] = OPERATIONS.filter((one) => reads(one) && spoiled(one).length > 0).map(
-  (operation) => ({
+function values({ operations }: Contract): Check[] {
+  const takingValues = operations.filter((one) => readsOnly(one) && spoiled(one).length > 0);
+  return takingValues.map((operation) => ({
     id: `${operation.id}/malformed`,
     family: "refusals",
     section: "G08",
     title: `${operation.id} answers 422 to malformed values and names the field`,
     run: (context) => refuseAll(context, operation),
-  }),
-);
+  }));
+}
 
 interface Spoiled {
   field: string;
@@ -93,8 +95,8 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
   family: "refusals",
   section: "G08",
   title: `${id} answers 422 to a malformed identifier`,
-  async run({ target, verdict }) {
-    const operation = operationOf(id);
+  async run({ contract, target, verdict }) {
+    const operation = contract.operation(id);
     const [field = ""] = parameterNames(operation);
     const exchange = await target.send({ operation, params: { [field]: "nobody0!" } });
     const details = { field, value: "nobody0!" };
@@ -102,4 +104,4 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
   },
 }));
 
-export const malformedChecks: readonly Check[] = [...values, ...ids];
+export const malformedChecks = (contract: Contract): Check[] => [...values(contract), ...ids];

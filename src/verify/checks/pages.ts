@@ -1,6 +1,5 @@
 import type { Check, Context } from "../check.ts";
 import { judgeSuccess, succeeded } from "../judge-success.ts";
-import { operationOf } from "../operations.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
@@ -91,10 +90,10 @@ export const pageChecks: readonly Check[] = LISTINGS.map((listing) => ({
   run: (context) => pages(context, listing),
 }));
 
-async function pages({ target, verdict, answered }: Context, listing: Listing): Promise<void> {
+async function pages({ contract, target, verdict, answered }: Context, listing: Listing): Promise<void> {
   const first = answered.get(listing.operation);
   if (first === undefined) return verdict.notObservable(`${listing.operation} has not answered`);
-  const operation = operationOf(listing.operation);
+  const operation = contract.operation(listing.operation);
   const window = { [listing.size]: 2, [listing.offset]: 1 };
   const sent = operation.method === "GET" ? { query: window } : { body: window };
   const page = await target.send({ operation, params: first.params, ...sent });

@@ -1,8 +1,8 @@
 import { CATALOGUE, type ErrorCode } from "../../contract/errors.ts";
-import type { AnyOperation } from "../../contract/operation.ts";
+import { type AnyOperation, errorCodesOf } from "../../contract/operation.ts";
 import type { Check, Context } from "../check.ts";
+import type { Contract } from "../contract.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
-import { operationOf } from "../operations.ts";
 import { madeUpParams, whatIsMissing } from "../parameters.ts";
 import type { Family } from "../report.ts";
 import type { Basis } from "../verdict.ts";
@@ -112,8 +112,8 @@ const CASES: readonly Case[] = [
   foreign("change_logs.list", { body: {} }),
 ];
 
-async function run({ target, known, verdict }: Context, one: Case): Promise<void> {
-  const operation = operationOf(one.operation);
+async function run({ contract, target, known, verdict }: Context, one: Case): Promise<void> {
+  const operation = contract.operation(one.operation);
   const wanted = Object.entries(one.known ?? {});
   const missing = wanted.map(([, use]) => use).filter((use) => known.one(use) === undefined);
   if (missing.length > 0) return verdict.notObservable(whatIsMissing(known, missing));
@@ -131,18 +131,18 @@ async function run({ target, known, verdict }: Context, one: Case): Promise<void
   judgeRefusal(verdict, exchange, { code, details, gap, codeGap, detailsGap });
 }
 
-function asksForRole({ errors }: AnyOperation): boolean {
-  return errors.includes("INSUFFICIENT_PERMISSIONS");
+function asksForRole(operation: AnyOperation): boolean {
+  return errorCodesOf(operation).includes("INSUFFICIENT_PERMISSIONS");
 }
 
-export function refusal(one: Case, family: Family = "refusals"): Check {
-  return {
+export function refusals(contract: Contract, cases: readonly Case[], family: Family = "refusals"): Check[] {
+  return cases.map((one) => ({
     id: `${one.operation}/${one.name}`,
     family,
-    section: one.gap ?? operationOf(one.operation).section,
+    section: one.gap ?? contract.operation(one.operation).section,
     title: `${one.operation}: ${one.title}`,
     run: (context) => run(context, one),
-  };
+  }));
 }
 
-export const refusalChecks: readonly Check[] = CASES.map((one) => refusal(one));
+export const refusalChecks = (contract: Contract): Check[] => refusals(contract, CASES);

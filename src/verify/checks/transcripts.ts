@@ -1,7 +1,6 @@
 import type { Check, Context } from "../check.ts";
 import { excerpt } from "../judge-body.ts";
 import { judgeSuccess, succeeded } from "../judge-success.ts";
-import { operationOf } from "../operations.ts";
 import type { Verdict } from "../verdict.ts";
 
 const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict, text: string) => void }>> = {
@@ -31,11 +30,11 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line !== "");
 }
 
-async function exported({ target, verdict, answered }: Context, format: string): Promise<void> {
+async function exported({ contract, target, verdict, answered }: Context, format: string): Promise<void> {
   const first = answered.get("meeting_sessions.export_transcript");
   if (first === undefined)
     return verdict.notObservable("meeting_sessions.export_transcript has not answered");
-  const operation = operationOf("meeting_sessions.export_transcript");
+  const operation = contract.operation("meeting_sessions.export_transcript");
   const exchange = await target.send({ operation, params: first.params, query: { format } });
   if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
   const { type, judge } = FORMATS[format]!;
@@ -69,7 +68,7 @@ const conditional: Check = {
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences answers 304 to If-None-Match",
-  async run({ target, verdict, answered }) {
+  async run({ contract, target, verdict, answered }) {
     const first = answered.get("transcriptions.list_sentences");
     if (first === undefined) return verdict.notObservable("transcriptions.list_sentences has not answered");
     const { headers } = first.exchange;
@@ -82,7 +81,7 @@ const conditional: Check = {
     verdict.expect(Number.isFinite(modified), "Last-Modified is no date");
     const etag = headers.get("etag");
     if (!verdict.expect(etag !== null, "there is no ETag")) return;
-    const operation = operationOf("transcriptions.list_sentences");
+    const operation = contract.operation("transcriptions.list_sentences");
     const ask = (value: string) =>
       target.send({ operation, params: first.params, headers: { "if-none-match": value } });
     const held = await ask(etag!);
@@ -98,7 +97,7 @@ const counts: Check = {
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences counts its sentences and links its pages",
-  async run({ target, verdict, answered }) {
+  async run({ contract, target, verdict, answered }) {
     const first = answered.get("transcriptions.list_sentences");
     if (first === undefined) return verdict.notObservable("transcriptions.list_sentences has not answered");
     const { data, metadata } = first.exchange.json ?? {};
@@ -108,7 +107,7 @@ const counts: Check = {
       metadata?.returned_count === all,
       `returned_count is ${metadata?.returned_count}, not ${all}`,
     );
-    const operation = operationOf("transcriptions.list_sentences");
+    const operation = contract.operation("transcriptions.list_sentences");
     const page = await target.send({ operation, params: first.params, query: { limit: 1, offset: 1 } });
     if (!judgeSuccess(verdict, page) || !succeeded(page)) return;
     const actions = page.json.actions ?? {};

@@ -1,6 +1,5 @@
 import type { Check } from "../check.ts";
 import { judgeRefusal } from "../judge-refusal.ts";
-import { operationOf } from "../operations.ts";
 import { madeUpParams, whatIsMissing } from "../parameters.ts";
 
 /** G04 and G09: what never reaches an operation. The reading POST of 4.16 stands for all that take JSON. */
@@ -20,9 +19,9 @@ export const transportChecks: readonly Check[] = [
     family: "refusals",
     section: "G04",
     title: "a method that a path does not take is 405 with Allow",
-    async run({ target, verdict }) {
+    async run({ contract, target, verdict }) {
       // Reading is the one method that can be tried without harm, so it is a path that only takes POST.
-      const exchange = await target.send({ path: operationOf("model_responses.create").path });
+      const exchange = await target.send({ path: contract.operation("model_responses.create").path });
       judgeRefusal(verdict, exchange, { code: "METHOD_NOT_ALLOWED", gap: "G04" });
       if (exchange.status === 405) {
         const allow = exchange.headers.get("allow") ?? "";
@@ -40,8 +39,8 @@ function broken(name: string, title: string, { body, type }: { body: string; typ
     family: "refusals",
     section: "G09",
     title,
-    async run({ target, known, verdict }) {
-      const operation = operationOf("change_logs.list");
+    async run({ contract, target, known, verdict }) {
+      const operation = contract.operation("change_logs.list");
       const organization_id = known.one("organization_id");
       if (organization_id === undefined)
         return verdict.notObservable(whatIsMissing(known, ["organization_id"]));

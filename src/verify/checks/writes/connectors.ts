@@ -1,6 +1,5 @@
 import type { Check } from "../../check.ts";
 import { judgeSuccess, succeeded } from "../../judge-success.ts";
-import { operationOf } from "../../operations.ts";
 import { whatIsMissing } from "../../parameters.ts";
 
 const notifications: Check = {
@@ -8,12 +7,12 @@ const notifications: Check = {
   family: "writes",
   section: "4.14",
   title: "connector_notifications.update takes the rules that there are",
-  async run({ target, known, verdict, answered, changes }) {
+  async run({ contract, target, known, verdict, answered, changes }) {
     const first = answered.get("connector_notifications.retrieve");
     const rules = first?.exchange.json?.notifications as object[] | undefined;
     if (first === undefined || !Array.isArray(rules))
       return verdict.notObservable("connector_notifications.retrieve has not answered");
-    const operation = operationOf("connector_notifications.update");
+    const operation = contract.operation("connector_notifications.update");
     const { params } = first;
     const exchange = await target.send({ operation, params, body: { notifications: rules } });
     if (judgeSuccess(verdict, exchange) && succeeded(exchange)) {
@@ -23,7 +22,7 @@ const notifications: Check = {
     }
     const url = known.one("webhook_url");
     if (url === undefined) return verdict.note("no test was sent: --use webhook_url=… names a receiver");
-    const test = operationOf("connector_notifications.test");
+    const test = contract.operation("connector_notifications.test");
     const body = { notification_type: "webhook", url };
     judgeSuccess(verdict, await target.send({ operation: test, params, body }));
   },
@@ -34,14 +33,14 @@ const job: Check = {
   family: "writes",
   section: "4.13",
   title: "a connector job is triggered and cancelled",
-  async run({ target, known, verdict, changes }) {
+  async run({ contract, target, known, verdict, changes }) {
     const names = ["organization_id", "scratch_connection_id"];
     const [where] = known.bindings(names, 1);
     if (where === undefined) return verdict.notObservable(whatIsMissing(known, names));
     const organization_id = where["organization_id"]!;
     const connection_id = where["scratch_connection_id"]!;
     const started = await target.send({
-      operation: operationOf("connector_jobs.trigger"),
+      operation: contract.operation("connector_jobs.trigger"),
       params: { organization_id },
       body: { connection_id, job_type: "sync" },
     });
@@ -53,15 +52,18 @@ const job: Check = {
     const params = { organization_id, job_id };
     if (fits) {
       verdict.expect(started.json.status === "running", `it is ${started.json.status}`, "G14");
-      judgeSuccess(verdict, await target.send({ operation: operationOf("connector_jobs.retrieve"), params }));
+      judgeSuccess(
+        verdict,
+        await target.send({ operation: contract.operation("connector_jobs.retrieve"), params }),
+      );
     }
     const cancelled = await target.undo(() =>
-      target.send({ operation: operationOf("connector_jobs.cancel"), params }),
+      target.send({ operation: contract.operation("connector_jobs.cancel"), params }),
     );
     change.undone = succeeded(cancelled);
     change.detail = change.undone ? "cancelled it" : `cancelling it answered ${cancelled.status}`;
     judgeSuccess(verdict, cancelled);
-    const after = await target.send({ operation: operationOf("connector_jobs.retrieve"), params });
+    const after = await target.send({ operation: contract.operation("connector_jobs.retrieve"), params });
     verdict.expect(after.json?.status === "cancelled", `after that it is ${after.json?.status}`, "G14");
   },
 };

@@ -2,7 +2,6 @@ import type { Check, Context } from "../../check.ts";
 import { excerpt } from "../../judge-body.ts";
 import { judgeRefusal } from "../../judge-refusal.ts";
 import { judgeSuccess, succeeded } from "../../judge-success.ts";
-import { operationOf } from "../../operations.ts";
 import { whatIsMissing } from "../../parameters.ts";
 
 const TEXT = "Uploaded by understudy verify.\n";
@@ -18,25 +17,25 @@ const resumable: Check = {
   section: "4.6",
   title: "a file is uploaded to its URL and registered",
   async run(context) {
-    const { target, known, verdict } = context;
+    const { contract, target, known, verdict } = context;
     const organization_id = known.one("organization_id");
     if (organization_id === undefined)
       return verdict.notObservable(whatIsMissing(known, ["organization_id"]));
     const params = { organization_id };
     const begun = await target.send({
-      operation: operationOf("files.create_upload_url"),
+      operation: contract.operation("files.create_upload_url"),
       params,
       body: FILE,
     });
     if (!judgeSuccess(verdict, begun) || !succeeded(begun)) return;
     const { upload_url, gcs_path } = begun.json as { upload_url: string; gcs_path: string };
-    const register = operationOf("files.register");
+    const register = contract.operation("files.register");
     const body = { ...FILE, gcs_path };
 
     const early = await target.send({ operation: register, params, body });
     judgeRefusal(verdict, early, { code: "INVALID_INPUT", details: { field: "gcs_path" }, gap: "G13" });
     const put = await target.send({
-      operation: operationOf("uploads.put"),
+      operation: contract.operation("uploads.put"),
       url: upload_url,
       body: new TextEncoder().encode(TEXT),
       headers: { "content-type": FILE.mime_type },
@@ -62,14 +61,14 @@ const simple: Check = {
   section: "G13",
   title: "a small file is uploaded in one request",
   async run(context) {
-    const { target, known, verdict } = context;
+    const { contract, target, known, verdict } = context;
     const organization_id = known.one("organization_id");
     if (organization_id === undefined)
       return verdict.notObservable(whatIsMissing(known, ["organization_id"]));
     const body = new FormData();
     body.append("file", new File([TEXT], FILE.filename, { type: FILE.mime_type }));
     const exchange = await target.send({
-      operation: operationOf("files.upload"),
+      operation: contract.operation("files.upload"),
       params: { organization_id },
       body,
     });
@@ -85,21 +84,21 @@ const attach: Check = {
   section: "G12",
   title: "a file is put into a store, once",
   async run(context) {
-    const { target, known, verdict } = context;
+    const { contract, target, known, verdict } = context;
     const names = ["organization_id", "scratch_store_id", "scratch_file_id"];
     const [where] = known.bindings(names, 1);
     if (where === undefined) return verdict.notObservable(whatIsMissing(known, names));
     const store_id = where["scratch_store_id"]!;
     const file_id = where["scratch_file_id"]!;
     const params = { organization_id: where["organization_id"]!, store_id };
-    const operation = operationOf("store_files.attach");
+    const operation = contract.operation("store_files.attach");
     const first = await target.send({ operation, params, body: { file_id } });
     if (!judgeSuccess(verdict, first) || !succeeded(first)) return;
     noted(context, `put ${file_id} into ${store_id}`);
     verdict.expect(first.status === 202, `the first time it answers ${first.status}, not 202`, "G12");
     const again = await target.send({ operation, params, body: { file_id } });
     verdict.expect(again.status === 200, `the second time it answers ${again.status}, not 200`, "G12");
-    const status = operationOf("store_files.retrieve_status");
+    const status = contract.operation("store_files.retrieve_status");
     judgeSuccess(verdict, await target.send({ operation: status, params: { ...params, file_id } }));
   },
 };

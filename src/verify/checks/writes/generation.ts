@@ -1,7 +1,6 @@
 import type { Check, Context } from "../../check.ts";
 import { judgeRefusal } from "../../judge-refusal.ts";
 import { judgeSuccess, succeeded } from "../../judge-success.ts";
-import { operationOf } from "../../operations.ts";
 import { whatIsMissing } from "../../parameters.ts";
 import type { Exchange } from "../../target.ts";
 
@@ -11,12 +10,12 @@ const tokens: Check = {
   family: "writes",
   section: "G01",
   title: "a token is exchanged for the key, accepted, and refreshed once",
-  async run({ target, verdict, changes }) {
-    const granted = await target.send({ operation: operationOf("auth.create_token") });
+  async run({ contract, target, verdict, changes }) {
+    const granted = await target.send({ operation: contract.operation("auth.create_token") });
     if (!judgeSuccess(verdict, granted) || !succeeded(granted)) return;
     changes.push({ done: "asked for session tokens", undone: true, detail: "they run out by themselves" });
     const { access_token, refresh_token } = granted.json;
-    const models = operationOf("models.list");
+    const models = contract.operation("models.list");
     const asToken = await target.send({
       operation: models,
       credential: { Authorization: `Bearer ${access_token}` },
@@ -24,7 +23,7 @@ const tokens: Check = {
     verdict.expect(succeeded(asToken), `the token is answered with ${asToken.status}`, "G01");
     const refresh = () =>
       target.send({
-        operation: operationOf("auth.refresh_token"),
+        operation: contract.operation("auth.refresh_token"),
         body: { refresh_token },
         credential: "none",
       });
@@ -49,11 +48,11 @@ const response: Check = {
   section: "4.19",
   title: "model_responses.create answers a short question, in both forms of input",
   async run(context) {
-    const { target, known, verdict, changes } = context;
+    const { contract, target, known, verdict, changes } = context;
     // It costs money: a model that was merely listed is not enough.
     if (!known.isGiven("model")) return verdict.notObservable(whatIsMissing(known, ["model"]));
     const model = known.one("model")!;
-    const operation = operationOf("model_responses.create");
+    const operation = contract.operation("model_responses.create");
     const forms = [{ content: "Say yes." }, { texts: [{ text: "Say yes." }] }];
     for (const [i, form] of forms.entries()) {
       const exchange = await target.send({ operation, body: { model, inputs: [{ role: "user", ...form }] } });
@@ -76,7 +75,7 @@ const uncrop: Check = {
   section: "4.20",
   title: "images.uncrop extends a small image",
   async run(context) {
-    const { target, known, verdict, changes } = context;
+    const { contract, target, known, verdict, changes } = context;
     const names = ["provider", "organization_id"];
     const [where] = known.bindings(names, 1);
     if (where === undefined) return verdict.notObservable(whatIsMissing(known, names));
@@ -85,7 +84,7 @@ const uncrop: Check = {
     const fields = { provider, organization_id: where["organization_id"]!, extend_left: "8", seed: "7" };
     for (const [name, value] of Object.entries(fields)) form.append(name, value);
     form.append("image_file", new File([Buffer.from(PNG, "base64")], "verify.png", { type: "image/png" }));
-    const exchange = await target.send({ operation: operationOf("images.uncrop"), body: form });
+    const exchange = await target.send({ operation: contract.operation("images.uncrop"), body: form });
     if (overBudget(context, exchange)) return;
     if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
     changes.push({

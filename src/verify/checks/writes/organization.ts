@@ -1,12 +1,11 @@
 import type { Check, Context } from "../../check.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../../judge-refusal.ts";
 import { judgeSuccess, succeeded } from "../../judge-success.ts";
-import { operationOf } from "../../operations.ts";
 import { whatIsMissing } from "../../parameters.ts";
 import type { Exchange } from "../../target.ts";
 
-async function currentOrganization({ target }: Context): Promise<string | null> {
-  const exchange = await target.send({ operation: operationOf("models.list") });
+async function currentOrganization({ contract, target }: Context): Promise<string | null> {
+  const exchange = await target.send({ operation: contract.operation("models.list") });
   return exchange.headers.get("service-organization");
 }
 
@@ -16,10 +15,10 @@ const current: Check = {
   section: "4.5",
   title: "users.set_current_organization sets the organization, and back",
   async run(context) {
-    const { target, known, verdict, changes } = context;
+    const { contract, target, known, verdict, changes } = context;
     const before = await currentOrganization(context);
     if (before === null) return verdict.notObservable("no answer says what the organization is now");
-    const operation = operationOf("users.set_current_organization");
+    const operation = contract.operation("users.set_current_organization");
     const set = (organization_id: string) => target.send({ operation, body: { organization_id } });
     judgeSet(context, await set(before), before);
     const other = known.candidates("other_organization_id").find((id) => id !== before);
@@ -57,13 +56,13 @@ const reparent: Check = {
   section: "4.3",
   title: "departments.reparent moves a department to the top, and back",
   async run(context) {
-    const { target, known, verdict, changes } = context;
+    const { contract, target, known, verdict, changes } = context;
     const names = ["organization_id", "department_id", "parent_department_id"];
     const [where] = known.bindings(names, 1);
     if (where === undefined) return verdict.notObservable(whatIsMissing(known, names));
     const { organization_id, department_id, parent_department_id } = where as Record<string, string>;
     const parent = parent_department_id === "null" ? null : parent_department_id!;
-    const operation = operationOf("departments.reparent");
+    const operation = contract.operation("departments.reparent");
     const params = { organization_id: organization_id!, department_id: department_id! };
     const move = (new_parent_id: string | null) =>
       target.send({ operation, params, body: { new_parent_id } });

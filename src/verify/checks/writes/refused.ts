@@ -1,5 +1,6 @@
 import type { Check } from "../../check.ts";
-import { type Case, refusal, UNSHOWN, unknown } from "../refusals.ts";
+import type { Contract } from "../../contract.ts";
+import { type Case, refusals, UNSHOWN, unknown } from "../refusals.ts";
 
 const OWN = { organization_id: "organization_id" };
 const invalid = (operation: string, field: string, rest: Partial<Case>): Case => ({
@@ -73,4 +74,4 @@ const CASES: readonly Case[] = [
   },
 ];
 
-export const refusedChecks: readonly Check[] = CASES.map((one) => refusal(one, "writes"));
+export const refusedChecks = (contract: Contract): Check[] => refusals(contract, CASES, "writes");

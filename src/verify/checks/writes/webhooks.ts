@@ -1,7 +1,6 @@
 import type { Check, Context } from "../../check.ts";
 import { judgeRefusal } from "../../judge-refusal.ts";
 import { judgeSuccess, succeeded } from "../../judge-success.ts";
-import { operationOf } from "../../operations.ts";
 
 /** A name that resolves nowhere (RFC 2606); the webhook is inactive besides. */
 const NOWHERE = "https://understudy-verify.invalid/hook";
@@ -13,10 +12,10 @@ const lifecycle: Check = {
   section: "4.21",
   title: "webhooks are created, listed, changed, tested and deleted",
   async run(context) {
-    const { target, known, verdict, changes } = context;
+    const { contract, target, known, verdict, changes } = context;
     const url = known.one("webhook_url") ?? NOWHERE;
     const created = await target.send({
-      operation: operationOf("webhooks.create"),
+      operation: contract.operation("webhooks.create"),
       body: { url, events: ["user.created"], description: DESCRIPTION, active: false },
     });
     const webhook_id = created.json?.data?.webhook_id as string | undefined;
@@ -28,13 +27,13 @@ const lifecycle: Check = {
     try {
       if (judged) await judgeLife(context, { params, url });
     } finally {
-      const operation = operationOf("webhooks.delete");
+      const operation = contract.operation("webhooks.delete");
       const deleted = await target.undo(() => target.send({ operation, params }));
       change.undone = succeeded(deleted);
       change.detail = change.undone ? "deleted it again" : `deleting it answered ${deleted.status}`;
       judgeSuccess(verdict, deleted);
     }
-    const gone = await target.send({ operation: operationOf("webhooks.list_deliveries"), params });
+    const gone = await target.send({ operation: contract.operation("webhooks.list_deliveries"), params });
     judgeRefusal(verdict, gone, {
       code: "RESOURCE_NOT_FOUND",
       details: params,
@@ -50,8 +49,8 @@ interface Made {
 }
 
 async function judgeLife(context: Context, { params, url }: Made): Promise<void> {
-  const { target, verdict, known } = context;
-  const listed = await target.send({ operation: operationOf("webhooks.list") });
+  const { contract, target, verdict, known } = context;
+  const listed = await target.send({ operation: contract.operation("webhooks.list") });
   if (judgeSuccess(verdict, listed) && succeeded(listed)) {
     const own = (listed.json.data as { webhook_id: string; url: string }[]).find(
       ({ webhook_id }) => webhook_id === params.webhook_id,
@@ -60,7 +59,7 @@ async function judgeLife(context: Context, { params, url }: Made): Promise<void>
     verdict.expect(own !== undefined && !("secret" in own), "the list shows its secret");
   }
   const updated = await target.send({
-    operation: operationOf("webhooks.update"),
+    operation: contract.operation("webhooks.update"),
     params,
     body: { url, events: ["user.created", "thread.deleted"], active: false },
   });
@@ -75,17 +74,17 @@ async function judgeLife(context: Context, { params, url }: Made): Promise<void>
   await judgeDelivery(context, params);
 }
 
-async function judgeDelivery({ target, verdict }: Context, params: Made["params"]): Promise<void> {
-  const tested = await target.send({ operation: operationOf("webhooks.test"), params });
+async function judgeDelivery({ contract, target, verdict }: Context, params: Made["params"]): Promise<void> {
+  const tested = await target.send({ operation: contract.operation("webhooks.test"), params });
   if (!judgeSuccess(verdict, tested) || !succeeded(tested)) return;
-  const listed = await target.send({ operation: operationOf("webhooks.list_deliveries"), params });
+  const listed = await target.send({ operation: contract.operation("webhooks.list_deliveries"), params });
   if (!judgeSuccess(verdict, listed) || !succeeded(listed)) return;
   const [delivery] = listed.json.data as { delivery_id: string; status: string; response_code: number }[];
   if (!verdict.expect(delivery !== undefined, "the test is not among the deliveries", "G24")) return;
   const { delivery_id, status, response_code } = delivery!;
   const accepted = response_code >= 200 && response_code < 300;
   verdict.expect(accepted === (status === "success"), `${response_code} is called ${status}`);
-  const operation = operationOf("webhooks.redeliver");
+  const operation = contract.operation("webhooks.redeliver");
   const again = await target.send({ operation, params: { ...params, delivery_id } });
   if (status === "success") {
     judgeRefusal(verdict, again, { code: "INVALID_INPUT", details: { field: "status" }, gap: "G23" });

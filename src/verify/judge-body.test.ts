@@ -1,46 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { ASSUMPTIONS } from "../contract/assumptions.ts";
-import { type AnyOperation, successesOf } from "../contract/operation.ts";
+import { successesOf } from "../contract/operation.ts";
+import { RESOURCES } from "../resources/index.ts";
+import { Contract } from "./contract.ts";
 import { judgeBody } from "./judge-body.ts";
-import { OPERATIONS, operationOf } from "./operations.ts";
-import { assumedEndpoint, assumedPlace, provenanceTable } from "./provenance.ts";
 import { Verdict } from "./verdict.ts";
 
-const TABLE = Object.entries(provenanceTable());
-const schemaOf = (operation: AnyOperation) => successesOf(operation)[0]!.schema!;
+const CONTRACT = new Contract(RESOURCES);
 
 function judged(id: string, body: unknown): Verdict {
   const verdict = new Verdict();
-  judgeBody(verdict, operationOf(id), schemaOf(operationOf(id)), body);
+  const operation = CONTRACT.operation(id);
+  judgeBody(verdict, operation, successesOf(operation)[0]!.schema!, body);
   return verdict;
 }
-
-describe("provenance", () => {
-  it("2 names operations and assumptions that there are", () => {
-    const gaps = new Set(ASSUMPTIONS.map(({ id }) => id));
-    for (const [id, { endpoint, status, body, fields, types, headers }] of TABLE) {
-      expect(OPERATIONS.map((one) => one.id)).toContain(id);
-      const listed = Object.values({ ...fields, ...types, ...headers });
-      for (const gap of [endpoint, status, body, ...listed]) {
-        if (gap !== undefined) expect(gaps, `${id} ${gap}`).toContain(gap);
-      }
-    }
-  });
-
-  it("2 names places that the declared bodies have", () => {
-    for (const [id, { fields = {}, types = {} }] of TABLE) {
-      for (const place of Object.keys({ ...fields, ...types })) {
-        expect(hasPlace(schemaOf(operationOf(id)), place.split("/").slice(1)), `${id} ${place}`).toBe(true);
-      }
-    }
-  });
-
-  it("G16 whatever an assumed endpoint answers is assumed", () => {
-    expect(assumedEndpoint(operationOf("meeting_sessions.stop"))).toBe("G16");
-    expect(assumedPlace(operationOf("meeting_sessions.stop"), "/title")).toBe("G16");
-    expect(assumedEndpoint(operationOf("usage.retrieve_limits"))).toBeUndefined();
-  });
-});
 
 describe("bodies", () => {
   const job = {
@@ -105,15 +77,3 @@ describe("bodies", () => {
     expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);
   });
 });
-
-type Shape = { properties?: Record<string, Shape>; items?: Shape; anyOf?: Shape[] };
-
-function hasPlace(shape: Shape | undefined, [part, ...rest]: readonly string[]): boolean {
-  if (shape === undefined) return false;
-  if (part === undefined) return true;
-  const branches = [shape, ...(shape.anyOf ?? [])];
-  return branches.some(({ properties, items }) => {
-    if (part !== "*") return hasPlace(properties?.[part], rest);
-    return items !== undefined ? hasPlace(items, rest) : properties !== undefined;
-  });
-}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { RESOURCES } from "../resources/index.ts";
+import { ASSUMPTIONS } from "./assumptions.ts";
+import { type AnyOperation, successesOf } from "./operation.ts";
+import { assumedEndpoint, assumedParts, assumedPlace } from "./provenance.ts";
+
+const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
+
+describe("provenance", () => {
+  it("2 names operations and assumptions that there are", () => {
+    const gaps = new Set(ASSUMPTIONS.map(({ id }) => id));
+    for (const operation of OPERATIONS) {
+      for (const { part, assumption } of assumedParts(operation))
+        expect(gaps, `${operation.id} ${part}`).toContain(assumption);
+    }
+  });
+
+  it("2 names places that the declared bodies have", () => {
+    for (const operation of OPERATIONS) {
+      const { fields = {}, types = {} } = operation.assumed ?? {};
+      const { schema } = successesOf(operation)[0]!;
+      for (const place of Object.keys({ ...fields, ...types })) {
+        const steps = place.split("/").slice(1);
+        expect(hasPlace(schema as Shape, steps), `${operation.id} ${place}`).toBe(true);
+      }
+    }
+  });
+
+  it("G16 whatever an assumed endpoint answers is assumed", () => {
+    const [stop, limits] = ["meeting_sessions.stop", "usage.retrieve_limits"].map(
+      (wanted) => OPERATIONS.find(({ id }) => id === wanted)!,
+    ) as [AnyOperation, AnyOperation];
+    expect(assumedEndpoint(stop)).toBe("G16");
+    expect(assumedPlace(stop, "/title")).toBe("G16");
+    expect(assumedEndpoint(limits)).toBeUndefined();
+  });
+});
+
+type Shape = { properties?: Record<string, Shape>; items?: Shape; anyOf?: Shape[] };
+
+function hasPlace(shape: Shape | undefined, [part, ...rest]: readonly string[]): boolean {
+  if (shape === undefined) return false;
+  if (part === undefined) return true;
+  const branches = [shape, ...(shape.anyOf ?? [])];
+  return branches.some(({ properties, items }) => {
+    if (part !== "*") return hasPlace(properties?.[part], rest);
+    return items !== undefined ? hasPlace(items, rest) : properties !== undefined;
+  });
+}

@@ -1,0 +1,20 @@
+import type { AnyOperation } from "../contract/operation.ts";
+import type { Resource } from "../contract/resource.ts";
+
+/** What a run judges a service by. */
+export class Contract {
+  readonly operations: readonly AnyOperation[];
+  private readonly byId: ReadonlyMap<string, AnyOperation>;
+
+  constructor(resources: readonly Resource[]) {
+    this.operations = resources.flatMap(({ operations }) => operations);
+    this.byId = new Map(this.operations.map((one) => [one.id, one]));
+  }
+
+  /** @throws Error for an id that is not declared, which is a mistake of this program */
+  operation(id: string): AnyOperation {
+    const found = this.byId.get(id);
+    if (found === undefined) throw new Error(`there is no operation ${id}`);
+    return found;
+  }
+}
