@@ -1,4 +1,5 @@
-import { escapeHtml, htmlPage, instantHtml, proseHtml } from "../reports/html-page.ts";
+import { type Html, html } from "../reports/html.ts";
+import { htmlPage, instantHtml, proseHtml } from "../reports/html-page.ts";
 import type { CheckReport, Outcome, ReceiverReport, Severity } from "./report.ts";
 
 const OUTCOMES: Record<Outcome, string> = {
@@ -31,16 +32,16 @@ export function receiverHtml(report: ReceiverReport): string {
     title: `${report.verdict === "pass" ? "Pass" : "Fail"}: webhook receiver ${report.url}`,
     style: STYLE,
     made: new Date(report.started_at),
-    body: `<h1>Webhook receiver <code>${escapeHtml(report.url)}</code></h1>
+    body: html`<h1>Webhook receiver <code>${report.url}</code></h1>
 ${verdictHtml(report)}
 ${mendHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity is what a failure costs: critical, events are lost, forged or done twice; major, genuine deliveries are refused or a check is weak; minor, little. Not observable: nothing was proven either way.</p>
-${report.checks.map(checkHtml).join("\n")}`,
+${report.checks.map(checkHtml)}`,
   });
 }
 
-function verdictHtml(report: ReceiverReport): string {
+function verdictHtml(report: ReceiverReport): Html {
   const { total, passed, failed, not_observable: notObservable, error } = report.summary;
   const bySeverity = SEVERITIES.map((severity) => {
     const count = report.checks.filter(
@@ -52,39 +53,42 @@ function verdictHtml(report: ReceiverReport): string {
   const probe =
     report.probe === null
       ? "No probe was given, so side effects could not be observed."
-      : `Probe: <code>${escapeHtml(report.probe)}</code>`;
-  return `<div class="verdict ${report.verdict}"><strong>${report.verdict === "pass" ? "PASS" : "FAIL"}</strong>
+      : html`Probe: <code>${report.probe}</code>`;
+  return html`<div class="verdict ${report.verdict}"><strong>${report.verdict === "pass" ? "PASS" : "FAIL"}</strong>
 <p>${total} checks: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.</p>
-${report.stopped === null ? "" : `<p>${escapeHtml(report.stopped)}</p>\n`}<p class="quiet">Graded ${instantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
+${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${instantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
 </div>`;
 }
 
 /** The worst first, so that a reader of thirty checks knows where to begin. */
-function mendHtml({ checks }: ReceiverReport): string {
+function mendHtml({ checks }: ReceiverReport): Html {
   const open = checks.filter(({ outcome }) => outcome === "failed" || outcome === "error");
-  if (open.length === 0) return "";
+  if (open.length === 0) return html``;
   const items = SEVERITIES.flatMap((severity) => open.filter((check) => check.severity === severity)).map(
     ({ id, title, severity }) =>
-      `<li><a href="#${escapeHtml(id)}">${escapeHtml(title)}</a> <span class="quiet">${severity}</span></li>`,
+      html`<li><a href="#${id}">${title}</a> <span class="quiet">${severity}</span></li>\n`,
   );
-  return `<h2>What to mend</h2>\n<ol class="mend">\n${items.join("\n")}\n</ol>`;
+  return html`<h2>What to mend</h2>
+<ol class="mend">
+${items}</ol>`;
 }
 
-function checkHtml(check: CheckReport): string {
+function checkHtml(check: CheckReport): Html {
   const advice =
     check.outcome === "passed"
-      ? `<p class="quiet">Advice: ${proseHtml(check.advice)}</p>`
-      : `<p><b>What to do:</b> ${proseHtml(check.advice)}</p>`;
-  const note = check.note === null ? "" : `<p><b>Note:</b> ${proseHtml(check.note)}</p>`;
-  return `<section class="check" id="${escapeHtml(check.id)}">
+      ? html`<p class="quiet">Advice: ${proseHtml(check.advice)}</p>`
+      : html`<p><b>What to do:</b> ${proseHtml(check.advice)}</p>`;
+  const note = check.note === null ? "" : html`<p><b>Note:</b> ${proseHtml(check.note)}</p>`;
+  return html`<section class="check" id="${check.id}">
 <div><span class="badge ${check.outcome}">${OUTCOMES[check.outcome]}</span> <span class="severity">${check.severity}</span></div>
-<div><h3>${escapeHtml(check.title)}</h3><p><code>${escapeHtml(check.id)}</code></p><p class="quiet">${proseHtml(check.why)}</p></div>
-<div><p>${escapeHtml(check.detail)}</p>${advice}${note}${requestHtml(check)}</div>
-</section>`;
+<div><h3>${check.title}</h3><p><code>${check.id}</code></p><p class="quiet">${proseHtml(check.why)}</p></div>
+<div><p>${check.detail}</p>${advice}${note}${requestHtml(check)}</div>
+</section>
+`;
 }
 
-function requestHtml({ request, curl, outcome }: CheckReport): string {
-  if (!request || curl === null) return "";
+function requestHtml({ request, curl, outcome }: CheckReport): Html {
+  if (!request || curl === null) return html``;
   const large = request.body_bytes > request.body.length * 2 ? ", rebuilt by the command" : "";
-  return `<details${outcome === "failed" ? " open" : ""}><summary>Request: ${escapeHtml(request.method)}, ${request.body_bytes} bytes${large}</summary><pre>${escapeHtml(curl)}</pre></details>`;
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${request.body_bytes} bytes${large}</summary><pre>${curl}</pre></details>`;
 }

@@ -1,5 +1,6 @@
 import type { CoverageMatrix, CoveredOperation } from "./coverage.ts";
-import { escapeHtml, htmlPage } from "./html-page.ts";
+import { type Html, html } from "./html.ts";
+import { htmlPage } from "./html-page.ts";
 
 interface Column {
   key: string;
@@ -41,7 +42,7 @@ export function coverageHtml(matrix: CoverageMatrix, title: string): string {
   return htmlPage({
     title: headline,
     style: STYLE,
-    body: `<h1>${escapeHtml(headline)}</h1>
+    body: html`<h1>${headline}</h1>
 <p>${matrix.covered} of ${matrix.total} documented outcomes were seen so far.${matrix.covered === 0 ? " Nothing was asked of it yet." : ""}</p>
 <ul class="legend">
 <li><span class="hit" style="--heat: .25">1</span>seen, and how often; the more, the darker</li>
@@ -50,10 +51,9 @@ export function coverageHtml(matrix: CoverageMatrix, title: string): string {
 <li class="quiet">Other: seen without being documented, such as a fault's bare 5xx; 0 is no answer at all</li>
 </ul>
 <div class="map" role="region" aria-label="Operations and their outcomes" tabindex="0"><table>
-<thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(headHtml).join("")}<th scope="col">Other</th></tr></thead>
+<thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(headHtml)}<th scope="col">Other</th></tr></thead>
 <tbody>
-${matrix.operations.map((row) => rowHtml(row, columns, most)).join("\n")}
-</tbody>
+${matrix.operations.map((row) => rowHtml(row, columns, most))}</tbody>
 </table></div>`,
   });
 }
@@ -71,30 +71,29 @@ function keyOf(status: number, code: string | null): string {
   return code === null && status >= 400 ? `${status} as documented` : `${status} ${code ?? "success"}`;
 }
 
-function headHtml({ key }: Column): string {
-  return `<th scope="col" class="outcome"><span>${escapeHtml(key)}</span></th>`;
+function headHtml({ key }: Column): Html {
+  return html`<th scope="col" class="outcome"><span>${key}</span></th>`;
 }
 
-function rowHtml(row: CoveredOperation, columns: readonly Column[], most: number): string {
+function rowHtml(row: CoveredOperation, columns: readonly Column[], most: number): Html {
   const hits = new Map(row.outcomes.map((outcome) => [keyOf(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
-  const cells = columns.map(({ key }) => cellHtml(row, key, { hits: hits.get(key), most })).join("");
+  const cells = columns.map(({ key }) => cellHtml(row, key, { hits: hits.get(key), most }));
   const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;
-  const place = `${row.method} ${row.path}`;
-  const name = escapeHtml(row.operation).replace(/[._]/g, "$&<wbr>");
-  return `<tr><th scope="row" title="${escapeHtml(place)}">${name} <small>${escapeHtml(row.section)}</small></th><td class="seen">${seen}</td>${cells}<td class="other">${escapeHtml(other)}</td></tr>`;
+  const name = row.operation.split(/(?<=[._])/).flatMap((part) => [html`<wbr>`, part]);
+  return html`<tr><th scope="row" title="${row.method} ${row.path}">${name.slice(1)} <small>${row.section}</small></th><td class="seen">${seen}</td>${cells}<td class="other">${other}</td></tr>\n`;
 }
 
 function cellHtml(
   { operation }: CoveredOperation,
   key: string,
   { hits, most }: { hits: number | undefined; most: number },
-): string {
-  if (hits === undefined) return '<td class="none"></td>';
+): Html {
+  if (hits === undefined) return html`<td class="none"></td>`;
   // Far from its heads in a map this large, a cell says itself what it stands for.
-  const title = `title="${escapeHtml(`${operation}: ${key}`)}"`;
-  if (hits === 0) return `<td class="never" ${title}>0</td>`;
+  const title = `${operation}: ${key}`;
+  if (hits === 0) return html`<td class="never" title="${title}">0</td>`;
   // By order of magnitude: a poll of ten thousand must not pale the error that was seen once.
   const heat = 0.25 + 0.5 * (Math.log1p(hits) / Math.log1p(most));
-  return `<td class="hit" style="--heat: ${heat.toFixed(2)}" ${title}>${hits}</td>`;
+  return html`<td class="hit" style="--heat: ${heat.toFixed(2)}" title="${title}">${hits}</td>`;
 }

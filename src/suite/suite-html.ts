@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { JournalEntry } from "../client/types.ts";
-import { escapeHtml, htmlPage, instantHtml } from "../reports/html-page.ts";
+import { type Html, html } from "../reports/html.ts";
+import { htmlPage, instantHtml } from "../reports/html-page.ts";
 import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
 
 const STYLE = `
@@ -31,16 +32,15 @@ export function suiteHtml(suite: SuiteResult): string {
   return htmlPage({
     title,
     style: STYLE,
-    body: `<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${escapeHtml(title)}</h1>
-<p><code>${escapeHtml(command.join(" "))}</code>, ${seconds(duration_ms)}</p>
+    body: html`<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${title}</h1>
+<p><code>${command.join(" ")}</code>, ${seconds(duration_ms)}</p>
 <p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario struck at least once, and every expectation is met.</p>
 <div class="scroll" role="region" aria-label="Scenarios" tabindex="0"><table class="runs">
-<thead><tr>${head.map((text) => `<th scope="col"${numeric.has(text) ? ' class="number"' : ""}>${text}</th>`).join("")}</tr></thead>
+<thead><tr>${head.map((text) => (numeric.has(text) ? html`<th scope="col" class="number">${text}</th>` : html`<th scope="col">${text}</th>`))}</tr></thead>
 <tbody>
-${scenarios.map(rowHtml).join("\n")}
-</tbody>
+${scenarios.map(rowHtml)}</tbody>
 </table></div>
-${scenarios.map(sectionHtml).join("\n")}`,
+${scenarios.map(sectionHtml)}`,
   });
 }
 
@@ -50,15 +50,15 @@ function headline({ ok, total, passed }: SuiteResult): string {
   return `${total - passed} of ${scenarios} failed`;
 }
 
-function rowHtml(result: ScenarioResult, position: number): string {
+function rowHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, exit_code, signal, rules, expectations, requests, duration_ms } = result;
-  const exit = escapeHtml(String(signal ?? exit_code ?? "–"));
+  const exit = signal ?? exit_code ?? "–";
   const met = countOf(expectations, ({ ok }) => ok);
-  return `<tr><th scope="row"><a href="#s${position + 1}">${escapeHtml(name)}</a></th><td>${badge(outcome)}</td><td class="number">${exit}</td><td>${countOf(rules, struck)}</td><td>${met}</td><td class="number">${requests}</td><td class="number">${seconds(duration_ms)}</td></tr>`;
+  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${badge(outcome)}</td><td class="number">${exit}</td><td>${countOf(rules, struck)}</td><td>${met}</td><td class="number">${requests}</td><td class="number">${seconds(duration_ms)}</td></tr>\n`;
 }
 
-function badge(outcome: ScenarioResult["outcome"]): string {
-  return `<span class="badge ${outcome}">${outcome}</span>`;
+function badge(outcome: ScenarioResult["outcome"]): Html {
+  return html`<span class="badge ${outcome}">${outcome}</span>`;
 }
 
 function struck({ hits }: { hits: number }): boolean {
@@ -69,67 +69,65 @@ function countOf<T>(all: readonly T[], good: (one: T) => boolean): string {
   return all.length === 0 ? "none" : `${all.filter(good).length} of ${all.length}`;
 }
 
-function sectionHtml(result: ScenarioResult, position: number): string {
+function sectionHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, description, file, failures, rules, expectations, output, journal } = result;
   const open = outcome !== "passed";
-  const parts = [
-    `<section id="s${position + 1}">`,
-    `<h2>${escapeHtml(name)} ${badge(outcome)}</h2>`,
-    `<p>${escapeHtml(description)}</p>`,
-    `<p class="quiet"><code>${escapeHtml(file)}</code></p>`,
-    failures.length === 0
-      ? ""
-      : `<ul class="why">${failures.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul>`,
-    listHtml(`Rules, ${countOf(rules, struck)} struck`, rules.map(ruleText), open),
-    listHtml(
-      `Expectations, ${countOf(expectations, ({ ok }) => ok)} met`,
-      expectations.map(({ what, ok, found }) => `${ok ? "met" : "not met"}: ${what}; found ${found}`),
-      open,
-    ),
-    output === ""
-      ? '<p class="quiet">The command printed nothing.</p>'
-      : `<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${escapeHtml(stripVTControlCharacters(output))}</pre></details>`,
-    journal.length === 0 ? "" : journalHtml(journal),
-    bundleHtml(result),
-    "</section>",
-  ];
-  return parts.filter((part) => part !== "").join("\n");
+  const why = failures.map((text) => html`<li>${text}</li>`);
+  const met = expectations.map(({ what, ok, found }) => `${ok ? "met" : "not met"}: ${what}; found ${found}`);
+  return html`<section id="s${position + 1}">
+<h2>${name} ${badge(outcome)}</h2>
+<p>${description}</p>
+<p class="quiet"><code>${file}</code></p>
+${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
+${listHtml(`Rules, ${countOf(rules, struck)} struck`, rules.map(ruleText), open)}
+${listHtml(`Expectations, ${countOf(expectations, ({ ok }) => ok)} met`, met, open)}
+${outputHtml(output, open)}
+${journal.length === 0 ? "" : journalHtml(journal)}
+${bundleHtml(result)}
+</section>
+`;
+}
+
+function outputHtml(output: string, open: boolean): Html {
+  if (output === "") return html`<p class="quiet">The command printed nothing.</p>`;
+  const text = stripVTControlCharacters(output);
+  return html`<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${text}</pre></details>`;
 }
 
 function ruleText({ id, hits }: { id: string; hits: number }): string {
   return `${id}: ${hits === 0 ? "never struck" : `struck ${hits === 1 ? "once" : `${hits} times`}`}`;
 }
 
-function listHtml(title: string, items: readonly string[], open: boolean): string {
-  if (items.length === 0) return "";
-  return `<details${open ? " open" : ""}><summary>${title}</summary><ul>${items.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul></details>`;
+function listHtml(title: string, items: readonly string[], open: boolean): Html {
+  if (items.length === 0) return html``;
+  const list = items.map((text) => html`<li>${text}</li>`);
+  return html`<details${open ? " open" : ""}><summary>${title}</summary><ul>${list}</ul></details>`;
 }
 
-function journalHtml(journal: readonly JournalEntry[]): string {
+function journalHtml(journal: readonly JournalEntry[]): Html {
   const count = `${journal.length} request${journal.length === 1 ? "" : "s"}`;
-  return `<details open><summary>Journal, ${count}, oldest first</summary><div class="scroll" role="region" aria-label="Journal" tabindex="0"><table class="journal">
+  return html`<details open><summary>Journal, ${count}, oldest first</summary><div class="scroll" role="region" aria-label="Journal" tabindex="0"><table class="journal">
 <thead><tr><th scope="col">Sandbox's time, UTC</th><th scope="col">Request (open it for headers and bodies)</th><th scope="col">Answer</th><th scope="col">Decided by</th></tr></thead>
 <tbody>
-${journal.map(entryHtml).join("\n")}
-</tbody></table></div></details>`;
+${journal.map(entryHtml)}</tbody></table></div></details>`;
 }
 
-function entryHtml(entry: JournalEntry): string {
+function entryHtml(entry: JournalEntry): Html {
   const { at, method, path, status, code, decision, reasons, request, response } = entry;
-  const why = reasons.map((text) => `<br><small>${escapeHtml(text)}</small>`).join("");
+  const why = reasons.map((text) => html`<br><small>${text}</small>`);
   const query = request["query"] ? `?${request["query"]}` : "";
   const bodies = JSON.stringify({ request, response }, null, 2);
-  return `<tr><td>${instantHtml(at)}</td><td><details><summary><code>${escapeHtml(`${method} ${path}${query}`)}</code></summary><pre tabindex="0">${escapeHtml(bodies)}</pre></details></td><td>${status === 0 ? "no answer" : status} ${escapeHtml(code ?? "")}</td><td>${escapeHtml(decision)}${why}</td></tr>`;
+  return html`<tr><td>${instantHtml(at)}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td>${status === 0 ? "no answer" : status} ${code ?? ""}</td><td>${decision}${why}</td></tr>\n`;
 }
 
 /** Carried in the page itself, so that a report from CI is all one needs to replay a failure. */
-function bundleHtml({ name, bundle }: ScenarioResult): string {
-  if (bundle === undefined) return "";
+function bundleHtml({ name, bundle }: ScenarioResult): Html {
+  if (bundle === undefined) return html``;
   const bytes = Buffer.from(JSON.stringify(bundle));
   const file = `${name}.bundle.json`;
   if (bytes.length > LARGEST_BUNDLE)
-    return `<p>The bundle of this run has ${bytes.length} bytes, too many for this page.</p>`;
-  return `<p><a download="${escapeHtml(file)}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then <code>understudy replay ${escapeHtml(file)}</code></p>`;
+    return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page.</p>`;
+  return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then <code>understudy replay ${file}</code></p>`;
 }
 
 function seconds(milliseconds: number): string {

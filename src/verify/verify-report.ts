@@ -1,4 +1,5 @@
-import { escapeHtml, htmlPage } from "../reports/html-page.ts";
+import { type Html, html } from "../reports/html.ts";
+import { htmlPage } from "../reports/html-page.ts";
 import { type JunitCase, junit } from "../reports/junit.ts";
 import type { CheckReport, Family, Outcome, VerifyReport } from "./report.ts";
 
@@ -68,67 +69,68 @@ export function verifyHtml(report: VerifyReport): string {
   const title = `${verdict === "pass" ? "Pass" : "Fail"}: contract of ${target}`;
   const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
   const counts = `${summary.total} checks${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
-  const parts = [
-    `<h1 class="${verdict}">${escapeHtml(title)}</h1>`,
-    `<p>${escapeHtml(counts)}</p>`,
-    `<p class="quiet">${report.requests} requests in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>`,
-    stopped === null ? "" : `<p class="fail">Stopped: ${escapeHtml(stopped)}.</p>`,
-    assumptionsHtml(report),
-    changesHtml(report),
-    ...(Object.keys(FAMILIES) as Family[]).map((family) => familyHtml(family, report.checks)),
-  ];
+  const families = (Object.keys(FAMILIES) as Family[]).map((family) => familyHtml(family, report.checks));
   return htmlPage({
     title,
     style: STYLE,
-    body: parts.filter((part) => part !== "").join("\n"),
+    body: html`<h1 class="${verdict}">${title}</h1>
+<p>${counts}</p>
+<p class="quiet">${report.requests} requests in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>
+${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
+${assumptionsHtml(report)}
+${changesHtml(report)}
+${families}`,
     made: new Date(started_at),
   });
 }
 
-function assumptionsHtml({ assumptions }: VerifyReport): string {
-  if (assumptions.length === 0) return "";
+function assumptionsHtml({ assumptions }: VerifyReport): Html {
+  if (assumptions.length === 0) return html``;
   const rows = assumptions.map(
     ({ id, topic, confirmed, differs }) =>
-      `<tr><th scope="row">${id}</th><td>${escapeHtml(topic)}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs} times` : "fits"}</span></td><td class="number">${confirmed}</td></tr>`,
+      html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs} times` : "fits"}</span></td><td class="number">${confirmed}</td></tr>\n`,
   );
   return section("Assumptions", ["Assumption", "Topic", "Here", "Times it fitted"], rows);
 }
 
-function changesHtml({ write, changes }: VerifyReport): string {
-  if (!write) return "<p>Nothing was changed.</p>";
+function changesHtml({ write, changes }: VerifyReport): Html {
+  if (!write) return html`<p>Nothing was changed.</p>`;
   const rows = changes.map(
     ({ done, undone, detail }) =>
-      `<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${escapeHtml(done)}</td><td>${escapeHtml(detail)}</td></tr>`,
+      html`<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${done}</td><td>${detail}</td></tr>\n`,
   );
   return section("Changed", ["", "What", "Since"], rows);
 }
 
-function familyHtml(family: Family, checks: readonly CheckReport[]): string {
+function familyHtml(family: Family, checks: readonly CheckReport[]): Html {
   // What needs a look comes first.
   const own = WORST_FIRST.flatMap((outcome) =>
     checks.filter((one) => one.family === family && one.outcome === outcome),
   );
-  if (own.length === 0) return "";
+  if (own.length === 0) return html``;
   return section(FAMILIES[family], ["Outcome", "Section", "Check and finding"], own.map(rowHtml));
 }
 
-function section(title: string, heads: readonly string[], rows: readonly string[]): string {
-  const head = heads.map((one) => `<th scope="col">${one}</th>`).join("");
-  return `<h2>${title}</h2>
+function section(title: string, heads: readonly string[], rows: readonly Html[]): Html {
+  const head = heads.map((one) => html`<th scope="col">${one}</th>`);
+  return html`<h2>${title}</h2>
 <div class="scroll" role="region" aria-label="${title}" tabindex="0"><table>
 <thead><tr>${head}</tr></thead>
 <tbody>
-${rows.join("\n")}
-</tbody>
-</table></div>`;
+${rows}</tbody>
+</table></div>
+`;
 }
 
-function rowHtml(check: CheckReport): string {
-  const { outcome, failures, differences, not_observed, notes, requests } = check;
+function rowHtml(check: CheckReport): Html {
+  const { outcome, failures, differences, not_observed, notes } = check;
   const told = [...failures, ...differences.map(differenceText), ...not_observed, ...notes];
-  const list =
-    requests.length === 0
-      ? ""
-      : `<details${outcome === "failed" ? " open" : ""}><summary>${requests.length} request(s)</summary><pre>${escapeHtml(requests.map(requestText).join("\n"))}</pre></details>`;
-  return `<tr><td><span class="badge ${outcome}">${OUTCOMES[outcome]}</span></td><td>${check.section}</td><td><p>${escapeHtml(check.title)} <code>${escapeHtml(check.id)}</code></p>${told.map((text) => `<p class="finding ${outcome}">${escapeHtml(text)}</p>`).join("")}${list}</td></tr>`;
+  const findings = told.map((text) => html`<p class="finding ${outcome}">${text}</p>`);
+  return html`<tr><td><span class="badge ${outcome}">${OUTCOMES[outcome]}</span></td><td>${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${findings}${requestsHtml(check)}</td></tr>\n`;
+}
+
+function requestsHtml({ outcome, requests }: CheckReport): Html {
+  if (requests.length === 0) return html``;
+  const lines = requests.map(requestText).join("\n");
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>${requests.length} request(s)</summary><pre>${lines}</pre></details>`;
 }

@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { html, trusted } from "./html.ts";
+
+describe("html", () => {
+  it("escapes what is interpolated, in lists and nested templates too, and once", () => {
+    const name = `<b title="x">&'`;
+    const escaped = "&lt;b title=&quot;x&quot;&gt;&amp;&#39;";
+    expect(`${html`<p>${name}</p>`}`).toBe(`<p>${escaped}</p>`);
+    expect(`${html`<ul>${[name, html`<li>${name}</li>`]}</ul>`}`).toBe(
+      `<ul>${escaped}<li>${escaped}</li></ul>`,
+    );
+    expect(`${html`${html`<i>${1}</i>`}${trusted("<hr>")}`}`).toBe("<i>1</i><hr>");
+  });
+
+  it("lets no text out of the place it was put in", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("<", ">", '"', "'", "&", "`", "=", " ", "a", "/") }),
+        (text) => {
+          const place = `${html`<p title="${text}">${text}</p>`}`;
+          expect(place).toMatch(/^<p title="[^"<>]*">[^<>]*<\/p>$/);
+        },
+      ),
+    );
+  });
+
+  it("refuses an attribute without quotes, which no escaping could hold", () => {
+    expect(() => html`<p title=${"a onclick=b"}>`).toThrow(TypeError);
+  });
+});

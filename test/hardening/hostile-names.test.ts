@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { receiverHtml } from "../../src/grader/receiver-report.ts";
+import type { ReceiverReport } from "../../src/grader/report.ts";
+import type { CoverageMatrix } from "../../src/reports/coverage.ts";
+import { coverageHtml } from "../../src/reports/coverage-html.ts";
+import { suiteHtml } from "../../src/suite/suite-html.ts";
+import type { SuiteResult } from "../../src/suite/suite-result.ts";
+import type { VerifyReport } from "../../src/verify/report.ts";
+import { verifyHtml } from "../../src/verify/verify-report.ts";
+
+/** Breaks out of text, of attributes in either quotes, of comments and of style sheets, where it can. */
+const HOSTILE = `</style></pre>--><script>alert(1)</script><img src=x onerror="alert(1)">" onclick='x' "><b>&amp;</b>`;
+const CALM = HOSTILE.replace(/[<>"'&]/g, "x");
+
+/** Decides which parts a report has, and is never anybody's own text. */
+const OURS = new Set(["verdict", "outcome", "severity", "family", "started_at"]);
+
+/** The value with `text` in place of every string, and of every name, that somebody else may have chosen. */
+function withText(value: unknown, text: string): unknown {
+  if (typeof value === "string") return text;
+  if (Array.isArray(value)) return value.map((one) => withText(one, text));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, OURS.has(name) ? one : withText(one, text)]),
+  );
+}
+
+/** Elements with the names of their attributes, in order: what a browser would make of the page. */
+function structureOf(page: string): string[] {
+  const [, body = ""] = page.split("<body>");
+  return [...body.matchAll(/<(\/?\w+)((?:\s+[\w-]+(?:="[^"]*")?)*)\s*>|</g)].map(([tag, name, attributes]) =>
+    name === undefined
+      ? tag
+      : [name, ...[...attributes!.matchAll(/([\w-]+)(?:="[^"]*")?/g)].map(([, n]) => n)].join(" "),
+  );
+}
+
+const suite: SuiteResult = {
+  ...{ ok: false, total: 1, passed: 0, failed: 1, duration_ms: 1, command: ["a", "b"] },
+  scenarios: [
+    {
+      ...{ name: "a", file: "a", description: "a", sandbox: "a", outcome: "failed", failures: ["a"] },
+      ...{ exit_code: null, signal: "a", duration_ms: 1, requests: 1, output: "a", bundle: { a: "a" } },
+      rules: [{ id: "a", hits: 0 }],
+      expectations: [{ what: "a", ok: false, found: 0, why: "a" }],
+      journal: [
+        {
+          ...{
+            id: "a",
+            at: "a",
+            operation: "a",
+            method: "a",
+            path: "a",
+            status: 404,
+            code: "a",
+            duration_ms: 1,
+          },
+          ...{ principal: "a", decision: "a", reasons: ["a"], warnings: ["a"] },
+          request: { query: "a", headers: [{ name: "a", value: "a" }], body: { a: "a" } },
+          response: { headers: [], body: "a" },
+        },
+      ],
+    },
+  ],
+};
+
+const coverage: CoverageMatrix = {
+  ...{ percent: 50, covered: 1, total: 2 },
+  operations: [
+    {
+      ...{ operation: "a", section: "a", method: "GET", path: "a", percent: 50 },
+      outcomes: [
+        { status: 200, code: null, hits: 3 },
+        { status: 404, code: "RESOURCE_NOT_FOUND", hits: 0 },
+      ],
+      other: [{ outcome: "a", hits: 1 }],
+    },
+  ],
+};
+
+const receiver: ReceiverReport = {
+  ...{
+    url: "a",
+    probe: "a",
+    started_at: "2026-01-05T08:00:00.000Z",
+    duration_ms: 1,
+    verdict: "fail",
+    stopped: "a",
+  },
+  summary: { total: 1, passed: 0, failed: 1, not_observable: 0, error: 0 },
+  checks: [
+    {
+      ...{ id: "a", title: "a", severity: "major", why: "a", outcome: "failed", detail: "a", advice: "a" },
+      ...{ note: "a", duration_ms: 1, curl: "a" },
+      request: { method: "a", url: "a", headers: [["a", "a"]], body: "a", body_bytes: 1 },
+    },
+  ],
+};
+
+const verification: VerifyReport = {
+  ...{
+    target: "a",
+    started_at: "2026-01-05T08:00:00.000Z",
+    verdict: "fail",
+    stopped: "a",
+    organization_id: "a",
+  },
+  ...{ duration_ms: 1, requests: 1, write: true },
+  summary: { total: 1, passed: 0, failed: 1, differs: 0, not_observable: 0 },
+  assumptions: [{ id: "a", topic: "a", confirmed: 0, differs: 1 }],
+  changes: [{ done: "a", undone: false, detail: "a" }],
+  checks: [
+    {
+      ...{ id: "a", section: "a", title: "a", family: "headers", outcome: "failed", duration_ms: 1 },
+      ...{
+        failures: ["a"],
+        differences: [{ assumption: "a", detail: "a" }],
+        not_observed: ["a"],
+        notes: ["a"],
+      },
+      requests: [{ method: "a", path: "a", status: 200, request_id: "a" }],
+    },
+  ],
+};
+
+describe("hostile names", () => {
+  it.each([
+    ["suite", suite, suiteHtml],
+    ["coverage", coverage, (matrix: CoverageMatrix) => coverageHtml(matrix, matrix.operations[0]!.path)],
+    ["receiver-test", receiver, receiverHtml],
+    ["verify", verification, verifyHtml],
+  ] as [string, object, (report: never) => string][])(
+    "interfaces 2 the page of %s has the same elements and attributes, whatever its fields say",
+    (_name, report, page) => {
+      const hostile = page(withText(report, HOSTILE) as never);
+      expect(structureOf(hostile)).toEqual(structureOf(page(withText(report, CALM) as never)));
+      expect(hostile).toContain("&lt;script&gt;");
+      expect(hostile).not.toMatch(/<(?:script|img)\b/);
+    },
+  );
+});
