@@ -1,51 +1,20 @@
+import { JournalBytes } from "./journal-bytes.ts";
+import { type AnsweredRequest, JournalEntry } from "./journal-entry.ts";
 import type { RequestTally } from "./request-tally.ts";
 
-/**
- * The bounded log of what reached a sandbox. Entries hold references to what the request and the answer
- * already were, so that writing one costs almost nothing; they are rendered, with secrets masked, when
- * somebody reads them (see control/journal).
- */
-export interface JournalEntry {
-  /** `req_…`, also the x-request-id. */
-  id: string;
-  /** Position since the sandbox began; grows by one. */
-  sequence: number;
-  /** Milliseconds since 1970 on the sandbox's clock. */
-  at: number;
-  /** The same at the moment of the state change; undefined where there was none. */
-  committed_at: number | undefined;
-  operation: string | null;
-  method: string;
-  /** Without sandbox prefix and query. */
-  path: string;
-  query: string;
-  status: number;
-  /** Catalogue code of an error answer. */
-  code: string | null;
-  duration_ms: number;
-  principal: string | null;
-  api_key: string | null;
-  decision: string;
-  /** Why: the rule that struck, its draw, the nearest rule that did not match. */
-  reasons: readonly string[];
-  warnings: readonly string[];
-  /** Name, value, name, value … as received. */
-  request_headers: readonly string[];
-  /** Undefined also for an upload that was too long to keep; `request_bytes` tells. */
-  request_body: Buffer | string | undefined;
-  request_bytes: number;
-  response_headers: readonly string[];
-  response_body: Buffer | string | undefined;
-  /** Of an answer that was made while it was sent: how it came out, unless the client left. */
-  streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
-}
+export type { JournalEntry };
 
 const BYTE_LIMIT = 32 * 1024 * 1024;
-/** What an entry costs besides its bodies; measured roughly, so that a million tiny entries still count. */
-const ENTRY_OVERHEAD = 1024;
 
+/**
+ * The bounded log of what reached a sandbox. Writing an entry costs little: its texts go to blocks of bytes
+ * (see JournalBytes) and are rendered, with secrets masked, when somebody reads them (see control/journal).
+ */
 export class Journal {
   private ring: JournalEntry[] = [];
+  private readonly texts = new JournalBytes();
+  /** The newest entry that somebody was handed: up to there, blocks are not written anew. */
+  private lent = 0;
   private head = 0;
   private bytes = 0;
   private lost = 0;
@@ -60,15 +29,16 @@ export class Journal {
     this.tally = tally;
   }
 
-  add(entry: Omit<JournalEntry, "sequence">): JournalEntry {
-    const complete = entry as JournalEntry;
-    complete.sequence = this.next++;
-    this.tally?.count(complete.operation, complete.status);
-    this.ring.push(complete);
-    this.bytes += costOf(complete);
+  add(answered: AnsweredRequest): JournalEntry {
+    const entry = new JournalEntry(answered, this.next++, this.texts);
+    this.tally?.count(entry.operation, entry.status);
+    this.ring.push(entry);
+    this.bytes += entry.cost();
     this.keepWithin();
-    for (const listener of this.listeners) listener(complete);
-    return complete;
+    if (this.listeners.size > 0) this.tell(entry);
+    // An answer that is still being sent is completed later.
+    if (answered.streamed !== undefined) this.lent = entry.sequence;
+    return entry;
   }
 
   /** A streamed answer has ended; `sent` is undefined when the client left before. */
@@ -76,12 +46,12 @@ export class Journal {
     entry: JournalEntry,
     sent: { bytes: number; sha256: string; body: Buffer | undefined } | undefined,
   ): void {
-    const { bytes, sha256, body } = sent ?? {};
-    entry.streamed = bytes === undefined || sha256 === undefined ? "cut" : { bytes, sha256 };
     const held = this.ring[this.ring.length - 1 - (this.lastSequence - entry.sequence)] === entry;
-    if (body === undefined || !held) return;
-    entry.response_body = body;
-    this.bytes += body.length;
+    if (held) this.bytes -= entry.cost();
+    if (sent === undefined) entry.complete("cut", undefined);
+    else entry.complete({ bytes: sent.bytes, sha256: sent.sha256 }, held ? sent.body : undefined);
+    if (!held) return;
+    this.bytes += entry.cost();
     this.keepWithin();
   }
 
@@ -96,6 +66,7 @@ export class Journal {
 
   /** Oldest first. */
   entries(): readonly JournalEntry[] {
+    this.lent = this.lastSequence;
     return this.head === 0 ? this.ring : this.ring.slice(this.head);
   }
 
@@ -121,6 +92,7 @@ export class Journal {
     this.head = 0;
     this.bytes = 0;
     this.lost = 0;
+    this.texts.clear();
   }
 
   /** Calls back with each new entry, and once with undefined at the end; returns the way to stop. */
@@ -150,8 +122,15 @@ export class Journal {
     while (this.size > this.limit || (this.bytes > BYTE_LIMIT && this.size > 0)) this.evict();
   }
 
+  private tell(entry: JournalEntry): void {
+    this.lent = entry.sequence;
+    for (const listener of this.listeners) listener(entry);
+  }
+
   private evict(): void {
-    this.bytes -= costOf(this.ring[this.head]!);
+    const entry = this.ring[this.head]!;
+    this.bytes -= entry.cost();
+    if (entry.block !== undefined) this.texts.release(entry.block, entry.sequence <= this.lent);
     this.ring[this.head] = undefined as unknown as JournalEntry;
     this.head += 1;
     this.lost += 1;
@@ -161,12 +140,4 @@ export class Journal {
       this.head = 0;
     }
   }
-}
-
-function costOf(entry: JournalEntry): number {
-  let cost = ENTRY_OVERHEAD + (entry.request_body?.length ?? 0) + (entry.response_body?.length ?? 0);
-  cost += entry.path.length + entry.query.length;
-  for (const text of entry.request_headers) cost += text.length;
-  for (const text of entry.response_headers) cost += text.length;
-  return cost;
 }

@@ -1,0 +1,200 @@
+import type { JournalBlock, JournalBytes } from "./journal-bytes.ts";
+
+/** What is known of a request when it has been answered. */
+export interface AnsweredRequest {
+  /** `req_…`, also the x-request-id. */
+  id: string;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  at: number;
+  /** The same at the moment of the state change; undefined where there was none. */
+  committed_at: number | undefined;
+  operation: string | null;
+  method: string;
+  /** Without sandbox prefix and query. */
+  path: string;
+  query: string;
+  status: number;
+  /** Catalogue code of an error answer. */
+  code: string | null;
+  duration_ms: number;
+  principal: string | null;
+  api_key: string | null;
+  decision: string;
+  /** Why: the rule that struck, its draw, the nearest rule that did not match. */
+  reasons: readonly string[];
+  warnings: readonly string[];
+  /** Name, value, name, value … as received. */
+  request_headers: readonly string[];
+  /** Undefined also for an upload that was too long to keep; `request_bytes` tells. */
+  request_body: Buffer | undefined;
+  request_bytes: number;
+  response_headers: readonly string[];
+  response_body: Buffer | string | undefined;
+  /** Of an answer that was made while it was sent: how it came out, unless the client left. */
+  streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
+}
+
+/** A line feed, which no header, path or query of HTTP can hold. */
+const BREAK = 10;
+/** What an entry costs besides its texts; measured roughly, so that a million tiny entries still count. */
+const ENTRY_OVERHEAD_BYTES = 512;
+
+/**
+ * One request of the journal. Its texts stand in a block of bytes and are read from there when somebody asks
+ * for them, as copies: the block may be written anew once the entry is gone.
+ */
+export class JournalEntry implements AnsweredRequest {
+  readonly id: string;
+  /** Position since the sandbox began; grows by one. */
+  readonly sequence: number;
+  readonly at: number;
+  readonly committed_at: number | undefined;
+  readonly operation: string | null;
+  readonly method: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly duration_ms: number;
+  readonly principal: string | null;
+  readonly api_key: string | null;
+  readonly decision: string;
+  readonly reasons: readonly string[];
+  readonly warnings: readonly string[];
+  readonly request_bytes: number;
+  streamed: AnsweredRequest["streamed"];
+  /** Where the texts stand; undefined where they are too long for a block and are kept as they came. */
+  readonly block: JournalBlock | undefined;
+  private readonly start: number = 0;
+  /** Of the texts before the bodies (Latin-1, as HTTP has them), then of each body; -1 where there is none. */
+  private readonly headBytes: number = 0;
+  private readonly requestBytes: number = -1;
+  private readonly responseBytes: number = -1;
+  private readonly whole: AnsweredRequest | undefined;
+  private lateBody: Buffer | undefined = undefined;
+
+  constructor(answered: AnsweredRequest, sequence: number, bytes: JournalBytes) {
+    this.id = answered.id;
+    this.sequence = sequence;
+    this.at = answered.at;
+    this.committed_at = answered.committed_at;
+    this.operation = answered.operation;
+    this.method = answered.method;
+    this.status = answered.status;
+    this.code = answered.code;
+    this.duration_ms = answered.duration_ms;
+    this.principal = answered.principal;
+    this.api_key = answered.api_key;
+    this.decision = answered.decision;
+    this.reasons = answered.reasons;
+    this.warnings = answered.warnings;
+    this.request_bytes = answered.request_bytes;
+    this.streamed = answered.streamed;
+    const { request_body, response_body } = answered;
+    // A text takes at most three bytes for each of its UTF-16 units.
+    const most = headLength(answered) + (request_body?.length ?? 0) + 3 * (response_body?.length ?? 0);
+    this.block = bytes.room(most);
+    this.whole = this.block === undefined ? answered : undefined;
+    if (this.block === undefined) return;
+    const { bytes: into, used } = this.block;
+    this.start = used;
+    let end = writeHead(into, used, answered);
+    this.headBytes = end - used;
+    if (request_body !== undefined) {
+      this.requestBytes = request_body.copy(into, end);
+      end += this.requestBytes;
+    }
+    if (response_body !== undefined) {
+      this.responseBytes =
+        typeof response_body === "string" ? into.write(response_body, end) : response_body.copy(into, end);
+      end += this.responseBytes;
+    }
+    this.block.used = end;
+    this.block.entries += 1;
+  }
+
+  get path(): string {
+    return this.whole?.path ?? this.head()[0]!;
+  }
+
+  get query(): string {
+    return this.whole?.query ?? this.head()[1]!;
+  }
+
+  get request_headers(): readonly string[] {
+    if (this.whole !== undefined) return this.whole.request_headers;
+    const [, , count, ...headers] = this.head();
+    return headers.slice(0, Number(count));
+  }
+
+  get response_headers(): readonly string[] {
+    if (this.whole !== undefined) return this.whole.response_headers;
+    const [, , count, ...headers] = this.head();
+    return headers.slice(Number(count));
+  }
+
+  get request_body(): Buffer | undefined {
+    if (this.whole !== undefined) return this.whole.request_body;
+    return this.body(this.start + this.headBytes, this.requestBytes);
+  }
+
+  get response_body(): Buffer | string | undefined {
+    if (this.lateBody !== undefined || this.whole !== undefined)
+      return this.lateBody ?? this.whole!.response_body;
+    return this.body(this.start + this.headBytes + Math.max(0, this.requestBytes), this.responseBytes);
+  }
+
+  /** Of an answer that was made while it was sent. */
+  complete(streamed: AnsweredRequest["streamed"], body: Buffer | undefined): void {
+    this.streamed = streamed;
+    this.lateBody = body;
+  }
+
+  /** Bytes that the entry holds, roughly. */
+  cost(): number {
+    let cost = ENTRY_OVERHEAD_BYTES + (this.lateBody?.length ?? 0);
+    cost += this.headBytes + Math.max(0, this.requestBytes) + Math.max(0, this.responseBytes);
+    for (const text of this.reasons) cost += text.length;
+    for (const text of this.warnings) cost += text.length;
+    if (this.whole === undefined) return cost;
+    const { path, query, request_headers, response_headers, request_body, response_body } = this.whole;
+    cost += path.length + query.length + (request_body?.length ?? 0) + (response_body?.length ?? 0);
+    for (const text of request_headers) cost += text.length;
+    for (const text of response_headers) cost += text.length;
+    return cost;
+  }
+
+  private head(): string[] {
+    // Without the last break, after which there would be one more text.
+    return this.block!.bytes.toString("latin1", this.start, this.start + this.headBytes - 1).split("\n");
+  }
+
+  private body(start: number, length: number): Buffer | undefined {
+    return length < 0 ? undefined : Buffer.from(this.block!.bytes.subarray(start, start + length));
+  }
+}
+
+/** Path, query, how many of the texts that follow are the request's, and the headers of both; a BREAK after each. */
+function headLength({ path, query, request_headers, response_headers }: AnsweredRequest): number {
+  const count = String(request_headers.length).length;
+  let length = path.length + query.length + count + 3;
+  for (const text of request_headers) length += text.length + 1;
+  for (const text of response_headers) length += text.length + 1;
+  return length;
+}
+
+function writeHead(into: Buffer, start: number, answered: AnsweredRequest): number {
+  const { path, query, request_headers, response_headers } = answered;
+  let end = writeLatin1(into, start, path);
+  end = writeLatin1(into, end, query);
+  end = writeLatin1(into, end, String(request_headers.length));
+  for (const text of request_headers) end = writeLatin1(into, end, text);
+  for (const text of response_headers) end = writeLatin1(into, end, text);
+  return end;
+}
+
+/** A loop of our own: dozens of short texts cost a call into C++ each, or the garbage of joining them first. */
+function writeLatin1(into: Buffer, start: number, text: string): number {
+  const { length } = text;
+  for (let i = 0; i < length; i++) into[start + i] = text.charCodeAt(i);
+  into[start + length] = BREAK;
+  return start + length + 1;
+}

@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Journal } from "./journal.ts";
+import type { AnsweredRequest } from "./journal-entry.ts";
+
+const answered = (fields: Partial<AnsweredRequest> = {}): AnsweredRequest => ({
+  id: "req_1",
+  at: 0,
+  committed_at: undefined,
+  operation: "departments.reparent",
+  method: "POST",
+  path: "/v1/organizations/org_acme",
+  query: "a=1",
+  status: 200,
+  code: null,
+  duration_ms: 1,
+  principal: "usr_dan",
+  api_key: "apikey_dan",
+  decision: "ok",
+  reasons: [],
+  warnings: [],
+  request_headers: ["Host", "localhost", "X-Empty", ""],
+  request_body: Buffer.from("{}"),
+  request_bytes: 2,
+  response_headers: ["Content-Type", "application/json"],
+  response_body: '{"name":"Zoë"}',
+  streamed: undefined,
+  ...fields,
+});
+
+const header = fc
+  .string({ unit: "binary-ascii", maxLength: 40 })
+  .map((text) => text.replaceAll(/[\r\n]/g, ""));
+const flat = fc.array(fc.tuple(header, header), { maxLength: 6 }).map((pairs) => pairs.flat());
+const requests = fc.record({
+  path: header,
+  query: header,
+  request_headers: flat,
+  response_headers: flat,
+  request_body: fc.option(
+    fc.uint8Array({ maxLength: 3000 }).map((bytes) => Buffer.from(bytes)),
+    { nil: undefined },
+  ),
+  response_body: fc.option(fc.oneof(fc.string({ unit: "grapheme", maxLength: 30_000 }), fc.string()), {
+    nil: undefined,
+  }),
+});
+
+describe("the journal", () => {
+  it("interfaces 4 gives back of each entry what it was given, whatever came before and after", () => {
+    fc.assert(
+      fc.property(
+        fc.array(requests, { minLength: 1, maxLength: 60 }),
+        fc.integer({ min: 1, max: 20 }),
+        (all, limit) => {
+          const journal = new Journal(limit);
+          for (const one of all) journal.add(answered(one));
+          const kept = journal.entries();
+          expect(kept).toHaveLength(Math.min(limit, all.length));
+          for (const [index, entry] of kept.entries()) {
+            const given = all[all.length - kept.length + index]!;
+            expect(entry.path).toBe(given.path);
+            expect(entry.query).toBe(given.query);
+            expect(entry.request_headers).toEqual(given.request_headers);
+            expect(entry.response_headers).toEqual(given.response_headers);
+            expect(entry.request_body).toEqual(given.request_body);
+            expect(entry.response_body?.toString()).toBe(given.response_body);
+          }
+        },
+      ),
+    );
+  });
+
+  it("interfaces 4 leaves entries that somebody holds as they were, also when they are evicted", () => {
+    const journal = new Journal(50);
+    const body = (i: number) => Buffer.from(`${i} `.repeat(2000));
+    for (let i = 0; i < 500; i++) journal.add(answered({ request_body: body(i) }));
+    const held = journal.entries().slice();
+    for (let i = 500; i < 2000; i++) journal.add(answered({ request_body: body(i) }));
+    for (const [index, entry] of held.entries()) expect(entry.request_body).toEqual(body(450 + index));
+    const heard: Buffer[] = [];
+    journal.subscribe((entry) => entry?.request_body && heard.push(entry.request_body));
+    for (let i = 0; i < 200; i++) journal.add(answered({ request_body: body(i) }));
+    for (const [index, bytes] of heard.entries()) expect(bytes).toEqual(body(index));
+    expect(heard).toHaveLength(200);
+  });
+
+  it("interfaces 4 keeps within 32 MB, warnings and reasons counted", () => {
+    const journal = new Journal(1000);
+    const megabyte = "w".repeat(1024 * 1024);
+    for (let i = 0; i < 40; i++) journal.add(answered({ warnings: [megabyte] }));
+    expect(journal.size).toBe(31);
+    expect(journal.dropped).toBe(9);
+    journal.clear();
+    for (let i = 0; i < 40; i++) journal.add(answered({ request_body: Buffer.alloc(1024 * 1024) }));
+    expect(journal.size).toBe(31);
+  });
+
+  it("interfaces 4 completes an answer that was made while it was sent, unless it is gone by then", () => {
+    const journal = new Journal(2);
+    const first = journal.add(answered({ response_body: undefined, streamed: "under way" }));
+    const second = journal.add(answered({ response_body: undefined, streamed: "under way" }));
+    journal.add(answered());
+    const sent = { bytes: 3, sha256: "abc", body: Buffer.from("abc") };
+    journal.complete(first, sent);
+    journal.complete(second, sent);
+    expect(first.response_body).toBeUndefined();
+    expect(second.response_body).toEqual(Buffer.from("abc"));
+    expect(second.streamed).toEqual({ bytes: 3, sha256: "abc" });
+  });
+});
