@@ -10,6 +10,7 @@ import { receiverTestCommand } from "./commands/receiver-test.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { resetCommand } from "./commands/reset.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
+import { signatureCommand } from "./commands/signature.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -30,6 +31,7 @@ const COMMANDS = [
   triggerCommand,
   listenCommand,
   receiverTestCommand,
+  signatureCommand,
   suiteCommand,
   verifyCommand,
   replayCommand,

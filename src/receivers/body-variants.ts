@@ -1,5 +1,5 @@
 /** Larger bodies are not re-serialised: explaining a mismatch must stay cheap whatever a stranger sends. */
-const LARGEST_EXAMINED = 256 * 1024;
+const MAX_EXAMINED_BYTES = 256 * 1024;
 
 const BYTE_ORDER_MARK = "\uFEFF";
 
@@ -9,12 +9,16 @@ type Variant = [label: string, bytes: Uint8Array];
  * What a body might have been when it was signed, given what it is now: other line ends and edges, the JSON
  * written anew by common serialisers, and the usual accidents. Lazy, since most callers stop early.
  */
-export function* bodyVariants(body: Uint8Array): Generator<Variant> {
+export function* bodyVariants(body: Uint8Array, timestamp?: string): Generator<Variant> {
   yield ["an empty body, as when it was read before being signed", Buffer.alloc(0)];
   yield ['the text "[object Object]"', Buffer.from("[object Object]")];
-  if (body.length > LARGEST_EXAMINED) return;
+  if (body.length > MAX_EXAMINED_BYTES) return;
   const text = Buffer.from(body).toString("utf8");
-  for (const [label, variant] of [...textVariants(text), ...jsonVariants(text)]) {
+  for (const [label, variant] of [
+    ...textVariants(text),
+    ...jsonVariants(text),
+    ...joinings(text, timestamp),
+  ]) {
     if (variant !== text) yield [label, Buffer.from(variant, "utf8")];
   }
   yield [
@@ -48,17 +52,59 @@ function jsonVariants(text: string): [string, string][] {
   }
 }
 
-/** Signing schemes of other services, and the wrong part of the payload. */
+/** The wrong part of the payload, or too much of it. */
 function selections(value: unknown, text: string): [string, string][] {
   const found: [string, string][] = [
     ["the JSON encoded twice, as a string in a string", JSON.stringify(text)],
   ];
   if (!isObject(value)) return found;
-  if (typeof value["timestamp"] === "string") {
-    found.push(["the payload's timestamp, a dot and the body", `${value["timestamp"]}.${text}`]);
-  }
   if (value["data"] !== undefined) found.push(["only the payload's data", JSON.stringify(value["data"])]);
   return found;
+}
+
+/** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */
+function joinings(text: string, timestamp: string | undefined): [string, string][] {
+  const { timestamp: stated, delivery_id } = envelopeOf(text);
+  const times: [string, string][] = timestamp === undefined ? [] : [["the timestamp given", timestamp]];
+  if (stated !== undefined) {
+    times.push(["the payload's timestamp", stated]);
+    const instant = Date.parse(stated);
+    if (!Number.isNaN(instant)) {
+      times.push(["the payload's timestamp in seconds", String(Math.floor(instant / 1000))]);
+      times.push(["the payload's timestamp in milliseconds", String(instant)]);
+    }
+  }
+  return times.flatMap(([label, time]): [string, string][] => [
+    [`${label}, a dot and the body`, `${time}.${text}`],
+    [`${label} and the body, joined by nothing`, time + text],
+    [`${label}, a line break and the body`, `${time}\n${text}`],
+    [`${label}, a colon and the body`, `${time}:${text}`],
+    [`"v0:", ${label}, a colon and the body`, `v0:${time}:${text}`],
+    [`the body and ${label}, joined by nothing`, text + time],
+    [`the body, a dot and ${label}`, `${text}.${time}`],
+    ...(delivery_id === undefined
+      ? []
+      : [
+          [`the delivery's id, ${label} and the body, joined by dots`, `${delivery_id}.${time}.${text}`] as [
+            string,
+            string,
+          ],
+        ]),
+  ]);
+}
+
+function envelopeOf(text: string): { timestamp?: string; delivery_id?: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return {};
+    const { timestamp, delivery_id } = value;
+    return {
+      ...(typeof timestamp === "string" ? { timestamp } : {}),
+      ...(typeof delivery_id === "string" ? { delivery_id } : {}),
+    };
+  } catch {
+    return {};
+  }
 }
 
 /** One reader's `JSON.stringify` is another's `json.dumps`: the default spellings of common serialisers. */

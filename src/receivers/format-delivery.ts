@@ -18,7 +18,7 @@ export interface HeardDelivery {
   answer: string;
 }
 
-const SHOWN_BYTES = 4096;
+const MAX_SHOWN_BYTES = 4096;
 
 /** A few lines for the terminal; where the signature does not match, why, and the bytes that were to be signed. */
 export function formatDelivery(delivery: HeardDelivery): string {
@@ -32,6 +32,7 @@ export function formatDelivery(delivery: HeardDelivery): string {
   else {
     lines.push(
       `  why:       ${clean(judgement.reason)}`,
+      `  mend:      ${judgement.mend}`,
       `  received:  ${SIGNATURE_HEADER}: ${clean(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
       `  signed:    the ${body.length} bytes of the body, exactly as received:`,
       ...hexDump(body),
@@ -53,19 +54,19 @@ function clean(text: string): string {
 }
 
 function shown(body: Buffer): string {
-  const text = clean(body.subarray(0, SHOWN_BYTES).toString("utf8"));
-  return body.length > SHOWN_BYTES ? `${text} … (${body.length} bytes)` : text;
+  const text = clean(body.subarray(0, MAX_SHOWN_BYTES).toString("utf8"));
+  return body.length > MAX_SHOWN_BYTES ? `${text} … (${body.length} bytes)` : text;
 }
 
 /** Sixteen bytes a line, in hex and as text, so that a line break or a byte-order mark can be seen. */
 function hexDump(body: Buffer): string[] {
   const lines: string[] = [];
-  for (let at = 0; at < Math.min(body.length, SHOWN_BYTES); at += 16) {
+  for (let at = 0; at < Math.min(body.length, MAX_SHOWN_BYTES); at += 16) {
     const row = body.subarray(at, at + 16);
     const hex = [...row].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
     const text = row.toString("latin1").replaceAll(/[^\x20-\x7e]/g, ".");
     lines.push(`    ${at.toString(16).padStart(6, "0")}  ${hex.padEnd(47)}  ${text}`);
   }
-  if (body.length > SHOWN_BYTES) lines.push(`    … ${body.length - SHOWN_BYTES} bytes more`);
+  if (body.length > MAX_SHOWN_BYTES) lines.push(`    … ${body.length - MAX_SHOWN_BYTES} bytes more`);
   return lines;
 }

@@ -53,6 +53,17 @@ describe("interfaces 2 understudy listen", () => {
     expect(text).not.toContain("whsec_right");
   });
 
+  it.each([
+    ["without its prefix", "right", /whsec_ before it \(it was given without\)/],
+    ["with its prefix twice", "whsec_whsec_right", /\(it was given with it twice\)/],
+    ["with a line end", "whsec_right\n", /line ends around it/],
+  ])("6.3 finds that its own secret was given %s", async (_name, secret, reason) => {
+    const { heard, send } = await listen({ secret });
+    await send("{}");
+    expect(heard[0]!.text).toMatch(reason);
+    expect(heard[0]!.text).toMatch(/mend: .*exactly as it was shown at creation/);
+  });
+
   it("6.3 tells a missing signature from one that nobody asked to judge", async () => {
     const judged = await listen({ secret: "whsec_right" });
     await fetch(judged.listener.url, { method: "POST", body: "{}" });

@@ -25,9 +25,9 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-const LONGEST_BODY = 10 * 1024 * 1024;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 /** Beyond so many delivery ids the oldest are forgotten, and their next attempt counts as a first. */
-const REMEMBERED_IDS = 10_000;
+const MAX_REMEMBERED_IDS = 10_000;
 
 /**
  * A webhook receiver of its own process, for `understudy listen`: answers as rehearsed, judges each signature
@@ -38,7 +38,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const attempts = new Map<string, number>();
   let served = 0;
   const hear = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = await readDelivery(request, LONGEST_BODY);
+    const body = await readDelivery(request, MAX_BODY_BYTES);
     if (body === "gone") return;
     if (body === "too-large") return void response.writeHead(413, { Connection: "close" }).end();
     const answer = answerTo(answers, served++);
@@ -97,7 +97,7 @@ function count(attempts: Map<string, number>, delivery_id: string): number {
   const attempt = (attempts.get(delivery_id) ?? 0) + 1;
   attempts.delete(delivery_id);
   attempts.set(delivery_id, attempt);
-  if (attempts.size > REMEMBERED_IDS) attempts.delete(attempts.keys().next().value!);
+  if (attempts.size > MAX_REMEMBERED_IDS) attempts.delete(attempts.keys().next().value!);
   return attempt;
 }
 

@@ -1,5 +1,5 @@
-import { createHash, createHmac } from "node:crypto";
-import { bodyVariants } from "./body-variants.ts";
+import { createHmac } from "node:crypto";
+import { type Algorithm, type DigestOrigin, type Ingredients, originOf } from "./digest-origins.ts";
 
 const PREFIX = "sha256=";
 const HEX_LENGTH = 64;
@@ -23,36 +23,87 @@ export type VerdictCode =
   | "body-changed"
   | "mismatch";
 
-interface Mismatch {
-  secret: string;
-  value: string;
-  body: Uint8Array;
-  candidates: readonly { label: string; secret: string }[];
+const FORM = "Write `sha256=` and the 64 lower-case hex digits of the HMAC-SHA256, and nothing else.";
+const KEY =
+  "Use the webhook's secret exactly as it was shown at creation: the whole text, whsec_ included, nothing decoded, trimmed or added.";
+
+/** What whoever made the signature has to change, by what was found. */
+export const MENDS: Readonly<Record<VerdictCode, string>> = {
+  match: "Nothing.",
+  "no-header": "Send the signature in the X-Service-Signature header.",
+  "empty-header": "Send the signature in the X-Service-Signature header.",
+  "repeated-header": "Send one X-Service-Signature header with one value.",
+  "no-secret": "Say with which secret the signature is to be judged.",
+  "surrounding-space": FORM,
+  "no-prefix": FORM,
+  "wrong-prefix": FORM,
+  "upper-case": FORM,
+  "wrong-encoding": FORM,
+  truncated: FORM,
+  "wrong-length": FORM,
+  "wrong-algorithm": "Use HMAC-SHA256, keyed with the secret.",
+  "wrong-secret": KEY,
+  "body-changed":
+    "Take the HMAC over the body's bytes as they travel: before anything parses, trims or decodes them, and without anything added.",
+  mismatch: "Compare, on both sides, the secret and the bytes that go into the HMAC.",
+};
+
+export interface Explanation {
+  code: VerdictCode;
+  /** One sentence for a person; never contains a secret. */
+  reason: string;
+  /** What whoever made the signature has to change. */
+  mend: string;
 }
 
-interface Explanation {
-  code: VerdictCode;
-  reason: string;
+type Finding = Omit<Explanation, "mend">;
+
+/** A digest as bytes, whatever it was written in. */
+interface Reading {
+  digest: Buffer;
+  algorithm: Algorithm;
 }
+
+const ALGORITHMS: Readonly<Record<number, Algorithm>> = {
+  16: "md5",
+  20: "sha1",
+  32: "sha256",
+  48: "sha384",
+  64: "sha512",
+};
 
 /** Finds the most likely cause of a signature that does not match; form first, then key, then bytes (6.3). */
-export function explainMismatch(mismatch: Mismatch): Explanation {
-  const { value } = mismatch;
+export function explainMismatch({ value, ...ingredients }: Ingredients & { value: string }): Explanation {
   if (value !== value.trim()) {
-    return { code: "surrounding-space", reason: "the header's value has spaces around it" };
+    return mended({ code: "surrounding-space", reason: "the header's value has spaces around it" });
   }
   if (value.includes(",")) {
-    return { code: "repeated-header", reason: "the header holds several values separated by commas" };
+    return mended({ code: "repeated-header", reason: "the header holds several values separated by commas" });
   }
-  if (!value.startsWith(PREFIX)) return explainPrefix(value, mismatch);
-  const digest = value.slice(PREFIX.length);
-  return explainForm(digest, mismatch) ?? explainKeyOrBody(digest, mismatch);
+  const digest = value.startsWith(PREFIX)
+    ? value.slice(PREFIX.length)
+    : value.replace(/^[\w-]{1,31}[=:]/, "");
+  const reading = readDigest(digest);
+  const origin = reading && originOf(reading.digest, ingredients, reading.algorithm);
+  const form = value.startsWith(PREFIX)
+    ? explainForm(digest, { reading, origin, ingredients })
+    : explainPrefix(value);
+  const inside = explainOrigin(origin, ingredients);
+  if (form === null) return mended(inside, origin?.mistake === "key-and-bytes" ? "body-changed" : undefined);
+  if (origin === undefined || origin.mistake === "none") return mended(form);
+  const reason = `${form.reason}; besides, ${madeOf(origin, reading!.algorithm)}`;
+  return mended({ ...form, reason }, inside.code);
 }
 
-function explainPrefix(value: string, mismatch: Mismatch): Explanation {
+/** `besides`: a second mistake, of another kind, which the first one does not mend. */
+function mended(finding: Finding, besides?: VerdictCode): Explanation {
+  const mends = [MENDS[finding.code], ...(besides === undefined ? [] : [MENDS[besides]])];
+  return { ...finding, mend: [...new Set(mends)].join(" ") };
+}
+
+function explainPrefix(value: string): Finding {
   const found = /^([A-Za-z][\w-]{0,30})\s*[=:]/.exec(value)?.[1];
-  const isBareDigest = /^[0-9a-f]+$/i.test(value) || isBase64Of(value, mismatch);
-  if (isBareDigest || found === undefined) {
+  if (found === undefined || /^[0-9a-f]+$/i.test(value)) {
     return { code: "no-prefix", reason: `the value must start with "${PREFIX}"; it starts with the digest` };
   }
   const spelling = found.toLowerCase() === "sha256" ? " (exactly so: lower case, then =)" : "";
@@ -63,97 +114,93 @@ function explainPrefix(value: string, mismatch: Mismatch): Explanation {
 }
 
 /** Looks at the spelling of the digest alone: encoding, case and length. */
-function explainForm(digest: string, mismatch: Mismatch): Explanation | null {
-  const expected = hmac(mismatch.secret, mismatch.body);
-  if (digest.toLowerCase() === expected) {
+function explainForm(
+  text: string,
+  about: { reading: Reading | undefined; origin: DigestOrigin | undefined; ingredients: Ingredients },
+): Finding | null {
+  const { reading, origin, ingredients } = about;
+  if (!/^[0-9a-f]*$/i.test(text)) return explainEncoding(text, about);
+  if (text.length === HEX_LENGTH) {
+    if (origin?.mistake !== "none") return null;
     return {
       code: "upper-case",
       reason: "the digest is right but must be lowercase hex; it has upper-case letters",
     };
   }
-  if (!/^[0-9a-f]*$/i.test(digest)) {
-    const encoding = isBase64Of(digest, mismatch)
-      ? "the right digest in base64"
-      : /^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(digest)
-        ? "what looks like base64"
-        : "characters that are not hex";
-    return { code: "wrong-encoding", reason: `the digest must be lowercase hex; it holds ${encoding}` };
-  }
-  if (digest.length === HEX_LENGTH) return null;
-  if (digest !== "" && expected.startsWith(digest.toLowerCase())) {
+  const expected = originHex(ingredients);
+  if (text !== "" && expected.startsWith(text.toLowerCase())) {
     return {
       code: "truncated",
-      reason: `the digest is cut off: right so far, but ${digest.length} of ${HEX_LENGTH} characters`,
+      reason: `the digest is cut off: right so far, but ${text.length} of ${HEX_LENGTH} characters`,
     };
   }
-  const algorithm = { 32: "md5", 40: "sha1", 96: "sha384", 128: "sha512" }[digest.length];
-  if (algorithm !== undefined) {
+  if (reading !== undefined) {
+    const found =
+      origin?.mistake === "none" ? ` (this is the HMAC with ${reading.algorithm} of the body)` : "";
     return {
       code: "wrong-algorithm",
-      reason: `the digest has ${digest.length} characters, the length of ${algorithm}; SHA-256 has ${HEX_LENGTH}`,
+      reason: `the digest has ${text.length} characters, the length of ${reading.algorithm}; SHA-256 has ${HEX_LENGTH}${found}`,
     };
   }
+  const trailing = text.toLowerCase().startsWith(expected) ? ": the right digest, and more behind it" : "";
   return {
     code: "wrong-length",
-    reason: `the digest has ${digest.length} characters instead of ${HEX_LENGTH}`,
+    reason: `the digest has ${text.length} characters instead of ${HEX_LENGTH}${trailing}`,
   };
 }
 
-/** The form is right, so either the key or the bytes differ: tries the known mistakes until one reproduces it. */
-function explainKeyOrBody(given: string, { secret, body, candidates }: Mismatch): Explanation {
-  const digest = given.toLowerCase();
-  if (createHash("sha256").update(body).digest("hex") === digest) {
-    return {
-      code: "wrong-algorithm",
-      reason: "this is a plain SHA-256 of the body; an HMAC with the secret is needed",
-    };
-  }
-  for (const [label, key] of [...misreadSecrets(secret), ...candidates.map(labelled)]) {
-    if (hmac(key, body) === digest) {
-      return { code: "wrong-secret", reason: `wrong secret: the body was signed with ${label}` };
-    }
-  }
-  for (const [label, variant] of bodyVariants(body)) {
-    if (hmac(secret, variant) === digest) {
+function explainEncoding(text: string, { origin }: { origin: DigestOrigin | undefined }): Finding {
+  const isBase64 = /^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(text);
+  const encoding =
+    isBase64 && origin?.mistake === "none"
+      ? "the right digest in base64"
+      : isBase64
+        ? "what looks like base64"
+        : "characters that are not hex";
+  return { code: "wrong-encoding", reason: `the digest must be lowercase hex; it holds ${encoding}` };
+}
+
+/** The form is right, so either the key or the bytes differ. */
+function explainOrigin(origin: DigestOrigin | undefined, { body }: Ingredients): Finding {
+  switch (origin?.mistake) {
+    case "hash":
+      return {
+        code: "wrong-algorithm",
+        reason: `this is a plain SHA-256 of the body with ${origin.key}; an HMAC with the secret is needed`,
+      };
+    case "key":
+      return { code: "wrong-secret", reason: `wrong secret: the body was signed with ${origin.key}` };
+    case "bytes":
       return {
         code: "body-changed",
-        reason: `the body changed after signing, or other bytes were signed: the signature fits ${label}`,
+        reason: `the body changed after signing, or other bytes were signed: the signature fits ${origin.bytes}`,
       };
-    }
+    case "key-and-bytes":
+      return { code: "wrong-secret", reason: `two mistakes at once: ${madeOf(origin, "sha256")}` };
+    default:
+      return {
+        code: "mismatch",
+        reason: `the digest does not fit these ${body.length} bytes: another secret was used, or the body changed after signing`,
+      };
   }
-  return {
-    code: "mismatch",
-    reason: `the digest does not fit these ${body.length} bytes: another secret was used, or the body changed after signing`,
-  };
 }
 
-function labelled({ label, secret }: { label: string; secret: string }): [string, string] {
-  return [label, secret];
+function madeOf({ mistake, key, bytes }: DigestOrigin, algorithm: Algorithm): string {
+  const hash = mistake === "hash" ? "a plain hash" : `an HMAC with ${algorithm}`;
+  return `the digest is ${hash}, made with ${key} over ${bytes}`;
 }
 
-/** Ways in which receivers commonly get hold of not quite the secret. */
-function misreadSecrets(secret: string): [string, string | Uint8Array][] {
-  const bare = secret.replace(/^whsec_/, "");
-  const variants: [string, string | Uint8Array][] = [
-    ["an empty secret", ""],
-    ["the secret and a line break after it", `${secret}\n`],
-    ["the secret in quotation marks", `"${secret}"`],
-    ["the secret in lower case", secret.toLowerCase()],
-  ];
-  if (secret !== secret.trim()) variants.push(["the secret without the spaces around it", secret.trim()]);
-  if (bare !== secret) {
-    variants.push(["the secret without its whsec_ prefix", bare]);
-    variants.push(["the secret's part after whsec_, decoded from base64", Buffer.from(bare, "base64")]);
-  }
-  return variants.filter(([, key]) => key !== secret);
+/** Hex, base64, base64url, or base64 of the hex; undefined where it has no digest's length. */
+function readDigest(text: string): Reading | undefined {
+  const isHex = /^([0-9a-f]{2})+$/i.test(text);
+  const bytes = isHex ? Buffer.from(text, "hex") : Buffer.from(text, "base64");
+  const inner = bytes.toString("latin1");
+  const digest = !isHex && /^[0-9a-f]{64}$/i.test(inner) ? Buffer.from(inner, "hex") : bytes;
+  const algorithm = ALGORITHMS[digest.length];
+  const isClean = isHex || /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
+  return algorithm === undefined || !isClean ? undefined : { digest, algorithm };
 }
 
-function isBase64Of(text: string, { secret, body }: Mismatch): boolean {
-  const expected = hmac(secret, body);
-  const decoded = Buffer.from(text, "base64");
-  return decoded.toString("hex") === expected || decoded.toString("latin1") === expected;
-}
-
-function hmac(secret: string | Uint8Array, bytes: Uint8Array): string {
-  return createHmac("sha256", secret).update(bytes).digest("hex");
+function originHex({ secret, body }: Ingredients): string {
+  return createHmac("sha256", secret).update(body).digest("hex");
 }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SIGNATURE_HEADER, sign } from "../webhooks/sign.ts";
-import { explainMismatch, type VerdictCode } from "./signature-mismatch.ts";
+import { explainMismatch, MENDS, type VerdictCode } from "./signature-mismatch.ts";
 
 export type Verdict = "valid" | "invalid" | "missing";
 
@@ -9,6 +9,8 @@ export interface Judgement {
   code: VerdictCode;
   /** One sentence for a person; never contains a secret. */
   reason: string;
+  /** What to change, for whoever made the signature. */
+  mend: string;
 }
 
 export interface SignatureToJudge {
@@ -20,35 +22,45 @@ export interface SignatureToJudge {
   body: Uint8Array;
   /** Other secrets that might have been used by mistake, with a label to name them by in the reason. */
   candidates?: readonly { label: string; secret: string }[];
+  /** A timestamp that may have been signed along with the body. */
+  timestamp?: string | undefined;
 }
 
 /**
  * Judges a received signature (6.3) and, when it is not valid, says what most likely went wrong.
  * Never throws; the time taken for a header of the right form does not depend on how much of it is right.
  */
-export function verdict({ secret, header, body, candidates = [] }: SignatureToJudge): Judgement {
+export function verdict({ secret, header, body, candidates, timestamp }: SignatureToJudge): Judgement {
   if (header === undefined || (Array.isArray(header) && header.length === 0)) {
-    return { verdict: "missing", code: "no-header", reason: `the ${SIGNATURE_HEADER} header is missing` };
+    return judged("missing", "no-header", `the ${SIGNATURE_HEADER} header is missing`);
   }
   if (typeof header !== "string" && header.length > 1) {
-    return invalid("repeated-header", `the ${SIGNATURE_HEADER} header was sent ${header.length} times`);
+    return judged(
+      "invalid",
+      "repeated-header",
+      `the ${SIGNATURE_HEADER} header was sent ${header.length} times`,
+    );
   }
   const value = typeof header === "string" ? header : header[0]!;
   if (value.trim() === "") {
-    return { verdict: "missing", code: "empty-header", reason: `the ${SIGNATURE_HEADER} header is empty` };
+    return judged("missing", "empty-header", `the ${SIGNATURE_HEADER} header is empty`);
   }
   if (secret === undefined) {
-    return invalid("no-secret", "no secret is known for this request, so its signature cannot be checked");
+    return judged(
+      "invalid",
+      "no-secret",
+      "no secret is known for this request, so its signature cannot be checked",
+    );
   }
   if (equalByDigest(value, sign(secret, body))) {
-    return { verdict: "valid", code: "match", reason: "the signature matches the body as received" };
+    return judged("valid", "match", "the signature matches the body as received");
   }
-  const { code, reason } = explainMismatch({ secret, value, body, candidates });
-  return invalid(code, reason);
+  const found = explainMismatch({ secret, value, body, timestamp, candidates: candidates ?? [] });
+  return { verdict: "invalid", ...found };
 }
 
-function invalid(code: VerdictCode, reason: string): Judgement {
-  return { verdict: "invalid", code, reason };
+function judged(verdict: Verdict, code: VerdictCode, reason: string): Judgement {
+  return { verdict, code, reason, mend: MENDS[code] };
 }
 
 /** Compares digests of both sides: timingSafeEqual throws on unequal lengths, and lengths would leak too. */

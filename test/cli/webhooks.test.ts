@@ -1,3 +1,6 @@
+import { createHmac } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import {
@@ -81,5 +84,45 @@ describe("interfaces 2 wrong usage of listen and receiver-test", () => {
     // Progress belongs to terminals; each check is said once.
     expect(graded.stderr).toBe("");
     expect(graded.stdout.match(/\[valid-accepted, critical\]/g)).toHaveLength(1);
+  });
+});
+
+describe("interfaces 14 signature explain", () => {
+  const file = join(scratch(), "delivery.json");
+  const text = '{"event":"user.created","delivery_id":"del_1"}';
+  writeFileSync(file, text);
+  const explain = (mine: string, ...more: string[]) =>
+    runCommand(["signature", "explain", "--secret", SECRET, "--body", file, "--mine", mine, ...more]);
+  const signed = (key: string, bytes = text) =>
+    `sha256=${createHmac("sha256", key).update(bytes).digest("hex")}`;
+
+  it("interfaces 14 says what the receiver's own digest was made of, and what to change", async () => {
+    const { code, stdout } = await explain(signed(SECRET.slice(6)));
+    expect(code).toBe(1);
+    expect(stdout).toContain("the secret without its whsec_ prefix");
+    expect(stdout).toContain("whsec_ included");
+    expect(stdout).toContain(signed(SECRET));
+  });
+
+  it("interfaces 14 takes a timestamp that was joined to the body", async () => {
+    const { stdout } = await explain(
+      signed(SECRET, `1700000000.${text}`),
+      "--timestamp",
+      "1700000000",
+      "--json",
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      code: "body-changed",
+      reason: expect.stringContaining("the timestamp given, a dot and the body"),
+    });
+  });
+
+  it("interfaces 14 a right one is 0, a file that is not there is 2", async () => {
+    expect((await explain(signed(SECRET))).code).toBe(0);
+    const missing = ["signature", "explain", "--secret", "x", "--body", "none.json", "--mine", "y"];
+    const { code, stderr } = await runCommand(missing);
+    expect(code).toBe(2);
+    expect(stderr).toContain("none.json");
+    expect((await runCommand(["signature"])).code).toBe(2);
   });
 });

@@ -1,0 +1,107 @@
+import { createHash, createHmac } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { sign } from "../webhooks/sign.ts";
+import { explainSignature } from "./explain-signature.ts";
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const BARE = SECRET.slice(6);
+const TEXT =
+  '{"event":"user.created","timestamp":"2026-03-15T12:01:00.000Z","webhook_id":"wh_1","delivery_id":"del_1"}';
+const BODY = Buffer.from(TEXT);
+const hex = (key: string | Uint8Array, bytes: string | Uint8Array = BODY, algorithm = "sha256") =>
+  createHmac(algorithm, key).update(bytes).digest("hex");
+const explain = (mine: string, given: { secret?: string; timestamp?: string } = {}) =>
+  explainSignature({ secret: SECRET, body: BODY, mine, ...given });
+
+describe("6.3 what a receiver's own digest was made of", () => {
+  it("6.3 the right one is right, and the expected one is told with it", () => {
+    expect(explain(sign(SECRET, BODY))).toMatchObject({
+      verdict: "valid",
+      expected: sign(SECRET, BODY),
+      body_bytes: BODY.length,
+    });
+  });
+
+  const keys: [string, string | Uint8Array, RegExp][] = [
+    ["without its prefix", BARE, /without its whsec_ prefix$/],
+    ["with its prefix twice", `whsec_${SECRET}`, /prefix twice/],
+    ["decoded", Buffer.from(BARE, "base64"), /decoded from base64/],
+    ["with a line end", `${SECRET}\n`, /a line break after it/],
+    ["with a CRLF line end", `${SECRET}\r\n`, /carriage return/],
+    ["without its prefix, with a line end", `${BARE}\n`, /without its whsec_ prefix, and a line break/],
+    ["in quotation marks", `"${SECRET}"`, /quotation marks/],
+    ["that was never set", "undefined", /not set/],
+    ["encoded", Buffer.from(SECRET).toString("base64"), /encoded in base64/],
+  ];
+  it.each(keys)("6.3 a secret %s", (_name, key, reason) => {
+    const found = explain(`sha256=${hex(key)}`);
+    expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
+    expect(found.reason).toMatch(reason);
+    expect(found.mend).toContain("whsec_ included");
+    expect(`${found.reason} ${found.mend}`).not.toContain(BARE);
+  });
+
+  it("6.3 a secret whose part after the prefix is hex, decoded", () => {
+    const secret = "whsec_9b1d4f2c7a60e358";
+    const mine = `sha256=${hex(Buffer.from("9b1d4f2c7a60e358", "hex"))}`;
+    expect(explain(mine, { secret }).reason).toMatch(/decoded from hex/);
+  });
+
+  const damaged: [string, string, RegExp][] = [
+    ["without its prefix", BARE, /whsec_ before it \(it was given without\)/],
+    ["with its prefix twice", `whsec_${SECRET}`, /prefix once \(it was given with it twice\)/],
+    ["with a line end", `${SECRET}\n`, /line ends around it \(it was given with them\)/],
+    ["encoded", Buffer.from(SECRET).toString("base64"), /\(it was given encoded\)/],
+    ["in quotation marks", `'${SECRET}'`, /without its quotation marks/],
+  ];
+  it.each(damaged)("6.3 the other way round: the secret at hand was given %s", (_name, secret, reason) => {
+    const found = explain(sign(SECRET, BODY), { secret });
+    expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
+    expect(found.reason).toMatch(reason);
+  });
+
+  it("6.3 the other way round: the secret at hand was given decoded", () => {
+    const secret = `whsec_${Buffer.from("a readable secret").toString("base64")}`;
+    expect(explain(sign(secret, BODY), { secret: "a readable secret" }).reason).toMatch(/given decoded/);
+  });
+
+  const joined: [string, string, { timestamp?: string }, RegExp][] = [
+    [
+      "the payload's timestamp and a dot",
+      `2026-03-15T12:01:00.000Z.${TEXT}`,
+      {},
+      /payload's timestamp, a dot/,
+    ],
+    ["its seconds", `1773576060.${TEXT}`, {}, /in seconds, a dot/],
+    ["a timestamp of its own", `1700000000.${TEXT}`, { timestamp: "1700000000" }, /timestamp given, a dot/],
+    ["v0 and colons", `v0:17:${TEXT}`, { timestamp: "17" }, /"v0:"/],
+    ["id and timestamp", `del_1.17.${TEXT}`, { timestamp: "17" }, /the delivery's id, the timestamp given/],
+  ];
+  it.each(joined)("6.3 a body joined with %s", (_name, signed, given, reason) => {
+    const found = explain(`sha256=${hex(SECRET, signed)}`, given);
+    expect(found.code).toBe("body-changed");
+    expect(found.reason).toMatch(reason);
+  });
+
+  it("6.3 two mistakes at once, and both are to be mended", () => {
+    const found = explain(`sha256=${hex(BARE, `${TEXT}\n`)}`);
+    expect(found.reason).toMatch(/two mistakes.*without its whsec_ prefix over the body with a line break/);
+    expect(found.mend).toMatch(/whsec_ included.*bytes as they travel/);
+  });
+
+  it("6.3 a mistake of form beside one of substance", () => {
+    const found = explain(hex(BARE, BODY, "sha1"));
+    expect(found.code).toBe("no-prefix");
+    expect(found.reason).toMatch(/besides, .*HMAC with sha1, made with the secret without its whsec_ prefix/);
+    expect(found.mend).toMatch(/^Write `sha256=`.*whsec_ included/);
+  });
+
+  it("6.3 a hash with the secret put before the body is told from an HMAC", () => {
+    const mine = `sha256=${createHash("sha256").update(SECRET).update(BODY).digest("hex")}`;
+    expect(explain(mine)).toMatchObject({ code: "wrong-algorithm", mend: expect.stringContaining("HMAC") });
+  });
+
+  it("6.3 a right digest with more behind it", () => {
+    expect(explain(`${sign(SECRET, BODY)}00`).reason).toMatch(/the right digest, and more behind it/);
+  });
+});
