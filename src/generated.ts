@@ -3,14 +3,14 @@ import { scenarioSchemaText } from "./faults/scenarios/scenario-schema.ts";
 import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
 import { openApiDocument } from "./reports/openapi.ts";
-import { RESOURCES } from "./resources/index.ts";
+import { RESOURCES, WEBHOOK_EVENTS } from "./resources/index.ts";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
 /** The files under docs/ that follow from the declarations, by name. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   return {
-    "openapi.json": `${JSON.stringify(openApiDocument(OPERATIONS, packageJson.version), null, 2)}\n`,
+    "openapi.json": `${JSON.stringify(openApiDocument(OPERATIONS, packageJson.version, WEBHOOK_EVENTS), null, 2)}\n`,
     "fidelity.md": fidelityMarkdown(fidelityLedger(OPERATIONS)),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
     "scenario.schema.json": scenarioSchemaText(OPERATIONS),

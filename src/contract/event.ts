@@ -152,7 +152,7 @@ export function dataSchema({ about, data, implies = {} }: AnyEvent): TObject {
     const implied = implies[field];
     return [field, implied === undefined ? about.fields[field]! : Type.Literal(implied)] as const;
   });
-  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
+  return Type.Object(Object.fromEntries(fields));
 }
 
 function isInstant(schema: TSchema): boolean {

@@ -2,7 +2,9 @@ import type { TSchema } from "typebox";
 import { ASSUMPTIONS } from "../contract/assumptions.ts";
 import { codeInB, type Envelope, envelopeFor } from "../contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
+import type { AnyEvent } from "../contract/event.ts";
 import { type AnyOperation, errorCodesOf, type Success, successesOf } from "../contract/operation.ts";
+import { DELIVERY_PARAMETERS, DELIVERY_SCHEMA, webhookObjects } from "./openapi-webhooks.ts";
 import { SchemaComponents } from "./schema-components.ts";
 
 type Json = Record<string, unknown>;
@@ -11,7 +13,11 @@ type Json = Record<string, unknown>;
  * The OpenAPI 3.1 document of the emulated API, a pure function of the declarations. Whatever the
  * specification leaves open is marked `x-assumption` with the ids of the ledger.
  */
-export function openApiDocument(operations: readonly AnyOperation[], version: string): Json {
+export function openApiDocument(
+  operations: readonly AnyOperation[],
+  version: string,
+  events: readonly AnyEvent[] = [],
+): Json {
   const components = new SchemaComponents();
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
@@ -19,6 +25,7 @@ export function openApiDocument(operations: readonly AnyOperation[], version: st
     paths[operation.path] = item;
     item[operation.method.toLowerCase()] = operationObject(operation, components);
   }
+  const webhooks = webhookObjects(events, components);
   return {
     openapi: "3.1.0",
     info: {
@@ -37,9 +44,10 @@ export function openApiDocument(operations: readonly AnyOperation[], version: st
         variables: { sandbox: { default: "default" } },
       },
     ],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    tags: [...new Set([...operations.map(tagOf), "events"])].map((name) => ({ name })),
     security: SECURITY,
     paths,
+    webhooks,
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "api-key" },
@@ -47,7 +55,8 @@ export function openApiDocument(operations: readonly AnyOperation[], version: st
         bearer: { type: "http", scheme: "bearer", description: "An API key or an access token (G01)" },
       },
       headers: STANDARD_HEADERS,
-      schemas: { ...components.schemas, ...ERROR_SCHEMAS },
+      parameters: DELIVERY_PARAMETERS,
+      schemas: { ...components.schemas, ...ERROR_SCHEMAS, WebhookEvent: DELIVERY_SCHEMA },
     },
     "x-assumptions": Object.fromEntries(
       ASSUMPTIONS.map(({ id, topic, chosen }) => [id, `${topic}: ${chosen}`]),

@@ -1,3 +1,4 @@
+import type { AnyEvent } from "../contract/event.ts";
 import type { Resource } from "../contract/resource.ts";
 import { apiKeysResource } from "./api-keys/index.ts";
 import { assistantsResource } from "./assistants/index.ts";
@@ -10,6 +11,7 @@ import { connectorJobsResource } from "./connector-jobs/index.ts";
 import { connectorNotificationsResource } from "./connector-notifications/index.ts";
 import { dashboardsResource } from "./dashboards/index.ts";
 import { departmentsResource } from "./departments/index.ts";
+import { EVENTS } from "./events.ts";
 import { filesResource } from "./files/index.ts";
 import { imagesResource } from "./images/index.ts";
 import { invoicesResource } from "./invoices/index.ts";
@@ -23,6 +25,7 @@ import { transcriptionsResource } from "./transcriptions/index.ts";
 import { usageResource } from "./usage/index.ts";
 import { usersResource } from "./users/index.ts";
 import { vectorStoresResource } from "./vector-stores/index.ts";
+import { webhookTest } from "./webhooks/events.ts";
 import { webhooksResource } from "./webhooks/index.ts";
 
 /** The whole emulated API, one line per resource; order is the order of documents and lists. */
@@ -53,3 +56,6 @@ export const RESOURCES: readonly Resource[] = [
   vectorStoresResource,
   imagesResource,
 ];
+
+/** What receivers are called with: what webhooks can subscribe to, and 4.21's test. */
+export const WEBHOOK_EVENTS: readonly AnyEvent[] = [...EVENTS, webhookTest];

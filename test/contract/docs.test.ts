@@ -10,7 +10,7 @@ import { readScenario } from "../../src/faults/scenarios/read-scenario.ts";
 import { fixtureShape } from "../../src/fixtures/fixture-shape.ts";
 import { createFixtureSource } from "../../src/fixtures/fixture-source.ts";
 import { CHECKS } from "../../src/grader/checks/index.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { RESOURCES, WEBHOOK_EVENTS } from "../../src/resources/index.ts";
 import { TIMER_KINDS } from "../../src/state/timers.ts";
 import { commandLine } from "../support/docs/command-line.ts";
 import { blocks, deadLinks, pages, rows, terms, text, words } from "../support/docs/pages.ts";
@@ -108,6 +108,15 @@ describe("reference", () => {
     const known = terms(page("webhooks"));
     const checks = CHECKS.map(({ id }) => id);
     expect(missing([...EVENT_NAMES, TEST_EVENT, ...checks], known)).toEqual([]);
+  });
+
+  it("G25 the data of every event is documented, field by field", () => {
+    const named = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+    const documented = rows(page("webhooks"));
+    for (const { name, data } of WEBHOOK_EVENTS) {
+      const row = documented.find(([events]) => named(events).includes(name));
+      expect(named(row?.[2]), name).toEqual(data);
+    }
   });
 
   it("interfaces 4 every collection of state calls and every kind of timer is documented", () => {

@@ -2,8 +2,10 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/contract/event.ts";
+import { openApiDocument } from "../../src/reports/openapi.ts";
 import { JOB_EVENTS } from "../../src/resources/connector-jobs/events.ts";
 import { EVENTS } from "../../src/resources/events.ts";
+import { WEBHOOK_EVENTS } from "../../src/resources/index.ts";
 import { fileProcessed } from "../../src/resources/vector-stores/events.ts";
 import { webhookTest } from "../../src/resources/webhooks/events.ts";
 import { Random } from "../../src/state/random.ts";
@@ -15,7 +17,7 @@ const DECLARED: readonly AnyEvent[] = [...EVENTS, ...JOB_EVENTS, webhookTest];
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
 const judges = new Map<string, ValidateFunction>(
-  DECLARED.map((event) => [event.name, ajv.compile(dataSchema(event))]),
+  DECLARED.map((event) => [event.name, ajv.compile({ ...dataSchema(event), additionalProperties: false })]),
 );
 
 /** What the declared schema has against the data; empty when it fits. */
@@ -120,7 +122,7 @@ describe("G25 data of events", () => {
     expect(emitted[0]!.data).toEqual({ user_id: "usr_cleo", email: "cleo@acme.test", created_at });
   });
 
-  it("G25 a declaration may say what its record does not hold, and what the change made true", () => {
+  it("G25 extra fields stand in for what the record does not hold", () => {
     const { world } = api.understudy.sandboxes.get("default")!;
     const tx = world.transact((tx) => {
       const file = fileProcessed.about.find(tx, "file_policies")!;
@@ -132,6 +134,27 @@ describe("G25 data of events", () => {
       organization_id: "org_acme",
       data: { file_id: "file_policies", status: "completed", store_id: "vs_other" },
     });
+  });
+
+  it("6.2 the OpenAPI document lists what receivers are called with, and every body sent fits it", async () => {
+    const document = openApiDocument([], "test", WEBHOOK_EVENTS) as { webhooks: Record<string, object> };
+    expect(Object.keys(document.webhooks)).toEqual([...EVENTS.map(({ name }) => name), "webhook.test"]);
+    ajv.addSchema(document, "openapi");
+    const receiver = await api.receiver();
+    const { webhook_id } = await api.webhook(
+      receiver.url,
+      EVENTS.map(({ name }) => name),
+    );
+    for (const { name } of EVENTS) await api.trigger({ event: name });
+    await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);
+    const bodies = (await receiver.requests()).map(({ body }) => JSON.parse(body));
+    expect(bodies.map(({ event }) => event)).toEqual(Object.keys(document.webhooks));
+    for (const body of bodies) {
+      const place = `openapi#/webhooks/${body.event}/post/requestBody/content/application~1json/schema`;
+      const fits = ajv.compile({ $ref: place });
+      expect([fits(body), fits.errors], body.event).toEqual([true, null]);
+      expect(fits({ ...body, event: "other" })).toBe(false);
+    }
   });
 
   it("4.21 webhook.test carries what its declaration says", async () => {

@@ -13,7 +13,8 @@ export const openapiCommand: CommandModule<object, { json: boolean }> = {
   builder: (argv) => argv.example("$0 openapi > openapi.json", "No server needed") as never,
   async handler() {
     const { openApiDocument } = await import("../../reports/openapi.ts");
-    print(true, openApiDocument(await operations(), packageJson.version), "");
+    const { WEBHOOK_EVENTS } = await import("../../resources/index.ts");
+    print(true, openApiDocument(await operations(), packageJson.version, WEBHOOK_EVENTS), "");
   },
 };
 

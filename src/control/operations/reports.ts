@@ -1,4 +1,5 @@
 import { RawBody, Reply } from "../../contract/operation.ts";
+import { WEBHOOK_EVENTS } from "../../resources/index.ts";
 import { metricsText } from "../metrics.ts";
 import { type AnyControlOperation, controlOperation } from "../operation.ts";
 
@@ -10,7 +11,7 @@ const showOpenApi = controlOperation({
   // Loaded when asked for: the server's start must not pay for its reports.
   async handle({ server }) {
     const { openApiDocument } = await import("../../reports/openapi.ts");
-    return openApiDocument(server.operations, server.version);
+    return openApiDocument(server.operations, server.version, WEBHOOK_EVENTS);
   },
 });
 
