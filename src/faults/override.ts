@@ -1,11 +1,13 @@
 import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, successesOf } from "../contract/operation.ts";
 import { nearest } from "../documents/nearest.ts";
-import { type FaultFacts, WIRE_FAULTS } from "../sandbox/fault-gate.ts";
+import type { FaultFacts } from "../sandbox/fault-gate.ts";
 import { codeOfStatus, codesOf, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
 import { delayProblem } from "./effects/delay-range.ts";
-import { DRIP_MS } from "./effects/drip.ts";
 import type { EffectPlan } from "./effects/effect.ts";
+import { WIRE_EFFECTS, wirePlan } from "./effects/index.ts";
+
+const WIRE_NAMES = WIRE_EFFECTS.map(({ name }) => name);
 
 /** What one request asks for itself (interfaces 3). */
 export interface Override {
@@ -64,14 +66,13 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
       `${operation.id} never answers ${code}. It answers ${[...codesOf(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it all the same.`,
     );
   }
-  const wire = WIRE_FAULTS.find((name) => name === text);
-  if (wire !== undefined)
-    return { kind: "plan", plan: { wire: { fault: wire, over_ms: DRIP_MS } }, name: wire };
+  const wire = wirePlan({ wire: text });
+  if (wire !== undefined) return { kind: "plan", plan: { wire }, name: text };
   if (scenarios.has(text)) return { kind: "scenario", name: text };
-  const hint = nearestCode(code, [operation]) ?? nearest(text, [...WIRE_FAULTS, ...scenarios.names()]);
+  const hint = nearestCode(code, [operation]) ?? nearest(text, [...WIRE_NAMES, ...scenarios.names()]);
   throw new RefusedOverride(
     sentence(
-      `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is no code of the catalogue, no scenario and no wire fault (${WIRE_FAULTS.join(", ")})`,
+      `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is no code of the catalogue, no scenario and no wire fault (${WIRE_NAMES.join(", ")})`,
       hint,
     ),
   );

@@ -1,7 +1,7 @@
 import { DocumentError } from "../documents/document-error.ts";
 import type {
   DeliveryFacts,
-  DeliveryStrike,
+  DeliveryFault,
   FaultFacts,
   FaultGate,
   FaultState,
@@ -15,7 +15,7 @@ import { RuleSet, type RuleSources } from "./rule-set.ts";
 import { effectOf } from "./rules/answer-of.ts";
 import { ArmedRule } from "./rules/armed-rule.ts";
 import { judge } from "./rules/judge.ts";
-import { deliveryStrike } from "./rules/judge-delivery.ts";
+import { judgeDelivery } from "./rules/judge-delivery.ts";
 import type { Rule } from "./rules/rule.ts";
 import { type Phase, RuleIndex, UNTOUCHED } from "./rules/rule-index.ts";
 
@@ -98,11 +98,11 @@ export class SandboxFaults implements FaultGate {
     return this.judged(facts, "after", delay_ms);
   }
 
-  delivery(facts: DeliveryFacts): DeliveryStrike | undefined {
+  delivery(facts: DeliveryFacts): DeliveryFault | undefined {
     if (this.deliveries.length === 0) return undefined;
-    const struck = deliveryStrike(this.deliveries, facts, this.sandbox.seed);
+    const fault = judgeDelivery(this.deliveries, facts, this.sandbox.seed);
     this.noteAsked(this.deliveries);
-    return struck;
+    return fault;
   }
 
   private judged(facts: FaultFacts, phase: Phase, delay_ms: number | undefined): Verdict | Promise<Verdict> {

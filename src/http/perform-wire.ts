@@ -1,7 +1,5 @@
 import { once } from "node:events";
 import { STATUS_CODES } from "node:http";
-import type { WireEffect } from "../faults/effects/effect.ts";
-import { WIRE_EFFECTS } from "../faults/effects/index.ts";
 import type { StrikeEffect } from "../sandbox/fault-gate.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { standardHeaders } from "./response-headers.ts";
@@ -16,10 +14,6 @@ const STREAM_MS = 1_000;
 export interface WirePerformer {
   perform(effect: WireStrike, exchange: Exchange, answer: Answer): Promise<void>;
   close(): void;
-}
-
-export function wireEffect({ wire }: Pick<WireStrike, "wire">): WireEffect {
-  return WIRE_EFFECTS.find(({ name }) => name === wire)!;
 }
 
 export function createWirePerformer(): WirePerformer {
@@ -37,7 +31,7 @@ export function createWirePerformer(): WirePerformer {
         if (response.socket === null) await once(response, "socket", { signal: gone.signal });
         const body = await bodyOf(answer, gone.signal);
         const head = headOf(exchange, answer, body.length);
-        await wireEffect(effect).perform({
+        await effect.wire.perform({
           ...{ request, response, socket, head, body },
           over_ms: effect.over_ms,
           gone: gone.signal,

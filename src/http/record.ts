@@ -1,7 +1,6 @@
 import type { StrikeEffect } from "../sandbox/fault-gate.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { wireEffect } from "./perform-wire.ts";
 import { standardHeaders } from "./response-headers.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
@@ -40,7 +39,7 @@ export function recordWire(
   effect: Extract<StrikeEffect, { kind: "wire" }>,
   answer: Answer,
 ): void {
-  if (wireEffect(effect).shows_status) {
+  if (effect.wire.shows_status) {
     record(exchange, answer, standardHeaders(exchange));
   } else {
     exchange.code = null;

@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 
@@ -48,8 +50,28 @@ export type StrikeEffect =
   | { kind: "wire"; wire: WireFault; over_ms: number; answer: AnswerEffect | undefined }
   | { kind: "refused"; title: string; detail: string };
 
-export const WIRE_FAULTS = ["reset", "hang", "empty", "truncate", "garbage", "drip"] as const;
-export type WireFault = (typeof WIRE_FAULTS)[number];
+/** One way to break a connection. */
+export interface WireFault {
+  /** As rules and requests ask for it. */
+  readonly name: string;
+  /** Whether a client sees the answer's status; the journal shows it then. */
+  readonly shows_status: boolean;
+  /** Must not throw; ends when the connection has. */
+  perform(wire: Wire): Promise<void>;
+}
+
+/** A connection that is about to be treated badly. */
+export interface Wire {
+  request: IncomingMessage;
+  response: ServerResponse;
+  socket: Socket;
+  /** The answer as it would have been sent: status line and headers, then the body. */
+  head: Buffer;
+  body: Buffer;
+  over_ms: number;
+  /** Aborts when the client has left or the server ends. */
+  gone: AbortSignal;
+}
 
 export interface Strike {
   /** `fault:<scenario | header | inline>/<rule id or code>`, for X-Sandbox-Decision. */
@@ -73,14 +95,14 @@ export interface DeliveryFacts {
   delivery_id: string;
 }
 
-/** What happens to an attempt in place of calling the receiver; a delay alone still calls it. */
-export interface DeliveryStrike {
+/** What happens to an attempt as if its receiver had behaved so (interfaces 6). */
+export interface DeliveryFault {
+  /** `fault:<scenario | inline>/<rule id>`. */
   decision: string;
-  /** Wall milliseconds, against the webhook's timeout. */
-  delay_ms: number;
-  /** As if the receiver had answered so. */
-  status: number | undefined;
-  wire: WireFault | undefined;
+  /** Wall milliseconds that it holds the attempt up, against the webhook's timeout; infinite: until then. */
+  holds_ms: number;
+  /** What comes of the attempt in place of the receiver's answer, 0 for none; undefined: the receiver is called. */
+  answer: { response_code: number; error?: string } | undefined;
   reasons: readonly string[];
 }
 
@@ -103,7 +125,7 @@ export interface FaultGate {
   before(facts: FaultFacts): Verdict | Promise<Verdict>;
   after(facts: FaultFacts): Verdict | Promise<Verdict>;
   /** For the sender of webhooks; undefined when nothing strikes this attempt. */
-  delivery(facts: DeliveryFacts): DeliveryStrike | undefined;
+  delivery(facts: DeliveryFacts): DeliveryFault | undefined;
   /**
    * Puts exactly these scenarios in force; with `first`, a reset comes back to them.
    * @throws UnknownScenario, DocumentError

@@ -1,7 +1,7 @@
 import type { Settings } from "../contract/settings.ts";
 import type { Outbound } from "../outbound/outbound.ts";
 import { SendBudget } from "../outbound/send-budget.ts";
-import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { TimerHandler, WorldParts } from "../state/world.ts";
 import { type DeliveryRules, Dispatcher } from "./dispatcher.ts";
@@ -15,7 +15,7 @@ export interface DeliveriesParts<S extends Sender> {
   outbound: Pick<Outbound, "send">;
   rules: DeliveryRules & { queueRetry(tx: Transaction, delivery_id: string): string | undefined };
   /** interfaces 6: `match: { event, webhook }`; what it returns happens as if the receiver had done so. */
-  fault?: (sandbox: S, facts: DeliveryFacts) => DeliveryStrike | undefined;
+  fault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
 }
 
@@ -40,7 +40,7 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         budget,
         rules,
         settings: () => sandbox.settings,
-        ...(fault === undefined ? {} : { deliveryFault: (facts) => fault(sandbox, facts) }),
+        fault: (facts) => fault(sandbox, facts),
         onError,
       });
       dispatchers.set(sandbox, dispatcher);

@@ -1,10 +1,10 @@
 import { parseDuration } from "../contract/duration.ts";
 import type { Outbound } from "../outbound/outbound.ts";
 import { SENDING_PER_SANDBOX, type SendBudget } from "../outbound/send-budget.ts";
-import type { DeliveryFacts, DeliveryStrike } from "../sandbox/fault-gate.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, ListenedWorld } from "../state/world.ts";
-import { endureFault, faultDelay } from "./endure-fault.ts";
+import { endureFault } from "./endure-fault.ts";
 import { type Job, Lane } from "./lane.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "./schedule.ts";
@@ -52,7 +52,7 @@ export interface DispatcherParts {
     retry_schedule: readonly (string | number)[];
   };
   rules: DeliveryRules;
-  deliveryFault?: (facts: DeliveryFacts) => DeliveryStrike | undefined;
+  fault: (facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
 }
 
@@ -221,11 +221,11 @@ export class Dispatcher {
     const { service_name, webhook_timeout_seconds } = this.parts.settings();
     const timeoutMs = webhook_timeout_seconds * 1000;
     const { webhook_id, delivery_id } = row;
-    const strike = this.parts.deliveryFault?.({ event: plan.event, webhook_id, delivery_id });
-    const endured = strike && (await endureFault(strike, timeoutMs, signal));
-    const fault = strike === undefined ? {} : { fault: strike.decision };
+    const injected = this.parts.fault({ event: plan.event, webhook_id, delivery_id });
+    const endured = injected && (await endureFault(injected, timeoutMs, signal));
+    const fault = injected === undefined ? {} : { fault: injected.decision };
     if (endured !== undefined) return { ...endured, ...fault };
-    const delay = strike === undefined ? 0 : faultDelay(strike);
+    const delay = injected?.holds_ms ?? 0;
     const body = Buffer.from(plan.body);
     const { response_code, duration_ms, error } = await this.parts.outbound.send({
       url: plan.url,

@@ -1,6 +1,5 @@
 import Type from "typebox";
-import type { EffectDocument } from "../rules/rule-schema.ts";
-import type { ReportEffect } from "./effect.ts";
+import type { EffectDocument, ReportEffect } from "./effect.ts";
 
 export const Headers = Type.Unsafe<Record<string, string | number>>({
   type: "object",

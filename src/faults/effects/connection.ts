@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Wire } from "./effect.ts";
+import type { Wire } from "../../sandbox/fault-gate.ts";
 
 /** A body that is still on its way is waited for this long, in wall milliseconds. */
 const DRAIN_MS = 5_000;

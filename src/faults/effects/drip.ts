@@ -10,7 +10,7 @@ const MOST_PIECES = 20;
 const PIECE_EVERY_MS = 250;
 
 /** The whole answer, in pieces that are spread over `over`. */
-export const dripWire: WireEffect = {
+export const dripWire = {
   name: "drip",
   shows_status: true,
   keys: { over: { ...DurationText, description: "How long the answer takes; 2s unless given" } as never },
@@ -34,7 +34,9 @@ export const dripWire: WireEffect = {
     }
     await finish(wire);
   },
-};
+  // It is whole in the end.
+  delivery: { holds_ms: (over_ms) => over_ms, breaks: undefined },
+} as const satisfies WireEffect;
 
 function piecesOf({ head, body }: { head: Buffer; body: Buffer }, over_ms: number): Buffer[] {
   const count = Math.min(MOST_PIECES, Math.max(FEWEST_PIECES, Math.ceil(over_ms / PIECE_EVERY_MS) + 1));

@@ -1,15 +1,24 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { WireFault } from "../../sandbox/fault-gate.ts";
-import type { EffectDocument } from "../rules/rule-schema.ts";
+
+/** The keys of all effects as a rule writes them; which of them go together, the effects check. */
+export interface EffectDocument<Wire extends string = string> {
+  error?: string;
+  details?: Record<string, unknown>;
+  status?: number;
+  body?: unknown;
+  headers?: Record<string, string | number>;
+  delay?: string | number | { p50: string | number; p99: string | number };
+  wire?: Wire;
+  over?: string | number;
+}
 
 /** What a rule does when it strikes, read from its `effect` once. */
 export interface EffectPlan {
   answer?: AnswerPlan;
   delay?: DelayPlan;
-  wire?: { fault: WireFault; over_ms: number };
+  wire?: WirePlan;
 }
 
 export type AnswerPlan =
@@ -26,6 +35,11 @@ export type AnswerPlan =
 /** Wall milliseconds: always the same, or drawn from a log-normal distribution with these percentiles. */
 export type DelayPlan = { fixed_ms: number } | { p50_ms: number; p99_ms: number };
 
+export interface WirePlan {
+  effect: WireEffect;
+  over_ms: number;
+}
+
 /** Tells of what a schema cannot say; `path` begins below `effect`. */
 export type ReportEffect = (path: readonly (string | number)[], message: string, hint?: string) => void;
 
@@ -39,26 +53,20 @@ export interface Effect {
   read: (effect: EffectDocument) => EffectPlan;
 }
 
-/** One kind of wire fault: a value of `wire:`, what it does to the connection, and keys of its own. */
-export interface WireEffect {
-  name: WireFault;
+/**
+ * One kind of wire fault, a value of `wire:`: a file of its own and a line in effects/index.ts. It says what
+ * becomes of a connection (`perform`) and of an attempt to deliver (`delivery`).
+ */
+export interface WireEffect extends WireFault {
   keys?: Readonly<Record<string, TSchema>>;
   check?: Effect["check"];
-  /** Whether a client sees the answer's status; the journal shows it then. */
-  shows_status: boolean;
-  /** Must not throw; ends when the connection has. */
-  perform: (wire: Wire) => Promise<void>;
+  readonly delivery: DeliveryEffect;
 }
 
-/** A connection that is about to be treated badly. */
-export interface Wire {
-  request: IncomingMessage;
-  response: ServerResponse;
-  socket: Socket;
-  /** The answer as it would have been sent: status line and headers, then the body. */
-  head: Buffer;
-  body: Buffer;
-  over_ms: number;
-  /** Aborts when the client has left or the server ends. */
-  gone: AbortSignal;
+/** What a wire fault on the receiver's side does to an attempt. */
+export interface DeliveryEffect {
+  /** Wall milliseconds that the attempt is held up; infinite: until the webhook's timeout. */
+  holds_ms: (over_ms: number) => number;
+  /** What keeps it without an answer, in words, and the receiver uncalled; undefined: it is answered in the end. */
+  breaks: string | undefined;
 }

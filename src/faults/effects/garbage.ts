@@ -5,11 +5,12 @@ import type { WireEffect } from "./effect.ts";
 const NOISE = Buffer.from([0x16, 0x03, 0x01, 0xff, 0x00, 0x0d, 0x0a, 0xfe, 0x3f, 0x0d, 0x0a, 0x0d, 0x0a]);
 
 /** No well-formed answer: noise, with the body in the midst of it. */
-export const garbageWire: WireEffect = {
+export const garbageWire = {
   name: "garbage",
   shows_status: false,
   async perform(wire) {
     await drained(wire);
     await finish(wire, Buffer.concat([NOISE, wire.body, NOISE]));
   },
-};
+  delivery: { holds_ms: () => 0, breaks: "the answer is no HTTP" },
+} as const satisfies WireEffect;

@@ -2,7 +2,7 @@ import { leaves } from "./connection.ts";
 import type { WireEffect } from "./effect.ts";
 
 /** Open and silent until the client leaves. */
-export const hangWire: WireEffect = {
+export const hangWire = {
   name: "hang",
   shows_status: false,
   async perform({ request, socket, gone }) {
@@ -11,4 +11,5 @@ export const hangWire: WireEffect = {
     await leaves(gone);
     socket.destroy();
   },
-};
+  delivery: { holds_ms: () => Number.POSITIVE_INFINITY, breaks: undefined },
+} as const satisfies WireEffect;

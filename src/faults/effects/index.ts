@@ -1,7 +1,9 @@
+import Type, { type TSchema } from "typebox";
+import { parseDuration } from "../../contract/duration.ts";
 import { answerEffect } from "./answer.ts";
 import { delayEffect } from "./delay.ts";
-import { dripWire } from "./drip.ts";
-import type { Effect, WireEffect } from "./effect.ts";
+import { DRIP_MS, dripWire } from "./drip.ts";
+import type { Effect, EffectDocument, ReportEffect, WireEffect, WirePlan } from "./effect.ts";
 import { emptyWire } from "./empty.ts";
 import { errorEffect } from "./error.ts";
 import { garbageWire } from "./garbage.ts";
@@ -9,15 +11,36 @@ import { hangWire } from "./hang.ts";
 import { resetWire } from "./reset.ts";
 import { truncateWire } from "./truncate.ts";
 
-/** Everything that can stand under `effect:`, a line each. */
+/** What a rule can do besides breaking connections, a line each. */
 export const EFFECTS: readonly Effect[] = [errorEffect, answerEffect, delayEffect];
 
 /** The values of `wire:`, a line each. */
-export const WIRE_EFFECTS: readonly WireEffect[] = [
+export const WIRE_EFFECTS = [
   resetWire,
   hangWire,
   emptyWire,
   truncateWire,
   garbageWire,
   dripWire,
-];
+] as const satisfies readonly WireEffect[];
+export type WireName = (typeof WIRE_EFFECTS)[number]["name"];
+
+const ALL: readonly (Effect | WireEffect)[] = [...EFFECTS, ...WIRE_EFFECTS];
+
+/** Everything that can stand under `effect:`, by key. */
+export const EFFECT_KEYS: Readonly<Record<string, TSchema>> = Object.assign(
+  {},
+  ...ALL.map(({ keys }) => keys),
+  { wire: Type.Unsafe<WireName>({ type: "string", enum: WIRE_EFFECTS.map(({ name }) => name) }) },
+);
+
+/** Says what is wrong with a well-formed effect that no schema can say. */
+export function checkEffect(written: EffectDocument, report: ReportEffect): void {
+  for (const { check } of ALL) check?.(written, report);
+}
+
+/** Undefined where `wire` names no wire fault. */
+export function wirePlan({ wire, over = DRIP_MS }: EffectDocument): WirePlan | undefined {
+  const effect: WireEffect | undefined = WIRE_EFFECTS.find(({ name }) => name === wire);
+  return effect && { effect, over_ms: parseDuration(over)! };
+}

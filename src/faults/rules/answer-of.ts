@@ -15,7 +15,7 @@ export function effectOf(
 ): StrikeEffect | undefined | Promise<StrikeEffect | undefined> {
   const { wire } = plan;
   const onWire = (inner: AnswerEffect | undefined): StrikeEffect | undefined =>
-    wire === undefined ? inner : { kind: "wire", wire: wire.fault, over_ms: wire.over_ms, answer: inner };
+    wire === undefined ? inner : { kind: "wire", wire: wire.effect, over_ms: wire.over_ms, answer: inner };
   if (answer === undefined) return onWire(undefined);
   const resolved = withCode(answer, facts);
   if (resolved.kind === "code" && asksForBody(resolved.code, facts.operation) && !facts.bodyRead) {

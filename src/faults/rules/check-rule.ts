@@ -4,7 +4,7 @@ import { nearest } from "../../documents/nearest.ts";
 import type { ProblemDetails } from "../../documents/read-document.ts";
 import { codesOf, isCatalogueCode, nearestCode, parseCode } from "../codes.ts";
 import { durationProblem } from "../effects/delay-range.ts";
-import { EFFECTS, WIRE_EFFECTS } from "../effects/index.ts";
+import { checkEffect, WIRE_EFFECTS } from "../effects/index.ts";
 import { matchedOperations, patternProblem } from "./check-match.ts";
 import { isDeliveryMatch } from "./match.ts";
 import type { MatchDocument, RuleDocument } from "./rule-schema.ts";
@@ -68,7 +68,7 @@ class RuleChecker {
     }
     const report = (path: Path, message: string, hint?: string) =>
       this.report(["effect", ...path], `\`${path.join(".")}\` ${message}`, hint);
-    for (const { check } of [...EFFECTS, ...WIRE_EFFECTS]) check?.(effect, report);
+    checkEffect(effect, report);
     if (sequence === undefined) return;
     for (const key of ["error", "status", "body", "details"] as const) {
       if (effect[key] !== undefined)

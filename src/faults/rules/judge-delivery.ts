@@ -1,32 +1,41 @@
-import type { DeliveryFacts, DeliveryStrike } from "../../sandbox/fault-gate.ts";
-import type { ArmedRule } from "./armed-rule.ts";
+import type { DeliveryFacts, DeliveryFault } from "../../sandbox/fault-gate.ts";
+import type { EffectPlan } from "../effects/effect.ts";
+import type { ArmedRule, Decision } from "./armed-rule.ts";
 
 /**
- * What the rules with `match: { event, webhook }` do to one attempt, as if the receiver had answered so
+ * What the rules with `match: { event, webhook }` do to one attempt, as if the receiver had behaved so
  * (interfaces 6). As with requests, the first that answers decides and the first that delays says for how long.
  */
-export function deliveryStrike(
+export function judgeDelivery(
   rules: readonly ArmedRule[],
   { event, webhook_id }: DeliveryFacts,
   seed: number,
-): DeliveryStrike | undefined {
-  let struck: DeliveryStrike | undefined;
+): DeliveryFault | undefined {
+  let fault: DeliveryFault | undefined;
   for (const armed of rules) {
-    const { delivers, effect } = armed.rule;
+    const { delivers, effect, schedule } = armed.rule;
     const onlyDelays =
-      effect.answer === undefined && effect.wire === undefined && armed.rule.schedule.kind !== "sequence";
-    if (armed.spent || !delivers(event, webhook_id) || (onlyDelays && struck !== undefined)) continue;
-    const { strikes, entry, delay_ms, why } = armed.decide(seed, event, () => false);
-    if (!strikes) continue;
-    const answer = entry ?? effect.answer;
-    struck = {
+      effect.answer === undefined && effect.wire === undefined && schedule.kind !== "sequence";
+    if (armed.spent || !delivers(event, webhook_id) || (onlyDelays && fault !== undefined)) continue;
+    const decision = armed.decide(seed, event, () => false);
+    if (!decision.strikes) continue;
+    const delay_ms = fault?.holds_ms ?? decision.delay_ms;
+    const held_ms = effect.wire?.effect.delivery.holds_ms(effect.wire.over_ms) ?? 0;
+    fault = {
       decision: `fault:${armed.key}`,
-      delay_ms: struck?.delay_ms ?? delay_ms,
-      status: answer?.kind === "status" ? answer.status : undefined,
-      wire: effect.wire?.fault,
-      reasons: [...(struck?.reasons ?? []), `${armed.key} struck: ${why}`],
+      holds_ms: Math.max(delay_ms, held_ms),
+      answer: answerOf(effect, decision),
+      reasons: [...(fault?.reasons ?? []), `${armed.key} struck: ${decision.why}`],
     };
-    if (struck.status !== undefined || struck.wire !== undefined) break;
+    if (fault.answer !== undefined || effect.wire !== undefined) break;
   }
-  return struck;
+  return fault;
+}
+
+/** A broken connection carries no answer, whatever the rule says that it would be. */
+function answerOf({ answer: own, wire }: EffectPlan, { entry }: Decision): DeliveryFault["answer"] {
+  const breaks = wire?.effect.delivery.breaks;
+  if (breaks !== undefined) return { response_code: 0, error: `${breaks}, as a fault asked` };
+  const answer = entry ?? own;
+  return answer?.kind === "status" ? { response_code: answer.status } : undefined;
 }

@@ -111,7 +111,7 @@ class Judgement {
       answer: entry ?? effect.answer,
       spending: this.context.spending,
     });
-    if (effect.wire !== undefined) this.reasons!.push(`wire fault ${effect.wire.fault}`);
+    if (effect.wire !== undefined) this.reasons!.push(`wire fault ${effect.wire.effect.name}`);
     return made instanceof Promise
       ? made.then((one) => this.struckBy(armed, one))
       : this.struckBy(armed, made);

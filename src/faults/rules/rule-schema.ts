@@ -1,6 +1,6 @@
-import Type, { type Static, type TSchema } from "typebox";
-import { WIRE_FAULTS } from "../../sandbox/fault-gate.ts";
-import { EFFECTS, WIRE_EFFECTS } from "../effects/index.ts";
+import Type, { type Static } from "typebox";
+import type { EffectDocument } from "../effects/effect.ts";
+import { EFFECT_KEYS, type WireName } from "../effects/index.ts";
 
 const Text = (options: object = {}) => Type.String({ minLength: 1, maxLength: 4096, ...options });
 const TextOrNumber = Type.Unsafe<string | number | boolean | null>({
@@ -42,29 +42,11 @@ const Match = Type.Object(
 );
 export type MatchDocument = Static<typeof Match>;
 
-const effectKeys: Record<string, TSchema> = Object.assign(
-  {},
-  ...EFFECTS.map(({ keys }) => keys),
-  ...WIRE_EFFECTS.map(({ keys }) => keys ?? {}),
-  { wire: Type.Unsafe<string>({ type: "string", enum: [...WIRE_FAULTS] }) },
-);
-const EffectSchema = Type.Unsafe<EffectDocument>({
+const EffectSchema = Type.Unsafe<EffectDocument<WireName>>({
   type: "object",
-  properties: effectKeys,
+  properties: EFFECT_KEYS,
   additionalProperties: false,
 });
-
-/** The keys of all effects; which of them go together, the effects check. */
-export interface EffectDocument {
-  error?: string;
-  details?: Record<string, unknown>;
-  status?: number;
-  body?: unknown;
-  headers?: Record<string, string | number>;
-  delay?: string | number | { p50: string | number; p99: string | number };
-  wire?: (typeof WIRE_FAULTS)[number];
-  over?: string | number;
-}
 
 /** One rule as a scenario or a call writes it (interfaces 6). */
 export const RuleDocument = Type.Object(

@@ -4,9 +4,8 @@ import type { AnyOperation } from "../../contract/operation.ts";
 import { glob } from "../../documents/glob.ts";
 import { codesOf, isCatalogueCode, parseCode } from "../codes.ts";
 import { headersOf } from "../effects/answer-headers.ts";
-import { DRIP_MS } from "../effects/drip.ts";
 import type { AnswerPlan, EffectPlan } from "../effects/effect.ts";
-import { EFFECTS } from "../effects/index.ts";
+import { EFFECTS, wirePlan } from "../effects/index.ts";
 import { type Criterion, criteriaOf, isDeliveryMatch, operationsOf } from "./match.ts";
 import type { RuleDocument } from "./rule-schema.ts";
 
@@ -45,9 +44,8 @@ export function isOff({ schedule }: Rule): boolean {
 export function readRule(document: RuleDocument, id: string, all: readonly AnyOperation[]): Rule {
   const { match = {}, effect: written = {}, lease = {}, phase = "before" } = document;
   const effect: EffectPlan = Object.assign({}, ...EFFECTS.map(({ read }) => read(written)));
-  if (written.wire !== undefined) {
-    effect.wire = { fault: written.wire, over_ms: parseDuration(written.over ?? DRIP_MS)! };
-  }
+  const wire = wirePlan(written);
+  if (wire !== undefined) effect.wire = wire;
   const delivery = isDeliveryMatch(match);
   return {
     id,

@@ -115,9 +115,12 @@ describe("deliveries", () => {
     expect(await ask(faults, "threads.delete")).toBe("-");
     expect(delivery("thread.deleted", "wh_a")).toBeUndefined();
     expect(delivery("user.created", "wh_b")).toBeUndefined();
-    expect(delivery("user.created", "wh_a")).toMatchObject({ decision: "fault:inline/d", status: 500 });
+    expect(delivery("user.created", "wh_a")).toMatchObject({
+      decision: "fault:inline/d",
+      answer: { response_code: 500 },
+    });
     expect(delivery("user.updated", "wh_a")).toBeUndefined();
-    expect(delivery("user.updated", "wh_a")).toMatchObject({ status: 410 });
+    expect(delivery("user.updated", "wh_a")).toMatchObject({ answer: { response_code: 410 } });
     expect(delivery("user.updated", "wh_a")).toBeUndefined();
   });
 
@@ -127,9 +130,8 @@ describe("deliveries", () => {
     faults.rules.add({ id: "slow", match: { event: "*" }, effect: { delay: "2s" } });
     expect(faults.delivery({ event: "webhook.test", webhook_id: "wh", delivery_id: "d" })).toMatchObject({
       decision: "fault:inline/wire",
-      delay_ms: 2000,
-      wire: "reset",
-      status: undefined,
+      holds_ms: 2000,
+      answer: { response_code: 0, error: "the connection was reset before an answer, as a fault asked" },
     });
   });
 });
