@@ -88,6 +88,10 @@ export const Settings = Type.Object(
       default: ["1m", "5m", "15m", "1h", "6h"],
       description: "G24: the delay before each retry, counted from the end of the attempt before",
     }),
+    check_answers: OnOff(
+      "off",
+      "whether each answer is checked against its schema before it is sent; one that does not fit is a 500",
+    ),
     journal_limit: Type.Integer({
       minimum: 1,
       maximum: 100_000,

@@ -52,6 +52,7 @@ export async function startReference(
     fixture: "reference",
     clock: { mode: "frozen", now: Date.parse(EPOCH) },
     ...options,
+    settings: { check_answers: "on", ...options.settings },
   });
   const url = await understudy.listen(0, "127.0.0.1");
   return {
