@@ -1,5 +1,5 @@
-// Writes docs/openapi.json, docs/fidelity.md and docs/fixture.schema.json from the declarations, or with
-// --check says which of them no longer says what is true.
+// Writes the files under docs/ that follow from the declarations (src/generated.ts lists them), or with --check
+// says which of them no longer says what is true.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 import packageJson from "../package.json" with { type: "json" };
 import { scenarioSchemaText } from "./faults/scenarios/scenario-schema.ts";
 import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
+import { assumptionsPage } from "./reports/assumptions-page.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
 import { openApiDocument } from "./reports/openapi.ts";
 import { RESOURCES, WEBHOOK_EVENTS } from "./resources/index.ts";
@@ -9,9 +10,11 @@ const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
 /** The files under docs/ that follow from the declarations, by name. */
 export async function generatedFiles(): Promise<Record<string, string>> {
+  const ledger = fidelityLedger(OPERATIONS);
   return {
     "openapi.json": `${JSON.stringify(openApiDocument(OPERATIONS, packageJson.version, WEBHOOK_EVENTS), null, 2)}\n`,
-    "fidelity.md": fidelityMarkdown(fidelityLedger(OPERATIONS)),
+    "fidelity.md": fidelityMarkdown(ledger),
+    "reference/assumptions.md": assumptionsPage(ledger),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
     "scenario.schema.json": scenarioSchemaText(OPERATIONS),
   };

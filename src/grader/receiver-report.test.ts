@@ -39,8 +39,8 @@ function reportWith(check: Partial<CheckReport>): ReceiverReport {
   };
 }
 
-describe("2 the receiver test's reports", () => {
-  it("2 HTML shows verdict, outcome, why, advice and request, and lets nothing through unescaped", () => {
+describe("interfaces 2 the receiver test's reports", () => {
+  it("interfaces 2 HTML shows verdict, outcome, why, advice and request, and lets nothing through unescaped", () => {
     const html = receiverHtml(reportWith({}));
     expect(html).not.toContain("<script");
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;");
@@ -58,7 +58,7 @@ describe("2 the receiver test's reports", () => {
     expect(html.indexOf("What to mend")).toBeLessThan(html.indexOf("Every check"));
   });
 
-  it("2 HTML needs no network: nothing is loaded from anywhere", () => {
+  it("interfaces 2 HTML needs no network: nothing is loaded from anywhere", () => {
     // A link within the page loads nothing.
     expect(receiverHtml(reportWith({}))).not.toMatch(/\bsrc=|\bhref=(?!"#)|@import|url\(/);
   });
@@ -67,13 +67,13 @@ describe("2 the receiver test's reports", () => {
     { outcome: "failed", element: "<failure" },
     { outcome: "error", element: "<error" },
     { outcome: "not-observable", element: "<skipped" },
-  ] as const)("2 JUnit tells $outcome as $element", ({ outcome, element }) => {
+  ] as const)("interfaces 2 JUnit tells $outcome as $element", ({ outcome, element }) => {
     const xml = receiverJunit(reportWith({ outcome }));
     const found = ["<failure", "<error", "<skipped"].filter((one) => xml.includes(`${one} `));
     expect(found).toEqual([element]);
   });
 
-  it("2 text has colours only when asked for, and no other control characters ever", () => {
+  it("interfaces 2 text has colours only when asked for, and no other control characters ever", () => {
     const plain = formatText(reportWith({}));
     expect(plain.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
     const coloured = formatText(reportWith({}), { colour: true });

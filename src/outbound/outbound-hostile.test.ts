@@ -174,7 +174,7 @@ describe("hostile receivers", () => {
     expect(await message((await hostile("dribbled-body")).url)).toMatch(/body of the answer 200/);
   });
 
-  it("issue 4 what a flood can make us read is bounded by kind: interim answers, pieces, bytes on the wire", () => {
+  it("6.4 what a flood can make us read is bounded by kind: interim answers, pieces, bytes on the wire", () => {
     expect(attempts.get("informational-flood")!.result.error?.message).toMatch(
       /more than 100 interim answers/,
     );

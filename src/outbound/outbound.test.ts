@@ -73,7 +73,7 @@ describe("answers", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("issue 4 at most 64 KB of an answer are kept, and only a longer one counts as truncated", async () => {
+  it("6.4 at most 64 KB of an answer are kept, and only a longer one counts as truncated", async () => {
     const sizes = await receiver((request, response) => {
       const size = Number(request.url!.slice(1));
       response.setHeader("Content-Length", size);
@@ -92,7 +92,7 @@ describe("answers", () => {
     }
   });
 
-  it("issue 4 compressed answers stay as they were sent", async () => {
+  it("6.4 compressed answers stay as they were sent", async () => {
     const { body, headers } = await sender().send(posting((await hostile("gzip-bomb")).url));
     expect(headers["content-encoding"]).toBe("gzip");
     expect(body.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
@@ -141,7 +141,7 @@ describe("requests", () => {
     ]);
   });
 
-  it("issue 4 the grader's variations pass: any method, header spelling, and chunked bodies", async () => {
+  it("interfaces 2 the grader's variations pass: any method, header spelling, and chunked bodies", async () => {
     const seen: string[] = [];
     const target = await receiver(async (request, response) => {
       const body = await readAll(request);
@@ -178,7 +178,7 @@ describe("connections", () => {
     request.resume().on("end", () => response.end("ok"));
   };
 
-  it("issue 4 connections a receiver offers to keep are used again", async () => {
+  it("6.4 connections a receiver offers to keep are used again", async () => {
     const target = await receiver(keepAlive);
     const outbound = sender();
     for (let round = 0; round < 10; round += 1) await outbound.send(posting(target.url));
@@ -235,7 +235,7 @@ describe("connections", () => {
     expect(unknown).toMatchObject({ response_code: 0, error: { kind: "dns" } });
   });
 
-  it("issue 4 the next address is tried when a name's first one refuses", async () => {
+  it("6.4 the next address is tried when a name's first one refuses", async () => {
     const target = await receiver(keepAlive);
     const lookup = async () => [
       { address: "127.0.0.3", family: 4 as const },

@@ -21,7 +21,7 @@ function heldResolver() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("createSystemLookup", () => {
-  it("issue 4 names that never answer take two threads at most; the others wait their turn", async () => {
+  it("G24 names that never answer take two threads at most; the others wait their turn", async () => {
     const { asked, answers } = heldResolver();
     const lookup = createSystemLookup();
     const found = ["a.test", "b.test", "c.test", "d.test"].map((name) => lookup(name));
@@ -37,7 +37,7 @@ describe("createSystemLookup", () => {
     expect(asked).toEqual(["a.test", "b.test", "c.test", "d.test"]);
   });
 
-  it("issue 4 one name is asked once at a time, and again once the answer is in", async () => {
+  it("G24 one name is asked once at a time, and again once the answer is in", async () => {
     const { asked, answers } = heldResolver();
     const lookup = createSystemLookup();
     const both = [lookup("a.test"), lookup("a.test")];

@@ -27,7 +27,7 @@ const row = fc.record({
 });
 const distinct = fc.uniqueArray(row, { selector: ({ id }) => id, maxLength: 40 });
 
-it("design 3: putAll equals one put after the other and leaves the table before it alone", () => {
+it("decision 2: putAll equals one put after the other and leaves the table before it alone", () => {
   fc.assert(
     fc.property(distinct, distinct, (first, second) => {
       const table = Table.of(rows, () => first);

@@ -208,7 +208,7 @@ describe("audit_logs.export", () => {
     expect(await code(api, "", "ben")).toEqual([200, undefined]);
   });
 
-  it("design 3: a stream keeps reading the world that it started from", async () => {
+  it("4.15 decision 2: a stream keeps reading the world that it started from", async () => {
     const source = {
       entries: world().read().index(auditLogs, "by_organization", "org_acme"),
       matches: undefined,

@@ -142,7 +142,7 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     expect(forked.body).toMatchObject({ status: "succeeded", duration: 40 });
   });
 
-  it("design 4 sandboxes share what does not follow from their settings, by reference", async () => {
+  it("decision 2 sandboxes share what does not follow from their settings, by reference", async () => {
     const { sandboxes } = api.understudy;
     const root = (name: string) => sandboxes.get(name)!.world.root;
     const first = (await sandbox({ processing_seconds: 500 })).name;

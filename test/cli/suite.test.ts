@@ -161,7 +161,7 @@ describe("interfaces 2 suite", () => {
     expect(JSON.parse(stdout).scenarios[0].failures).toEqual(["the rule never never struck"]);
   });
 
-  it("issue 5 the report of a failed run says of each request why it was answered so, in plain text", async () => {
+  it("interfaces 2 the report of a failed run says of each request why it was answered so, in plain text", async () => {
     const cwd = place({ "a.yaml": UNSTRUCK });
     const red =
       "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/threads/thread_long', { method: 'DELETE', headers: { 'api-key': 'ak_danMemberAcme00000000000000000000000000' } }).then(() => { console.log('\\u001b[31mred\\u001b[0m'); process.exit(3); })";

@@ -14,7 +14,7 @@ import {
 const SECRET = "whsec_9b1d4f2c7a60e358";
 afterAll(removeScratch);
 
-describe("issue 4 webhooks on the command line", () => {
+describe("interfaces 2 webhooks on the command line", () => {
   let server: RunningServer;
   beforeAll(async () => {
     server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
@@ -32,7 +32,7 @@ describe("issue 4 webhooks on the command line", () => {
     return (await answer.json()) as { url: string };
   };
 
-  it("issue 4 clock pending lists retries, clock advance says what they were answered", async () => {
+  it("interfaces 2 clock pending lists retries, clock advance says what they were answered", async () => {
     const { url } = await post("/_control/sandboxes/default/receivers", { answers: [500, "reset", 200] });
     const key = { "api-key": "ak_adaOwnerAcme000000000000000000000000000" };
     await post("/webhooks", { url, events: ["user.created"] }, key);
@@ -71,7 +71,7 @@ describe("interfaces 2 wrong usage of listen and receiver-test", () => {
     expect(code).toBe(2);
   });
 
-  it("issue 4 receiver-test says each check once, and nothing beside it", async () => {
+  it("interfaces 2 receiver-test says each check once, and nothing beside it", async () => {
     const { url, probe, close } = await startReceiver(SECRET);
     const folder = scratch();
     const graded = await runCommand(

@@ -314,7 +314,7 @@ describe("interfaces 4 journal stream", () => {
   }, 8000);
 });
 
-describe("quality 14 secrets in the journal", () => {
+describe("quality 2.14 secrets in the journal", () => {
   it("no canary that was sent in any place shows in journal, entry, stream or archive", async () => {
     const name = await fresh();
     const prefix = `${api.url}/_s/${name}`;

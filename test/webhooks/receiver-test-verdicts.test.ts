@@ -86,9 +86,9 @@ function busyWith(status: number, workMs: number): Partial<Steps> {
   };
 }
 
-describe("issue 4 a good receiver is not blamed", () => {
+describe("interfaces 2 a good receiver is not blamed", () => {
   it.each([{ form: "ids" }, { form: "a count" }])(
-    "issue 4 one that works long after its answer, seen through $form",
+    "interfaces 2 one that works long after its answer, seen through $form",
     async ({ form }) => {
       const { url, probe } = await running(queueing(20));
       const seen = form === "ids" ? probe : await countOf(probe);
@@ -96,12 +96,15 @@ describe("issue 4 a good receiver is not blamed", () => {
     },
   );
 
-  it.each([409, 503])("issue 4 one that answers %i to a copy of what it is working on", async (status) => {
-    const { url, probe } = await running(busyWith(status, 40));
-    expect(failures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
-  });
+  it.each([409, 503])(
+    "interfaces 2 one that answers %i to a copy of what it is working on",
+    async (status) => {
+      const { url, probe } = await running(busyWith(status, 40));
+      expect(failures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
+    },
+  );
 
-  it("issue 4 one that asks for time with 429, which is no refusal either", async () => {
+  it("interfaces 2 one that asks for time with 429, which is no refusal either", async () => {
     let requests = 0;
     const { url, probe } = await running({
       screen() {
@@ -112,13 +115,13 @@ describe("issue 4 a good receiver is not blamed", () => {
     expect(failures(await grade({ url, probe }))).toEqual([]);
   });
 
-  it("issue 4 a 429 to a forged delivery alone refuses nothing", async () => {
+  it("interfaces 2 a 429 to a forged delivery alone refuses nothing", async () => {
     const { url } = await running({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
     const found = failures(await grade({ url }));
     expect(found.find((text) => text.startsWith("signature-missing"))).toContain("429");
   });
 
-  it("issue 4 one that gets other deliveries meanwhile, which its list of ids tells apart", async () => {
+  it("interfaces 2 one that gets other deliveries meanwhile, which its list of ids tells apart", async () => {
     const { url, probe } = await running();
     let n = 0;
     const busy = await countOf(probe, (ids) => [
@@ -130,7 +133,7 @@ describe("issue 4 a good receiver is not blamed", () => {
     expect(report.checks.filter(({ note }) => note !== null)).toEqual([]);
   });
 
-  it("issue 4 one that is still starting is waited for", async () => {
+  it("interfaces 2 one that is still starting is waited for", async () => {
     const placeholder = http.createServer();
     const port = await listening(placeholder);
     await new Promise((resolve) => placeholder.close(resolve));
@@ -142,10 +145,10 @@ describe("issue 4 a good receiver is not blamed", () => {
   });
 });
 
-describe("issue 4 a finding says what to mend", () => {
+describe("interfaces 2 a finding says what to mend", () => {
   const first = (report: ReceiverReport) => report.checks[0]!;
 
-  it("issue 4 a count that rises by itself is an error of the probe, never a finding", async () => {
+  it("interfaces 2 a count that rises by itself is an error of the probe, never a finding", async () => {
     const { url, probe } = await running();
     let n = 0;
     const report = await grade({ url, probe: await countOf(probe, (ids) => ids.length + ++n) });
@@ -154,7 +157,7 @@ describe("issue 4 a finding says what to mend", () => {
     expect(report.summary).toMatchObject({ failed: 0, error: 1 });
   });
 
-  it("issue 4 a list too long to be read is told from broken JSON", async () => {
+  it("interfaces 2 a list too long to be read is told from broken JSON", async () => {
     const { url, probe } = await running();
     const long = Array.from({ length: 4000 }, (_, i) => `del_${i}_of_long_ago`);
     const report = await grade({ url, probe: await countOf(probe, (ids) => [...long, ...ids]) });
@@ -162,7 +165,7 @@ describe("issue 4 a finding says what to mend", () => {
     expect(first(report).detail).toContain("longer than 64 KB");
   });
 
-  it("issue 4 side effects that are missing say how long they were waited for", async () => {
+  it("interfaces 2 side effects that are missing say how long they were waited for", async () => {
     const { url, probe } = await running({ process: () => [200, "ok"] });
     expect(failures(await grade({ url, probe }))[0]).toMatch(/not at all instead of once, in 0\.3 s/);
   });
@@ -179,7 +182,7 @@ describe("issue 4 a finding says what to mend", () => {
     expect(followed).toBe(0);
   });
 
-  it("issue 4 a connection closed without an answer points to the receiver's log", async () => {
+  it("interfaces 2 a connection closed without an answer points to the receiver's log", async () => {
     const server = http.createServer((request) => request.socket.destroy());
     const report = await grade({ url: `http://127.0.0.1:${await listening(server)}/hook` });
     expect(first(report).detail).toMatch(/closed the connection .* without an answer.*log/);
@@ -199,7 +202,7 @@ describe("issue 4 a finding says what to mend", () => {
     expect(trusted.curl).toContain(`--cacert '${caFile}'`);
   });
 
-  it("issue 4 checks that were not run take one line of the text", async () => {
+  it("interfaces 2 checks that were not run take one line of the text", async () => {
     const { url } = await running({ isSigned: () => false });
     const text = formatText(await grade({ url }));
     expect(text).toMatch(/\d+ checks were not run: valid-processed, signature-missing/);
@@ -208,20 +211,20 @@ describe("issue 4 a finding says what to mend", () => {
   });
 
   it.each([{ timeoutMs: 1e10 }, { timeoutMs: Number.NaN }, { patienceMs: -1 }])(
-    "issue 4 a duration no timer can keep is wrong usage: %j",
+    "interfaces 2 a duration no timer can keep is wrong usage: %j",
     async (options) => {
       await expect(grade({ url: "http://127.0.0.1:1/", ...options })).rejects.toThrow(/seconds/);
     },
   );
 });
 
-describe("issue 4 the grader sends through the client of deliveries", () => {
+describe("interfaces 2 the grader sends through the client of deliveries", () => {
   it.each([
     "informational-flood",
     "endless-chunk-extension",
     "endless-headers",
     "endless-blank-lines",
-  ] as const)("issue 4 %s ends long before the deadline", async (behaviour) => {
+  ] as const)("interfaces 2 %s ends long before the deadline", async (behaviour) => {
     const hostile = await startHostile(behaviour);
     cleanups.push(() => hostile.close());
     const report = await grade({ url: hostile.url, timeoutMs: 20_000 });

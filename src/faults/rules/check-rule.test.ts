@@ -241,7 +241,7 @@ rules:
     ["code", "{ code: INVALID_INPT }", "INVALID_INPUT"],
     ["method", "{ method: delete }", "DELETE"],
   ])(
-    "issue 5 an unknown %s in expect: is refused with its place and the nearest word",
+    "interfaces 6 an unknown %s in expect: is refused with its place and the nearest word",
     (_what, match, hint) => {
       const [first] = problemsOf(`rules: []\nexpect:\n  - match: ${match}\n    count: 0\n`);
       expect(first).toMatch(/^s\.yaml:3:\d+: /);
@@ -254,11 +254,11 @@ rules:
     ["a class of statuses that there is not", "match: { status: 9xx }", "a status such as 404"],
     ["a path that is no pattern", "match: { path: '/v1/[a' }", "cannot be used"],
     ["a min above its max", "match: { status: 404 }\n    count: { min: 2, max: 1 }", "must not be above"],
-  ])("issue 5 expect: is refused for %s", (_what, text, said) => {
+  ])("interfaces 6 expect: is refused for %s", (_what, text, said) => {
     expect(problemsOf(`rules: []\nexpect:\n  - ${text}\n`)[0]).toContain(said);
   });
 
-  it("issue 5 expect: takes what a journal can hold", () => {
+  it("interfaces 6 expect: takes what a journal can hold", () => {
     const matches = ["{ status: 4xx }", "{ code: HTTP_503 }", "{ code: RATE_LIMIT_EXCEEDED, method: POST }"];
     for (const match of matches) expect(problemsOf(`rules: []\nexpect:\n  - match: ${match}\n`)).toEqual([]);
   });

@@ -24,7 +24,7 @@ const verified = new Map<string, Claims>();
 /**
  * Signs an access token. By hand, because jose signs asynchronously and a transaction does not wait. A
  * `jti` tells tokens of the same second apart, which a frozen clock makes common; it stands in the header
- * (RFC 7519, 5.3), since G01 names the claims.
+ * (as RFC 7519 allows), since G01 names the claims.
  */
 export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
   const iat = secondsNow(tx);

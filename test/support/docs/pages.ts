@@ -38,16 +38,17 @@ function prose(page: string): string {
   return text(page).replace(/^```.*?^```$/gms, "");
 }
 
-/** As GitHub makes them: lower case, punctuation gone, spaces to hyphens. */
+/** As GitHub makes them of headings (lower case, punctuation gone, spaces to hyphens), and those set by hand. */
 function anchors(page: string): Set<string> {
-  return new Set(
-    [...prose(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+  return new Set([
+    ...[...prose(page).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!),
+    ...[...prose(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
       title!
         .toLowerCase()
         .replace(/[^\p{L}\p{N} _-]/gu, "")
         .replaceAll(" ", "-"),
     ),
-  );
+  ]);
 }
 
 /** Links of a page that lead nowhere in this repository, as they are written. */
