@@ -1,18 +1,10 @@
 import type { Answer } from "../http/exchange.ts";
-import { receivers } from "../receivers/receiver-record.ts";
-import { refreshTokens } from "../resources/auth/schema.ts";
-import { uploads } from "../resources/files/schema.ts";
 import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
-import { outgoing } from "../webhooks/outgoing.ts";
 import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
-import { recordsOf } from "./sandbox-body.ts";
-
-/** What a client can make any number of although no collection of the state API shows it. */
-const HELD = [refreshTokens.name, uploads.name, outgoing.name, receivers.name];
 
 /** interfaces 7: in shared mode nobody may take the server's whole memory. @throws Problem 409 */
 export function requireRoom(server: ControlServer, limit: keyof Limits, wanted: number): void {
@@ -86,8 +78,13 @@ function beyond(most: number, { root }: World, tx: Transaction): number | undefi
 }
 
 /** A sum over some thirty tables, each of which knows its size. */
-function heldRecords(root: Root): number {
-  return HELD.reduce((sum, name) => sum + (root.tables[name]?.size ?? 0), recordsOf(root));
+function heldRecords({ tables }: Root): number {
+  let sum = 0;
+  for (const name in tables) {
+    const { collection, size } = tables[name]!;
+    if (!collection.internal || collection.counted) sum += size;
+  }
+  return sum;
 }
 
 function limitReached(

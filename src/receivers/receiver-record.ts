@@ -18,6 +18,7 @@ export const receivers = collection<Receiver>({
   prefix: "rcv_",
   idField: "id",
   internal: true,
+  counted: true,
   schema: Type.Object({}),
   indexes: { newest: { groups: () => [""], order: ({ created_at }) => -created_at } },
 });

@@ -22,6 +22,8 @@ export interface CollectionSpec<R extends StoredRecord> {
   indexes?: Record<string, IndexSpec<R>>;
   /** Kept out of the state calls: timers, sessions of uploads, spent tokens. */
   internal?: boolean;
+  /** Internal, yet one of a sandbox's records where they are limited: clients can make any number of them. */
+  counted?: boolean;
 }
 
 export interface Collection<R extends StoredRecord> extends CollectionSpec<R> {

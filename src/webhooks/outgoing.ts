@@ -35,6 +35,7 @@ export const outgoing = collection<Outgoing>({
   prefix: "",
   idField: "id",
   internal: true,
+  counted: true,
   schema: Type.Object({}),
   indexes: {
     by_webhook: { groups: ({ webhook_id }) => [webhook_id], order: ({ position }) => position },

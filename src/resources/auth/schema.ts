@@ -17,6 +17,7 @@ export const refreshTokens = collection<RefreshToken>({
   prefix: "rtok_",
   idField: "id",
   internal: true,
+  counted: true,
   schema: Type.Object({}),
   indexes: {
     by_digest: { groups: ({ digest }) => [digest], order: ({ id }) => id },

@@ -77,6 +77,7 @@ export const uploads = collection<Upload>({
   idField: "id",
   schema: Upload,
   internal: true,
+  counted: true,
   indexes: {
     by_token: { groups: ({ token }) => [token], order: ({ id }) => id },
     by_path: { groups: ({ gcs_path }) => [gcs_path], order: ({ id }) => id },
