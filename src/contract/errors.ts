@@ -15,6 +15,8 @@ export interface CatalogueEntry {
   system_message: string;
   /** The section or gap that names the code. */
   source: string;
+  /** Of most operations; one whose own differ declares them beside the code. */
+  details?: Details;
 }
 
 const entry = (
@@ -22,14 +24,14 @@ const entry = (
   source: string,
   message: string,
   system_message: string,
-  type: ErrorType = status === 401
-    ? "authentication_error"
-    : status === 403
-      ? "authorization_error"
-      : status >= 500
-        ? "server_error"
-        : "client_error",
-): CatalogueEntry => ({ status, type, message, system_message, source });
+  details?: Details,
+): CatalogueEntry => ({ status, type: typeOf(status), message, system_message, source, details });
+
+function typeOf(status: number): ErrorType {
+  if (status === 401) return "authentication_error";
+  if (status === 403) return "authorization_error";
+  return status >= 500 ? "server_error" : "client_error";
+}
 
 export const CATALOGUE = {
   AUTHENTICATION_REQUIRED: entry(
@@ -43,48 +45,56 @@ export const CATALOGUE = {
     "7.4",
     "You do not have permission to perform this action.",
     "The credentials are valid, but the user lacks the role or capability that this operation asks for.",
+    { required_role: { always: "admin" } },
   ),
   SESSION_ACCESS_DENIED: entry(
     403,
     "7.4",
     "You do not have access to this meeting session.",
     "Use credentials of a member of the organization that the session belongs to.",
+    ["session_id"],
   ),
   ORGANIZATION_ACCESS_DENIED: entry(
     403,
     "7.4",
     "You do not have access to this organization.",
     "The user of these credentials is not a member of the organization; use another key or be invited.",
+    { organization_id: "organization" },
   ),
   RESOURCE_NOT_FOUND: entry(
     404,
     "7.4",
     "The requested resource was not found.",
     "No such resource is visible to these credentials; check the id, the path and the organization.",
+    "parameter",
   ),
   SESSION_NOT_FOUND: entry(
     404,
     "7.4",
     "The meeting session was not found.",
     "Check the session id; a session that was permanently deleted does not come back.",
+    ["session_id"],
   ),
   FILE_NOT_IN_STORE: entry(
     404,
     "7.4",
     "The file is not in this store.",
     "Attach the file to the store first, or ask the store that holds it.",
+    ["file_id", "store_id"],
   ),
   DASHBOARD_NOT_FOUND: entry(
     404,
     "7.4",
     "The dashboard was not found.",
     "The dashboard does not exist or is not visible to these credentials.",
+    ["dashboard_id"],
   ),
   ORGANIZATION_NOT_FOUND: entry(
     404,
     "7.4",
     "The organization was not found.",
     "Check the organization id in the request.",
+    { organization_id: "organization" },
   ),
   METHOD_NOT_ALLOWED: entry(
     405,
@@ -115,30 +125,39 @@ export const CATALOGUE = {
     "7.4",
     "The move would create a cycle in the department hierarchy.",
     "Choose a parent that is neither the department itself nor one of its descendants.",
+    {
+      department_id: "sent",
+      // A move under itself is the shortest cycle there is.
+      new_parent_id: { sent: ["new_parent_id", "department_id"] },
+    },
   ),
   INVALID_INPUT: entry(
     422,
     "7.4",
     "A field of the request is invalid.",
     "Mend the field that the details name and send the request again.",
+    { field: "input", value: "input" },
   ),
   RATE_LIMIT_EXCEEDED: entry(
     429,
     "G05",
     "The rate limit is exceeded.",
     "Wait for the seconds given in `Retry-After`, then send the request again.",
+    { limit: "rate", window_seconds: "rate", retry_after_seconds: "rate" },
   ),
   SPENDING_LIMIT_EXCEEDED: entry(
     429,
     "G05",
     "A spending limit is exceeded.",
     "Raise the limit that the details name, or wait for the next calendar month.",
+    { scope: "spending", monthly_limit: "spending", current_usage: "spending" },
   ),
   UPLOAD_EXPIRED: entry(
     410,
     "G13",
     "The upload URL has expired.",
     "Ask for a new upload URL and start the upload again.",
+    { expires_at: "now" },
   ),
   UPLOAD_CANCELLED: entry(
     499,

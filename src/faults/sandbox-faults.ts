@@ -10,7 +10,7 @@ import type {
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Leases } from "./leases.ts";
 import { type OverrideFault, RefusedOverride, readOverride } from "./override.ts";
-import type { SpendingOf } from "./plausible-details.ts";
+import type { SpendingOf } from "./plausible-refusal.ts";
 import { RuleSet, type RuleSources } from "./rule-set.ts";
 import { effectOf } from "./rules/answer-of.ts";
 import { ArmedRule } from "./rules/armed-rule.ts";

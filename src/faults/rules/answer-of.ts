@@ -2,7 +2,7 @@ import { CATALOGUE } from "../../contract/errors.ts";
 import type { AnswerEffect, FaultFacts, StrikeEffect } from "../../sandbox/fault-gate.ts";
 import { codeOfStatus } from "../codes.ts";
 import type { AnswerPlan, EffectPlan } from "../effects/effect.ts";
-import { asksForBody, plausibleRefusal, type SpendingOf } from "../plausible-details.ts";
+import { asksForBody, plausibleRefusal, type SpendingOf } from "../plausible-refusal.ts";
 
 /**
  * What a plan answers to this request. `answer` stands in for the plan's own, as an entry of a sequence does.

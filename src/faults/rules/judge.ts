@@ -1,5 +1,5 @@
 import type { FaultFacts, Strike, StrikeEffect, Verdict } from "../../sandbox/fault-gate.ts";
-import type { SpendingOf } from "../plausible-details.ts";
+import type { SpendingOf } from "../plausible-refusal.ts";
 import { effectOf } from "./answer-of.ts";
 import type { ArmedRule, Decision } from "./armed-rule.ts";
 import { holds } from "./match.ts";

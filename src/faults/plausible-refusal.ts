@@ -1,0 +1,145 @@
+import type { DetailSource } from "../contract/error-details.ts";
+import type { ErrorCode } from "../contract/errors.ts";
+import type { AnyOperation, Principal } from "../contract/operation.ts";
+import { refusalOf } from "../contract/refusals.ts";
+import type { FaultFacts } from "../sandbox/fault-gate.ts";
+import type { WorldReader } from "../state/transaction.ts";
+
+/** One limit of section 8's hierarchy, in the currency of 4.17. */
+export interface SpendingFigures {
+  scope: string;
+  monthly_limit: number | null;
+  current_usage: number;
+}
+
+/** Reads the figures of a caller, organization limit first; the composition root knows where they are. */
+export type SpendingOf = (world: WorldReader, principal: Principal) => SpendingFigures[];
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface Beside {
+  /** What the rule itself says of the details. */
+  given: Values;
+  spending: SpendingOf;
+}
+
+export interface PlausibleRefusal {
+  details: Record<string, unknown>;
+  headers: Record<string, string>;
+}
+
+/**
+ * The details that the operation declares for this code, so that a client cannot tell a fault from a refusal:
+ * ids from the request's own path and body, the caller's own limits. What the rule gives is laid over them.
+ */
+export function plausibleRefusal(code: ErrorCode, facts: FaultFacts, beside: Beside): PlausibleRefusal {
+  const details: Record<string, unknown> = {};
+  for (const [name, source] of Object.entries(refusalOf(facts.operation, code).details)) {
+    details[name] = isFigure(source) ? FIGURES[source](facts, beside)[name] : detailOf(name, source, facts);
+  }
+  Object.assign(details, beside.given);
+  const wait = details["retry_after_seconds"];
+  return { details, headers: code === "RATE_LIMIT_EXCEEDED" ? { "Retry-After": String(wait) } : {} };
+}
+
+/** Whether the details of this code can only be made once the body was read. */
+export function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
+  if (operation.body?.kind !== "json") return false;
+  return Object.entries(refusalOf(operation, code).details).some(([name, source]) => {
+    if (source === "input" || (typeof source === "object" && "body" in source)) return true;
+    return namesOf(name, source).some((one) => !(one in propertiesOf(operation.params)) && inBody(one));
+  });
+
+  function inBody(name: string): boolean {
+    return name in bodyProperties(operation);
+  }
+}
+
+/** Under which names the request may carry it; none where it comes from elsewhere. */
+function namesOf(name: string, source: DetailSource): readonly string[] {
+  if (source === "organization") return ["organization_id", "org_id"];
+  if (source === "sent") return [name];
+  return typeof source === "object" && "sent" in source ? source.sent : [];
+}
+
+function detailOf(name: string, source: Exclude<DetailSource, Figure>, facts: FaultFacts): unknown {
+  if (source === "now") return facts.world.iso(facts.world.now);
+  if (typeof source === "object" && "always" in source) return source.always;
+  if (typeof source === "object" && "body" in source) return valueAt(facts.body, source.body);
+  const values = namesOf(name, source).map(
+    (one) => facts.params[one] ?? bodyOf(facts)[one] ?? facts.query.get(one) ?? undefined,
+  );
+  const organization = source === "organization" ? facts.organization : undefined;
+  return [...values, organization].find((value) => value !== undefined) ?? null;
+}
+
+function valueAt(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const step of pointer.split("/").slice(1)) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return null;
+    value = (value as Values)[step];
+  }
+  return value;
+}
+
+function bodyOf({ body }: FaultFacts): Values {
+  return typeof body === "object" && body !== null && !Array.isArray(body) ? (body as Values) : {};
+}
+
+function bodyProperties({ body }: AnyOperation): Values {
+  if (body === undefined || body.kind === "stream") return {};
+  return propertiesOf(body.kind === "json" ? body.schema : body.fields);
+}
+
+function propertiesOf(schema: unknown): Values {
+  return (schema as { properties?: Values } | undefined)?.properties ?? {};
+}
+
+/** Sources that make several details at once. */
+type Figure = "input" | "rate" | "spending";
+
+const FIGURES: Record<Figure, (facts: FaultFacts, beside: Beside) => Values> = { input, rate, spending };
+
+function isFigure(source: DetailSource): source is Figure {
+  return typeof source === "string" && Object.hasOwn(FIGURES, source);
+}
+
+/** G08: a field that this operation really judges, with what was sent there. */
+function input(facts: FaultFacts): Values {
+  const { operation, params, query } = facts;
+  const [ofBody] = Object.keys(bodyProperties(operation));
+  if (ofBody !== undefined) return { field: ofBody, value: bodyOf(facts)[ofBody] ?? null };
+  const names = Object.keys(propertiesOf(operation.query));
+  const ofQuery = names.find((name) => query.has(name)) ?? names[0];
+  if (ofQuery !== undefined) return { field: ofQuery, value: query.get(ofQuery) };
+  const ofPath = Object.keys(params).at(-1);
+  return ofPath === undefined ? { field: "body", value: null } : { field: ofPath, value: params[ofPath] };
+}
+
+const STANDARD_PLAN = 100;
+
+function rate({ rate: window }: FaultFacts): Values {
+  return {
+    limit: window?.limit ?? STANDARD_PLAN,
+    window_seconds: 60,
+    retry_after_seconds: window?.seconds_left ?? 60,
+  };
+}
+
+/** G05: figures at which the request is refused; those of a caller within his limits are moved up to them. */
+function spending({ principal, world }: FaultFacts, { given: { scope }, spending: of }: Beside): Values {
+  const figures = principal === undefined ? [] : of(world, principal);
+  const own =
+    figures.find((one) => one.scope === scope) ??
+    figures.find(
+      ({ monthly_limit, current_usage }) => monthly_limit !== null && current_usage >= monthly_limit,
+    ) ??
+    figures.find(({ monthly_limit }) => monthly_limit !== null);
+  const used = own?.current_usage ?? 0;
+  const monthly_limit = own?.monthly_limit ?? Math.max(100, Math.ceil(used / 100) * 100);
+  return {
+    scope: own?.scope ?? scope ?? "organization",
+    monthly_limit,
+    current_usage: Math.max(used, monthly_limit),
+  };
+}
