@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeInB, envelopeFor } from "../../src/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
 import { type AnyOperation, errorCodesOf, successesOf } from "../../src/contract/operation.ts";
+import { refusalOf } from "../../src/contract/refusals.ts";
 import { openApiDocument } from "../../src/reports/openapi.ts";
 import { RESOURCES } from "../../src/resources/index.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
@@ -37,6 +38,19 @@ function expectCode(operation: AnyOperation, answer: Answered, code: ErrorCode):
   expectDocumented(operation, answer);
 }
 
+/**
+ * Made of the request itself, not of where the caller or the clock stands. Faults do not wait for a form:
+ * what it says is not among what they know.
+ */
+function namesTheRequest(operation: AnyOperation, code: ErrorCode): boolean {
+  const { body, envelope = "A" } = operation;
+  const sources = Object.values(refusalOf(operation, code).details);
+  const own = sources.every(
+    (source) => source === "organization" || source === "sent" || typeof source === "object",
+  );
+  return own && sources.length > 0 && envelope === "A" && body?.kind !== "multipart";
+}
+
 const isAnswer = (value: Sent | Answered): value is Answered => "status" in value;
 
 it("every registered operation has a recipe for each documented success", () => {
@@ -46,6 +60,21 @@ it("every registered operation has a recipe for each documented success", () => 
       .map(({ status }) => `${operation.id} ${status}`),
   );
   expect(missing).toEqual([]);
+});
+
+it("7.1 G27 an error without the details that its operation declares is not as documented", async () => {
+  const operation = OPERATIONS.find(({ id }) => id === "share_links.revoke")!;
+  const world = await FreshWorld.create(api);
+  const good = await RECIPES[operation.id]![0]!.request(world);
+  const spoiled = await refusalFor(operation, "RESOURCE_NOT_FOUND")!({ world, operation, good });
+  const answer = await world.call(operation.path, operation.method, spoiled as Sent);
+  expect(JUDGE.problems(operation, answer)).toEqual([]);
+  const { error } = answer.body;
+  for (const details of [{}, { dashboard_id: "dsh_other" }]) {
+    const text = JSON.stringify({ success: false, error: { ...error, details } });
+    expect(JUDGE.problems(operation, { ...answer, text })).not.toEqual([]);
+  }
+  await world.delete();
 });
 
 it("every recipe and every forced code belongs to a registered operation", () => {
@@ -82,6 +111,25 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
       await world.delete();
     },
   );
+
+  it.each(
+    errorCodesOf(operation).filter((code) => refusalFor(operation, code) && namesTheRequest(operation, code)),
+  )(`interfaces 6 ${id} as a fault has the details of its real %s`, async (code) => {
+    const world = await FreshWorld.create(api);
+    const good = await recipes[0]!.request(world);
+    const spoiled = await refusalFor(operation, code)!({ world, operation, good });
+    if (isAnswer(spoiled)) throw new Error("a request was expected");
+    const real = await world.call(operation.path, operation.method, spoiled);
+    const headers = { ...spoiled.headers, "x-sandbox-fault": code };
+    const fault = await world.call(operation.path, operation.method, { ...spoiled, headers });
+    expect(fault.headers.get("x-sandbox-decision")).toBe(`fault:header/${code}`);
+    const likeliest = Object.keys(refusalOf(operation, code).details);
+    expect(Object.keys(fault.body.error.details)).toEqual(likeliest);
+    // Another reason for the same code, such as an unknown parent instead of an unknown department.
+    if (likeliest.every((name) => name in real.body.error.details))
+      expect(fault.body.error.details).toEqual(real.body.error.details);
+    await world.delete();
+  });
 
   const forced = Object.keys(FORCED[id] ?? {}) as ErrorCode[];
   it.each(forced)(`${operation.section} ${id} answers %s when a fault asks for it`, async (code) => {

@@ -38,7 +38,7 @@ export const createModelResponse = operation({
   body: { kind: "json", schema: ModelRequest },
   billable: true,
   errors: [
-    { code: "RESOURCE_NOT_FOUND", details: { file_id: { body: "/inputs/0/files/0" } } },
+    { code: "RESOURCE_NOT_FOUND", details: { file_id: { body: "/inputs/0/files/0/file_id" } } },
     "INVALID_INPUT",
   ],
   success: { status: 200, schema: ModelResponse },
