@@ -16,7 +16,10 @@ const { paths } = JSON.parse((await generatedFiles())["openapi.json"]);
 
 const STATUSES = ["401", "403", "404", "422", "429"];
 
-/** What a file is called after its operation, and what its description says after the operation's summary. */
+/**
+ * What a file is called after its operation, and what its description says after the operation's summary. A code
+ * that is not here is called as it is, and described by the catalogue's message.
+ */
 const CODES = {
   AUTHENTICATION_REQUIRED: ["signed-out", "the credentials are missing, wrong or no longer valid"],
   INSUFFICIENT_PERMISSIONS: ["forbidden", "the caller is known but lacks the permission"],
@@ -46,16 +49,14 @@ for (const [path, item] of Object.entries(paths)) {
     for (const [status, response] of Object.entries(operation.responses)) {
       if (!STATUSES.includes(status)) continue;
       for (const code of response["x-error-codes"] ?? [])
-        written += write({ operation, method, path, status, code });
+        written += write({ operation, method, path, status, response, code });
     }
   }
 }
 process.stdout.write(`${written} scenarios written\n`);
 
-function write({ operation, method, path, status, code }) {
-  const known = CODES[code];
-  if (known === undefined) throw new Error(`name ${code} in scripts/scenarios.mjs`);
-  const [word, meaning] = known;
+function write({ operation, method, path, status, response, code }) {
+  const [word, meaning] = CODES[code] ?? [code.toLowerCase().replaceAll("_", "-"), messageOf(response, code)];
   const name = `${operation.operationId.replaceAll(/[._]/g, "-")}-${word}`;
   const file = new URL(`../scenarios/${name}.yaml`, import.meta.url);
   if (existsSync(file)) return 0;
@@ -69,5 +70,12 @@ rules:
     effect: { error: ${code} }
 `;
   writeFileSync(file, text);
+  process.stdout.write(`scenarios/${name}.yaml\n`);
   return 1;
+}
+
+/** As the document has it: "`CODE`: The message.", in the middle of a sentence. */
+function messageOf({ description }, code) {
+  const message = description.split(`\`${code}\`: `)[1].split(/\.( `|$)/)[0];
+  return message[0].toLowerCase() + message.slice(1);
 }

@@ -48,7 +48,7 @@ describe("interfaces 6 every documented refusal has a scenario, which reaches it
         const name = scenarioFor(operation, code);
         expect(
           name,
-          `no scenario under scenarios/ reaches ${code} of ${id}; run scripts/scenarios.mjs`,
+          `no scenario under scenarios/ reaches ${code} of ${id}; run \`npm run scenarios\``,
         ).toBeDefined();
         await activate(api, name!);
         const answer = await api.call("ivan", operation.method, exampleOf(operation));
