@@ -10,6 +10,6 @@ export default defineConfig({
     setupFiles: ["./test/support/property-seed.ts"],
     // A focused test would leave the others out.
     allowOnly: false,
-    env: { TZ: "UTC", NODE_ENV: "test" },
+    env: { TZ: "UTC", NODE_ENV: "test", UNDERSTUDY_JUDGE_ANSWERS: "1" },
   },
 });

@@ -4,12 +4,11 @@ import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
 import type { OutboundClient, Services } from "./contract/services.ts";
 import type { Settings } from "./contract/settings.ts";
+import { AnswerJudge } from "./control/answer-judge.ts";
 import { createGuard } from "./control/guard.ts";
-import { createControl } from "./control/handle-control.ts";
 import { createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
-import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
 import { Faults } from "./faults/faults.ts";
 import type { ScenarioLibrary } from "./faults/scenarios/scenario-library.ts";
 import { createFixtureSource, type WatchableFixtureSource } from "./fixtures/fixture-source.ts";
@@ -58,6 +57,8 @@ export interface UnderstudyOptions {
   /** Keeps every sandbox in a folder; `durable` puts each acknowledged write on disk before its answer. */
   persist?: { folder: string; durable: boolean };
   log?: Log;
+  /** Holds every answer of the control API to its declaration; for this project's own tests. */
+  judgeAnswers?: boolean;
   /** Makes outgoing requests in place of the network, as a replay does. */
   outbound?: Outbound;
 }
@@ -159,10 +160,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     log,
     recordings,
     onChangingCall: recordings.onCall,
+    judge:
+      (options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1")
+        ? new AnswerJudge()
+        : undefined,
   };
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [
-    { prefix: "/_control", access: "token", handle: createControl(control, CONTROL_OPERATIONS) },
+    { prefix: "/_control", access: "token", handle: controlOf(control) },
     { prefix: "/_receivers", access: "open", handle: (...exchange) => receivers.handle(...exchange) },
     { prefix: "/_console", access: "source", handle: showConsole },
   ];
@@ -213,6 +218,15 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       outbound.close();
       uploads.close();
     },
+  };
+}
+
+/** Loaded at the first call: the server's start must not pay for its declarations. */
+function controlOf(server: ControlServer): Mount["handle"] {
+  let loading: Promise<Mount["handle"]> | undefined;
+  return async (...exchange) => {
+    loading ??= import("./control/handle-control.ts").then(({ createControl }) => createControl(server));
+    await (await loading)(...exchange);
   };
 }
 

@@ -6,7 +6,8 @@ import type { Assumed } from "./provenance.ts";
 import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+export type Method = (typeof METHODS)[number];
 
 /** Who calls: resolved from the credential by `resources/auth`, judged by the pipeline (section 5). */
 export interface Principal {
@@ -125,6 +126,8 @@ export type BodySpec<B extends TSchema = TSchema> =
       optional?: boolean;
       /** Largest size in bytes, where the API has another bound than usual. */
       limit?: number;
+      /** The schema documents it; the handler judges, because it can say more than a schema. */
+      judged?: "by handler";
     }
   | { kind: "multipart"; fields: B; files: Readonly<Record<string, FileSpec>> }
   | { kind: "stream" };
@@ -141,6 +144,8 @@ export interface Success<S extends TSchema = TSchema> {
   status: number;
   /** JSON of this schema; absent where there is no body or it is not JSON. */
   schema?: S;
+  /** Where a path parameter tells which of several schemas it is: by its values. `schema` is any of them. */
+  by?: { parameter: string; schemas: Readonly<Record<string, TSchema>> };
   /** Of a stream of server-sent events: JSON of this schema in each. */
   events?: TSchema;
   /** Content types of a body that is not JSON. */

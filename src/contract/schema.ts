@@ -1,4 +1,4 @@
-import Type, { type TSchema } from "typebox";
+import Type, { type TProperties, type TSchema } from "typebox";
 
 /**
  * Building blocks of the declared schemas. `Instant` is typed as a number because records hold instants
@@ -39,3 +39,11 @@ export const Words = <const T extends readonly string[]>(words: T, options: obje
 /** An ISO 8601 date or date-time in a query or body (G28). */
 export const DateOrInstant = (options: object = {}) =>
   Type.String({ format: "date-or-instant", examples: ["2026-03-15"], ...options });
+
+/** An object of these fields and no others, as every body of the control API is. */
+export const Closed = <T extends TProperties>(properties: T, options: object = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options });
+
+/** How the control API shows a list. */
+export const ListOf = <T extends TSchema>(items: T, options: object = {}) =>
+  Closed({ items: Type.Array(items), total: Type.Integer({ minimum: 0 }) }, options);

@@ -99,7 +99,11 @@ export const Settings = Type.Object(
       description: "how many requests the journal keeps",
     }),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    $id: "Settings",
+    description: "Everything that may be set, as it is in force",
+  },
 );
 export type Settings = Static<typeof Settings>;
 

@@ -4,15 +4,26 @@ import { Settings } from "../contract/settings.ts";
 import { checkInput } from "./check-input.ts";
 import { unprocessable } from "./problem.ts";
 
-const SomeSettings = Type.Object(
-  Object.fromEntries(
-    Object.entries(Settings.properties).map(([name, schema]) => [name, Type.Optional(schema)]),
-  ),
-  { additionalProperties: false },
-);
+const SomeSettings = Type.Partial(Settings, { additionalProperties: false });
 
 /** G21, G22: these are words, and booleans are taken for them. */
-const SWITCHES = new Set(["preview", "v2_models"]);
+const SWITCHES: ReadonlySet<string> = new Set(["preview", "v2_models"]);
+
+/** Settings as a caller writes them; those that are not named stay as they are. */
+export const SettingsInput = Type.Unsafe<Partial<Settings>>({
+  ...SomeSettings,
+  properties: Object.fromEntries(
+    Object.entries(SomeSettings.properties).map(([name, schema]) => [
+      name,
+      SWITCHES.has(name)
+        ? { ...schema, type: ["string", "boolean"], enum: ["on", "off", true, false] }
+        : schema,
+    ]),
+  ),
+  $id: "SettingsInput",
+  description: "Settings that are not named stay as they are",
+  examples: [{ preview: "on", processing_seconds: 5 }],
+});
 
 /**
  * Settings as they were written (control API, CLI, configuration file), checked and in their one form.

@@ -1,19 +1,36 @@
 import Type, { type Static } from "typebox";
 import { parseInstant } from "../contract/instant.ts";
+import { Closed, Timestamp, Words } from "../contract/schema.ts";
 import type { ClockSetting } from "../sandbox/sandbox.ts";
 import type { World } from "../state/world.ts";
 import { unprocessable } from "./problem.ts";
 
 const FASTEST = 1_000_000;
 
+const Mode = () =>
+  Words(["real", "frozen", "scaled"], {
+    description: "`real` is the wall clock, `frozen` stands still, `scaled` runs at a rate",
+  });
+
 /** `{mode, now?, rate?}` of interfaces 4. */
-export const ClockInput = Type.Object(
+export const ClockInput = Closed(
   {
-    mode: Type.Unsafe<"real" | "frozen" | "scaled">({ type: "string", enum: ["real", "frozen", "scaled"] }),
-    now: Type.Optional(Type.String({ title: "an ISO 8601 timestamp" })),
-    rate: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: FASTEST })),
+    mode: Mode(),
+    now: Type.Optional(
+      Type.String({
+        title: "an ISO 8601 timestamp",
+        description: "Where it begins, or goes on; by default where it is. Not with mode real",
+      }),
+    ),
+    rate: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: FASTEST,
+        description: "Sandbox seconds per second; with mode scaled only",
+      }),
+    ),
   },
-  { additionalProperties: false },
+  { $id: "ClockInput", examples: [{ mode: "frozen", now: "2026-03-15T12:00:00Z" }] },
 );
 export type ClockInput = Static<typeof ClockInput>;
 
@@ -42,7 +59,16 @@ export function instantInput(field: string, text: string): number {
   return instant;
 }
 
-export function presentClock(world: World) {
+export const ClockBody = Closed(
+  {
+    mode: Mode(),
+    now: Timestamp({ description: "The sandbox's now" }),
+    rate: Type.Number({ minimum: 0, description: "1 where it is real, 0 where it is frozen" }),
+  },
+  { $id: "Clock", examples: [{ mode: "frozen", now: "2026-03-15T12:00:00.000Z", rate: 0 }] },
+);
+
+export function presentClock(world: World): Static<typeof ClockBody> {
   const { mode, rate } = world.clock;
   return { mode, now: new Date(world.epochNow()).toISOString(), rate };
 }

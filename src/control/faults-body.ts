@@ -1,9 +1,58 @@
-import type { ArmedRule } from "../faults/rules/armed-rule.ts";
+import Type, { type Static } from "typebox";
+import { Closed, Nullable, Timestamp } from "../contract/schema.ts";
+import { ArmedRule } from "../faults/rules/armed-rule.ts";
+import { ExpectDocument, RuleDocument } from "../faults/rules/rule-schema.ts";
 import type { SandboxFaults } from "../faults/sandbox-faults.ts";
 import type { ListedScenario } from "../faults/scenarios/scenario-library.ts";
 
+/** One rule as a call arms it (interfaces 6). */
+export const RuleInput = Closed(RuleDocument.properties, {
+  $id: "RuleInput",
+  examples: [
+    {
+      id: "lost-answer",
+      match: { operation: "files.register" },
+      times: 2,
+      effect: { error: "RATE_LIMIT_EXCEEDED" },
+    },
+  ],
+});
+
+const { id: _id, lease: _lease, ...written } = RuleDocument.properties;
+
 /** A rule as it was written, with what it has done in this sandbox (interfaces 4). */
-export function presentRule(armed: ArmedRule) {
+export const RuleBody = Closed(
+  {
+    id: Type.String(),
+    ...written,
+    hits: Type.Integer({ minimum: 0, description: "How often it has struck" }),
+    lease: Nullable(
+      Closed({
+        ttl: Type.Optional(Type.Unsafe<string | number>({ type: ["string", "number"] })),
+        hits: Type.Optional(Type.Integer({ minimum: 1 })),
+        hits_left: Type.Optional(Type.Integer({ minimum: 0 })),
+        ends_at: Type.Optional(Timestamp({ description: "On the sandbox's clock" })),
+      }),
+    ),
+    spent: Type.Boolean({ description: "It will not strike again" }),
+  },
+  {
+    $id: "Rule",
+    examples: [
+      {
+        id: "lost-answer",
+        match: { operation: "files.register" },
+        times: 2,
+        effect: { error: "RATE_LIMIT_EXCEEDED" },
+        hits: 1,
+        lease: null,
+        spent: false,
+      },
+    ],
+  },
+);
+
+export function presentRule(armed: ArmedRule): Static<typeof RuleBody> {
   const { rule, progress } = armed;
   const { id: _id, lease, ...document } = rule.document;
   return {
@@ -23,15 +72,44 @@ export function presentRule(armed: ArmedRule) {
 }
 
 /** A scenario, whether it is in force here, and how far its rules have come. */
+export const ScenarioBody = Closed(
+  {
+    name: Type.String(),
+    description: Type.String(),
+    active: Type.Boolean({ description: "In force in this sandbox" }),
+    shipped: Type.Boolean(),
+    file: Type.String(),
+    hits: Type.Integer({ minimum: 0, description: "Of all its rules" }),
+    rules: Type.Array(RuleBody),
+    expect: Type.Optional(Type.Array(ExpectDocument, { description: "What a suite's run must have sent" })),
+    problem: Type.Optional(
+      Type.String({
+        description: "Why the newest text of its file cannot be used; the last good one is in force",
+      }),
+    ),
+  },
+  {
+    $id: "Scenario",
+    examples: [
+      {
+        name: "flaky-uploads",
+        description: "The first registration fails after the file was stored.",
+        active: true,
+        shipped: true,
+        file: "scenarios/flaky-uploads.yaml",
+        hits: 0,
+        rules: [],
+      },
+    ],
+  },
+);
+
 export function presentScenario(
   { name, file, shipped, scenario, problem }: ListedScenario,
   faults: SandboxFaults,
-) {
+): Static<typeof ScenarioBody> {
   const armed = faults.rules.rulesOf(name);
-  const rules =
-    armed?.map(presentRule) ??
-    scenario?.rules.map(({ id, document }) => ({ ...document, id, hits: 0 })) ??
-    [];
+  const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(presentRule);
   return {
     name,
     description: scenario?.description ?? "",
@@ -40,8 +118,7 @@ export function presentScenario(
     file,
     hits: rules.reduce((sum, rule) => sum + rule.hits, 0),
     rules,
-    ...(scenario === undefined || scenario.expect.length === 0 ? {} : { expect: scenario.expect }),
-    // Of the newest text; what is in force is the last that was right.
+    ...(scenario === undefined || scenario.expect.length === 0 ? {} : { expect: [...scenario.expect] }),
     ...(problem === undefined ? {} : { problem: problem.format() }),
   };
 }

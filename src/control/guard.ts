@@ -83,9 +83,7 @@ function digest(text: string): Buffer {
 }
 
 function foreignHost(host: string): Problem {
-  return new Problem(403, {
-    kind: "host-not-allowed",
-    title: "Host not allowed",
+  return new Problem("host-not-allowed", {
     detail:
       "The control API and the console answer requests to loopback names only. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host and the name you use.",
     field: "Host",
@@ -94,9 +92,7 @@ function foreignHost(host: string): Problem {
 }
 
 function foreignOrigin(origin: string): Problem {
-  return new Problem(403, {
-    kind: "origin-not-allowed",
-    title: "Origin not allowed",
+  return new Problem("origin-not-allowed", {
     detail:
       "The control API and the console answer pages from loopback origins only. Serve the page from localhost, or start the server with --allow-host and the page's host.",
     field: "Origin",
@@ -105,9 +101,7 @@ function foreignOrigin(origin: string): Problem {
 }
 
 function missingToken(sent: boolean): Problem {
-  return new Problem(401, {
-    kind: "token-required",
-    title: "Control token required",
+  return new Problem("token-required", {
     detail: sent
       ? "The token is not the one of this server. It was printed at its start, or set by UNDERSTUDY_TOKEN."
       : "This server is shared: send its control token as `Authorization: Bearer`. It was printed at its start, or set by UNDERSTUDY_TOKEN.",

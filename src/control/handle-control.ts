@@ -1,122 +1,96 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { TObject } from "typebox";
+import Type from "typebox";
 import { ApiError } from "../contract/errors.ts";
-import { RawBody, Reply, StreamBody } from "../contract/operation.ts";
+import { readsOnly } from "../contract/operation.ts";
+import { toAnswer } from "../http/answer.ts";
+import type { Answer } from "../http/exchange.ts";
 import { ClientGone, parseJson, readBody } from "../http/read-body.ts";
-import { Router } from "../http/router.ts";
+import { type Match, Router } from "../http/router.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { checkInput } from "./check-input.ts";
-import type { AnyControlOperation, ControlCall, ControlServer } from "./operation.ts";
+import type { ControlOperation, ControlServer } from "./operation.ts";
+import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName } from "./problem.ts";
 import { readQuery } from "./read-query.ts";
-import { type ControlAnswer, sendAnswer } from "./send-answer.ts";
+import { ReceivedControlCall } from "./received-call.ts";
+import { sendAnswer } from "./send-answer.ts";
 
-const BODY_LIMIT = 16 * 1024 * 1024;
+const AnyObject = Type.Object({});
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** The control API as one line: route, sandbox, body, shape, handler, answer. */
-export function createControl(server: ControlServer, operations: readonly AnyControlOperation[]) {
-  const router = new Router<AnyControlOperation>(operations);
+interface Arrival {
+  request: IncomingMessage;
+  response: ServerResponse;
+  path: string;
+}
+
+/** The control API: what it finds at a path is answered, or thrown as a Problem. */
+export function createControl(server: ControlServer) {
+  const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
   return async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
-    const method = request.method === "HEAD" ? "GET" : request.method!;
-    const match = router.find(method, path);
-    if (match === undefined) throw noSuchCall(router, method, path);
-    const { operation, params } = match;
-    const sandbox = params["name"] === undefined ? undefined : sandboxOf(server, params["name"]);
-    let body: unknown;
+    const match = matchCall(router, request.method!, path);
     try {
-      body = await bodyOf(operation, request);
+      const answer = await proceed(server, { request, response, path }, match);
+      await sendAnswer(request, response, answer);
     } catch (error) {
       if (error instanceof ClientGone) return;
-      throw error;
+      throw server.judge?.refusal(match.operation, error) ?? error;
     }
-    if (operation.params) checkInput(operation.params as TObject, params);
-    const query = readQuery(operation.query, searchOf(request.url!));
-    const call: ControlCall = {
-      params,
-      query,
-      body,
-      headers: request.headers,
-      // Only operations below S read it, and those have it.
-      sandbox: sandbox as Sandbox,
-      server,
-      origin: `http://${request.headers.host}`,
-      // Few calls wait for anything, and a controller costs as much as a small answer.
-      get signal() {
-        return leaving(response);
-      },
-    };
-    const answer = toAnswer(operation, await operation.handle(call));
-    if (changes(operation)) {
-      await settle(server, { operation, path: path + queryOf(request.url!), call, status: answer.status });
-    }
-    await sendAnswer(request, response, answer);
   };
 }
 
-/** Aborts when the client leaves. */
-function leaving(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  if (response.destroyed) gone.abort();
-  else response.once("close", () => gone.abort());
-  return gone.signal;
-}
-
-function queryOf(url: string): string {
-  const mark = url.indexOf("?");
-  return mark < 0 ? "" : url.slice(mark);
-}
-
-function searchOf(url: string): URLSearchParams {
-  const mark = url.indexOf("?");
-  return new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
-}
-
-/** What changed is on disk, where that was asked for, and noted for a bundle, before the client hears of it. */
-async function settle(
+/** One call, one line: sandbox, body, query, handler, what it changed, answer. */
+async function proceed(
   server: ControlServer,
-  done: { operation: AnyControlOperation; path: string; call: ControlCall; status: number },
-): Promise<void> {
-  const { operation, path, call, status } = done;
-  if (call.sandbox === undefined) return;
-  server.onChangingCall?.(call.sandbox, {
-    operation: operation.id,
-    method: operation.method,
-    path: path.slice(`/_control/sandboxes/${call.sandbox.name}`.length),
-    body: call.body,
-    status,
-  });
-  if (server.durable && server.sandboxes.get(call.sandbox.name) === call.sandbox) {
-    await server.durable(call.sandbox);
-  }
+  { request, response, path }: Arrival,
+  { operation, params }: Match<ControlOperation>,
+): Promise<Answer> {
+  const sandbox = params["name"] === undefined ? undefined : sandboxOf(server, params["name"]);
+  const call = new ReceivedControlCall(server, { request, response }, { params, sandbox });
+  call.body = await receiveBody(operation, request);
+  const search = searchOf(request.url!);
+  call.query = readQuery(operation.query, new URLSearchParams(search));
+  const value = await operation.handle(call);
+  const answer = toAnswer(operation, server.judge ? server.judge.answer(operation, params, value) : value);
+  if (!readsOnly(operation)) await settle(server, { operation, path: path + search, call, answer });
+  return answer;
 }
 
-function changes(operation: AnyControlOperation): boolean {
-  return operation.changes ?? operation.method !== "GET";
+/** @throws Problem 404, 405 */
+function matchCall(router: Router<ControlOperation>, method: string, path: string): Match<ControlOperation> {
+  const match = router.find(method === "HEAD" ? "GET" : method, path);
+  if (match !== undefined) return match;
+  const allowed = router.allowed(path);
+  if (allowed.length === 0) {
+    throw new Problem("unknown-path", {
+      detail: `The control API has no ${path.slice(0, 200)}. Its paths begin with /_control/sandboxes, /_control/health, /_control/openapi.json, /_control/fidelity and /_control/metrics.`,
+    });
+  }
+  throw new Problem("method-not-allowed", {
+    detail: `${path.slice(0, 200)} does not answer ${method.slice(0, 20)}; use ${allowed.join(" or ")}.`,
+    headers: { Allow: allowed.join(", ") },
+  });
 }
 
 /** @throws Problem 404 */
-export function sandboxOf(server: ControlServer, name: string): Sandbox {
+function sandboxOf(server: ControlServer, name: string): Sandbox {
   const sandbox = server.sandboxes.get(name);
-  if (sandbox === undefined) {
-    throw unknownName(
-      "sandbox",
-      name,
-      [...server.sandboxes.all()].map((known) => known.name),
-    );
-  }
-  return sandbox;
+  if (sandbox !== undefined) return sandbox;
+  const known = [...server.sandboxes.all()].map((one) => one.name);
+  throw unknownName("sandbox", name, known);
 }
 
-async function bodyOf(operation: AnyControlOperation, request: IncomingMessage): Promise<unknown> {
+/** @throws Problem 413, 415, 422; ClientGone */
+async function receiveBody(operation: ControlOperation, request: IncomingMessage): Promise<unknown> {
   if (operation.method === "GET") {
     request.resume();
     return undefined;
   }
-  const bytes = await readBody(request, operation.body?.limit ?? BODY_LIMIT);
+  const spec = operation.body?.kind === "json" ? operation.body : undefined;
+  const bytes = await readBody(request, spec?.limit ?? MAX_BODY_BYTES);
   if (bytes.length === 0) {
-    if (operation.body === undefined || operation.body.optional) return undefined;
-    throw new Problem(422, {
-      kind: "invalid-input",
+    if (spec === undefined || spec.optional) return undefined;
+    throw new Problem("invalid-input", {
       detail: `${operation.id} needs a JSON body: ${operation.summary}.`,
       field: "body",
       value: null,
@@ -124,8 +98,8 @@ async function bodyOf(operation: AnyControlOperation, request: IncomingMessage):
   }
   // Also where no body is asked for: a form of a foreign page must not pass for a call.
   const body = readJson(request, bytes);
-  if (operation.body === undefined) return undefined;
-  checkInput(operation.body.schema, body);
+  if (spec === undefined) return undefined;
+  checkInput(spec.judged === "by handler" ? AnyObject : spec.schema, body);
   return body;
 }
 
@@ -135,36 +109,34 @@ function readJson(request: IncomingMessage, bytes: Buffer): unknown {
     return parseJson(request, bytes, false);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "INVALID_JSON") throw error;
-    throw new Problem(422, {
-      kind: "invalid-json",
-      title: "The body is not valid JSON",
-      detail: error.system_message,
-      field: "body",
-    });
+    throw new Problem("invalid-json", { detail: error.system_message, field: "body" });
   }
 }
 
-function toAnswer(operation: AnyControlOperation, value: unknown): ControlAnswer {
-  const reply = value instanceof Reply ? value : new Reply(operation.status ?? 200, value);
-  const { status, headers, body } = reply;
-  if (body instanceof RawBody) return { status, headers, content_type: body.content_type, body: body.bytes };
-  if (body instanceof StreamBody)
-    return { status, headers, content_type: body.content_type, stream: body.chunks };
-  if (body === undefined) return { status, headers };
-  return { status, headers, content_type: "application/json; charset=utf-8", body: JSON.stringify(body) };
+/** With its question mark, or empty. */
+function searchOf(url: string): string {
+  const mark = url.indexOf("?");
+  return mark < 0 ? "" : url.slice(mark);
 }
 
-function noSuchCall(router: Router<AnyControlOperation>, method: string, path: string): Problem {
-  const allowed = router.allowed(path);
-  if (allowed.length === 0) {
-    return new Problem(404, {
-      kind: "unknown-path",
-      detail: `The control API has no ${path.slice(0, 200)}. Its paths begin with /_control/sandboxes, /_control/health, /_control/openapi.json, /_control/fidelity and /_control/metrics.`,
-    });
-  }
-  return new Problem(405, {
-    kind: "method-not-allowed",
-    detail: `${path.slice(0, 200)} does not answer ${method.slice(0, 20)}; use ${allowed.join(" or ")}.`,
-    headers: { Allow: allowed.join(", ") },
+/** What changed is on disk, where that was asked for, and noted for a bundle, before the client hears of it. */
+async function settle(
+  server: ControlServer,
+  {
+    operation,
+    path,
+    call,
+    answer,
+  }: { operation: ControlOperation; path: string; call: ReceivedControlCall; answer: Answer },
+): Promise<void> {
+  const { sandbox, body } = call;
+  if (sandbox === undefined) return;
+  server.onChangingCall?.(sandbox, {
+    operation: operation.id,
+    method: operation.method,
+    path: path.slice(`/_control/sandboxes/${sandbox.name}`.length),
+    body,
+    status: answer.status,
   });
+  if (server.durable && server.sandboxes.get(sandbox.name) === sandbox) await server.durable(sandbox);
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "../log.ts";
-import { corsHeaders, preflight } from "./cors.ts";
+import { preflight } from "./cors.ts";
 import type { Guard } from "./guard.ts";
 import { asProblem, Problem } from "./problem.ts";
+import { sendProblem } from "./send-answer.ts";
 
 /** Something of the product's own that answers below a prefix beginning with `/_`. */
 export interface Mount {
@@ -32,35 +33,15 @@ export function createInternal(parts: { mounts: readonly Mount[]; guard: Guard; 
   };
 }
 
-/** Writes a refusal; a stream that has begun is cut instead, so that it does not look complete. */
-export function sendProblem(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
-  if (response.headersSent) return void response.destroy();
-  const body = JSON.stringify(problem.body);
-  if (!request.complete) request.resume();
-  const refusedSource = problem.status === 403;
-  response.writeHead(problem.status, {
-    "Content-Type": "application/problem+json",
-    "Content-Length": Buffer.byteLength(body),
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    ...(request.complete ? {} : { Connection: "close" }),
-    ...(refusedSource ? {} : corsHeaders(request)),
-    ...problem.headers,
-  });
-  response.end(body);
-}
-
 function nothingHere(path: string, mounts: readonly Mount[]): Problem {
-  return new Problem(404, {
-    kind: "unknown-path",
+  return new Problem("unknown-path", {
     detail: `Nothing answers ${path.slice(0, 200)}. Understudy's own paths are ${mounts.map(({ prefix }) => prefix).join(", ")}; emulated paths begin with /v1, /v2 or /webhooks, or with /_s/{sandbox}.`,
   });
 }
 
 function internal(error: unknown, log: Log): Problem {
   log.error({ err: error }, "internal error in the control API");
-  return new Problem(500, {
-    kind: "internal",
+  return new Problem("internal", {
     detail: "An unexpected error occurred. The server's log says more; please report it.",
   });
 }

@@ -9,7 +9,7 @@ import { Problem } from "./problem.ts";
 /** interfaces 7: in shared mode nobody may take the server's whole memory. @throws Problem 409 */
 export function requireRoom(server: ControlServer, limit: keyof Limits, wanted: number): void {
   const most = server.limits?.[limit];
-  if (most !== undefined && wanted > most) throw limitReached(409, { limit, allowed: most, wanted });
+  if (most !== undefined && wanted > most) throw limitReached({ limit, allowed: most, wanted });
 }
 
 /** @throws Problem 409 */
@@ -57,13 +57,7 @@ export function recordsRefusal(
   return (world, tx) => {
     const wanted = beyond(limits.records, world, tx);
     if (wanted === undefined) return undefined;
-    const { body } = limitReached(507, { limit: "records", allowed: limits.records, wanted });
-    return {
-      status: 507,
-      headers: {},
-      content_type: "application/problem+json",
-      body: JSON.stringify(body),
-    };
+    return limitReached({ limit: "records", allowed: limits.records, wanted }, 507).toAnswer();
   };
 }
 
@@ -88,12 +82,11 @@ function heldRecords({ tables }: Root): number {
 }
 
 function limitReached(
-  status: number,
   { limit, allowed, wanted }: { limit: keyof Limits; allowed: number; wanted: number },
+  status?: number,
 ): Problem {
-  return new Problem(status, {
-    kind: "limit-reached",
-    title: "A limit of this shared server is reached",
+  return new Problem("limit-reached", {
+    status,
     detail: `This would make ${wanted} ${WORDS[limit]}; ${allowed} are allowed. Delete what is no longer needed, or ask whoever runs the server to raise the limit.`,
     extension: { limit, allowed, wanted },
   });

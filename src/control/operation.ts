@@ -1,7 +1,13 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Static, TObject, TSchema } from "typebox";
+import Type, { type TProperties } from "typebox";
 import type { Recordings } from "../bundle/recordings.ts";
-import type { AnyOperation, Method } from "../contract/operation.ts";
+import {
+  type AnyOperation,
+  type Input,
+  type Method,
+  type OperationOf,
+  operationOf,
+} from "../contract/operation.ts";
+import type { ProblemKind } from "../contract/problems.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Log } from "../log.ts";
@@ -9,6 +15,7 @@ import type { Receivers } from "../receivers/receivers.ts";
 import type { SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { AnswerJudge } from "./answer-judge.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {
@@ -32,6 +39,8 @@ export interface ControlServer {
   onChangingCall?: (sandbox: Sandbox, call: ChangingCall) => void;
   /** First days and changing calls of all sandboxes, for bundles. */
   recordings?: Recordings;
+  /** Holds every answer to its declaration, where tests run; see answer-judge.ts. */
+  judge?: AnswerJudge | undefined;
 }
 
 export interface ChangingCall {
@@ -59,57 +68,34 @@ export const SHARED_LIMITS: Limits = {
   rules: 1000,
 };
 
-export interface ControlCall<P = unknown, Q = unknown, B = unknown> {
-  params: P;
-  query: Q;
-  body: B;
-  headers: IncomingHttpHeaders;
+/** What a handler of the control API sees besides the input. */
+export interface ControlContext {
   /** The sandbox that the path names; reading it where the path names none is a defect. */
-  sandbox: Sandbox;
-  server: ControlServer;
+  readonly sandbox: Sandbox;
+  readonly server: ControlServer;
   /** Scheme and Host as this client reaches the server. */
-  origin: string;
+  readonly origin: string;
   /** Aborts when the client leaves. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
-export interface ControlOperation<
-  P extends TObject = TObject,
-  Q extends TObject = TObject,
-  B extends TSchema = TSchema,
-> {
-  /** Such as `snapshots.restore`; shown in the log and in bundles. */
-  id: string;
-  method: Method;
-  /** From `/_control` on; `S` stands for a sandbox's own paths. */
-  path: string;
-  summary: string;
-  params?: P;
-  /** Keys outside it are 422, unless the schema says `additionalProperties: true`. */
-  query?: Q;
-  body?: { schema: B; optional?: boolean; limit?: number };
-  /** 200 unless given. */
-  status?: number;
-  /** Whether it changes the sandbox, so that a bundle must repeat it. Default: every method but GET. */
-  changes?: boolean;
-  /**
-   * Returns JSON, or a Reply, RawBody or StreamBody of contract/operation.ts. Throws Problem; ApiError and
-   * DocumentError become 422.
-   */
-  handle: (call: ControlCall<Static<P>, Static<Q>, Static<B>>) => unknown;
-}
+export type ControlCall<P = unknown, Q = unknown, B = unknown> = Input<P, Q, B> & ControlContext;
 
 // biome-ignore lint/suspicious/noExplicitAny: the list holds operations of every shape
-export type AnyControlOperation = ControlOperation<any, any, any>;
+export type ControlOperation = OperationOf<ControlContext, ProblemKind, any, any, any, any>;
 
-/** Declares one call of the control API. */
-export function controlOperation<
-  P extends TObject = TObject,
-  Q extends TObject = TObject,
-  B extends TSchema = TSchema,
->(declaration: ControlOperation<P, Q, B>): ControlOperation<P, Q, B> {
-  return declaration;
-}
+/**
+ * Declares one call of the control API. Query keys outside the declaration are 422, unless its schema says
+ * `additionalProperties: true`. Handlers throw Problem; ApiError and DocumentError become 422.
+ */
+export const operation = operationOf<ControlContext, ProblemKind>();
 
 /** The `S` of interfaces 4. */
 export const S = "/_control/sandboxes/{name}";
+
+export const SandboxName = Type.String({ description: "The sandbox's name", examples: ["default"] });
+
+/** The path parameters of a call below S. */
+export const below = <const T extends TProperties>(params: T) =>
+  Type.Object({ name: SandboxName, ...params });
+export const OfSandbox = below({});

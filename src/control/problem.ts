@@ -1,13 +1,13 @@
-import { STATUS_CODES } from "node:http";
-import { ApiError } from "../contract/errors.ts";
+import { ApiError, type ErrorCode } from "../contract/errors.ts";
+import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../contract/problems.ts";
 import { clip, DocumentError, type DocumentProblem } from "../documents/document-error.ts";
 import { nearest } from "../documents/nearest.ts";
+import type { Answer } from "../http/exchange.ts";
 import { UnknownScenario } from "../sandbox/fault-gate.ts";
 
+type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
+
 export interface ProblemOptions {
-  /** A stable word for programs, such as `unknown-sandbox`; the last part of `type`. */
-  kind: string;
-  title?: string;
   /** What happened and what to do next, for a person. */
   detail: string;
   /** The field at fault, as in `settings.retry_schedule[0]`. */
@@ -17,31 +17,41 @@ export interface ProblemOptions {
   /** The right word nearest to the wrong one. */
   hint?: string | undefined;
   /** Further members of the answer. */
-  extension?: Record<string, unknown>;
+  extension?: Pick<ProblemBody, Member>;
   headers?: Record<string, string>;
+  /** Where it is not that of the catalogue. */
+  status?: number;
 }
 
 /** How the control API refuses (RFC 9457). Never leaves the emulated API except as a refused override. */
 export class Problem extends Error {
   override readonly name = "Problem";
+  readonly kind: ProblemKind;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: ProblemBody;
 
-  constructor(status: number, options: ProblemOptions) {
+  constructor(kind: ProblemKind, options: ProblemOptions) {
     super(options.detail);
-    this.status = status;
+    const { title, status } = PROBLEMS[kind];
+    this.kind = kind;
+    this.status = options.status ?? status;
     this.headers = options.headers ?? {};
     this.body = {
-      type: `urn:understudy:problem:${options.kind}`,
-      title: options.title ?? STATUS_CODES[status] ?? "Error",
-      status,
+      type: `${PROBLEM_TYPE}${kind}`,
+      title,
+      status: this.status,
       detail: options.detail,
       ...(options.field === undefined ? {} : { field: options.field }),
       ...("value" in options ? { value: shortened(options.value) } : {}),
       ...(options.hint === undefined ? {} : { hint: options.hint }),
       ...options.extension,
     };
+  }
+
+  toAnswer(): Answer {
+    const { status, headers, body } = this;
+    return { status, headers, content_type: "application/problem+json", body: JSON.stringify(body) };
   }
 }
 
@@ -52,9 +62,7 @@ export function unprocessable(
   message: string,
   hint?: string | undefined,
 ): Problem {
-  return new Problem(422, {
-    kind: "invalid-input",
-    title: "The request cannot be accepted",
+  return new Problem("invalid-input", {
     detail: sentence(`${field} ${message}`, hint),
     field,
     value: value === undefined ? null : value,
@@ -67,12 +75,13 @@ export function quoted(word: string): string {
   return JSON.stringify(clip(word, 80));
 }
 
+/** What a path may name, as sentences call it. */
+type Named = "sandbox" | "snapshot" | "collection" | "receiver" | "inline rule";
+
 /** 404 for a name out of a known set. */
-export function unknownName(what: string, name: string, known: Iterable<string>): Problem {
+export function unknownName(what: Named, name: string, known: Iterable<string>): Problem {
   const hint = nearest(name, known);
-  return new Problem(404, {
-    kind: `unknown-${what.replaceAll(" ", "-")}`,
-    title: `Unknown ${what}`,
+  return new Problem(what === "inline rule" ? "unknown-inline-rule" : `unknown-${what}`, {
     detail: sentence(`There is no ${what} ${quoted(name)}`, hint),
     value: name,
     hint,
@@ -80,8 +89,8 @@ export function unknownName(what: string, name: string, known: Iterable<string>)
 }
 
 /** 409: the present state does not allow it; `advice` says what would. */
-export function conflict(kind: string, detail: string, advice: string): Problem {
-  return new Problem(409, { kind, detail: sentence(`${detail}; ${advice}`), extension: { advice } });
+export function conflict(kind: ProblemKind, detail: string, advice: string): Problem {
+  return new Problem(kind, { detail: sentence(`${detail}; ${advice}`), extension: { advice } });
 }
 
 /** Whatever was thrown, as an answer; undefined for what is a defect of ours. */
@@ -107,9 +116,7 @@ function documentProblem(error: DocumentError): Problem {
     hint,
   });
   const [first] = error.problems;
-  return new Problem(422, {
-    kind: "invalid-document",
-    title: "The document cannot be used",
+  return new Problem("invalid-document", {
     detail: error.format(),
     field: first!.field,
     hint: error.hint,
@@ -117,26 +124,28 @@ function documentProblem(error: DocumentError): Problem {
   });
 }
 
+/** Transport errors keep their meaning; whatever a rule refuses cannot be accepted. */
+const KINDS: Partial<Record<ErrorCode, ProblemKind>> = {
+  PAYLOAD_TOO_LARGE: "payload-too-large",
+  UNSUPPORTED_MEDIA_TYPE: "unsupported-media-type",
+};
+
 /**
  * Refusals of the rules that state calls share with the emulated API: each is 422 and names its field,
- * whatever status the API itself would answer. Transport errors keep theirs.
+ * whatever status the API itself would answer.
  */
 function apiProblem(error: ApiError): Problem {
-  const transport = [400, 413, 415].includes(error.status);
-  const [[key, value] = ["body", null]] = Object.entries(error.details);
-  const named = typeof error.details["field"] === "string";
-  return new Problem(transport ? error.status : 422, {
-    kind: error.code.toLowerCase().replaceAll("_", "-"),
-    title: error.message,
-    detail: error.system_message,
-    ...(transport
-      ? {}
-      : {
-          field: named ? (error.details["field"] as string) : key,
-          value: named ? error.details["value"] : value,
-        }),
-    extension: { code: error.code },
-    headers: error.headers,
+  const kind = KINDS[error.code];
+  const { details, system_message, code, headers } = error;
+  if (kind !== undefined) return new Problem(kind, { detail: system_message, extension: { code }, headers });
+  const [[key, value] = ["body", null]] = Object.entries(details);
+  const named = typeof details["field"] === "string";
+  return new Problem("invalid-input", {
+    detail: system_message,
+    field: named ? (details["field"] as string) : key,
+    value: named ? details["value"] : value,
+    extension: { code },
+    headers,
   });
 }
 

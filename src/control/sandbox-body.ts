@@ -1,9 +1,46 @@
+import Type, { type Static } from "typebox";
+import { Closed, Timestamp } from "../contract/schema.ts";
+import { DEFAULT_SETTINGS, Settings } from "../contract/settings.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
-import { presentClock } from "./clock-input.ts";
+import { ClockBody, presentClock } from "./clock-input.ts";
+import { SandboxName } from "./operation.ts";
 
 /** A sandbox as the control API shows it (interfaces 4). */
-export function presentSandbox(sandbox: Sandbox, origin: string) {
+export const SandboxBody = Closed(
+  {
+    name: SandboxName,
+    base_url: Type.String({ description: "A complete base URL of the emulated API for any client" }),
+    fixture: Type.String({ description: "The fixture's name, or `inline`" }),
+    seed: Type.Integer({ minimum: 0 }),
+    clock: ClockBody,
+    scenarios: Type.Array(Type.String(), { description: "Those in force, in their order" }),
+    settings: Settings,
+    created_at: Timestamp({ description: "On the wall clock" }),
+    counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+      description: "How many records each collection holds",
+    }),
+  },
+  {
+    $id: "Sandbox",
+    description: "One isolated world inside the server",
+    examples: [
+      {
+        name: "mine",
+        base_url: "http://127.0.0.1:4747/_s/mine",
+        fixture: "reference",
+        seed: 1,
+        clock: { mode: "frozen", now: "2026-03-15T12:00:00.000Z", rate: 0 },
+        scenarios: [],
+        settings: DEFAULT_SETTINGS,
+        created_at: "2026-03-15T12:00:00.000Z",
+        counts: { organizations: 4, users: 9 },
+      },
+    ],
+  },
+);
+
+export function presentSandbox(sandbox: Sandbox, origin: string): Static<typeof SandboxBody> {
   const { name, fixture, seed, settings, world, faults } = sandbox;
   world.catchUp();
   return {

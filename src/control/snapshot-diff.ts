@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import Type, { type Static, type TSchema } from "typebox";
+import { Closed } from "../contract/schema.ts";
 import { Transaction } from "../state/transaction.ts";
 import type { WorldValue } from "../state/world.ts";
 import type { ControlServer } from "./operation.ts";
@@ -6,12 +8,37 @@ import { stateCollections } from "./state/state-collection.ts";
 
 type Fields = Record<string, unknown>;
 
-export interface WorldDifference {
-  added: Record<string, Fields[]>;
-  removed: Record<string, Fields[]>;
-  /** By record: its id and the fields that differ, in public form. */
-  changed: Record<string, { id: string; fields: Record<string, { before: unknown; after: unknown }> }[]>;
-}
+const Shown = Type.Unsafe<Fields>({ type: "object", description: "A record as the state calls show it" });
+const ByCollection = <T extends TSchema>(one: T, description: string) =>
+  Type.Record(Type.String(), Type.Array(one), { description });
+
+/** What became of one world's records in another (interfaces 4). */
+export const DifferenceBody = Closed(
+  {
+    added: ByCollection(Shown, "Records by collection"),
+    removed: ByCollection(Shown, "Records by collection"),
+    changed: ByCollection(
+      Closed({
+        id: Type.String(),
+        fields: Type.Record(Type.String(), Closed({ before: Type.Unknown(), after: Type.Unknown() })),
+      }),
+      "By collection, the records of which fields differ; null where one has no such field",
+    ),
+  },
+  {
+    $id: "Difference",
+    examples: [
+      {
+        added: {},
+        removed: {},
+        changed: {
+          departments: [{ id: "dept_ml", fields: { parent_id: { before: "dept_eng", after: "dept_ops" } } }],
+        },
+      },
+    ],
+  },
+);
+export type WorldDifference = Static<typeof DifferenceBody>;
 
 /**
  * What became of one world's records in another, by collection. Records that both share are skipped by

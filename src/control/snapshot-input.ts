@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { Closed } from "../contract/schema.ts";
 import { nearest } from "../documents/nearest.ts";
 import type { SandboxValue } from "../sandbox/sandbox.ts";
 import {
@@ -32,38 +33,41 @@ const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
   ],
 });
 
-const Document = Type.Object(
-  {
-    format: Type.Literal(SNAPSHOT_FORMAT),
-    version: Type.Literal(SNAPSHOT_VERSION),
-    name: Type.Optional(Type.String()),
-    taken_at: Epoch,
-    world: Type.Object(
-      {
-        seed: Whole,
-        secret_key: Type.String({ minLength: 1, maxLength: 200 }),
-        origin: Epoch,
-        clock: Type.Object(
-          {
-            mode: Type.Enum(["real", "frozen", "scaled"]),
-            now: Epoch,
-            rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
-          },
-          { additionalProperties: false },
-        ),
-        requests: Whole,
-        draws: Whole,
-        tables: Type.Record(
-          Type.String(),
-          Type.Object({ records: Records }, { additionalProperties: false }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
-    windows: Type.Array(Window),
-    blobs: Type.Optional(UploadsDocument),
-  },
-  { additionalProperties: false },
+/** A snapshot as a file (interfaces 4). */
+export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
+  Closed(
+    {
+      format: Type.Literal(SNAPSHOT_FORMAT),
+      version: Type.Literal(SNAPSHOT_VERSION),
+      name: Type.Optional(Type.String()),
+      taken_at: Epoch,
+      world: Type.Object(
+        {
+          seed: Whole,
+          secret_key: Type.String({ minLength: 1, maxLength: 200 }),
+          origin: Epoch,
+          clock: Type.Object(
+            {
+              mode: Type.Enum(["real", "frozen", "scaled"]),
+              now: Epoch,
+              rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
+            },
+            { additionalProperties: false },
+          ),
+          requests: Whole,
+          draws: Whole,
+          tables: Type.Record(
+            Type.String(),
+            Type.Object({ records: Records }, { additionalProperties: false }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      windows: Type.Array(Window),
+      blobs: Type.Optional(UploadsDocument),
+    },
+    { $id: "SnapshotFile", description: "A snapshot, complete in itself" },
+  ),
 );
 
 /**
@@ -73,7 +77,7 @@ const Document = Type.Object(
  */
 export async function readSnapshot(server: ControlServer, document: unknown): Promise<SandboxValue> {
   requireVersion(document as Record<string, unknown>);
-  checkInput(Document, document);
+  checkInput(SnapshotFile, document);
   try {
     const collections = server.resources.flatMap((resource) => resource.collections);
     const given = document as SnapshotDocument;
@@ -104,9 +108,7 @@ function requireVersion({ format, version }: Record<string, unknown>): void {
     throw unprocessable("format", format, `must be "${SNAPSHOT_FORMAT}": this is no downloaded snapshot`);
   }
   if (typeof version === "number" && version > SNAPSHOT_VERSION) {
-    throw new Problem(422, {
-      kind: "snapshot-too-new",
-      title: "The snapshot is too new",
+    throw new Problem("snapshot-too-new", {
       detail: `The snapshot has format version ${version}, and this Understudy reads up to version ${SNAPSHOT_VERSION}: it was written by a newer release. Update Understudy, or save the snapshot again with this one.`,
       field: "version",
       value: version,

@@ -1,15 +1,14 @@
 import { envelopeFor, type RenderedError, renderError } from "../contract/envelopes.ts";
 import { ApiError } from "../contract/errors.ts";
-import { type AnyOperation, RawBody, Reply, StreamBody, successesOf } from "../contract/operation.ts";
+import { type AnyDeclaration, RawBody, Reply, StreamBody, successesOf } from "../contract/operation.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { validatorOf } from "./validate.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** What a handler returned, as what is to be sent. A bare value is JSON with the success status. */
-export function toAnswer(exchange: Exchange, value: unknown): Answer {
-  const reply =
-    value instanceof Reply ? value : new Reply(successesOf(exchange.operation!)[0]!.status, value);
+export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
+  const reply = value instanceof Reply ? value : new Reply(successesOf(operation)[0]!.status, value);
   const { status, headers, body } = reply;
   if (body === undefined) return { status, headers, content_type: undefined, body: undefined };
   if (body instanceof RawBody) return { status, headers, content_type: body.content_type, body: body.bytes };
@@ -47,7 +46,7 @@ export function internalError(): ApiError {
  * the client gets a 500, rather than a world that the contract does not describe. By setting, since it costs a
  * user's small request more than its handler does; every test of ours has it on.
  */
-export function checkResponse(operation: AnyOperation, value: unknown): void {
+export function checkResponse(operation: AnyDeclaration, value: unknown): void {
   const successes = successesOf(operation);
   const reply = value instanceof Reply ? value : undefined;
   const status = reply?.status ?? successes[0]!.status;

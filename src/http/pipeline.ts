@@ -152,7 +152,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     if (checked) checkResponse(operation, value);
   }
   if (parts.durable) await parts.durable(sandbox);
-  const answer = toAnswer(exchange, value);
+  const answer = toAnswer(operation, value);
   if (faulty) await strike(exchange, "after", answer);
   return answer;
 }

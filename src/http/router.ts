@@ -1,5 +1,5 @@
 import findMyWay, { type HTTPMethod } from "find-my-way";
-import type { AnyOperation, Method } from "../contract/operation.ts";
+import { type AnyOperation, METHODS, type Method } from "../contract/operation.ts";
 
 /** What a route needs to know of its declaration; the control API's have no more in common with ours. */
 export interface Routed {
@@ -11,8 +11,6 @@ export interface Match<O extends Routed = AnyOperation> {
   operation: O;
   params: Record<string, string>;
 }
-
-const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Finds operations by method and path; the paths come from the declarations, braces and all. */
 export class Router<O extends Routed = AnyOperation> {

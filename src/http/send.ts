@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, Exchange } from "./exchange.ts";
 import { KeptAnswer, type StreamedBody } from "./keep-answer.ts";
 import { linger } from "./linger.ts";
@@ -6,14 +7,27 @@ import { standardHeaders } from "./response-headers.ts";
 
 const PING_MS = 10_000;
 
-/**
- * Writes the answer with one `writeHead`. What Express's own `res.json` adds (ETag hashing, content
- * negotiation) the emulated API does not have, and it costs more than the rest of the pipeline.
- * Returns the headers as sent, for the journal.
- */
+/** Writes an answer of the emulated API. Returns the headers as sent, for the journal. */
 export function send(exchange: Exchange, answer: Answer): string[] {
-  const { response } = exchange;
-  const headers = standardHeaders(exchange);
+  return writeAnswer(exchange, answer, standardHeaders(exchange));
+}
+
+/** Resolves with what was sent of a stream, once all of it was. */
+export async function sendStream(exchange: Exchange, answer: Answer): Promise<StreamedBody | undefined> {
+  const kept = new KeptAnswer();
+  return (await writeStream(exchange.response, answer, kept)) ? kept.end() : undefined;
+}
+
+/**
+ * Writes an answer with one `writeHead`, after the headers given; those are returned as sent. What Express's own
+ * `res.json` adds (ETag hashing, content negotiation) neither API has, and it costs more than the rest of the
+ * pipeline. Of a stream, this is the head alone.
+ */
+export function writeAnswer(
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  answer: Answer,
+  headers: string[],
+): string[] {
   for (const name in answer.headers) headers.push(name, answer.headers[name]!);
   if (answer.content_type !== undefined) headers.push("Content-Type", answer.content_type);
   if (answer.stream === undefined) {
@@ -21,7 +35,7 @@ export function send(exchange: Exchange, answer: Answer): string[] {
     if (answer.status !== 204 && answer.status !== 304) headers.push("Content-Length", String(length));
   }
   if (response.destroyed || response.headersSent) return headers;
-  if (!exchange.request.complete) linger(exchange.request);
+  if (!request.complete) linger(request);
   response.writeHead(answer.status, headers);
   if (answer.stream === undefined) response.end(answer.body);
   return headers;
@@ -29,30 +43,30 @@ export function send(exchange: Exchange, answer: Answer): string[] {
 
 /**
  * Sends a stream no faster than the client reads, and stops producing when the client leaves. Resolves with
- * what was sent, once all of it was.
+ * whether all of it was sent.
  */
-export async function sendStream(exchange: Exchange, answer: Answer): Promise<StreamedBody | undefined> {
-  const { response } = exchange;
+export async function writeStream(
+  response: ServerResponse,
+  { stream, content_type }: Answer,
+  kept?: KeptAnswer,
+): Promise<boolean> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   const ping =
-    answer.content_type === "text/event-stream"
-      ? setInterval(() => response.write(":\n\n"), PING_MS)
-      : undefined;
+    content_type === "text/event-stream" ? setInterval(() => response.write(":\n\n"), PING_MS) : undefined;
   ping?.unref();
-  const kept = new KeptAnswer();
   try {
-    for await (const chunk of answer.stream!(gone.signal)) {
+    for await (const chunk of stream!(gone.signal)) {
       if (gone.signal.aborted) break;
-      kept.add(chunk);
+      kept?.add(chunk);
       if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
     }
     response.end();
-    return gone.signal.aborted ? undefined : kept.end();
+    return !gone.signal.aborted;
   } catch (error) {
     // A reader that left is no failure; anything else must not look like a complete answer.
     if (!gone.signal.aborted) response.destroy(error as Error);
-    return undefined;
+    return false;
   } finally {
     clearInterval(ping);
     gone.abort();

@@ -1,26 +1,29 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import Type, { type Static } from "typebox";
+import { Closed, Timestamp, Words } from "../contract/schema.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import { readDelivery } from "./read-delivery.ts";
 import { answerTo, describeAnswer, performAnswer } from "./receiver-answer.ts";
 import { type Receiver, receivers } from "./receiver-record.ts";
-import { type Verdict, verdict } from "./verdict.ts";
+import { verdict } from "./verdict.ts";
 
 /** What reached a receiver, as it is listed. */
-export interface ReceivedRequest {
-  /** On the sandbox's clock, ISO 8601. */
-  at: string;
-  method: string;
-  path: string;
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The raw text; a byte that is no UTF-8 becomes U+FFFD. */
-  body: string;
-  verdict: Verdict;
-  reason: string;
-  /** How it was answered, such as `503` or `hang`. */
-  answer: string;
-}
+export const ReceivedRequestBody = Closed(
+  {
+    at: Timestamp({ description: "On the sandbox's clock" }),
+    method: Type.String(),
+    path: Type.String({ description: "Below the receiver's own; empty for itself" }),
+    headers: Type.Record(Type.String(), Type.Unsafe<string | string[]>({ type: ["string", "array"] })),
+    body: Type.String({ description: "The raw text; a byte that is no UTF-8 becomes U+FFFD" }),
+    verdict: Words(["valid", "invalid", "missing"], { description: "On the signature" }),
+    reason: Type.String(),
+    answer: Type.String({ description: "How it was answered, such as `503` or `hang`" }),
+  },
+  { $id: "ReceivedRequest" },
+);
+export type ReceivedRequest = Static<typeof ReceivedRequestBody>;
 
 export interface ReceiverParts {
   world: (sandbox: string) => World | undefined;
@@ -106,7 +109,7 @@ export class Receivers {
       at: present.iso(present.now),
       method: request.method!,
       path: path.split("/").slice(4).join("/"),
-      headers: request.headers,
+      headers: request.headers as ReceivedRequest["headers"],
       body,
       verdict: judgement.verdict,
       reason: judgement.reason,

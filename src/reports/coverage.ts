@@ -1,33 +1,38 @@
+import Type, { type Static } from "typebox";
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
-import { type AnyOperation, errorCodesOf, type Method, successesOf } from "../contract/operation.ts";
+import { type AnyOperation, errorCodesOf, METHODS, successesOf } from "../contract/operation.ts";
+import { Closed, Nullable, Words } from "../contract/schema.ts";
 import type { OutcomeCounts } from "../sandbox/outcome-counts.ts";
 
-export interface CoveredOutcome {
-  status: number;
-  /** Null for a success. */
-  code: ErrorCode | null;
-  hits: number;
-}
+const Percent = Type.Number({ minimum: 0, maximum: 100, description: "With one decimal, rounded down" });
+const Count = Type.Integer({ minimum: 0 });
 
-export interface CoveredOperation {
-  operation: string;
-  section: string;
-  method: Method;
-  path: string;
-  /** Documented outcomes that were seen, of all, as a percentage with one decimal. */
-  percent: number;
-  outcomes: CoveredOutcome[];
-  /** What was answered without being documented: bare 5xx of faults, and `0` for no answer at all. */
-  other: { outcome: string; hits: number }[];
-}
+const CoveredOutcome = Closed({
+  status: Type.Integer(),
+  code: Nullable(Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" })),
+  hits: Count,
+});
+type CoveredOutcome = Static<typeof CoveredOutcome>;
+
+const CoveredOperation = Closed({
+  operation: Type.String(),
+  section: Type.String(),
+  method: Words(METHODS),
+  path: Type.String(),
+  percent: Percent,
+  outcomes: Type.Array(CoveredOutcome, { description: "Those that are documented" }),
+  other: Type.Array(Closed({ outcome: Type.String(), hits: Count }), {
+    description: "What was answered besides: bare 5xx of faults, and `0` for no answer at all",
+  }),
+});
+export type CoveredOperation = Static<typeof CoveredOperation>;
 
 /** Operations by their documented outcomes, with hits (interfaces 4). */
-export interface CoverageMatrix {
-  percent: number;
-  covered: number;
-  total: number;
-  operations: CoveredOperation[];
-}
+export const CoverageMatrix = Closed(
+  { percent: Percent, covered: Count, total: Count, operations: Type.Array(CoveredOperation) },
+  { $id: "CoverageMatrix", examples: [{ percent: 12.5, covered: 1, total: 8, operations: [] }] },
+);
+export type CoverageMatrix = Static<typeof CoverageMatrix>;
 
 /** A pure function of the declarations and of what one sandbox has answered. */
 export function coverageMatrix(operations: readonly AnyOperation[], counts: OutcomeCounts): CoverageMatrix {

@@ -1,23 +1,50 @@
-import { ASSUMPTIONS, type Assumption } from "../contract/assumptions.ts";
+import Type, { type Static } from "typebox";
+import { ASSUMPTIONS } from "../contract/assumptions.ts";
 import { type AnyOperation, errorCodesOf } from "../contract/operation.ts";
 import { type AssumedPart, assumedEndpoint, assumedParts } from "../contract/provenance.ts";
+import { Closed, Words } from "../contract/schema.ts";
 
-export interface FidelityLedger {
-  operations: {
-    id: string;
-    section: string;
-    method: string;
-    path: string;
-    /** `specified` where the reference shows the endpoint, `assumed` where a gap had to supply it. */
-    provenance: "specified" | "assumed";
-    /** Those that shaped it. */
-    assumptions: readonly string[];
-    /** What of it the reference does not show. */
-    assumed: readonly AssumedPart[];
-    error_codes: readonly string[];
-  }[];
-  assumptions: readonly (Assumption & { operations: string[] })[];
-}
+const Texts = Type.Array(Type.String());
+
+export const FidelityLedger = Closed(
+  {
+    operations: Type.Array(
+      Closed({
+        id: Type.String(),
+        section: Type.String(),
+        method: Type.String(),
+        path: Type.String(),
+        provenance: Words(["specified", "assumed"], {
+          description: "`assumed` where the reference shows no such endpoint",
+        }),
+        assumptions: Type.Array(Type.String(), { description: "Those that shaped it" }),
+        assumed: Type.Array(Closed({ part: Type.String(), assumption: Type.String() }), {
+          description: "What of it the reference does not show",
+        }),
+        error_codes: Texts,
+      }),
+    ),
+    assumptions: Type.Array(
+      Closed({
+        id: Type.String(),
+        topic: Type.String({ description: "What is open in the reference" }),
+        chosen: Type.String({ description: "What Understudy does" }),
+        settings: Type.Optional(Texts),
+        operations: Texts,
+      }),
+    ),
+  },
+  {
+    $id: "FidelityLedger",
+    examples: [
+      {
+        operations: [],
+        assumptions: [{ id: "G07", topic: "Rate headers", chosen: "Both families.", operations: [] }],
+      },
+    ],
+  },
+);
+export type FidelityLedger = Static<typeof FidelityLedger>;
 
 /** What is specified and what is assumed, from the declarations alone. */
 export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLedger {
@@ -28,15 +55,16 @@ export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLed
       method: operation.method,
       path: operation.path,
       provenance: assumedEndpoint(operation) === undefined ? "specified" : "assumed",
-      assumptions: operation.assumptions ?? [],
-      assumed: assumedParts(operation),
-      error_codes: errorCodesOf(operation),
+      assumptions: [...(operation.assumptions ?? [])],
+      assumed: [...assumedParts(operation)],
+      error_codes: [...errorCodesOf(operation)],
     })),
-    assumptions: ASSUMPTIONS.map((assumption) => ({
-      ...assumption,
-      operations: operations
-        .filter(({ assumptions }) => assumptions?.includes(assumption.id))
-        .map(({ id }) => id),
+    assumptions: ASSUMPTIONS.map(({ id, topic, chosen, settings }) => ({
+      id,
+      topic,
+      chosen,
+      ...(settings === undefined ? {} : { settings: [...settings] }),
+      operations: operations.filter(({ assumptions }) => assumptions?.includes(id)).map((one) => one.id),
     })),
   };
 }

@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import Type, { type TSchema } from "typebox";
 import { ASSUMPTIONS } from "../contract/assumptions.ts";
 import type { AnyEvent } from "../contract/event.ts";
 import { type AnyOperation, type Success, successesOf } from "../contract/operation.ts";
@@ -9,6 +9,12 @@ import { DELIVERY_PARAMETERS, DELIVERY_SCHEMA, webhookObjects } from "./openapi-
 import { SchemaComponents } from "./schema-components.ts";
 
 type Json = Record<string, unknown>;
+
+export const OpenApiDocument = Type.Unsafe<Json>({
+  type: "object",
+  required: ["openapi", "info", "paths"],
+  description: "An OpenAPI 3.1 document",
+});
 
 /**
  * The OpenAPI 3.1 document of the emulated API, a pure function of the declarations. Whatever the

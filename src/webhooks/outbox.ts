@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Instant } from "../contract/schema.ts";
+import { Closed, Instant, Timestamp } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 
@@ -33,10 +33,26 @@ export function sendEmail(tx: Transaction, email: { to: string; subject: string;
   return stored;
 }
 
+/** An e-mail as the outbox shows it. */
+export const EmailBody = Closed(
+  {
+    to: Type.String(),
+    subject: Type.String(),
+    body: Type.String(),
+    at: Timestamp({ description: "On the sandbox's clock" }),
+  },
+  {
+    $id: "Email",
+    examples: [{ to: "ada@acme.test", subject: "Sync failed", body: "…", at: "2026-03-15T12:00:00.000Z" }],
+  },
+);
+
 /** Newest first. */
-export function listEmails(world: WorldReader): object[] {
-  return [...world.index(emails, "newest", "")].map(({ id: _, ...email }) => ({
-    ...email,
-    at: world.iso(email.at),
+export function listEmails(world: WorldReader): Static<typeof EmailBody>[] {
+  return [...world.index(emails, "newest", "")].map(({ to, subject, body, at }) => ({
+    to,
+    subject,
+    body,
+    at: world.iso(at),
   }));
 }

@@ -1,30 +1,66 @@
+import Type, { type Static } from "typebox";
+import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { maskBrokenJson, maskHeader, maskJson, maskQuery, maskText } from "./mask-secrets.ts";
 
-export interface RenderedMessage {
-  headers: { name: string; value: string }[];
-  /** JSON as a value, text as text, `{bytes}` for anything else; absent where there was none. */
-  body?: unknown;
-}
+const message = {
+  headers: Type.Array(Closed({ name: Type.String(), value: Type.String() }), {
+    description: "As sent, secrets masked",
+  }),
+  body: Type.Optional(
+    Type.Unknown({
+      description: "JSON as a value, text as text, `{bytes}` for anything else; secrets masked",
+    }),
+  ),
+};
+const Message = Closed(message);
+export type RenderedMessage = Static<typeof Message>;
 
-export interface RenderedEntry {
-  id: string;
-  sequence: number;
-  at: string;
-  operation: string | null;
-  method: string;
-  path: string;
-  status: number;
-  code: string | null;
-  duration_ms: number;
-  principal: string | null;
-  api_key: string | null;
-  decision: string;
-  reasons: readonly string[];
-  request: RenderedMessage & { query: string };
-  response: RenderedMessage;
-  warnings: readonly string[];
-}
+/** A request that reached a sandbox, and why it was answered as it was (interfaces 4). */
+export const JournalEntryBody = Closed(
+  {
+    id: Type.String({ description: "The answer's `x-request-id`" }),
+    sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
+    at: Timestamp({ description: "On the sandbox's clock" }),
+    operation: Nullable(Type.String({ description: "Null where no operation answers the path" })),
+    method: Type.String(),
+    path: Type.String({ description: "Without sandbox prefix and query" }),
+    status: Type.Integer({ description: "0 where the client saw none" }),
+    code: Nullable(Type.String({ description: "Of an error: its code in the catalogue" })),
+    duration_ms: Type.Integer({ minimum: 0 }),
+    principal: Nullable(Type.String({ description: "The id of the user who called" })),
+    api_key: Nullable(Type.String({ description: "The id of the key" })),
+    decision: Type.String({ description: "What decided the answer, as in `X-Sandbox-Decision`" }),
+    reasons: Type.Array(Type.String(), { description: "Which rule struck, and which came nearest" }),
+    request: Closed({ query: Type.String(), ...message }),
+    response: Message,
+    warnings: Type.Array(Type.String(), { description: "What was overlooked, such as an unknown field" }),
+  },
+  {
+    $id: "JournalEntry",
+    examples: [
+      {
+        id: "req_5e1f",
+        sequence: 1,
+        at: "2026-03-15T12:00:00.000Z",
+        operation: "threads.delete",
+        method: "DELETE",
+        path: "/v1/threads/thread_ada",
+        status: 403,
+        code: "INSUFFICIENT_PERMISSIONS",
+        duration_ms: 2,
+        principal: "usr_cleo",
+        api_key: "apikey_cleo",
+        decision: "access",
+        reasons: [],
+        request: { query: "", headers: [{ name: "api-key", value: "ak_…" }] },
+        response: { headers: [], body: { error: { code: "insufficient_permissions" } } },
+        warnings: [],
+      },
+    ],
+  },
+);
+export type RenderedEntry = Static<typeof JournalEntryBody>;
 
 /** An entry as anyone may see it: this is the one way out of the journal, and secrets end here. */
 export function renderEntry(entry: JournalEntry): RenderedEntry {

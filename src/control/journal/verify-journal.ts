@@ -1,27 +1,40 @@
+import Type, { type Static } from "typebox";
+import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { maskText } from "./mask-secrets.ts";
 import { conditionsOf, type EntryMatch } from "./match-entry.ts";
 
-export type Count = number | { min?: number | undefined; max?: number | undefined };
+const Whole = Type.Integer({ minimum: 0 });
+export const Count = Type.Unsafe<number | { min?: number; max?: number }>({
+  anyOf: [Whole, Closed({ min: Type.Optional(Whole), max: Type.Optional(Whole) }, { minProperties: 1 })],
+  description: "How many are expected",
+});
+export type Count = Static<typeof Count>;
 
-export interface NearMiss {
-  id: string;
-  at: string;
-  operation: string | null;
-  method: string;
-  path: string;
-  status: number;
-  /** Why it is none of those that were asked for. */
-  differences: string[];
-}
+const NearMissBody = Closed({
+  id: Type.String(),
+  at: Timestamp(),
+  operation: Nullable(Type.String()),
+  method: Type.String(),
+  path: Type.String(),
+  status: Type.Integer(),
+  differences: Type.Array(Type.String(), { description: "Why it is none of those that were asked for" }),
+});
+export type NearMiss = Static<typeof NearMissBody>;
 
-export interface Verification {
-  ok: boolean;
-  found: number;
-  nearest: NearMiss[];
-}
+export const VerificationBody = Closed(
+  {
+    ok: Type.Boolean(),
+    found: Type.Integer({ minimum: 0, description: "How many came" }),
+    nearest: Type.Array(NearMissBody, {
+      description: "Where too few came, those that came nearest, best first",
+    }),
+  },
+  { $id: "Verification", examples: [{ ok: true, found: 1, nearest: [] }] },
+);
+export type Verification = Static<typeof VerificationBody>;
 
-const MOST_MISSES = 5;
+const MAX_MISSES = 5;
 
 /**
  * Whether as many requests came as were expected; if too few did, those that came nearest, best first.
@@ -46,7 +59,7 @@ export function verifyJournal(
   misses.sort(
     (a, b) => distance(a.differences) - distance(b.differences) || b.entry.sequence - a.entry.sequence,
   );
-  return { ok, found, nearest: found < min ? misses.slice(0, MOST_MISSES).map(nearMiss) : [] };
+  return { ok, found, nearest: found < min ? misses.slice(0, MAX_MISSES).map(nearMiss) : [] };
 }
 
 /** Another operation is farther away than the right one with a wrong body. */

@@ -1,24 +1,53 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
+import { Closed, Timestamp, Words } from "../../contract/schema.ts";
+import { TIMER_KINDS } from "../../state/timers.ts";
 import type { AdvanceTarget, RanTimer, World } from "../../state/world.ts";
-import { ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
-import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
+import { ClockBody, ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
+import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 
-const showClock = controlOperation({
+const timer = {
+  kind: Words(TIMER_KINDS),
+  subject: Type.String({ description: "The id of the record that it is about" }),
+};
+export const RanTimerBody = Closed(
+  { at: Timestamp({ description: "When it became due" }), ...timer },
+  { $id: "RanTimer", description: "Something that became due and ran" },
+);
+const Ran = Type.Array(RanTimerBody, {
+  description: "What became due on the way, in due order, once it has finished",
+});
+
+const showClock = operation({
   id: "clock.show",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/clock`,
   summary: "Show the sandbox's time",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: ClockBody },
   handle: ({ sandbox }) => presentClock(sandbox.world),
 });
 
-const setClock = controlOperation({
+export const ClockChangeBody = Closed(
+  { ...ClockBody.properties, ran: Ran },
+  { $id: "ClockChange", examples: [{ mode: "scaled", now: "2026-03-15T12:00:00.000Z", rate: 60, ran: [] }] },
+);
+
+const setClock = operation({
   id: "clock.set",
+  section: "interfaces 4",
   method: "PUT",
   path: `${S}/clock`,
   summary: "Freeze the clock, scale it, or let it run with the wall clock",
-  body: { schema: ClockInput },
+  description:
+    "`frozen` without `now` stops where it is; a later `now` runs what becomes due, an earlier one is refused.",
+  params: OfSandbox,
+  body: { kind: "json", schema: ClockInput },
+  errors: [],
+  success: { status: 200, schema: ClockChangeBody },
   async handle({ body, sandbox: { world } }) {
     const { mode, now, rate } = clockSetting(body);
     const field = body.now === undefined ? "mode" : "now";
@@ -29,23 +58,46 @@ const setClock = controlOperation({
   },
 });
 
-const Advance = Type.Object(
+export const AdvanceInput = Closed(
   {
     by: Type.Optional(
-      Type.Unsafe<string | number>({ type: ["string", "number"], title: "a duration such as 90s" }),
+      Type.Unsafe<string | number>({
+        type: ["string", "number"],
+        title: "a duration such as 90s",
+        description: "`90s`, `5m`, `6h`, `2d`, `PT5M` or milliseconds",
+      }),
     ),
-    to: Type.Optional(Type.String({ title: "an ISO 8601 timestamp" })),
-    next: Type.Optional(Type.Unsafe<true>({ const: true })),
+    to: Type.Optional(Type.String({ title: "an ISO 8601 timestamp", description: "An instant to go to" })),
+    next: Type.Optional(
+      Type.Unsafe<true>({ const: true, description: "As far as what is due next; nothing pending: nowhere" }),
+    ),
   },
-  { additionalProperties: false },
+  { $id: "AdvanceInput", description: "One of the three", examples: [{ by: "5m" }] },
 );
 
-const advanceClock = controlOperation({
+export const AdvancedBody = Closed(
+  { now: Timestamp(), ran: Ran },
+  {
+    $id: "Advanced",
+    examples: [
+      {
+        now: "2026-03-15T12:05:00.000Z",
+        ran: [{ at: "2026-03-15T12:01:00.000Z", kind: "webhook.retry", subject: "del_retrying" }],
+      },
+    ],
+  },
+);
+
+const advanceClock = operation({
   id: "clock.advance",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/clock/advance`,
-  summary: "Move the clock forward and run what becomes due",
-  body: { schema: Advance },
+  summary: "Move the clock forward, in any mode, and run what becomes due",
+  params: OfSandbox,
+  body: { kind: "json", schema: AdvanceInput },
+  errors: [],
+  success: { status: 200, schema: AdvancedBody },
   async handle({ body, sandbox: { world } }) {
     const given = Object.keys(body) as (keyof typeof body)[];
     if (given.length !== 1) {
@@ -58,18 +110,32 @@ const advanceClock = controlOperation({
   },
 });
 
-const pendingTimers = controlOperation({
+export const PendingBody = Closed(
+  { due_at: Timestamp(), ...timer },
+  { $id: "PendingTimer", description: "Something that will become due" },
+);
+
+const pendingTimers = operation({
   id: "clock.pending",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/clock/pending`,
   summary: "List what will become due, nearest first",
+  params: OfSandbox,
+  errors: [],
+  success: {
+    status: 200,
+    schema: Type.Array(PendingBody, {
+      examples: [[{ due_at: "2026-03-15T12:01:00.000Z", kind: "webhook.retry", subject: "del_retrying" }]],
+    }),
+  },
   handle({ sandbox: { world } }) {
     world.catchUp();
-    return world.pending();
+    return [...world.pending()];
   },
 });
 
-function targetOf({ by, to }: { by?: string | number; to?: string; next?: true }): AdvanceTarget {
+function targetOf({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
   if (to !== undefined) return instantInput("to", to);
   if (by === undefined) return "next";
   const duration = parseDuration(by);
@@ -102,7 +168,7 @@ async function forwardOnly(
   }
 }
 
-export const CLOCK_OPERATIONS: readonly AnyControlOperation[] = [
+export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   showClock,
   setClock,
   advanceClock,

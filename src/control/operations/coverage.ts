@@ -1,20 +1,28 @@
 import { noContent, RawBody } from "../../contract/operation.ts";
-import { coverageMatrix } from "../../reports/coverage.ts";
-import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
+import { CoverageMatrix, coverageMatrix } from "../../reports/coverage.ts";
+import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 
-const showCoverage = controlOperation({
+const showCoverage = operation({
   id: "coverage.show",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/coverage`,
   summary: "Show which documented outcomes of which operations were seen, and how often",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: CoverageMatrix },
   handle: ({ sandbox, server }) => coverageMatrix(server.operations, sandbox.outcomes),
 });
 
-const showCoverageMap = controlOperation({
+const showCoverageMap = operation({
   id: "coverage.map",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/coverage.html`,
   summary: "Show the same as a heat map, on a page that needs no network",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, content_types: ["text/html"] },
   async handle({ sandbox, server }) {
     const { coverageHtml } = await import("../../reports/coverage-html.ts");
     const matrix = coverageMatrix(server.operations, sandbox.outcomes);
@@ -22,19 +30,23 @@ const showCoverageMap = controlOperation({
   },
 });
 
-const clearCoverage = controlOperation({
+const clearCoverage = operation({
   id: "coverage.clear",
+  section: "interfaces 4",
   method: "DELETE",
   path: `${S}/coverage`,
   summary: "Count from the beginning; a reset does not",
-  changes: false,
+  params: OfSandbox,
+  reads: true,
+  errors: [],
+  success: { status: 204 },
   handle({ sandbox }) {
     sandbox.outcomes.clear();
     return noContent();
   },
 });
 
-export const COVERAGE_OPERATIONS: readonly AnyControlOperation[] = [
+export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
   showCoverage,
   showCoverageMap,
   clearCoverage,

@@ -1,39 +1,81 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { type AnyEvent, eventData, sampleData } from "../../contract/event.ts";
 import { EVENT_NAMES } from "../../contract/event-names.ts";
+import { Closed } from "../../contract/schema.ts";
 import { nearest } from "../../documents/nearest.ts";
 import { eventNamed } from "../../resources/events.ts";
 import { organizations } from "../../resources/organizations/schema.ts";
 import { enqueuedIn } from "../../resources/webhooks/enqueue.ts";
 import { defaultOrganization } from "../../resources/webhooks/first-organization.ts";
 import { presentDelivery } from "../../resources/webhooks/present.ts";
-import { deliveries } from "../../resources/webhooks/schema.ts";
+import { DeliveryBody, deliveries } from "../../resources/webhooks/schema.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { attemptsEnded } from "../../webhooks/outgoing.ts";
 import { requireRoomAfter } from "../limits.ts";
-import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
+import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { quoted, unprocessable } from "../problem.ts";
 
-const Trigger = Type.Object(
+export const TriggerInput = Closed(
   {
-    event: Type.String(),
-    data: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: "object" })),
-    for: Type.Optional(Type.String()),
-    organization: Type.Optional(Type.String()),
+    event: Type.String({ description: "Its name, such as `user.created`" }),
+    data: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        type: "object",
+        description: "Fields of the event's data, over what fills them",
+      }),
+    ),
+    for: Type.Optional(
+      Type.String({ description: "The id of an object of the sandbox that fills the data" }),
+    ),
+    organization: Type.Optional(
+      Type.String({
+        description: "Whose webhooks hear of it; by default the object's, or the fixture's first",
+      }),
+    ),
   },
-  { additionalProperties: false },
+  { $id: "TriggerInput", examples: [{ event: "user.created", for: "usr_dan" }] },
 );
-type Trigger = { event: string; data?: Record<string, unknown>; for?: string; organization?: string };
+type Trigger = Static<typeof TriggerInput>;
 
-export const triggerEvent = controlOperation({
+export const TriggeredBody = Closed(
+  {
+    deliveries: Type.Array(Closed({ ...DeliveryBody.properties, webhook_id: Type.String() }), {
+      description: "One for each webhook that hears of it, as its first attempt has left it",
+    }),
+  },
+  {
+    $id: "Triggered",
+    examples: [
+      {
+        deliveries: [
+          {
+            delivery_id: "del_1",
+            event: "user.created",
+            status: "success",
+            response_code: 200,
+            attempts: 1,
+            delivered_at: "2026-03-15T12:00:00.000Z",
+            webhook_id: "wh_ops",
+          },
+        ],
+      },
+    ],
+  },
+);
+
+const triggerEvent = operation({
   id: "events.trigger",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/events`,
   summary: "Emit a webhook event as a real change would, and wait for the first attempts",
-  body: { schema: Trigger },
+  params: OfSandbox,
+  body: { kind: "json", schema: TriggerInput },
+  errors: ["limit-reached"],
+  success: { status: 200, schema: TriggeredBody },
   async handle({ body, sandbox: { world }, server, signal }) {
     const queued = world.transact((tx) => {
-      const { event, organization_id, data } = eventOf(body as Trigger, tx);
+      const { event, organization_id, data } = eventOf(body, tx);
       tx.emit(event, organization_id, data);
       requireRoomAfter(server, world, tx);
       return tx;
@@ -51,7 +93,7 @@ export const triggerEvent = controlOperation({
   },
 });
 
-export const EVENT_OPERATIONS: readonly AnyControlOperation[] = [triggerEvent];
+export const EVENT_OPERATIONS: readonly ControlOperation[] = [triggerEvent];
 
 /** @throws Problem 422 for an unknown event, object, organization or field of the data */
 function eventOf(trigger: Trigger, tx: Transaction) {

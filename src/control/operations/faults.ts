@@ -1,18 +1,23 @@
 import Type from "typebox";
 import { noContent } from "../../contract/operation.ts";
+import { ListOf } from "../../contract/schema.ts";
 import { RuleExists } from "../../faults/rule-set.ts";
-import { presentRule } from "../faults-body.ts";
+import { presentRule, RuleBody, RuleInput } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
-import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
+import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, unknownName } from "../problem.ts";
 
-const RuleParams = Type.Object({ name: Type.String(), id: Type.String() });
+const OfRule = below({ id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }) });
 
-const listFaults = controlOperation({
+const listFaults = operation({
   id: "faults.list",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/faults`,
   summary: "List the inline rules, newest first, which is the order in which they are asked",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: ListOf(RuleBody) },
   handle({ sandbox, server }) {
     sandbox.world.catchUp();
     const items = server.faults.of(sandbox).rules.inlineRules.map(presentRule);
@@ -20,13 +25,16 @@ const listFaults = controlOperation({
   },
 });
 
-const addFault = controlOperation({
+const addFault = operation({
   id: "faults.add",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/faults`,
   summary: "Arm a rule",
-  status: 201,
-  body: { schema: Type.Unsafe<object>({ type: "object" }) },
+  params: OfSandbox,
+  body: { kind: "json", schema: RuleInput, judged: "by handler" },
+  errors: ["id-in-use", "limit-reached", "invalid-document"],
+  success: { status: 201, schema: RuleBody },
   handle({ body, sandbox, server }) {
     const { rules } = server.faults.of(sandbox);
     requireRoom(server, "rules", rules.all().length + 1);
@@ -43,12 +51,15 @@ const addFault = controlOperation({
   },
 });
 
-const retrieveFault = controlOperation({
+const retrieveFault = operation({
   id: "faults.retrieve",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/faults/{id}`,
   summary: "Show an inline rule and how often it has struck",
-  params: RuleParams,
+  params: OfRule,
+  errors: ["unknown-inline-rule"],
+  success: { status: 200, schema: RuleBody },
   handle({ params: { id }, sandbox, server }) {
     sandbox.world.catchUp();
     const { inlineRules } = server.faults.of(sandbox).rules;
@@ -58,12 +69,15 @@ const retrieveFault = controlOperation({
   },
 });
 
-const removeFault = controlOperation({
+const removeFault = operation({
   id: "faults.remove",
+  section: "interfaces 4",
   method: "DELETE",
   path: `${S}/faults/{id}`,
   summary: "Disarm an inline rule",
-  params: RuleParams,
+  params: OfRule,
+  errors: ["unknown-inline-rule"],
+  success: { status: 204 },
   handle({ params: { id }, sandbox, server }) {
     const { rules } = server.faults.of(sandbox);
     const { inlineRules } = rules;
@@ -72,11 +86,15 @@ const removeFault = controlOperation({
   },
 });
 
-const clearFaults = controlOperation({
+const clearFaults = operation({
   id: "faults.clear",
+  section: "interfaces 4",
   method: "DELETE",
   path: `${S}/faults`,
   summary: "Disarm all inline rules; scenarios stay as they are",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 204 },
   handle({ sandbox, server }) {
     server.faults.of(sandbox).rules.clear();
     return noContent();
@@ -91,7 +109,7 @@ function unknownRule(id: string, known: readonly { rule: { id: string } }[]) {
   );
 }
 
-export const FAULT_OPERATIONS: readonly AnyControlOperation[] = [
+export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   listFaults,
   addFault,
   retrieveFault,

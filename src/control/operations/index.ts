@@ -1,5 +1,5 @@
-import { BUNDLE_OPERATIONS } from "../../bundle/operation.ts";
-import type { AnyControlOperation } from "../operation.ts";
+import type { ControlOperation } from "../operation.ts";
+import { BUNDLE_OPERATIONS } from "./bundle.ts";
 import { CLOCK_OPERATIONS } from "./clock.ts";
 import { COVERAGE_OPERATIONS } from "./coverage.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
@@ -14,7 +14,7 @@ import { SNAPSHOT_OPERATIONS } from "./snapshots.ts";
 import { STATE_OPERATIONS } from "./state.ts";
 
 /** The whole control API (interfaces 4), one list per area; a new area adds its own here. */
-export const CONTROL_OPERATIONS: readonly AnyControlOperation[] = [
+export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...SANDBOX_OPERATIONS,
   ...SNAPSHOT_OPERATIONS,
   ...CLOCK_OPERATIONS,

@@ -1,15 +1,19 @@
 import Type from "typebox";
 import { parseDateOrInstant } from "../../contract/instant.ts";
-import { noContent, RawBody, Reply, StreamBody } from "../../contract/operation.ts";
+import { noContent, Reply, StreamBody } from "../../contract/operation.ts";
+import { Closed } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
-import { harOf } from "../journal/har.ts";
+import { HarBody, harOf } from "../journal/har.ts";
 import { conditionsOf } from "../journal/match-entry.ts";
-import { renderEntry } from "../journal/render-entry.ts";
+import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { streamJournal } from "../journal/stream-journal.ts";
-import { boundsOf, type Count, verifyJournal } from "../journal/verify-journal.ts";
-import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
+import { boundsOf, Count, VerificationBody, verifyJournal } from "../journal/verify-journal.ts";
+import { below, type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import { baseUrlOf } from "../sandbox-body.ts";
+
+/** More than a journal may hold. */
+const MAX_ENTRIES = 100_000;
 
 const Status = Type.Unsafe<string | number>({
   type: ["string", "integer"],
@@ -17,24 +21,48 @@ const Status = Type.Unsafe<string | number>({
   minimum: 100,
   maximum: 599,
   title: "a status such as 404, or a class such as 4xx",
+  description: "A status such as 404, or a class such as `4xx`",
 });
-const Text = Type.Optional(Type.String({ minLength: 1 }));
+const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
-const listJournal = controlOperation({
+const conditions = {
+  operation: Text("An operation id, or a glob of them"),
+  status: Type.Optional(Status),
+  code: Text("A code of the catalogue"),
+  method: Text("In any case"),
+  path: Text("A glob of paths, without sandbox prefix and query"),
+};
+
+export const JournalQuery = Type.Object({
+  ...conditions,
+  since: Text("An ISO 8601 date or timestamp, on the sandbox's clock"),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: MAX_ENTRIES,
+    default: MAX_ENTRIES,
+    description: "How many of the newest; by default all that match",
+  }),
+});
+
+export const JournalBody = Closed(
+  {
+    entries: Type.Array(JournalEntryBody, { description: "Newest first" }),
+    total: Type.Integer({ minimum: 0, description: "How many match" }),
+    dropped: Type.Integer({ minimum: 0, description: "Entries lost to the journal's bounds" }),
+  },
+  { $id: "Journal" },
+);
+
+const listJournal = operation({
   id: "journal.list",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/journal`,
   summary: "List requests, newest first, and why each was answered as it was",
-  query: Type.Object({
-    operation: Text,
-    status: Type.Optional(Status),
-    code: Text,
-    method: Text,
-    path: Text,
-    since: Text,
-    /** More than a journal may hold: whoever names no limit gets all that match. */
-    limit: Type.Integer({ minimum: 1, maximum: 100_000, default: 100_000 }),
-  }),
+  params: OfSandbox,
+  query: JournalQuery,
+  errors: [],
+  success: { status: 200, schema: JournalBody },
   handle({ query, sandbox: { journal }, server }) {
     const { since, limit, ...match } = query;
     const conditions = conditionsOf(match, operationIds(server));
@@ -50,104 +78,102 @@ const listJournal = controlOperation({
   },
 });
 
-const clearJournal = controlOperation({
+const clearJournal = operation({
   id: "journal.clear",
+  section: "interfaces 4",
   method: "DELETE",
   path: `${S}/journal`,
   summary: "Forget all requests so far",
-  changes: false,
+  params: OfSandbox,
+  reads: true,
+  errors: [],
+  success: { status: 204 },
   handle({ sandbox }) {
     sandbox.journal.clear();
     return noContent();
   },
 });
 
-const retrieveEntry = controlOperation({
+const retrieveEntry = operation({
   id: "journal.retrieve",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/journal/{id}`,
   summary: "Show one request",
-  params: Type.Object({ name: Type.String(), id: Type.String() }),
+  params: below({
+    id: Type.String({ description: "The answer's `x-request-id`", examples: ["req_5e1f"] }),
+  }),
+  errors: ["unknown-entry"],
+  success: { status: 200, schema: JournalEntryBody },
   handle({ params: { id }, sandbox: { journal } }) {
     const entry = journal.find(id);
     if (entry !== undefined) return renderEntry(entry);
-    throw new Problem(404, {
-      kind: "unknown-entry",
-      title: "Unknown journal entry",
+    throw new Problem("unknown-entry", {
       detail: `The journal holds no ${id.slice(0, 100)}; ${journal.dropped} entries were lost to its bound. The id is that of the response's x-request-id.`,
       value: id,
     });
   },
 });
 
-const followJournal = controlOperation({
+const followJournal = operation({
   id: "journal.stream",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/journal/stream`,
   summary: "Follow the journal as server-sent events, one entry each",
+  params: OfSandbox,
+  headers: { "last-event-id": "The id of the last event that came, to go on behind it" },
+  errors: [],
+  success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
   handle({ headers, sandbox: { journal } }) {
     const last = headers["last-event-id"];
-    if (last !== undefined && !/^\d{1,15}$/.test(String(last))) {
+    if (last !== undefined && !/^\d{1,15}$/.test(last)) {
       throw unprocessable("Last-Event-ID", last, "must be the id of an event of this stream, a whole number");
     }
     const after = last === undefined ? undefined : Number(last);
-    return new Reply(
-      200,
-      new StreamBody("text/event-stream", (signal) => streamJournal(journal, after, signal)),
-    );
+    return new StreamBody("text/event-stream", (signal) => streamJournal(journal, after, signal));
   },
 });
 
-const archiveJournal = controlOperation({
+const archiveJournal = operation({
   id: "journal.har",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/journal.har`,
   summary: "Download the journal as an HTTP Archive 1.2",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: HarBody, headers: ["Content-Disposition"] },
   handle({ sandbox, server, origin }) {
     const base_url = baseUrlOf(sandbox.name, origin);
     const har = harOf(sandbox.journal.entries(), { base_url, version: server.version });
-    return new Reply(200, new RawBody("application/json; charset=utf-8", JSON.stringify(har)), {
-      "Content-Disposition": `attachment; filename="${sandbox.name}.har"`,
-    });
+    return new Reply(200, har, { "Content-Disposition": `attachment; filename="${sandbox.name}.har"` });
   },
 });
 
-const Whole = Type.Integer({ minimum: 0 });
+export const Expectation = Closed(
+  {
+    match: Closed({
+      ...conditions,
+      principal: Text("The id of the user who called"),
+      body: Type.Optional(Type.Unknown({ description: "What the JSON body must at least hold" })),
+    }),
+    count: Count,
+  },
+  { $id: "Expectation", examples: [{ match: { operation: "threads.delete" }, count: 1 }] },
+);
 
-const checkJournal = controlOperation({
+const checkJournal = operation({
   id: "journal.verify",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/journal/verify`,
   summary: "Say whether as many requests came as were expected, and which came nearest",
-  changes: false,
-  body: {
-    schema: Type.Object(
-      {
-        match: Type.Object(
-          {
-            operation: Text,
-            status: Type.Optional(Status),
-            code: Text,
-            method: Text,
-            path: Text,
-            principal: Text,
-            body: Type.Optional(Type.Unknown()),
-          },
-          { additionalProperties: false },
-        ),
-        count: Type.Unsafe<Count>({
-          anyOf: [
-            Whole,
-            Type.Object(
-              { min: Type.Optional(Whole), max: Type.Optional(Whole) },
-              { additionalProperties: false, minProperties: 1 },
-            ),
-          ],
-        }),
-      },
-      { additionalProperties: false },
-    ),
-  },
+  params: OfSandbox,
+  reads: true,
+  body: { kind: "json", schema: Expectation },
+  errors: ["journal-incomplete"],
+  success: { status: 200, schema: VerificationBody },
   handle({ body, sandbox: { journal }, server }) {
     const { min, max } = boundsOf(body.count);
     if (min > max) throw unprocessable("count", body.count, "must have a min that is at most its max");
@@ -173,7 +199,7 @@ function sinceOf(text: string): JournalEntry["at"] {
   return span.from;
 }
 
-export const JOURNAL_OPERATIONS: readonly AnyControlOperation[] = [
+export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   listJournal,
   clearJournal,
   followJournal,

@@ -1,11 +1,16 @@
-import { listEmails } from "../../webhooks/outbox.ts";
-import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
+import { ListOf } from "../../contract/schema.ts";
+import { EmailBody, listEmails } from "../../webhooks/outbox.ts";
+import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 
-export const showOutbox = controlOperation({
+export const showOutbox = operation({
   id: "outbox.list",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/outbox`,
   summary: "List the e-mails that the service would have sent, newest first",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: ListOf(EmailBody) },
   handle({ sandbox: { world } }) {
     world.catchUp();
     const items = listEmails(world.read());
@@ -13,4 +18,4 @@ export const showOutbox = controlOperation({
   },
 });
 
-export const OUTBOX_OPERATIONS: readonly AnyControlOperation[] = [showOutbox];
+export const OUTBOX_OPERATIONS: readonly ControlOperation[] = [showOutbox];

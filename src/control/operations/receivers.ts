@@ -1,28 +1,64 @@
 import Type, { type Static } from "typebox";
 import { noContent } from "../../contract/operation.ts";
+import { Closed, ListOf, Nullable } from "../../contract/schema.ts";
 import { type ReceiverAnswer, ReceiverAnswers, unreadableDelay } from "../../receivers/receiver-answer.ts";
 import { type Receiver, receivers } from "../../receivers/receiver-record.ts";
+import { ReceivedRequestBody } from "../../receivers/receivers.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { requireRoomAfter } from "../limits.ts";
-import { type AnyControlOperation, type ControlCall, controlOperation, S } from "../operation.ts";
+import { below, type ControlContext, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { unknownName, unprocessable } from "../problem.ts";
 
-const ReceiverInput = Type.Object(
+export const ReceiverInput = Closed(
   {
     answers: Type.Optional(ReceiverAnswers),
-    secret: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 1000 }), Type.Null()])),
+    secret: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 1000,
+          description: "To verify signatures with; by default that of the webhook which the payload names",
+        }),
+      ),
+    ),
   },
-  { additionalProperties: false },
+  { $id: "ReceiverInput", examples: [{ answers: [500, { status: 200, delay: "200ms" }] }] },
 );
-type ReceiverInput = Static<typeof ReceiverInput>;
 
-export const createReceiver = controlOperation({
+export const ReceiverBody = Closed(
+  {
+    id: Type.String(),
+    url: Type.String({ description: "Where deliveries go; so do all paths below it" }),
+    answers: ReceiverAnswers,
+    has_secret: Type.Boolean({ description: "Whether it has one of its own, which is never shown" }),
+    served: Type.Integer({ minimum: 0, description: "Requests answered with the present answers" }),
+  },
+  {
+    $id: "Receiver",
+    examples: [
+      {
+        id: "rcv_1",
+        url: "http://127.0.0.1:4747/_receivers/default/rcv_1",
+        answers: [200],
+        has_secret: false,
+        served: 0,
+      },
+    ],
+  },
+);
+
+const OfReceiver = below({ id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }) });
+
+const createReceiver = operation({
   id: "receivers.create",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/receivers`,
   summary: "Open a webhook receiver inside the server",
-  status: 201,
-  body: { schema: ReceiverInput, optional: true },
+  params: OfSandbox,
+  body: { kind: "json", schema: ReceiverInput, optional: true },
+  errors: ["limit-reached"],
+  success: { status: 201, schema: ReceiverBody },
   handle(call) {
     const { answers = [200], secret = null } = call.body ?? {};
     requireReadable(answers);
@@ -37,33 +73,45 @@ export const createReceiver = controlOperation({
   },
 });
 
-export const listReceivers = controlOperation({
+const listReceivers = operation({
   id: "receivers.list",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/receivers`,
   summary: "List the sandbox's receivers, newest first",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: ListOf(ReceiverBody) },
   handle(call) {
     const all = call.sandbox.world.read().index(receivers, "newest", "");
     return { items: [...all].map((receiver) => present(call, receiver)), total: all.size };
   },
 });
 
-export const retrieveReceiver = controlOperation({
+const retrieveReceiver = operation({
   id: "receivers.retrieve",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/receivers/{id}`,
   summary: "Show a receiver",
+  params: OfReceiver,
+  errors: ["unknown-receiver"],
+  success: { status: 200, schema: ReceiverBody },
   handle: (call) => present(call, requireReceiver(call, call.sandbox.world.read())),
 });
 
-export const updateReceiver = controlOperation({
+const updateReceiver = operation({
   id: "receivers.update",
+  section: "interfaces 4",
   method: "PATCH",
   path: `${S}/receivers/{id}`,
   summary: "Change a receiver; a new list of answers begins with its first",
-  body: { schema: ReceiverInput },
+  params: OfReceiver,
+  body: { kind: "json", schema: ReceiverInput },
+  errors: ["unknown-receiver"],
+  success: { status: 200, schema: ReceiverBody },
   handle(call) {
-    const { answers, secret } = call.body as ReceiverInput;
+    const { answers, secret } = call.body;
     if (answers !== undefined) requireReadable(answers);
     const changed = call.sandbox.world.transact((tx) => {
       const before = requireReceiver(call, tx);
@@ -77,22 +125,30 @@ export const updateReceiver = controlOperation({
   },
 });
 
-export const deleteReceiver = controlOperation({
+const deleteReceiver = operation({
   id: "receivers.delete",
+  section: "interfaces 4",
   method: "DELETE",
   path: `${S}/receivers/{id}`,
   summary: "Close a receiver",
+  params: OfReceiver,
+  errors: ["unknown-receiver"],
+  success: { status: 204 },
   handle(call) {
     call.sandbox.world.transact((tx) => tx.remove(receivers, requireReceiver(call, tx).id));
     return noContent();
   },
 });
 
-export const listReceivedRequests = controlOperation({
+const listReceivedRequests = operation({
   id: "receivers.requests",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/receivers/{id}/requests`,
   summary: "List what reached a receiver, in that order, with the verdict on each signature",
+  params: OfReceiver,
+  errors: ["unknown-receiver"],
+  success: { status: 200, schema: ListOf(ReceivedRequestBody) },
   handle(call) {
     const { world } = call.sandbox;
     const { id } = requireReceiver(call, world.read());
@@ -101,7 +157,7 @@ export const listReceivedRequests = controlOperation({
   },
 });
 
-export const RECEIVER_OPERATIONS: readonly AnyControlOperation[] = [
+export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   createReceiver,
   listReceivers,
   retrieveReceiver,
@@ -111,19 +167,21 @@ export const RECEIVER_OPERATIONS: readonly AnyControlOperation[] = [
 ];
 
 /** A secret is never shown again; only whether the receiver has one of its own. */
-function present({ sandbox, origin }: Pick<ControlCall, "sandbox" | "origin">, receiver: Receiver) {
+function present(
+  { sandbox, origin }: Pick<ControlContext, "sandbox" | "origin">,
+  receiver: Receiver,
+): Static<typeof ReceiverBody> {
   const { id, answers, secret, served } = receiver;
   return {
     id,
     url: `${origin}/_receivers/${sandbox.name}/${id}`,
-    answers,
+    answers: [...answers],
     has_secret: secret !== null,
     served,
   };
 }
 
-function requireReceiver({ params }: Pick<ControlCall, "params">, tx: Transaction): Receiver {
-  const { id } = params as { id: string };
+function requireReceiver({ params: { id } }: { params: { id: string } }, tx: Transaction): Receiver {
   const receiver = tx.get(receivers, id);
   if (receiver !== undefined) return receiver;
   const known = [...tx.index(receivers, "newest", "").page(0, 1000)].map((one) => one.id);

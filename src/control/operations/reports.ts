@@ -1,13 +1,18 @@
-import { RawBody, Reply } from "../../contract/operation.ts";
+import { RawBody } from "../../contract/operation.ts";
+import { FidelityLedger } from "../../reports/fidelity.ts";
+import { OpenApiDocument } from "../../reports/openapi.ts";
 import { WEBHOOK_EVENTS } from "../../resources/index.ts";
 import { metricsText } from "../metrics.ts";
-import { type AnyControlOperation, controlOperation } from "../operation.ts";
+import { type ControlOperation, operation } from "../operation.ts";
 
-const showOpenApi = controlOperation({
-  id: "reports.openapi",
+const showOpenApi = operation({
+  id: "server.openapi",
+  section: "interfaces 4",
   method: "GET",
   path: "/_control/openapi.json",
   summary: "The emulated API as an OpenAPI 3.1 document",
+  errors: [],
+  success: { status: 200, schema: OpenApiDocument },
   // Loaded when asked for: the server's start must not pay for its reports.
   async handle({ server }) {
     const { openApiDocument } = await import("../../reports/openapi.ts");
@@ -15,24 +20,29 @@ const showOpenApi = controlOperation({
   },
 });
 
-const showFidelity = controlOperation({
-  id: "reports.fidelity",
+const showFidelity = operation({
+  id: "server.fidelity",
+  section: "interfaces 4",
   method: "GET",
   path: "/_control/fidelity",
   summary: "What is specified and what is assumed",
+  errors: [],
+  success: { status: 200, schema: FidelityLedger },
   async handle({ server }) {
     const { fidelityLedger } = await import("../../reports/fidelity.ts");
     return fidelityLedger(server.operations);
   },
 });
 
-const showMetrics = controlOperation({
-  id: "metrics",
+const showMetrics = operation({
+  id: "server.metrics",
+  section: "interfaces 4",
   method: "GET",
   path: "/_control/metrics",
   summary: "Figures of the server in Prometheus' text format",
-  handle: ({ server }) =>
-    new Reply(200, new RawBody("text/plain; version=0.0.4; charset=utf-8", metricsText(server))),
+  errors: [],
+  success: { status: 200, content_types: ["text/plain"] },
+  handle: ({ server }) => new RawBody("text/plain; version=0.0.4; charset=utf-8", metricsText(server)),
 });
 
-export const REPORT_OPERATIONS: readonly AnyControlOperation[] = [showOpenApi, showFidelity, showMetrics];
+export const REPORT_OPERATIONS: readonly ControlOperation[] = [showOpenApi, showFidelity, showMetrics];

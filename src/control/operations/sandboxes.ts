@@ -1,68 +1,99 @@
 import { randomBytes } from "node:crypto";
 import Type from "typebox";
 import { noContent } from "../../contract/operation.ts";
+import { Closed, ListOf } from "../../contract/schema.ts";
 import { DocumentError } from "../../documents/document-error.ts";
 import { SANDBOX_NAME } from "../../sandbox/registry.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Root } from "../../state/root.ts";
-import { checkSettings } from "../check-settings.ts";
+import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
 import { requireRoom, requireRoomForRecords } from "../limits.ts";
-import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
+import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
-import { presentSandbox } from "../sandbox-body.ts";
+import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 
-const Fixture = Type.Unsafe<string | object>({
+const FixtureInput = Type.Unsafe<string | object>({
   type: ["string", "object"],
   title: "the name of a fixture or an inline one",
+  description: "The name of a fixture, or a fixture itself",
 });
-const Seed = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-const AnyObject = Type.Object({}, { additionalProperties: true });
+const Seed = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Ids, texts and whatever else is random follow from it",
+});
+const Name = Type.String({
+  description: "1 to 63 lower-case letters, digits and hyphens; made up where it is left out",
+});
 
-const health = controlOperation({
-  id: "health",
+export const HealthBody = Closed(
+  {
+    status: Type.Literal("ok"),
+    version: Type.String(),
+    uptime_seconds: Type.Integer({ minimum: 0 }),
+    sandboxes: Type.Integer({ minimum: 0, description: "How many there are" }),
+  },
+  { $id: "Health", examples: [{ status: "ok", version: "0.1.0", uptime_seconds: 12, sandboxes: 1 }] },
+);
+
+const health = operation({
+  id: "server.health",
+  section: "interfaces 4",
   method: "GET",
   path: "/_control/health",
   summary: "Say that the server is up, and since when",
+  errors: [],
+  success: { status: 200, schema: HealthBody },
   handle: ({ server }) => ({
-    status: "ok",
+    status: "ok" as const,
     version: server.version,
     uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
     sandboxes: server.sandboxes.size,
   }),
 });
 
-const listSandboxes = controlOperation({
+const listSandboxes = operation({
   id: "sandboxes.list",
+  section: "interfaces 4",
   method: "GET",
   path: "/_control/sandboxes",
   summary: "List all sandboxes in order of creation",
+  errors: [],
+  success: { status: 200, schema: ListOf(SandboxBody) },
   handle: ({ server, origin }) => {
     const items = [...server.sandboxes.all()].map((sandbox) => presentSandbox(sandbox, origin));
     return { items, total: items.length };
   },
 });
 
-const createSandbox = controlOperation({
+export const SandboxInput = Closed(
+  {
+    name: Type.Optional(Name),
+    fixture: Type.Optional(FixtureInput),
+    seed: Type.Optional(Seed),
+    clock: Type.Optional(ClockInput),
+    scenarios: Type.Optional(
+      Type.Array(Type.String(), { description: "Names of those in force from the start" }),
+    ),
+    settings: Type.Optional(SettingsInput),
+  },
+  {
+    $id: "SandboxInput",
+    description: "What is left out is as the server was started with",
+    examples: [{ name: "mine", seed: 7, clock: { mode: "frozen" } }],
+  },
+);
+
+const createSandbox = operation({
   id: "sandboxes.create",
+  section: "interfaces 4",
   method: "POST",
   path: "/_control/sandboxes",
   summary: "Make a sandbox",
-  status: 201,
-  body: {
-    optional: true,
-    schema: Type.Object(
-      {
-        name: Type.Optional(Type.String()),
-        fixture: Type.Optional(Fixture),
-        seed: Type.Optional(Seed),
-        clock: Type.Optional(ClockInput),
-        scenarios: Type.Optional(Type.Array(Type.String())),
-        settings: Type.Optional(AnyObject),
-      },
-      { additionalProperties: false },
-    ),
-  },
+  body: { kind: "json", schema: SandboxInput, optional: true },
+  errors: ["name-in-use", "limit-reached", "invalid-document"],
+  success: { status: 201, schema: SandboxBody },
   handle({ body = {}, server, origin }) {
     const { fixture, seed, scenarios } = body;
     const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
@@ -75,31 +106,46 @@ const createSandbox = controlOperation({
   },
 });
 
-const retrieveSandbox = controlOperation({
+const retrieveSandbox = operation({
   id: "sandboxes.retrieve",
+  section: "interfaces 4",
   method: "GET",
   path: S,
   summary: "Show a sandbox",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: SandboxBody },
   handle: ({ sandbox, origin }) => presentSandbox(sandbox, origin),
 });
 
-const updateSandbox = controlOperation({
+const updateSandbox = operation({
   id: "sandboxes.update",
+  section: "interfaces 4",
   method: "PATCH",
   path: S,
   summary: "Change settings",
-  body: { schema: Type.Object({ settings: AnyObject }, { additionalProperties: false }) },
+  params: OfSandbox,
+  body: {
+    kind: "json",
+    schema: Closed({ settings: SettingsInput }, { examples: [{ settings: { processing_seconds: 5 } }] }),
+  },
+  errors: [],
+  success: { status: 200, schema: SandboxBody },
   handle({ body, sandbox, origin }) {
     sandbox.configure(checkSettings(body.settings));
     return presentSandbox(sandbox, origin);
   },
 });
 
-const deleteSandbox = controlOperation({
+const deleteSandbox = operation({
   id: "sandboxes.delete",
+  section: "interfaces 4",
   method: "DELETE",
   path: S,
   summary: "Delete a sandbox; `default`, which always exists, is reset instead",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 204 },
   handle({ sandbox, server }) {
     if (sandbox.name === "default") sandbox.reset();
     else server.sandboxes.delete(sandbox.name);
@@ -107,18 +153,21 @@ const deleteSandbox = controlOperation({
   },
 });
 
-const resetSandbox = controlOperation({
+export const ResetInput = Closed(
+  { fixture: Type.Optional(FixtureInput), seed: Type.Optional(Seed) },
+  { $id: "ResetInput", description: "What is left out stays as it is", examples: [{ seed: 7 }] },
+);
+
+const resetSandbox = operation({
   id: "sandboxes.reset",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/reset`,
   summary: "Put everything back to the first day; settings and snapshots stay",
-  body: {
-    optional: true,
-    schema: Type.Object(
-      { fixture: Type.Optional(Fixture), seed: Type.Optional(Seed) },
-      { additionalProperties: false },
-    ),
-  },
+  params: OfSandbox,
+  body: { kind: "json", schema: ResetInput, optional: true },
+  errors: ["limit-reached", "invalid-document"],
+  success: { status: 200, schema: SandboxBody },
   handle({ body = {}, sandbox, server, origin }) {
     const admit = (root: Root) => requireRoomForRecords(server, root);
     fixtureErrors(() => sandbox.reset({ ...body, admit }));
@@ -126,16 +175,20 @@ const resetSandbox = controlOperation({
   },
 });
 
-const forkSandbox = controlOperation({
+const forkSandbox = operation({
   id: "sandboxes.fork",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/fork`,
   summary: "Make a second sandbox with the same state",
-  status: 201,
+  params: OfSandbox,
   body: {
+    kind: "json",
+    schema: Closed({ name: Type.Optional(Name) }, { examples: [{ name: "mine-too" }] }),
     optional: true,
-    schema: Type.Object({ name: Type.Optional(Type.String()) }, { additionalProperties: false }),
   },
+  errors: ["name-in-use", "limit-reached"],
+  success: { status: 201, schema: SandboxBody },
   handle({ body = {}, sandbox, server, origin }) {
     const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
     requireRoom(server, "sandboxes", server.sandboxes.size + 1);
@@ -164,13 +217,11 @@ function fixtureErrors<T>(load: () => T): T {
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     const { field, message, file, line, column } = error.problems[0]!;
-    throw new Problem(422, {
-      kind: "invalid-document",
-      title: "The fixture or scenario cannot be used",
+    throw new Problem("invalid-document", {
       detail: error.format(),
       field: field === "" ? "fixture" : `fixture.${field}`,
       hint: error.hint,
-      extension: { message, file, line, column, problems: error.problems },
+      extension: { message, file, line, column, problems: [...error.problems] },
     });
   }
 }
@@ -201,7 +252,7 @@ function generatedName(server: ControlServer): string {
   }
 }
 
-export const SANDBOX_OPERATIONS: readonly AnyControlOperation[] = [
+export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   health,
   listSandboxes,
   createSandbox,

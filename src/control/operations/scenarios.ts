@@ -1,30 +1,48 @@
 import Type from "typebox";
+import { Closed, ListOf } from "../../contract/schema.ts";
 import { UnknownScenario } from "../../sandbox/fault-gate.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { presentScenario } from "../faults-body.ts";
+import { presentScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
-import { type AnyControlOperation, type ControlServer, controlOperation, S } from "../operation.ts";
+import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { unknownScenario } from "../problem.ts";
 
-const listScenarios = controlOperation({
+const listScenarios = operation({
   id: "scenarios.list",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/scenarios`,
   summary: "List all scenarios, which are in force here, and how often their rules have struck",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: ListOf(ScenarioBody) },
   handle: ({ sandbox, server }) => scenariosOf(server, sandbox),
 });
 
-const activateScenarios = controlOperation({
+export const ActiveScenariosBody = Closed(
+  {
+    names: Type.Array(Type.String(), { description: "Those in force now, in their order" }),
+    ...ListOf(ScenarioBody).properties,
+  },
+  { $id: "ActiveScenarios" },
+);
+
+const activateScenarios = operation({
   id: "scenarios.activate",
+  section: "interfaces 4",
   method: "PUT",
   path: `${S}/scenarios/active`,
-  summary: "Put exactly these scenarios in force, in this order",
+  summary: "Put exactly these scenarios in force, in this order; none: `[]`",
+  params: OfSandbox,
   body: {
-    schema: Type.Object(
+    kind: "json",
+    schema: Closed(
       { names: Type.Array(Type.String(), { maxItems: 1000 }) },
-      { additionalProperties: false },
+      { examples: [{ names: ["flaky-uploads"] }] },
     ),
   },
+  errors: ["limit-reached", "invalid-document"],
+  success: { status: 200, schema: ActiveScenariosBody },
   handle({ body: { names }, sandbox, server }) {
     const faults = server.faults.of(sandbox);
     try {
@@ -35,7 +53,7 @@ const activateScenarios = controlOperation({
       if (!(error instanceof UnknownScenario)) throw error;
       throw unknownScenario(error, `names[${names.indexOf(error.scenario)}]`);
     }
-    return { names: faults.scenarios, ...scenariosOf(server, sandbox) };
+    return { names: [...faults.scenarios], ...scenariosOf(server, sandbox) };
   },
 });
 
@@ -45,4 +63,4 @@ function scenariosOf({ faults }: ControlServer, sandbox: Sandbox) {
   return { items, total: items.length };
 }
 
-export const SCENARIO_OPERATIONS: readonly AnyControlOperation[] = [listScenarios, activateScenarios];
+export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [listScenarios, activateScenarios];

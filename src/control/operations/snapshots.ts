@@ -1,44 +1,80 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { noContent, Reply } from "../../contract/operation.ts";
+import { Closed, ListOf, Timestamp } from "../../contract/schema.ts";
 import type { Sandbox, SandboxValue } from "../../sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../sandbox/snapshot-document.ts";
 import type { WorldValue } from "../../state/world.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
-import { type AnyControlOperation, controlOperation, S } from "../operation.ts";
+import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
-import { presentSandbox, recordsOf } from "../sandbox-body.ts";
-import { worldDifference } from "../snapshot-diff.ts";
-import { readSnapshot } from "../snapshot-input.ts";
+import { presentSandbox, recordsOf, SandboxBody } from "../sandbox-body.ts";
+import { DifferenceBody, worldDifference } from "../snapshot-diff.ts";
+import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 /** In a diff, the world as it is. */
 const NOW = "now";
-const MOST_SNAPSHOTS = 1000;
-const UPLOAD_LIMIT = 256 * 1024 * 1024;
+const MAX_SNAPSHOTS = 1000;
+const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 /** So long a snapshot waits for deliveries that are under way, lest it hold half of an attempt. */
 const PATIENCE_MS = 5000;
 
-const SnapParams = Type.Object({ name: Type.String(), snap: Type.String() });
+const OfSnapshot = below({ snap: Type.String({ description: "The snapshot's name", examples: ["before"] }) });
+const OfTwo = below({
+  a: Type.String({ description: "A snapshot, or `now`", examples: ["before"] }),
+  b: Type.String({ description: "A snapshot, or `now`", examples: ["now"] }),
+});
 
-const listSnapshots = controlOperation({
+export const SnapshotBody = Closed(
+  {
+    name: Type.String(),
+    taken_at: Timestamp({ description: "On the sandbox's clock" }),
+    records: Type.Integer({ minimum: 0, description: "How many it holds" }),
+  },
+  {
+    $id: "Snapshot",
+    examples: [{ name: "before", taken_at: "2026-03-15T12:00:00.000Z", records: 412 }],
+  },
+);
+
+const listSnapshots = operation({
   id: "snapshots.list",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/snapshots`,
   summary: "List snapshots in the order in which they were saved",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: ListOf(SnapshotBody) },
   handle({ sandbox }) {
     const items = [...sandbox.snapshots].map(([name, value]) => presentSnapshot(name, value));
     return { items, total: items.length };
   },
 });
 
-const saveSnapshot = controlOperation({
+const saveSnapshot = operation({
   id: "snapshots.save",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/snapshots`,
   summary: "Keep the present under a name",
-  status: 201,
-  body: { schema: Type.Object({ name: Type.String() }, { additionalProperties: false }) },
+  description:
+    "Data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Deliveries under way are waited for, up to 5 s.",
+  params: OfSandbox,
+  body: {
+    kind: "json",
+    schema: Closed(
+      {
+        name: Type.String({
+          description: "1 to 63 letters, digits, dots, hyphens and underscores; not `now`",
+        }),
+      },
+      { examples: [{ name: "before" }] },
+    ),
+  },
+  errors: ["name-in-use", "limit-reached"],
+  success: { status: 201, schema: SnapshotBody },
   async handle({ body: { name }, sandbox }) {
     requireName(sandbox, name);
     await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS, undefined, { ref: false })]);
@@ -54,25 +90,34 @@ const saveSnapshot = controlOperation({
   },
 });
 
-const downloadSnapshot = controlOperation({
+const downloadSnapshot = operation({
   id: "snapshots.download",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/snapshots/{snap}`,
-  summary: "Download a snapshot, complete in itself",
-  params: SnapParams,
+  summary: "Download a snapshot, complete in itself, uploads included",
+  params: OfSnapshot,
+  errors: ["unknown-snapshot"],
+  success: { status: 200, schema: SnapshotFile },
   async handle({ params: { snap }, sandbox, server }) {
     const document = await encodeSnapshot(snapshotOf(sandbox, snap), server.sandboxes.blobs);
     return { name: snap, ...document };
   },
 });
 
-const uploadSnapshot = controlOperation({
+const uploadSnapshot = operation({
   id: "snapshots.upload",
+  section: "interfaces 4",
   method: "PUT",
   path: `${S}/snapshots/{snap}`,
   summary: "Upload a snapshot that was downloaded from this sandbox or another",
-  params: SnapParams,
-  body: { schema: Type.Object({}, { additionalProperties: true }), limit: UPLOAD_LIMIT },
+  params: OfSnapshot,
+  body: { kind: "json", schema: SnapshotFile, limit: MAX_UPLOAD_BYTES, judged: "by handler" },
+  errors: ["limit-reached", "snapshot-too-new"],
+  success: [
+    { status: 201, schema: SnapshotBody },
+    { status: 200, schema: SnapshotBody, description: "It replaced one of the same name" },
+  ],
   async handle({ params: { snap }, body, sandbox, server }) {
     requireName(sandbox, snap);
     const value = await readSnapshot(server, body);
@@ -88,12 +133,15 @@ const uploadSnapshot = controlOperation({
   },
 });
 
-const deleteSnapshot = controlOperation({
+const deleteSnapshot = operation({
   id: "snapshots.delete",
+  section: "interfaces 4",
   method: "DELETE",
   path: `${S}/snapshots/{snap}`,
   summary: "Forget a snapshot",
-  params: SnapParams,
+  params: OfSnapshot,
+  errors: ["unknown-snapshot"],
+  success: { status: 204 },
   handle({ params: { snap }, sandbox }) {
     snapshotOf(sandbox, snap);
     sandbox.deleteSnapshot(snap);
@@ -101,30 +149,36 @@ const deleteSnapshot = controlOperation({
   },
 });
 
-const restoreSnapshot = controlOperation({
+const restoreSnapshot = operation({
   id: "snapshots.restore",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/snapshots/{snap}/restore`,
   summary: "Make a snapshot the present; settings, scenarios, faults and journal stay",
-  params: SnapParams,
+  params: OfSnapshot,
+  errors: ["unknown-snapshot"],
+  success: { status: 200, schema: SandboxBody },
   handle({ params: { snap }, sandbox, origin }) {
     sandbox.restore(snapshotOf(sandbox, snap));
     return presentSandbox(sandbox, origin);
   },
 });
 
-const diffSnapshots = controlOperation({
+const diffSnapshots = operation({
   id: "snapshots.diff",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/snapshots/{a}/diff/{b}`,
   summary: "Say what was added, removed and changed between two snapshots; `now` names the present",
-  params: Type.Object({ name: Type.String(), a: Type.String(), b: Type.String() }),
+  params: OfTwo,
+  errors: ["unknown-snapshot"],
+  success: { status: 200, schema: DifferenceBody },
   handle({ params: { a, b }, sandbox, server }) {
     return worldDifference(server, worldOf(sandbox, a), worldOf(sandbox, b));
   },
 });
 
-function presentSnapshot(name: string, { taken_at, world }: SandboxValue) {
+function presentSnapshot(name: string, { taken_at, world }: SandboxValue): Static<typeof SnapshotBody> {
   return { name, taken_at: new Date(taken_at).toISOString(), records: recordsOf(world.root) };
 }
 
@@ -137,8 +191,8 @@ function requireName(sandbox: Sandbox, name: string): void {
       "must be 1 to 63 letters, digits, dots, hyphens and underscores, and not `now`, which names the present",
     );
   }
-  if (sandbox.snapshots.size >= MOST_SNAPSHOTS && !sandbox.snapshots.has(name)) {
-    throw conflict("limit-reached", `There are ${MOST_SNAPSHOTS} snapshots already`, "delete one first");
+  if (sandbox.snapshots.size >= MAX_SNAPSHOTS && !sandbox.snapshots.has(name)) {
+    throw conflict("limit-reached", `There are ${MAX_SNAPSHOTS} snapshots already`, "delete one first");
   }
 }
 
@@ -155,7 +209,7 @@ function worldOf(sandbox: Sandbox, name: string): WorldValue {
   return sandbox.world.value();
 }
 
-export const SNAPSHOT_OPERATIONS: readonly AnyControlOperation[] = [
+export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   listSnapshots,
   saveSnapshot,
   restoreSnapshot,

@@ -1,9 +1,11 @@
-import Type from "typebox";
+import Type, { type Static, type TSchema } from "typebox";
 import { noContent } from "../../contract/operation.ts";
 import type { StateActor } from "../../contract/resource.ts";
+import { Closed, ListOf } from "../../contract/schema.ts";
+import { RESOURCES } from "../../resources/index.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
-import { type AnyControlOperation, type ControlCall, controlOperation, S } from "../operation.ts";
+import { below, type ControlContext, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import {
   type Fields,
@@ -16,20 +18,63 @@ import {
 import { matcherFor } from "../state/filter-records.ts";
 import { type StateCollection, stateCollection, stateCollections } from "../state/state-collection.ts";
 
-/** More than a sandbox may hold: whoever names no limit gets all that match. */
-const MOST = 1_000_000;
+/** More than a sandbox may hold. */
+const MAX_RECORDS = 1_000_000;
+
+const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  RESOURCES.flatMap(({ collections }) => collections)
+    .filter(({ internal }) => internal !== true)
+    .map(({ name, schema }) => [name, schema]),
+);
+
+/** A record of whichever collection the path names, with the specification's field names. */
+const AnyRecord = Type.Unsafe<Fields>({ anyOf: Object.values(RECORDS) });
+const byCollection = (schemas: Readonly<Record<string, TSchema>>) => ({ parameter: "collection", schemas });
+
+/** Which of a record's fields are given; the collection's schema judges the rest. */
+const SomeFields = Type.Unsafe<Fields>({
+  type: "object",
+  description: "Fields of the record, as the collection's records show them",
+  examples: [{ owner_id: "usr_dan" }],
+});
+
+const Collection = Type.String({
+  description: "The collection's name",
+  examples: ["threads"],
+  "x-known-values": Object.keys(RECORDS),
+});
+const OfCollection = below({ collection: Collection });
+const OfRecord = below({
+  collection: Collection,
+  id: Type.String({ description: "The record's public id", examples: ["thread_ada"] }),
+});
 
 const ChangeQuery = Type.Object({
-  silent: Type.Boolean({ default: false }),
-  actor: Type.Optional(Type.String()),
+  silent: Type.Boolean({ default: false, description: "No events and no audit entries" }),
+  actor: Type.Optional(
+    Type.String({ description: "The user who did it; by default the owner of the organization concerned" }),
+  ),
 });
-const AnyFields = Type.Unsafe<Fields>({ type: "object" });
 
-const listCollections = controlOperation({
+export const CollectionBody = Closed(
+  {
+    name: Type.String(),
+    id_field: Type.String({ description: "Which field holds the public id" }),
+    prefix: Type.String({ description: "How its ids begin" }),
+    records: Type.Integer({ minimum: 0 }),
+  },
+  { $id: "Collection", examples: [{ name: "threads", id_field: "id", prefix: "thread_", records: 6 }] },
+);
+
+const listCollections = operation({
   id: "state.collections",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/state`,
   summary: "List the collections with their sizes",
+  params: OfSandbox,
+  errors: [],
+  success: { status: 200, schema: ListOf(CollectionBody) },
   handle({ sandbox, server }) {
     const tx = present(sandbox.world);
     const items = [...stateCollections(server.resources).values()].map(({ collection }) => ({
@@ -42,33 +87,44 @@ const listCollections = controlOperation({
   },
 });
 
-const listRecords = controlOperation({
+const listRecords = operation({
   id: "state.list",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/state/{collection}`,
   summary: "List records, narrowed by equality filters on their fields",
+  params: OfCollection,
   query: Type.Object(
     {
-      limit: Type.Integer({ minimum: 1, maximum: MOST, default: MOST }),
+      limit: Type.Integer({
+        minimum: 1,
+        maximum: MAX_RECORDS,
+        default: MAX_RECORDS,
+        description: "How many; by default all that match",
+      }),
       offset: Type.Integer({ minimum: 0, default: 0 }),
     },
-    { additionalProperties: true },
+    { additionalProperties: true, description: "Any field of the records is an equality filter" },
   ),
-  handle(call) {
-    const { sandbox, server } = call;
-    const { limit, offset, ...filters } = call.query as { limit: number; offset: number } & Record<
-      string,
-      string
-    >;
-    const state = stateCollection(server.resources, nameIn(call));
+  errors: ["unknown-collection"],
+  success: {
+    status: 200,
+    schema: ListOf(AnyRecord),
+    by: byCollection(
+      Object.fromEntries(Object.entries(RECORDS).map(([name, schema]) => [name, ListOf(schema)])),
+    ),
+  },
+  handle({ params, query, sandbox, server }) {
+    const { limit, offset, ...filters } = query;
+    const state = stateCollection(server.resources, params.collection);
     const tx = present(sandbox.world);
     const all = tx.all(state.collection);
-    const matches = matcherFor(state, filters, tx);
+    const matches = matcherFor(state, filters as Record<string, string>, tx);
     if (matches === undefined) {
       const items = all.page(offset, limit).map((record) => state.toPublic(record, tx));
       return { items, total: all.size };
     }
-    const found: object[] = [];
+    const found: Fields[] = [];
     let total = 0;
     for (const record of all) {
       if (!matches(record)) continue;
@@ -79,84 +135,92 @@ const listRecords = controlOperation({
   },
 });
 
-const createRecord = controlOperation({
+const createRecord = operation({
   id: "state.create",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/state/{collection}`,
   summary: "Create a record; what is not given is filled with plausible values from the sandbox's seed",
-  status: 201,
+  params: OfCollection,
   query: ChangeQuery,
-  body: { schema: AnyFields, optional: true },
+  body: { kind: "json", schema: SomeFields, optional: true },
+  errors: ["unknown-collection", "id-in-use", "limit-reached"],
+  success: { status: 201, schema: AnyRecord, by: byCollection(RECORDS) },
   handle(call) {
     const { sandbox, server, body = {} } = call;
-    const state = stateCollection(server.resources, nameIn(call));
+    const state = stateCollection(server.resources, call.params.collection);
     requireRoomForRecords(server, sandbox.world.root, 1);
     return insertRecord(targetOf(call, state), body);
   },
 });
 
-const retrieveRecord = controlOperation({
+const retrieveRecord = operation({
   id: "state.retrieve",
+  section: "interfaces 4",
   method: "GET",
   path: `${S}/state/{collection}/{id}`,
   summary: "Show a record",
+  params: OfRecord,
+  errors: ["unknown-collection", "unknown-record"],
+  success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
   handle(call) {
     const { sandbox, server } = call;
-    const state = stateCollection(server.resources, nameIn(call));
+    const state = stateCollection(server.resources, call.params.collection);
     const tx = present(sandbox.world);
-    return state.toPublic(requireRecord(tx, state.collection, idIn(call)), tx);
+    return state.toPublic(requireRecord(tx, state.collection, call.params.id), tx);
   },
 });
 
-const updateRecord = controlOperation({
+const updateRecord = operation({
   id: "state.update",
+  section: "interfaces 4",
   method: "PATCH",
   path: `${S}/state/{collection}/{id}`,
   summary: "Change fields of a record; the API's invariants hold",
+  params: OfRecord,
   query: ChangeQuery,
-  body: { schema: AnyFields },
+  body: { kind: "json", schema: SomeFields },
+  errors: ["unknown-collection", "unknown-record", "limit-reached"],
+  success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
   handle(call) {
     const { server, body } = call;
-    const state = stateCollection(server.resources, nameIn(call));
-    return update(targetOf(call, state), idIn(call), body);
+    const state = stateCollection(server.resources, call.params.collection);
+    return update(targetOf(call, state), call.params.id, body);
   },
 });
 
-const deleteRecord = controlOperation({
+const deleteRecord = operation({
   id: "state.delete",
+  section: "interfaces 4",
   method: "DELETE",
   path: `${S}/state/{collection}/{id}`,
   summary: "Delete a record with what belongs to it",
+  params: OfRecord,
   query: ChangeQuery,
+  errors: ["unknown-collection", "unknown-record"],
+  success: { status: 204 },
   handle(call) {
-    const state = stateCollection(call.server.resources, nameIn(call));
-    removeRecord(targetOf(call, state), idIn(call));
+    const state = stateCollection(call.server.resources, call.params.collection);
+    removeRecord(targetOf(call, state), call.params.id);
     return noContent();
   },
 });
-
-function nameIn({ params }: ControlCall): string {
-  return (params as { collection: string }).collection;
-}
-
-function idIn({ params }: ControlCall): string {
-  return (params as { id: string }).id;
-}
 
 function present(world: { catchUp(): void; read(): Transaction }): Transaction {
   world.catchUp();
   return world.read();
 }
 
-function targetOf(call: ControlCall, state: StateCollection): Target {
+type ChangingCall = ControlContext & { query: Static<typeof ChangeQuery> };
+
+function targetOf(call: ChangingCall, state: StateCollection): Target {
   const { sandbox, server } = call;
   const admit = (tx: Transaction) => requireRoomAfter(server, sandbox.world, tx);
   return { state, sandbox, actor: actorOf(call), admit };
 }
 
 /** G31: on whose behalf; unknown users are refused rather than written into a log. */
-function actorOf({ query, sandbox, server }: ControlCall): StateActor {
-  const { silent, actor } = query as { silent: boolean; actor?: string };
+function actorOf({ query: { silent, actor }, sandbox, server }: ChangingCall): StateActor {
   const users = stateCollections(server.resources).get("users");
   if (actor !== undefined && users && sandbox.world.read().get(users.collection, actor) === undefined) {
     throw unprocessable("actor", actor, "must be the id of a user of this sandbox");
@@ -164,7 +228,7 @@ function actorOf({ query, sandbox, server }: ControlCall): StateActor {
   return { user_id: actor, silent, settings: sandbox.settings };
 }
 
-export const STATE_OPERATIONS: readonly AnyControlOperation[] = [
+export const STATE_OPERATIONS: readonly ControlOperation[] = [
   listCollections,
   listRecords,
   createRecord,

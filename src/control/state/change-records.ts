@@ -20,7 +20,7 @@ export interface Target {
  * POST: what was given is kept, the rules derive, the rest is filled plausibly from the sandbox's seed.
  * @throws Problem 409 for an id in use, 422 for anything that cannot be
  */
-export async function insertRecord({ state, sandbox, actor, admit }: Target, given: Fields): Promise<object> {
+export async function insertRecord({ state, sandbox, actor, admit }: Target, given: Fields): Promise<Fields> {
   state.check(given);
   // Before the transaction, which must not wait; and not at the server's start, which must not pay for it.
   const { fillFromSchema } = await import("../../fixtures/filler.ts");
@@ -42,7 +42,7 @@ export async function insertRecord({ state, sandbox, actor, admit }: Target, giv
 }
 
 /** PATCH: the rules keep the API's invariants. @throws Problem 404, 422 */
-export function updateRecord({ state, sandbox, actor, admit }: Target, id: string, given: Fields): object {
+export function updateRecord({ state, sandbox, actor, admit }: Target, id: string, given: Fields): Fields {
   const { collection, rules } = state;
   state.check(given);
   const { idField } = collection;
@@ -73,16 +73,14 @@ export function removeRecord({ state, sandbox, actor, admit }: Target, id: strin
 export function requireRecord(tx: Transaction, collection: AnyCollection, id: string): StoredRecord {
   const record = tx.get(collection, id);
   if (record !== undefined) return record;
-  throw new Problem(404, {
-    kind: "unknown-record",
-    title: "Unknown record",
+  throw new Problem("unknown-record", {
     detail: `There is no ${id.slice(0, 200)} in ${collection.name}. GET the collection to see what there is.`,
     value: id,
   });
 }
 
 /** As it stands after the change, with what the rules added to it. */
-function present(state: StateCollection, tx: Transaction, record: StoredRecord): object {
+function present(state: StateCollection, tx: Transaction, record: StoredRecord): Fields {
   const { collection } = state;
   return state.toPublic(tx.get(collection, collection.idOf(record)) ?? record, tx);
 }
@@ -139,7 +137,7 @@ function publicOrSelf(state: StateCollection, record: Fields, tx: Transaction): 
  * As it stands now that the rules have stored it; judged here and not before, since rules add to it.
  * @throws Problem 422 for the field that neither caller nor rules nor schema could make fit
  */
-function wholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): object {
+function wholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {
   const record = (tx.get(state.collection, state.collection.idOf(inserted)) ?? inserted) as Fields;
   const { problem } = wholeness(state, record, tx);
   if (problem) throw problem;

@@ -1,12 +1,19 @@
-import { type AnyControlOperation, controlOperation, S } from "../control/operation.ts";
-import { conflict } from "../control/problem.ts";
+import { Bundle } from "../../bundle/bundle.ts";
+import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { conflict } from "../problem.ts";
 
-const takeBundle = controlOperation({
+const takeBundle = operation({
   id: "bundle.make",
+  section: "interfaces 4",
   method: "POST",
   path: `${S}/bundle`,
   summary: "Put what happened to the sandbox into one file, for `understudy replay`",
-  changes: false,
+  description:
+    "Fixture, seed, clock, settings, scenarios, and in their order the requests, the control calls that changed something, and the answers. Credentials are named, so that masking loses nothing.",
+  params: OfSandbox,
+  reads: true,
+  errors: ["not-replayable", "journal-incomplete"],
+  success: { status: 200, schema: Bundle },
   async handle({ sandbox, server }) {
     const recording = server.recordings?.of(sandbox);
     if (recording === undefined) {
@@ -18,7 +25,7 @@ const takeBundle = controlOperation({
     }
     // Deliveries that are under way would be told by half; what has not ended after a while is left out.
     await Promise.race([sandbox.world.settled(), patience()]);
-    const { makeBundle } = await import("./make-bundle.ts");
+    const { makeBundle } = await import("../../bundle/make-bundle.ts");
     return makeBundle(sandbox, recording, server);
   },
 });
@@ -29,4 +36,4 @@ function patience(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, PATIENCE_MS).unref());
 }
 
-export const BUNDLE_OPERATIONS: readonly AnyControlOperation[] = [takeBundle];
+export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [takeBundle];

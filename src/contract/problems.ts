@@ -1,0 +1,143 @@
+import Type, { type Static } from "typebox";
+import type { AnyDeclaration } from "./operation.ts";
+import { Closed } from "./schema.ts";
+
+interface ProblemType {
+  status: number;
+  /** The same for every occurrence (RFC 9457). */
+  title: string;
+  /** When it is answered, for the documents. */
+  when: string;
+}
+
+const type = (status: number, title: string, when: string): ProblemType => ({ status, title, when });
+
+/**
+ * The closed catalogue of how the control API refuses, by the last part of the problem's `type`. An operation
+ * lists those of its own; the others follow from what it is.
+ */
+export const PROBLEMS = {
+  "override-refused": type(400, "The override cannot be honoured", "A per-request fault on an emulated path"),
+  "token-required": type(401, "Control token required", "A shared server was called without its token"),
+  "host-not-allowed": type(403, "Host not allowed", "The request was sent to a name that is not loopback"),
+  "origin-not-allowed": type(403, "Origin not allowed", "A page of another site sent the request"),
+  "unknown-path": type(404, "Not Found", "No call has this path"),
+  "unknown-sandbox": type(404, "Unknown sandbox", "The server has no sandbox of this name"),
+  "unknown-snapshot": type(404, "Unknown snapshot", "The sandbox has no snapshot of this name"),
+  "unknown-collection": type(404, "Unknown collection", "There is no collection of this name"),
+  "unknown-record": type(404, "Unknown record", "The collection has no record of this id"),
+  "unknown-inline-rule": type(404, "Unknown inline rule", "No inline rule of this id is armed"),
+  "unknown-entry": type(404, "Unknown journal entry", "The journal has no entry of this id"),
+  "unknown-receiver": type(404, "Unknown receiver", "The sandbox has no receiver of this id"),
+  "method-not-allowed": type(405, "Method Not Allowed", "The path has other methods; `Allow` lists them"),
+  "name-in-use": type(409, "Conflict", "There is a sandbox or snapshot of this name already"),
+  "id-in-use": type(409, "Conflict", "There is a record or rule of this id already"),
+  "journal-incomplete": type(409, "Conflict", "The journal has lost entries to its bound"),
+  "not-replayable": type(409, "Conflict", "What happened to the sandbox cannot be told by a bundle"),
+  "limit-reached": type(409, "A limit is reached", "A bound of the server or of the sandbox"),
+  "payload-too-large": type(413, "The request body is too large.", "The body exceeds its bound"),
+  "unsupported-media-type": type(
+    415,
+    "The content type is not supported.",
+    "The body is not sent as `application/json`",
+  ),
+  "invalid-input": type(
+    422,
+    "The request cannot be accepted",
+    "A field, key or parameter is unknown or does not fit; `field` names it",
+  ),
+  "invalid-json": type(422, "The body is not valid JSON", "The body cannot be read"),
+  "invalid-document": type(
+    422,
+    "The document cannot be used",
+    "A fixture, scenario or rule; `problems` lists what is wrong where",
+  ),
+  "snapshot-too-new": type(422, "The snapshot is too new", "A newer release wrote the uploaded snapshot"),
+  internal: type(500, "Internal Server Error", "A defect of Understudy; please report it"),
+} as const satisfies Record<string, ProblemType>;
+
+export type ProblemKind = keyof typeof PROBLEMS;
+
+export const PROBLEM_TYPE = "urn:understudy:problem:";
+
+const Whole = () => Type.Integer({ minimum: 0 });
+
+/** One thing that is wrong in a fixture, scenario or rule. */
+const Place = Closed({
+  file: Type.String(),
+  line: Type.Integer({ minimum: 0, description: "From 1; 0 where the document came without a text" }),
+  column: Whole(),
+  field: Type.String({ description: "As in `rules[0].match.operation`; empty for the whole document" }),
+  message: Type.String(),
+  hint: Type.Optional(Type.String()),
+});
+
+/** RFC 9457, as every refusal of the control API is written. */
+export const ProblemBody = Closed(
+  {
+    type: Type.Unsafe<`${typeof PROBLEM_TYPE}${ProblemKind}`>({
+      type: "string",
+      enum: Object.keys(PROBLEMS).map((kind) => PROBLEM_TYPE + kind),
+      description: "What kind of problem it is, for programs",
+    }),
+    title: Type.String({ description: "The same for every problem of this kind" }),
+    status: Type.Integer({ minimum: 400, maximum: 599 }),
+    detail: Type.String({ description: "What happened and what to do next, for a person" }),
+    field: Type.Optional(
+      Type.String({ description: "The field at fault, as in `settings.retry_schedule[0]`" }),
+    ),
+    value: Type.Optional(Type.Unknown({ description: "What was sent there, shortened where it is long" })),
+    hint: Type.Optional(Type.String({ description: "The right word nearest to the wrong one" })),
+    advice: Type.Optional(Type.String({ description: "With 409: what would make it possible" })),
+    code: Type.Optional(Type.String({ description: "Where a rule of the emulated API refuses: its code" })),
+    problems: Type.Optional(Type.Array(Place, { description: "Everything that is wrong in a document" })),
+    message: Type.Optional(
+      Type.String({ description: "Of the first of `problems`, like file, line and column" }),
+    ),
+    file: Type.Optional(Type.String()),
+    line: Type.Optional(Whole()),
+    column: Type.Optional(Whole()),
+    limit: Type.Optional(Type.String({ description: "Which limit is reached, in shared mode" })),
+    allowed: Type.Optional(Whole()),
+    wanted: Type.Optional(Whole()),
+  },
+  {
+    $id: "Problem",
+    description: "A refusal (RFC 9457)",
+    examples: [
+      {
+        type: "urn:understudy:problem:invalid-input",
+        title: "The request cannot be accepted",
+        status: 422,
+        detail: 'settings.previw is not known here. Did you mean "preview"?',
+        field: "settings.previw",
+        value: "on",
+        hint: "preview",
+      },
+    ],
+  },
+);
+export type ProblemBody = Static<typeof ProblemBody>;
+
+/** What any call may be answered: the guard's refusals, unknown query keys, and our own defects. */
+const ALWAYS = [
+  "token-required",
+  "host-not-allowed",
+  "origin-not-allowed",
+  "invalid-input",
+  "internal",
+] as const satisfies readonly ProblemKind[];
+const OF_BODIES = [
+  "payload-too-large",
+  "unsupported-media-type",
+  "invalid-json",
+] as const satisfies readonly ProblemKind[];
+
+/** Every kind of problem that an operation can be answered with, by rising status. */
+export function problemKindsOf({ path, method, errors }: AnyDeclaration): readonly ProblemKind[] {
+  const kinds = new Set<ProblemKind>([...ALWAYS, ...(errors as readonly ProblemKind[])]);
+  if (path.includes("/sandboxes/{name}")) kinds.add("unknown-sandbox");
+  // Also where no body is asked for: one that is sent must be JSON.
+  if (method !== "GET") for (const kind of OF_BODIES) kinds.add(kind);
+  return [...kinds].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status);
+}

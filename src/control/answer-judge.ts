@@ -1,0 +1,86 @@
+import type { TSchema } from "typebox";
+import {
+  type AnyDeclaration,
+  RawBody,
+  Reply,
+  StreamBody,
+  type Success,
+  successesOf,
+} from "../contract/operation.ts";
+import { ProblemBody, problemKindsOf } from "../contract/problems.ts";
+import { validatorOf } from "../http/validate.ts";
+import { asProblem } from "./problem.ts";
+
+/** An answer of the control API that is not what its operation declares: a defect of ours. */
+export class Undeclared extends Error {
+  override readonly name = "Undeclared";
+}
+
+/**
+ * Holds every answer of the control API, refusals included, to its declaration. It runs wherever tests do
+ * (`UNDERSTUDY_JUDGE_ANSWERS`), and makes what does not fit a 500; to users it would cost more than it is worth,
+ * since what a call has changed stays changed.
+ */
+export class AnswerJudge {
+  /** What is to be answered: the value itself, or a stream that is judged on its way. @throws Undeclared */
+  answer(operation: AnyDeclaration, params: Readonly<Record<string, string>>, value: unknown): unknown {
+    const reply = value instanceof Reply ? value : new Reply(successesOf(operation)[0]!.status, value);
+    const success = successesOf(operation).find(({ status }) => status === reply.status);
+    if (success === undefined) throw new Undeclared(`${operation.id} answered the status ${reply.status}`);
+    const { body } = reply;
+    if (body instanceof RawBody || body instanceof StreamBody) {
+      const [essence] = body.content_type.split(";");
+      if (!success.content_types?.includes(essence!))
+        throw new Undeclared(`${operation.id} answered ${essence}`);
+    }
+    if (body instanceof RawBody) return value;
+    if (body instanceof StreamBody)
+      return new Reply(reply.status, judged(operation, success, body), { ...reply.headers });
+    const schema = success.by?.schemas[params[success.by.parameter]!] ?? success.schema;
+    if (schema === undefined ? body !== undefined : body === undefined)
+      throw new Undeclared(`${operation.id} answered ${body === undefined ? "no body" : "a body"}`);
+    if (schema !== undefined) requireFit(operation, schema, JSON.parse(JSON.stringify(body)));
+    return value;
+  }
+
+  /** In place of a refusal that the operation does not declare, the defect; undefined for any other error. */
+  refusal(operation: AnyDeclaration, error: unknown): Undeclared | undefined {
+    const problem = asProblem(error);
+    if (problem === undefined) return undefined;
+    try {
+      if (!problemKindsOf(operation).includes(problem.kind))
+        throw new Undeclared(`${operation.id} refused with ${problem.kind}: ${problem.message}`);
+      requireFit(operation, ProblemBody, JSON.parse(JSON.stringify(problem.body)));
+      return undefined;
+    } catch (defect) {
+      return defect as Undeclared;
+    }
+  }
+}
+
+function requireFit({ id }: AnyDeclaration, schema: TSchema, body: unknown): void {
+  const validate = validatorOf(schema);
+  if (validate(body)) return;
+  const said = validate.errors!.map(
+    ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+  throw new Undeclared(`${id} answered a body that does not fit its schema: ${said.slice(0, 5).join("; ")}`);
+}
+
+/** The same stream, cut where an event does not fit. */
+function judged(
+  operation: AnyDeclaration,
+  { events }: Success,
+  { content_type, chunks }: StreamBody,
+): StreamBody {
+  return new StreamBody(content_type, async function* (signal) {
+    for await (const chunk of chunks(signal)) {
+      const [, data] = /^data: (.*)$/m.exec(String(chunk)) ?? [];
+      if (data !== undefined) {
+        if (events === undefined) throw new Undeclared(`${operation.id} declares no events`);
+        requireFit(operation, events, JSON.parse(data));
+      }
+      yield chunk;
+    }
+  });
+}
