@@ -4,18 +4,16 @@ import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
 import { assumptionsPage } from "./reports/assumptions-page.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
 import { openApiDocument } from "./reports/openapi.ts";
-import { RESOURCES, WEBHOOK_EVENTS } from "./resources/index.ts";
-
-const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
+import { API, RESOURCES } from "./resources/index.ts";
 
 /** The files under docs/ that follow from the declarations, by name. */
 export async function generatedFiles(): Promise<Record<string, string>> {
-  const ledger = fidelityLedger(OPERATIONS);
+  const ledger = fidelityLedger(API.operations);
   return {
-    "openapi.json": `${JSON.stringify(openApiDocument(OPERATIONS, packageJson.version, WEBHOOK_EVENTS), null, 2)}\n`,
+    "openapi.json": `${JSON.stringify(openApiDocument(API, packageJson.version), null, 2)}\n`,
     "fidelity.md": fidelityMarkdown(ledger),
     "reference/assumptions.md": assumptionsPage(ledger),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
-    "scenario.schema.json": scenarioSchemaText(OPERATIONS),
+    "scenario.schema.json": scenarioSchemaText(API),
   };
 }

@@ -23,7 +23,7 @@ import { Keeper } from "./persistence/keeper.ts";
 import { Receivers } from "./receivers/receivers.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
-import { RESOURCES } from "./resources/index.ts";
+import { API, RESOURCES } from "./resources/index.ts";
 import { requireBudget } from "./resources/usage/require-budget.ts";
 import { spendingFigures } from "./resources/usage/spending-figures.ts";
 import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./resources/webhooks/wiring.ts";
@@ -82,7 +82,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   );
   const tally = new RequestTally();
   const timerHandlers = combinedTimers(RESOURCES);
-  const operations = RESOURCES.flatMap((resource) => resource.operations);
+  const { operations } = API;
   const policy = createAddressPolicy({
     mode: options.shared ? "shared" : "local",
     allow: options.shared?.allowAddresses,
@@ -102,7 +102,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const faults = new Faults({
     scenarios: options.scenarios,
     scenariosFolder: options.scenariosFolder,
-    operations,
+    api: API,
     spending: spendingFigures,
     onChange: (sandbox) => keeper?.onChange(sandbox, "faults"),
   });

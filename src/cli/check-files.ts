@@ -2,7 +2,7 @@ import { DocumentError } from "../documents/document-error.ts";
 import { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { checkFixture } from "../fixtures/check-fixture.ts";
 import { isPath } from "../fixtures/find-fixture.ts";
-import { RESOURCES } from "../resources/index.ts";
+import { API, RESOURCES } from "../resources/index.ts";
 import { EXIT_FAILED } from "./failure.ts";
 import { filesOf } from "./files-of.ts";
 import { print } from "./output.ts";
@@ -17,9 +17,8 @@ export async function checkFixtureFiles(patterns: readonly string[], json: boole
 
 /** What is wrong with scenario files. Sets the exit code. */
 export async function checkScenarioFiles(patterns: readonly string[], json: boolean): Promise<void> {
-  const operations = RESOURCES.flatMap((resource) => resource.operations);
   // Shipped ones too are looked at as they are, which the tests rely on.
-  const library = new ScenarioLibrary({ operations, trustBuild: false });
+  const library = new ScenarioLibrary({ api: API, trustBuild: false });
   checkFiles(filesOf(patterns), json, (file) => {
     try {
       library.addFile(file);

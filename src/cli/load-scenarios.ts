@@ -1,6 +1,6 @@
 import type { Scenario } from "../faults/scenarios/scenario.ts";
 import { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
-import { RESOURCES } from "../resources/index.ts";
+import { API } from "../resources/index.ts";
 import { UsageError } from "./failure.ts";
 import { filesOf } from "./files-of.ts";
 
@@ -9,7 +9,7 @@ import { filesOf } from "./files-of.ts";
  * @throws UsageError, DocumentError
  */
 export function loadScenarios(patterns: readonly string[]): { file: string; scenario: Scenario }[] {
-  const library = new ScenarioLibrary({ operations: RESOURCES.flatMap(({ operations }) => operations) });
+  const library = new ScenarioLibrary({ api: API });
   const loaded = filesOf(patterns).map((file) => ({ file, scenario: library.addFile(file) }));
   const byName = new Map<string, string>();
   for (const { file, scenario } of loaded) {

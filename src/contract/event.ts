@@ -43,7 +43,7 @@ export interface EventDeclaration<
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list holds events of every subject
-export type AnyEvent<N extends string = string> = EventDeclaration<N, any, any>;
+export type AnyEvent = EventDeclaration<string, any, any>;
 
 /** Declares one event: emitting, triggering, its schema, its samples and OpenAPI read it. */
 export function event<const N extends string, S extends object, F extends string>(

@@ -23,7 +23,7 @@ export class Faults {
   /** @throws DocumentError for a scenario's file that cannot be used */
   constructor({ scenarios = [], scenariosFolder, ...parts }: FaultOptions) {
     const library = new ScenarioLibrary({
-      operations: parts.operations,
+      api: parts.api,
       folders: scenarioFolders(scenariosFolder),
     });
     this.library = library;

@@ -1,4 +1,4 @@
-import type { AnyOperation } from "../contract/operation.ts";
+import type { DeclaredApi } from "../contract/declared-api.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
 import type { Leases } from "./leases.ts";
 import { ArmedRule, newProgress, type Progress } from "./rules/armed-rule.ts";
@@ -15,7 +15,7 @@ export class RuleExists extends Error {
 /** What rules are made from. */
 export interface RuleSources {
   library: ScenarioLibrary;
-  operations: readonly AnyOperation[];
+  api: DeclaredApi;
 }
 
 interface ActiveScenario {
@@ -96,7 +96,7 @@ export class RuleSet {
 
   /** @throws DocumentError for a rule that is wrong, RuleExists */
   add(document: unknown): ArmedRule {
-    const rule = readInlineRule(document, this.sources.operations, () => this.freeId());
+    const rule = readInlineRule(document, this.sources.api, () => this.freeId());
     if (this.inline.some((one) => one.rule.id === rule.id)) throw new RuleExists(rule.id);
     const armed = new ArmedRule(rule, "inline");
     this.inline = [armed, ...this.inline];
@@ -153,7 +153,7 @@ export class RuleSet {
 
   /** Returns the names of scenarios that are no longer to be had; the rest is in force. */
   restoreState(state: FaultState): string[] {
-    const { library, operations } = this.sources;
+    const { library, api } = this.sources;
     const lost = state.active.filter((name) => !library.has(name));
     const progressOf = (key: string): Progress => ({
       ...newProgress(),
@@ -163,7 +163,7 @@ export class RuleSet {
     this.first = state.first.filter((name) => library.has(name));
     this.inline = state.inline.map(({ id, rule }) => {
       const armed = new ArmedRule(
-        readInlineRule({ ...rule, id }, operations, () => id),
+        readInlineRule({ ...rule, id }, api, () => id),
         "inline",
       );
       armed.progress = progressOf(armed.key);

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { ASSUMPTIONS } from "../contract/assumptions.ts";
-import type { AnyEvent } from "../contract/event.ts";
+import type { DeclaredApi } from "../contract/declared-api.ts";
 import { type AnyOperation, type Success, successesOf } from "../contract/operation.ts";
 import { assumedParts } from "../contract/provenance.ts";
 import { ERROR_SCHEMAS, errorResponses } from "./openapi-errors.ts";
@@ -20,11 +20,7 @@ export const OpenApiDocument = Type.Unsafe<Json>({
  * The OpenAPI 3.1 document of the emulated API, a pure function of the declarations. Whatever the
  * specification leaves open is marked `x-assumption` and `x-assumed` with the ids of the ledger.
  */
-export function openApiDocument(
-  operations: readonly AnyOperation[],
-  version: string,
-  events: readonly AnyEvent[] = [],
-): Json {
+export function openApiDocument({ operations, events }: DeclaredApi, version: string): Json {
   const components = new SchemaComponents();
   const paths: Record<string, Json> = {};
   for (const operation of operations) {

@@ -1,5 +1,4 @@
 import type { AnyEvent } from "../contract/event.ts";
-import type { EventName } from "../contract/event-names.ts";
 import { FILE_EVENTS } from "./files/events.ts";
 import { INVOICE_EVENTS } from "./invoices/events.ts";
 import { THREAD_EVENTS } from "./threads/events.ts";
@@ -15,7 +14,10 @@ export const EVENTS = [
   ...VECTOR_STORE_EVENTS,
   ...USAGE_EVENTS,
   ...INVOICE_EVENTS,
-] as const satisfies readonly AnyEvent<EventName>[];
+] as const;
+
+export type EventName = (typeof EVENTS)[number]["name"];
+export const EVENT_NAMES: readonly EventName[] = EVENTS.map(({ name }) => name);
 
 const byName = new Map<string, AnyEvent>(EVENTS.map((event) => [event.name, event]));
 

@@ -1,4 +1,4 @@
-import type { AnyEvent } from "../contract/event.ts";
+import type { DeclaredApi } from "../contract/declared-api.ts";
 import type { Resource } from "../contract/resource.ts";
 import { apiKeysResource } from "./api-keys/index.ts";
 import { assistantsResource } from "./assistants/index.ts";
@@ -57,5 +57,7 @@ export const RESOURCES: readonly Resource[] = [
   imagesResource,
 ];
 
-/** What receivers are called with: what webhooks can subscribe to, and 4.21's test. */
-export const WEBHOOK_EVENTS: readonly AnyEvent[] = [...EVENTS, webhookTest];
+export const API: DeclaredApi = {
+  operations: RESOURCES.flatMap(({ operations }) => operations),
+  events: [...EVENTS, webhookTest],
+};

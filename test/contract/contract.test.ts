@@ -3,7 +3,7 @@ import { codeInB, envelopeFor } from "../../src/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
 import { type AnyOperation, errorCodesOf } from "../../src/contract/operation.ts";
 import { openApiDocument } from "../../src/reports/openapi.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { API } from "../../src/resources/index.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 import { Judge } from "../support/openapi/judge.ts";
 
@@ -11,9 +11,9 @@ import { Judge } from "../support/openapi/judge.ts";
  * Generated from the declarations: what every operation owes by being declared, whatever it does.
  * The answers are judged by our own OpenAPI document.
  */
-const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
+const OPERATIONS = API.operations;
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
-const DOCUMENT = openApiDocument(OPERATIONS, "test") as any;
+const DOCUMENT = openApiDocument(API, "test") as any;
 const JUDGE = new Judge(DOCUMENT);
 
 let api: Api;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { CATALOGUE } from "../../src/contract/errors.ts";
-import { EVENT_NAMES, TEST_EVENT } from "../../src/contract/event-names.ts";
 import { Settings } from "../../src/contract/settings.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { stateCollections } from "../../src/control/state/state-collection.ts";
@@ -10,7 +9,7 @@ import { readScenario } from "../../src/faults/scenarios/read-scenario.ts";
 import { fixtureShape } from "../../src/fixtures/fixture-shape.ts";
 import { createFixtureSource } from "../../src/fixtures/fixture-source.ts";
 import { CHECKS } from "../../src/grader/checks/index.ts";
-import { RESOURCES, WEBHOOK_EVENTS } from "../../src/resources/index.ts";
+import { API, RESOURCES } from "../../src/resources/index.ts";
 import { TIMER_KINDS } from "../../src/state/timers.ts";
 import { commandLine } from "../support/docs/command-line.ts";
 import { blocks, deadLinks, pages, rows, terms, text, words } from "../support/docs/pages.ts";
@@ -20,7 +19,6 @@ interface Described {
   description: string;
 }
 
-const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 const page = (name: string) => `docs/${name}.md`;
 const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
   wanted.filter((word) => !known.has(word));
@@ -107,13 +105,13 @@ describe("reference", () => {
   it("6.1 every event, and every check of the receiver grader, is documented", () => {
     const known = terms(page("webhooks"));
     const checks = CHECKS.map(({ id }) => id);
-    expect(missing([...EVENT_NAMES, TEST_EVENT, ...checks], known)).toEqual([]);
+    expect(missing([...API.events.map(({ name }) => name), ...checks], known)).toEqual([]);
   });
 
   it("G25 the data of every event is documented, field by field", () => {
     const named = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     const documented = rows(page("webhooks"));
-    for (const { name, data } of WEBHOOK_EVENTS) {
+    for (const { name, data } of API.events) {
       const row = documented.find(([events]) => named(events).includes(name));
       expect(named(row?.[2]), name).toEqual(data);
     }
@@ -132,7 +130,7 @@ describe("examples", () => {
     const shown = examples.filter(({ kind }) => kind === "yaml scenario");
     expect(shown.length).toBeGreaterThan(2);
     for (const { page: file, code } of shown) {
-      expect(() => readScenario({ text: code, shown: file, file: "shown.yaml" }, OPERATIONS)).not.toThrow();
+      expect(() => readScenario({ text: code, shown: file, file: "shown.yaml" }, API)).not.toThrow();
     }
   });
 

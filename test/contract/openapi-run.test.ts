@@ -4,7 +4,7 @@ import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
 import { type AnyOperation, errorCodesOf, successesOf } from "../../src/contract/operation.ts";
 import { refusalOf } from "../../src/contract/refusals.ts";
 import { openApiDocument } from "../../src/reports/openapi.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { API } from "../../src/resources/index.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { Judge } from "../support/openapi/judge.ts";
@@ -15,8 +15,8 @@ import { FORCED, refusalFor } from "../support/openapi/refusals.ts";
  * Every registered operation on the reference world: each documented success and each documented error code
  * is reached over HTTP and compared with our own OpenAPI document, in status, body and headers.
  */
-const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
-const JUDGE = new Judge(openApiDocument(OPERATIONS, "test"));
+const OPERATIONS = API.operations;
+const JUDGE = new Judge(openApiDocument(API, "test"));
 
 let api: Api;
 beforeAll(async () => {

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
 import { type AnyOperation, errorCodesOf } from "../../src/contract/operation.ts";
 import { ScenarioLibrary } from "../../src/faults/scenarios/scenario-library.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { API } from "../../src/resources/index.ts";
 import { activate, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
-const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
-const library = new ScenarioLibrary({ operations: OPERATIONS, trustBuild: false });
+const OPERATIONS = API.operations;
+const library = new ScenarioLibrary({ api: API, trustBuild: false });
 const SHIPPED = library.list();
 
 let api: Api;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AnyOperation } from "../../src/contract/operation.ts";
 import { openApiDocument } from "../../src/reports/openapi.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { API } from "../../src/resources/index.ts";
 import { type FuzzedRequest, type Prepared, requestsOf } from "../support/fuzz/requests.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { Judge, type Judged } from "../support/openapi/judge.ts";
@@ -11,8 +11,8 @@ import { Judge, type Judged } from "../support/openapi/judge.ts";
 /** quality 2.3 asks for 10,000: `FUZZ_RUNS=10000 npx vitest run test/hardening/fuzz.test.ts`. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20260315);
-const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
-const DOCUMENT = openApiDocument(OPERATIONS, "test");
+const OPERATIONS = API.operations;
+const DOCUMENT = openApiDocument(API, "test");
 const JUDGE = new Judge(DOCUMENT);
 const S = "/_control/sandboxes/default";
 

@@ -1,12 +1,12 @@
 import type { AnyOperation } from "../../src/contract/operation.ts";
 import { SandboxFaults } from "../../src/faults/sandbox-faults.ts";
 import { ScenarioLibrary } from "../../src/faults/scenarios/scenario-library.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { API } from "../../src/resources/index.ts";
 import type { FaultFacts, Verdict } from "../../src/sandbox/fault-gate.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 
 /** For tests: faults without a server around them. */
-export const OPERATIONS: readonly AnyOperation[] = RESOURCES.flatMap(({ operations }) => operations);
+export const OPERATIONS: readonly AnyOperation[] = API.operations;
 
 export function operationOf(id: string): AnyOperation {
   const found = OPERATIONS.find((operation) => operation.id === id);
@@ -15,9 +15,9 @@ export function operationOf(id: string): AnyOperation {
 }
 
 export function faultsWithSeed(seed: number): SandboxFaults {
-  const library = new ScenarioLibrary({ operations: OPERATIONS, folders: [] });
+  const library = new ScenarioLibrary({ api: API, folders: [] });
   const sandbox = { seed } as Sandbox;
-  return new SandboxFaults({ library, operations: OPERATIONS, spending: () => [], onChange() {} }, sandbox);
+  return new SandboxFaults({ library, api: API, spending: () => [], onChange() {} }, sandbox);
 }
 
 export interface Sent {

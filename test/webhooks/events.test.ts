@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EVENT_NAMES } from "../../src/contract/event-names.ts";
-import { eventNamed } from "../../src/resources/events.ts";
+import { EVENT_NAMES, eventNamed } from "../../src/resources/events.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;

@@ -1,9 +1,8 @@
 import Type, { type Static } from "typebox";
 import { type AnyEvent, eventData, sampleData } from "../../contract/event.ts";
-import { EVENT_NAMES } from "../../contract/event-names.ts";
 import { Closed } from "../../contract/schema.ts";
 import { nearest } from "../../documents/nearest.ts";
-import { eventNamed } from "../../resources/events.ts";
+import { EVENT_NAMES, eventNamed } from "../../resources/events.ts";
 import { organizations } from "../../resources/organizations/schema.ts";
 import { enqueuedIn } from "../../resources/webhooks/enqueue.ts";
 import { defaultOrganization } from "../../resources/webhooks/first-organization.ts";

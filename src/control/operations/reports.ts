@@ -1,7 +1,7 @@
 import { RawBody } from "../../contract/operation.ts";
 import { FidelityLedger } from "../../reports/fidelity.ts";
 import { OpenApiDocument } from "../../reports/openapi.ts";
-import { WEBHOOK_EVENTS } from "../../resources/index.ts";
+import { API } from "../../resources/index.ts";
 import { metricsText } from "../metrics.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 
@@ -16,7 +16,7 @@ const showOpenApi = operation({
   // Loaded when asked for: the server's start must not pay for its reports.
   async handle({ server }) {
     const { openApiDocument } = await import("../../reports/openapi.ts");
-    return openApiDocument(server.operations, server.version, WEBHOOK_EVENTS);
+    return openApiDocument(API, server.version);
   },
 });
 

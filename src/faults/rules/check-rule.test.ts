@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../../test/support/fault-stand.ts";
 import { DocumentError } from "../../documents/document-error.ts";
+import { API } from "../../resources/index.ts";
 import { readScenario } from "../scenarios/read-scenario.ts";
 
 function problemsOf(text: string): string[] {
   try {
-    readScenario({ text, shown: "s.yaml", file: "/s.yaml" }, OPERATIONS);
+    readScenario({ text, shown: "s.yaml", file: "/s.yaml" }, API);
     return [];
   } catch (error) {
     if (error instanceof DocumentError) return error.format().split("\n");
@@ -28,7 +28,7 @@ rules:
     lease: { ttl: 10m, hits: 5 }
 `;
     expect(problemsOf(text)).toEqual([]);
-    const { rules } = readScenario({ text, shown: "s", file: "/s.yaml" }, OPERATIONS);
+    const { rules } = readScenario({ text, shown: "s", file: "/s.yaml" }, API);
     expect(rules[0]).toMatchObject({
       id: "lost-answer",
       phase: "after",

@@ -1,4 +1,4 @@
-import { EVENT_NAMES, TEST_EVENT } from "../../contract/event-names.ts";
+import type { DeclaredApi } from "../../contract/declared-api.ts";
 import type { AnyOperation } from "../../contract/operation.ts";
 import { nearest } from "../../documents/nearest.ts";
 import type { ProblemDetails } from "../../documents/read-document.ts";
@@ -11,28 +11,23 @@ import type { MatchDocument, RuleDocument } from "./rule-schema.ts";
 
 type Path = readonly (string | number)[];
 
-const EVENTS: readonly string[] = [...EVENT_NAMES, TEST_EVENT];
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 
 /** What is wrong with a well-formed rule that no schema can say; `at` is its place in the document. */
-export function checkRule(
-  rule: RuleDocument,
-  at: Path,
-  operations: readonly AnyOperation[],
-): ProblemDetails[] {
-  return new RuleChecker(rule, at, operations).check();
+export function checkRule(rule: RuleDocument, at: Path, api: DeclaredApi): ProblemDetails[] {
+  return new RuleChecker(rule, at, api).check();
 }
 
 class RuleChecker {
   private readonly rule: RuleDocument;
   private readonly at: Path;
-  private readonly operations: readonly AnyOperation[];
+  private readonly api: DeclaredApi;
   private readonly problems: ProblemDetails[] = [];
 
-  constructor(rule: RuleDocument, at: Path, operations: readonly AnyOperation[]) {
+  constructor(rule: RuleDocument, at: Path, api: DeclaredApi) {
     this.rule = rule;
     this.at = at;
-    this.operations = operations;
+    this.api = api;
   }
 
   check(): ProblemDetails[] {
@@ -84,7 +79,7 @@ class RuleChecker {
   }
 
   private checkRequests(match: MatchDocument): void {
-    const found = matchedOperations(match, this.at, this.operations);
+    const found = matchedOperations(match, this.at, this.api.operations);
     const matched = Array.isArray(found) ? found : [];
     if (!Array.isArray(found)) this.problems.push(found);
     if (match.api_key?.startsWith("ak_"))
@@ -105,8 +100,8 @@ class RuleChecker {
     if (!isCatalogueCode(code)) {
       const hint =
         path[0] === "sequence"
-          ? (nearest(code, ["pass"]) ?? nearestCode(code, this.operations))
-          : nearestCode(code, this.operations);
+          ? (nearest(code, ["pass"]) ?? nearestCode(code, this.api.operations))
+          : nearestCode(code, this.api.operations);
       const what = WIRE_EFFECTS.some(({ name }) => name === text)
         ? "is a wire fault, which stands in `effect: { wire: … }`"
         : "is no code of the catalogue";
@@ -145,7 +140,8 @@ class RuleChecker {
   }
 
   private checkEvent(event: string | undefined): void {
-    const problem = event === undefined ? undefined : patternProblem(event, "event", EVENTS);
+    const known = this.api.events.map(({ name }) => name);
+    const problem = event === undefined ? undefined : patternProblem(event, "event", known);
     if (problem !== undefined) this.report(["match", "event"], problem.message, problem.hint);
   }
 }

@@ -1,4 +1,4 @@
-import type { AnyOperation } from "../../contract/operation.ts";
+import type { DeclaredApi } from "../../contract/declared-api.ts";
 import { checkDocument } from "../../documents/check-document.ts";
 import {
   inlineDocument,
@@ -15,17 +15,13 @@ import { RuleDocument } from "./rule-schema.ts";
  * One rule that arrived as a value.
  * @throws DocumentError naming the field at fault and the nearest right word
  */
-export function readInlineRule(
-  value: unknown,
-  operations: readonly AnyOperation[],
-  newId: () => string,
-): Rule {
+export function readInlineRule(value: unknown, api: DeclaredApi, newId: () => string): Rule {
   const document: UserDocument = inlineDocument(value, { file: "rule" });
   throwProblems(document, checkDocument(document, validatorOf(RuleDocument)));
   const rule = value as RuleDocument;
   throwProblems(
     document,
-    checkRule(rule, [], operations).map((problem) => problemAt(document, problem)),
+    checkRule(rule, [], api).map((problem) => problemAt(document, problem)),
   );
-  return readRule(rule, rule.id ?? newId(), operations);
+  return readRule(rule, rule.id ?? newId(), api.operations);
 }

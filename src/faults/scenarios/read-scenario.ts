@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path";
+import type { DeclaredApi } from "../../contract/declared-api.ts";
 import type { AnyOperation } from "../../contract/operation.ts";
 import { checkDocument } from "../../documents/check-document.ts";
 import { type DocumentProblem, MAX_PROBLEMS } from "../../documents/document-error.ts";
@@ -31,16 +32,13 @@ export interface ScenarioText {
  * Reads and checks a scenario file (interfaces 6).
  * @throws DocumentError with file, line and column of every problem
  */
-export function readScenario(
-  { text, shown, file }: ScenarioText,
-  operations: readonly AnyOperation[],
-): Scenario {
+export function readScenario({ text, shown, file }: ScenarioText, api: DeclaredApi): Scenario {
   const document = readDocument(text, { file: shown, limits: { maxBytes: LARGEST, maxScalar: 100_000 } });
   throwProblems(document, checkDocument(document, validatorOf(ScenarioDocument)));
   const scenario = document.value as ScenarioDocument;
   const name = nameOf(scenario, file);
-  throwProblems(document, problemsOf(document, { scenario, name, operations }));
-  return scenarioOf(scenario, { file }, operations);
+  throwProblems(document, problemsOf(document, { scenario, name, api }));
+  return scenarioOf(scenario, { file }, api.operations);
 }
 
 /** The scenario of a document in which nothing is wrong. */
@@ -64,11 +62,7 @@ function nameOf({ name }: ScenarioDocument, file: string): string {
 
 function problemsOf(
   document: UserDocument,
-  {
-    scenario,
-    name,
-    operations,
-  }: { scenario: ScenarioDocument; name: string; operations: readonly AnyOperation[] },
+  { scenario, name, api }: { scenario: ScenarioDocument; name: string; api: DeclaredApi },
 ): DocumentProblem[] {
   const found: ProblemDetails[] = [];
   if (!SCENARIO_NAME.test(name)) {
@@ -80,11 +74,11 @@ function problemsOf(
     if (ids.has(id))
       found.push({ path: ["rules", index, "id"], message: `another rule is called ${id} already` });
     ids.add(id);
-    found.push(...checkRule(rule, ["rules", index], operations));
+    found.push(...checkRule(rule, ["rules", index], api));
     if (found.length >= MAX_PROBLEMS) break;
   }
   for (const [index, expectation] of (scenario.expect ?? []).entries()) {
-    found.push(...checkExpectation(expectation, ["expect", index], operations));
+    found.push(...checkExpectation(expectation, ["expect", index], api.operations));
   }
   return found.map((details) => problemAt(document, details));
 }

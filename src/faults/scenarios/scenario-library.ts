@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative, resolve } from "node:path";
-import type { AnyOperation } from "../../contract/operation.ts";
+import type { DeclaredApi } from "../../contract/declared-api.ts";
 import { DocumentError } from "../../documents/document-error.ts";
 import { nearest } from "../../documents/nearest.ts";
 import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
@@ -13,7 +13,7 @@ const EXTENSIONS = [".yaml", ".yml", ".json"];
 const LARGEST_FILE = 4 * 1024 * 1024;
 
 export interface ScenarioLibraryOptions {
-  operations: readonly AnyOperation[];
+  api: DeclaredApi;
   /** Where scenarios are found by name, the first that has one wins; by default the shipped ones alone. */
   folders?: readonly string[];
   /** What relative paths start from and messages show paths by. */
@@ -57,7 +57,7 @@ interface Entry {
  * read when they are first asked for, so that they cost nothing at the start.
  */
 export class ScenarioLibrary {
-  private readonly operations: readonly AnyOperation[];
+  private readonly api: DeclaredApi;
   private readonly folders: readonly string[];
   private readonly cwd: string;
   private readonly trustBuild: boolean;
@@ -66,9 +66,9 @@ export class ScenarioLibrary {
   private readonly users = new Set<ScenarioUser>();
   private readonly listeners = new Set<() => void>();
 
-  constructor({ operations, folders = scenarioFolders(), ...given }: ScenarioLibraryOptions) {
+  constructor({ api, folders = scenarioFolders(), ...given }: ScenarioLibraryOptions) {
     const { cwd = process.cwd(), trustBuild = true } = given;
-    this.operations = operations;
+    this.api = api;
     this.cwd = cwd;
     this.trustBuild = trustBuild;
     this.folders = folders.map((folder) => resolve(cwd, folder));
@@ -233,7 +233,7 @@ export class ScenarioLibrary {
         ? (SHIPPED_SCENARIOS.compiled(file, text.text) as ScenarioDocument | undefined)
         : undefined;
       const scenario =
-        built === undefined ? readScenario(text, this.operations) : scenarioOf(built, text, this.operations);
+        built === undefined ? readScenario(text, this.api) : scenarioOf(built, text, this.api.operations);
       return { file, mark, scenario, problem: undefined };
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;

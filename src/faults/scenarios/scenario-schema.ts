@@ -1,7 +1,6 @@
 import type { TSchema } from "typebox";
+import type { DeclaredApi } from "../../contract/declared-api.ts";
 import { CATALOGUE } from "../../contract/errors.ts";
-import { EVENT_NAMES } from "../../contract/event-names.ts";
-import type { AnyOperation } from "../../contract/operation.ts";
 import { ScenarioDocument } from "../rules/rule-schema.ts";
 
 type Json = Record<string, unknown>;
@@ -10,10 +9,10 @@ type Json = Record<string, unknown>;
  * The JSON Schema of scenario files for editors: what `scenario check` accepts is a part of what it accepts,
  * since which code an operation answers no schema can say. Known words are offered as examples.
  */
-export function scenarioSchemaText(operations: readonly AnyOperation[]): string {
+export function scenarioSchemaText({ operations, events }: DeclaredApi): string {
   const words: Readonly<Record<string, readonly string[]>> = {
     operation: operations.map(({ id }) => id),
-    event: EVENT_NAMES,
+    event: events.map(({ name }) => name),
     error: Object.keys(CATALOGUE),
   };
   const schema = withExamples(JSON.parse(JSON.stringify(ScenarioDocument as TSchema)) as Json, words);

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readDocument } from "../../documents/read-document.ts";
 import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
-import { RESOURCES } from "../../resources/index.ts";
+import { API } from "../../resources/index.ts";
 import { ScenarioLibrary } from "./scenario-library.ts";
 
-const operations = RESOURCES.flatMap((resource) => resource.operations);
 const files = readdirSync(SHIPPED_SCENARIOS.folder)
   .filter((name) => name.endsWith(".yaml"))
   .map((name) => join(SHIPPED_SCENARIOS.folder, name));
@@ -30,7 +29,7 @@ describe("shipped scenarios as the build stores them", () => {
 
   it("interfaces 6 list the same with and without a build, and nothing is wrong with any", () => {
     const plain = (trustBuild: boolean) =>
-      new ScenarioLibrary({ operations, trustBuild })
+      new ScenarioLibrary({ api: API, trustBuild })
         .list()
         .map(({ scenario, ...listed }) => ({ ...listed, scenario: JSON.parse(JSON.stringify(scenario)) }));
     const checked = plain(false);
@@ -47,7 +46,7 @@ describe("shipped scenarios as the build stores them", () => {
         join(folder, "slow-network.yaml"),
         "description: mine\nrules: [{ effect: { delay: 1ms } }]\n",
       );
-      const mine = new ScenarioLibrary({ operations, folders: [folder, SHIPPED_SCENARIOS.folder] });
+      const mine = new ScenarioLibrary({ api: API, folders: [folder, SHIPPED_SCENARIOS.folder] });
       expect(mine.get("slow-network").description).toBe("mine");
       expect(mine.list().find(({ name }) => name === "slow-network")).toMatchObject({ shipped: false });
     } finally {

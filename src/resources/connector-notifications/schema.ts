@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { EVENT_NAMES } from "../../contract/event-names.ts";
 import { Id, Nullable, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { JOB_EVENTS } from "../connector-jobs/events.ts";
+import { EVENT_NAMES } from "../events.ts";
 
 export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
 

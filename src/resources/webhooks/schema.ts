@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
-import { EVENT_NAMES } from "../../contract/event-names.ts";
 import { Id, Instant, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
+import { EVENT_NAMES } from "../events.ts";
 
 /** G23: http or https and absolute; what a pattern cannot tell is checked by `requireCallable`. */
 export const WebhookUrl = () =>

@@ -1,9 +1,10 @@
 import Type, { type Static } from "typebox";
-import { EVENT_NAMES, TEST_EVENT } from "../../contract/event-names.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
+import { EVENT_NAMES } from "../events.ts";
 import { entriesOf, firstOrganization, generatedId } from "../organizations/of-fixture.ts";
+import { webhookTest } from "./events.ts";
 import { fixtureFacts } from "./first-organization.ts";
 import {
   type Delivery,
@@ -21,7 +22,7 @@ const DAY = 86_400_000;
 const DeliveryEntry = Type.Object(
   {
     delivery_id: Id("del_"),
-    event: Words([...EVENT_NAMES, TEST_EVENT]),
+    event: Words([...EVENT_NAMES, webhookTest.name]),
     status: Words(STATUSES),
     response_code: Type.Optional(Type.Integer({ minimum: 0, maximum: 999 })),
     attempts: Type.Optional(Type.Integer({ minimum: 1 })),

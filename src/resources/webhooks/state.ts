@@ -1,6 +1,6 @@
 import { invalidInput } from "../../contract/errors.ts";
-import { EVENT_NAMES } from "../../contract/event-names.ts";
 import type { StateRules } from "../../contract/resource.ts";
+import { EVENT_NAMES } from "../events.ts";
 import { anyOf, referred } from "../organizations/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { bodyOf } from "./body.ts";
