@@ -23,7 +23,7 @@ export async function openRegistry({ fixture, departments }) {
     create: (name) => sandboxes.create({ name }),
     touch(name) {
       const { world } = named(name);
-      const { collection } = world.root.tables["departments"];
+      const { collection } = world.root.tables.get("departments");
       world.transact((tx) => tx.update(collection, MOVED, { member_count: ++touches }));
     },
     reset: (name) => named(name).reset(),
@@ -37,6 +37,6 @@ export async function openRegistry({ fixture, departments }) {
 }
 
 function expectDepartments(sandbox, expected) {
-  const { size } = sandbox.world.root.tables["departments"];
+  const { size } = sandbox.world.root.tables.get("departments");
   if (size < expected) throw new Error(`the fixture holds ${size} departments, not ${expected}`);
 }

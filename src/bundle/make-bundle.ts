@@ -26,7 +26,7 @@ export function makeBundle(
   const entries = completeJournal(sandbox, recording);
   const vault = new Vault();
   for (const root of rootsOf(sandbox, recording)) {
-    for (const { id, key } of root.tables[apiKeys.name]?.all() ?? [])
+    for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
       vault.know(key as string, `api_key:${id}`);
   }
   const document = first.fixture.document();

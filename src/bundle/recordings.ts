@@ -105,8 +105,8 @@ export class Recordings {
 
   /** Notes the attempts that this commit has recorded. */
   readonly onCommit = (sandbox: Sandbox, { before, after }: Pick<Commit, "before" | "after">): void => {
-    const old = before.tables[deliveries.name];
-    const fresh = after.tables[deliveries.name];
+    const old = before.tables.get(deliveries.name);
+    const fresh = after.tables.get(deliveries.name);
     if (old === fresh || old === undefined || fresh === undefined) return;
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;

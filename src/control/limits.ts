@@ -74,8 +74,7 @@ function beyond(most: number, { root }: World, tx: Transaction): number | undefi
 /** A sum over some thirty tables, each of which knows its size. */
 function heldRecords({ tables }: Root): number {
   let sum = 0;
-  for (const name in tables) {
-    const { collection, size } = tables[name]!;
+  for (const { collection, size } of tables.all()) {
     if (!collection.internal || collection.counted) sum += size;
   }
   return sum;

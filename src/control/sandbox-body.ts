@@ -64,8 +64,8 @@ export function baseUrlOf(name: string, origin: string): string {
 /** Records by collection; tables of the server's own are nobody's business. */
 export function countsOf({ tables }: Root): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const name in tables) {
-    if (!tables[name]!.collection.internal) counts[name] = tables[name]!.size;
+  for (const { collection, size } of tables.all()) {
+    if (!collection.internal) counts[collection.name] = size;
   }
   return counts;
 }

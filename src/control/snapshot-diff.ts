@@ -53,8 +53,8 @@ export function worldDifference(
   const was = readerOf(before);
   const is = readerOf(after);
   for (const [name, state] of stateCollections(server.resources)) {
-    const from = before.root.tables[name]!;
-    for (const change of from.changesTo(after.root.tables[name]!)) {
+    const from = before.root.tables.get(name)!;
+    for (const change of from.changesTo(after.root.tables.get(name)!)) {
       const old = change.before && state.toPublic(change.before, was);
       const now = change.after && state.toPublic(change.after, is);
       if (old === undefined) append(difference.added, name, now!);

@@ -214,12 +214,12 @@ function sameFixture(fixtures: FixtureSource, { name, document }: SavedSandbox["
 type Overlay = Map<string, Map<string, object | null>>;
 
 function overlaid(tables: Root["tables"], overlay: Overlay): Root["tables"] {
-  const result = { ...tables };
+  let result = tables;
   for (const [collection, records] of overlay) {
-    let table = result[collection];
+    let table = result.get(collection);
     if (table === undefined) continue;
     for (const [id, record] of records) table = record === null ? table.remove(id) : table.put(record);
-    result[collection] = table;
+    result = result.replaced(table);
   }
   return result;
 }

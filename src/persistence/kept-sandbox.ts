@@ -124,7 +124,7 @@ export class KeptSandbox {
       const id = key.slice(mark + 1);
       const byId = records[collection] ?? {};
       records[collection] = byId;
-      byId[id] = (value.root.tables[collection]?.get(id) as object | undefined) ?? null;
+      byId[id] = (value.root.tables.get(collection)?.get(id) as object | undefined) ?? null;
     }
     const { mode, at, rate } = value.clock;
     return {

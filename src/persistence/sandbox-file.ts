@@ -106,8 +106,8 @@ function* worldPieces(world: WorldValue, base: Root): IterableIterator<string> {
   };
   yield `${JSON.stringify(facts).slice(0, -1)},"tables":{`;
   let first = true;
-  for (const [name, table] of Object.entries(root.tables)) {
-    const from = base.tables[name];
+  for (const [name, table] of root.tables) {
+    const from = base.tables.get(name);
     if (from === table) continue;
     yield `${first ? "" : ","}${JSON.stringify(name)}:`;
     yield* tablePieces(table, from);

@@ -4,7 +4,7 @@ import Type from "typebox";
 import { describe, expect, it } from "vitest";
 import { NO_BLOBS, quietParts } from "../../test/support/quiet-sandboxes.ts";
 import { collection } from "../state/collection.ts";
-import { emptyTables } from "../state/table.ts";
+import { Tables } from "../state/tables.ts";
 import { type Timer, timers } from "../state/timers.ts";
 import { SandboxRegistry } from "./registry.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -55,8 +55,8 @@ const copy = (held: Held): Held => structuredClone(held);
 function makeRegistry(): SandboxRegistry {
   const roots = new Map<number, ReturnType<typeof rootOf>>();
   const rootOf = () => {
-    const tables = emptyTables([notes, timers]);
-    return { tables: { ...tables, notes: tables["notes"]!.put({ id: "note_0", text: "seed" }) }, draws: 0 };
+    const tables = Tables.empty([notes, timers]);
+    return { tables: tables.replaced(tables.get("notes")!.put({ id: "note_0", text: "seed" })), draws: 0 };
   };
   return new SandboxRegistry(
     quietParts({

@@ -1,4 +1,4 @@
-import type { AnyCollection, Collection, IndexSpec, StoredRecord } from "./collection.ts";
+import type { Collection, IndexSpec, StoredRecord } from "./collection.ts";
 import { SortedTree } from "./sorted-tree.ts";
 import type { Compare } from "./tree-nodes.ts";
 import { type IdTree, type Order, View } from "./view.ts";
@@ -155,10 +155,6 @@ export class Table<R extends StoredRecord> {
 
 // biome-ignore lint/suspicious/noExplicitAny: a root holds tables of every record type
 export type AnyTable = Table<any>;
-
-export function emptyTables(collections: readonly AnyCollection[]): Record<string, AnyTable> {
-  return Object.fromEntries(collections.map((collection) => [collection.name, Table.empty(collection)]));
-}
 
 function withId(tree: GroupTree, place: { groups: readonly string[]; order: Order }, id: string): GroupTree {
   let next = tree;

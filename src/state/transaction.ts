@@ -2,7 +2,8 @@ import { createHmac } from "node:crypto";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Root } from "./root.ts";
-import type { AnyTable, Table } from "./table.ts";
+import type { Table } from "./table.ts";
+import type { Tables } from "./tables.ts";
 import { type Timer, type TimerKind, timerId, timers } from "./timers.ts";
 import type { View } from "./view.ts";
 
@@ -51,9 +52,7 @@ export class Transaction implements WorldReader {
   /** Most transactions write and emit nothing; what they would need for it is made when they do. */
   private events: EmittedEvent[] | undefined;
   private written: Set<string> | undefined;
-  private tables: Record<string, AnyTable>;
-  /** Whether `tables` is this transaction's own copy, which no root holds yet. */
-  private own = false;
+  private tables: Tables;
   private draws: number;
   private readonly start: Root;
   private readonly secretKey: string;
@@ -79,7 +78,6 @@ export class Transaction implements WorldReader {
 
   /** The root as this transaction has changed it; the very root it started from if it changed nothing. */
   result(): Root {
-    this.own = false;
     return this.tables === this.start.tables && this.draws === this.start.draws
       ? this.start
       : { tables: this.tables, draws: this.draws };
@@ -99,7 +97,7 @@ export class Transaction implements WorldReader {
 
   /** Every collection of this world, the internal ones too. */
   collections(): AnyCollection[] {
-    return Object.values(this.tables).map((table) => table.collection);
+    return this.tables.all().map((table) => table.collection);
   }
 
   insert<R extends StoredRecord>(collection: Collection<R>, record: R): R {
@@ -116,7 +114,7 @@ export class Transaction implements WorldReader {
   /** Puts many records of one collection, for less than each on its own would cost. */
   putAll<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): void {
     const table = this.table(collection).putAll(records);
-    this.adopt(collection, table);
+    this.tables = this.tables.replaced(table);
     for (const record of records) this.touch(`${collection.name}\u0000${collection.idOf(record)}`);
   }
 
@@ -195,21 +193,14 @@ export class Transaction implements WorldReader {
   }
 
   private table<R extends StoredRecord>(collection: Collection<R>): Table<R> {
-    const table = this.tables[collection.name];
+    const table = this.tables.get(collection.name);
     if (table === undefined) throw new Error(`${collection.name} is not registered in resources/index.ts`);
     return table as Table<R>;
   }
 
   private replace<R extends StoredRecord>(collection: Collection<R>, table: Table<R>, id: string): void {
-    if (table === this.tables[collection.name]) return;
-    this.adopt(collection, table);
+    if (table === this.tables.get(collection.name)) return;
+    this.tables = this.tables.replaced(table);
     this.touch(`${collection.name}\u0000${id}`);
-  }
-
-  private adopt<R extends StoredRecord>(collection: Collection<R>, table: Table<R>): void {
-    // Copied at the first write only: a change may write several collections many times.
-    if (!this.own) this.tables = { ...this.tables };
-    this.own = true;
-    this.tables[collection.name] = table;
   }
 }

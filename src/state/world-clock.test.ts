@@ -2,7 +2,7 @@ import Type from "typebox";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
-import { emptyTables } from "./table.ts";
+import { Tables } from "./tables.ts";
 import { timers } from "./timers.ts";
 import { type RanTimer, type TimerHandler, World, type WorldParts } from "./world.ts";
 import { encodeWorld } from "./world-document.ts";
@@ -21,7 +21,7 @@ const DAY = 24 * HOUR;
 function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" | "scaled" = "frozen") {
   const wall = { now: START };
   const world = new World({
-    root: { tables: emptyTables([ticks, timers]), draws: 0 },
+    root: { tables: Tables.empty([ticks, timers]), draws: 0 },
     clock: makeClock(mode, START, wall.now, mode === "scaled" ? 60 : 1),
     origin: START,
     seed: 7,

@@ -2,6 +2,7 @@ import { type ClockMode, makeClock } from "./clock.ts";
 import type { AnyCollection, StoredRecord } from "./collection.ts";
 import type { Root } from "./root.ts";
 import { type AnyTable, Table } from "./table.ts";
+import { Tables } from "./tables.ts";
 import { TIMER_KINDS, type Timer, timers } from "./timers.ts";
 import type { WorldValue } from "./world.ts";
 
@@ -40,8 +41,8 @@ export class WorldDocumentError extends Error {
 export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): WorldDocument {
   const { root, clock, origin, requests, seed, secretKey } = value;
   const tables: Record<string, TableDocument> = {};
-  for (const [name, table] of Object.entries(root.tables)) {
-    const from = base?.tables[name];
+  for (const [name, table] of root.tables) {
+    const from = base?.tables.get(name);
     if (from === table) continue;
     tables[name] = from === undefined ? { records: [...table.all()] } : changesOf(from, table);
   }
@@ -80,16 +81,17 @@ export function decodeWorld(
   for (const name of Object.keys(document.tables)) {
     if (!known.has(name)) throw new WorldDocumentError(`tables.${name}`, `is no collection of this server`);
   }
-  const tables: Record<string, AnyTable> = {};
+  const tables: AnyTable[] = [];
   for (const [name, collection] of known) {
     const given = Object.hasOwn(document.tables, name) ? document.tables[name] : undefined;
-    const from = base?.tables[name];
-    tables[name] = given === undefined ? (from ?? Table.empty(collection)) : tableOf(collection, given, from);
+    const from = base?.tables.get(name);
+    tables.push(given === undefined ? (from ?? Table.empty(collection)) : tableOf(collection, given, from));
   }
-  for (const timer of tables[timers.name]!.all() as Iterable<Timer>) requireTimer(timer);
+  const whole = Tables.of(tables);
+  for (const timer of whole.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer);
   const { mode, now, rate } = document.clock;
   return {
-    root: { tables, draws: document.draws },
+    root: { tables: whole, draws: document.draws },
     clock: makeClock(mode, now, now, rate),
     origin: document.origin,
     requests: document.requests,

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { describe, expect, it } from "vitest";
 import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
-import { emptyTables } from "./table.ts";
+import { Tables } from "./tables.ts";
 import { timers } from "./timers.ts";
 import { World, type WorldParts } from "./world.ts";
 
@@ -25,7 +25,7 @@ const START = Date.parse("2026-03-15T12:00:00.000Z");
 function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" = "frozen") {
   let wall = START;
   const world = new World({
-    root: { tables: emptyTables([notes, timers]), draws: 0 },
+    root: { tables: Tables.empty([notes, timers]), draws: 0 },
     clock: makeClock(mode, START, wall),
     origin: START,
     seed: 7,

@@ -218,7 +218,7 @@ export class World implements ListenedWorld {
     if (after === before) return;
     this.root = after;
     this.changedAt = tx.absolute(tx.now);
-    if (after.tables[timers.name] !== before.tables[timers.name]) this.arm();
+    if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
     this.parts.onCommit(this, { before, after, touched: tx.touched });
     this.notify();
   }

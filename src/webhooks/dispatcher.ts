@@ -79,7 +79,7 @@ export class Dispatcher {
   /** After each commit: takes up what it queued, calls off what it took out of the queue. */
   onCommit(world: ListenedWorld, { before, after, touched }: Commit): void {
     this.world = world;
-    if (before.tables[outgoing.name] === after.tables[outgoing.name] || world.isClosed) return;
+    if (before.tables.get(outgoing.name) === after.tables.get(outgoing.name) || world.isClosed) return;
     const present = world.read();
     for (const key of touched) {
       if (!key.startsWith(QUEUE_KEY)) continue;

@@ -158,7 +158,7 @@ describe("session tokens", () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const rsa = `${part({ alg: "RS256", typ: "JWT" })}.${payload}`;
     const foreign = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("guess"));
-    const secret = world().root.tables["_signing_keys"]!.get("access").secret as string;
+    const secret = world().root.tables.get("_signing_keys")!.get("access").secret as string;
     const hs512 = `${part({ alg: "HS512", typ: "JWT" })}.${payload}`;
     const forgeries = {
       none: `${part({ alg: "none" })}.${payload}.`,
@@ -267,10 +267,10 @@ describe("auth.refresh_token", () => {
     const other = await tokens();
     await api.advance(30 * 86_400_000 - 1);
     expect((await refresh(refresh_token)).status).toBe(200);
-    expect(world().root.tables["_refresh_tokens"]!.size).toBe(2);
+    expect(world().root.tables.get("_refresh_tokens")!.size).toBe(2);
     await api.advance(1);
     expect((await refresh(other.refresh_token)).status).toBe(401);
-    expect(world().root.tables["_refresh_tokens"]!.size).toBe(1);
+    expect(world().root.tables.get("_refresh_tokens")!.size).toBe(1);
   });
 
   it.each([

@@ -149,9 +149,9 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     const second = (await sandbox({ processing_seconds: 500, journal_limit: 7 })).name;
     const plain = (await sandbox({ journal_limit: 7 })).name;
     expect(root(plain)).toBe(root("default"));
-    expect(root(second).tables[storeFiles.name]).toBe(root(first).tables[storeFiles.name]);
-    expect(root(first).tables["departments"]).toBe(root("default").tables["departments"]);
-    expect(root(first).tables[storeFiles.name]).not.toBe(root("default").tables[storeFiles.name]);
+    expect(root(second).tables.get(storeFiles.name)).toBe(root(first).tables.get(storeFiles.name));
+    expect(root(first).tables.get("departments")).toBe(root("default").tables.get("departments"));
+    expect(root(first).tables.get(storeFiles.name)).not.toBe(root("default").tables.get(storeFiles.name));
   });
 
   it("interfaces 2 a sandbox with durations of its own comes back from disk as it was", async () => {

@@ -6,8 +6,8 @@ import { type Upload, uploads } from "./schema.ts";
  * object keeps its text, and no endpoint hands out its bytes).
  */
 export function uploadsToRelease(commit: { before: Root; after: Root }): string[] {
-  const before = commit.before.tables[uploads.name];
-  const after = commit.after.tables[uploads.name];
+  const before = commit.before.tables.get(uploads.name);
+  const after = commit.after.tables.get(uploads.name);
   if (before === undefined || after === undefined || before === after) return [];
   return [...before.changesTo(after)]
     .filter(({ after: upload }) => !needsBytes(upload as Upload | undefined))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeClock } from "../../state/clock.ts";
-import { emptyTables } from "../../state/table.ts";
+import { Tables } from "../../state/tables.ts";
 import { timers } from "../../state/timers.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { World } from "../../state/world.ts";
@@ -24,7 +24,7 @@ const webhook: Webhook = {
 
 function makeWorld(): World {
   const world = new World({
-    root: { tables: emptyTables([webhooks, deliveries, outgoing, timers]), draws: 0 },
+    root: { tables: Tables.empty([webhooks, deliveries, outgoing, timers]), draws: 0 },
     clock: makeClock("frozen", 0, 0),
     origin: 0,
     seed: 1,
