@@ -26,8 +26,8 @@ export interface EventDeclaration<
   S extends object = object,
   F extends string = string,
 > {
-  /** Section 6.1, or the gap's own name. */
   name: N;
+  /** Where it is named; the data that the specification leaves open are among the assumptions. */
   section: string;
   /** As in `operation()`. */
   assumptions?: readonly string[];

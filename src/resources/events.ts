@@ -6,7 +6,10 @@ import { USAGE_EVENTS } from "./usage/events.ts";
 import { USER_EVENTS } from "./users/events.ts";
 import { VECTOR_STORE_EVENTS } from "./vector-stores/events.ts";
 
-/** Section 6.1: what webhooks can subscribe to, one line per resource; order is that of lists and documents. */
+/**
+ * Section 6.1: what webhooks can subscribe to, one line per resource; order is that of lists and documents.
+ * Not among the resources themselves, because the schemas of some of them name events.
+ */
 export const EVENTS = [
   ...USER_EVENTS,
   ...THREAD_EVENTS,
