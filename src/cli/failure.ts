@@ -6,7 +6,7 @@ import { UnknownScenario } from "../sandbox/fault-gate.ts";
 /** interfaces 2: what was to be checked or reached fails. */
 export const EXIT_FAILED = 1;
 /** interfaces 2: wrong usage, a port in use, a file without which the command cannot run. */
-export const EXIT_USAGE = 2;
+const EXIT_USAGE = 2;
 
 /** Wrong usage that only the command itself can see; ends with exit code 2. */
 export class UsageError extends Error {

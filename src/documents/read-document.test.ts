@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { BOMBS } from "./bomb-corpus.ts";
+import { BOMBS } from "../../test/support/bomb-corpus.ts";
 import { DocumentError } from "./document-error.ts";
 import { OWN_FILE_LIMITS } from "./document-limits.ts";
 import { inlineDocument, problemAt, readDocument, throwProblems } from "./read-document.ts";

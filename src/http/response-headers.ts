@@ -72,11 +72,11 @@ export function secondsUntil(instant: number, now: number): number {
 }
 
 /** G07: `41s`, `1m0s`. */
-export function durationText(seconds: number): string {
+function durationText(seconds: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
-export function originAllowed(origin: string, configured: readonly string[]): boolean {
+function originAllowed(origin: string, configured: readonly string[]): boolean {
   if (configured.includes(origin) || configured.includes("*")) return true;
   let host: string;
   try {

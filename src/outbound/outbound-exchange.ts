@@ -8,7 +8,7 @@ import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import type { ResolvedAddress } from "./resolve-target.ts";
 
 /** As much of an answer's body as is ever read. */
-export const ANSWER_LIMIT = 64 * 1024;
+const ANSWER_LIMIT = 64 * 1024;
 
 /**
  * Bytes on the wire per answer. Chunk extensions and one-byte chunks cost a receiver little and would keep us

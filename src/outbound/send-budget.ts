@@ -1,6 +1,6 @@
 /** How many requests one sandbox, and all together, may have open towards receivers. */
 export const SENDING_PER_SANDBOX = 128;
-export const SENDING_IN_ALL = 512;
+const SENDING_IN_ALL = 512;
 
 /**
  * Bounds how much is under way at once. Whoever finds nothing free is called back, first come first

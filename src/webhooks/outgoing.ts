@@ -49,7 +49,7 @@ export function queueAttempt(tx: Transaction, attempt: Omit<Outgoing, "position"
   tx.put(outgoing, { ...attempt, position: (last?.position ?? 0) + 1, cancelled: false });
 }
 
-export function isUnderWay(world: WorldReader, attempt_id: string): boolean {
+function isUnderWay(world: WorldReader, attempt_id: string): boolean {
   return world.get(outgoing, attempt_id) !== undefined;
 }
 

@@ -2,7 +2,7 @@
 export const DEFAULT_RETRY_SCHEDULE: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 
 /** 6.4: the first attempt and five retries; a longer `retry_schedule` does not buy a seventh. */
-export const MAX_SCHEDULED_ATTEMPTS = 6;
+const MAX_SCHEDULED_ATTEMPTS = 6;
 
 /** What a receiver's answer means for its delivery (3.3). */
 export type AttemptClass = "success" | "disabled" | "retry";

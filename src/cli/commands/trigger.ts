@@ -47,7 +47,7 @@ function inFlags(error: unknown): never {
 }
 
 /** `a.b=1` becomes `{a: {b: 1}}`; a value that is JSON is read as JSON. @throws UsageError */
-export function dataOf(assignments: readonly string[] | undefined): Record<string, unknown> | undefined {
+function dataOf(assignments: readonly string[] | undefined): Record<string, unknown> | undefined {
   if (assignments === undefined) return undefined;
   const data: Record<string, unknown> = {};
   for (const assignment of assignments) {
