@@ -16,25 +16,93 @@ export class ClientGone extends Error {}
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > limit) return Promise.reject(tooLarge(limit));
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const idle = setTimeout(() => request.destroy(), BODY_IDLE_MS);
-    const settle = (outcome: () => void) => {
-      clearTimeout(idle);
-      request.removeAllListeners("data");
-      outcome();
-    };
-    request.on("data", (chunk: Buffer) => {
-      idle.refresh();
-      size += chunk.length;
-      if (size > limit) return settle(() => reject(tooLarge(limit)));
-      chunks.push(chunk);
-    });
-    request.on("end", () => settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))));
-    request.on("close", () => settle(() => reject(new ClientGone())));
-    request.on("error", () => settle(() => reject(new ClientGone())));
-  });
+  return new Promise((resolve, reject) => new Reading(request, { limit, resolve, reject }).begin());
+}
+
+interface Outcome {
+  limit: number;
+  resolve: (bytes: Buffer) => void;
+  reject: (error: Error) => void;
+}
+
+const READING = Symbol("the reading of a request's body");
+type Read = IncomingMessage & { [READING]: Reading };
+
+/** A body on its way in. Most are there within the turn of their head, so that nothing is set up for waiting. */
+class Reading {
+  /** Looks of the watch since the last bytes. */
+  idle = 0;
+  readonly request: IncomingMessage;
+  private readonly outcome: Outcome;
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+  private settled = false;
+
+  constructor(request: IncomingMessage, outcome: Outcome) {
+    this.request = request;
+    this.outcome = outcome;
+  }
+
+  begin(): void {
+    (this.request as Read)[READING] = this;
+    watch(this);
+    this.request.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
+  }
+
+  take(chunk: Buffer): void {
+    if (this.settled) return;
+    this.idle = 0;
+    this.size += chunk.length;
+    this.chunks.push(chunk);
+    if (this.size <= this.outcome.limit) return;
+    this.settle();
+    this.outcome.reject(tooLarge(this.outcome.limit));
+  }
+
+  end(): void {
+    if (this.settled) return;
+    this.settle();
+    this.outcome.resolve(this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks));
+  }
+
+  gone(): void {
+    if (this.settled) return;
+    this.settle();
+    this.outcome.reject(new ClientGone());
+  }
+
+  private settle(): void {
+    this.settled = true;
+    underWay.delete(this);
+  }
+}
+
+// One function each for all requests; the reading is found on the request.
+function onData(this: IncomingMessage, chunk: Buffer): void {
+  (this as Read)[READING].take(chunk);
+}
+function onEnd(this: IncomingMessage): void {
+  (this as Read)[READING].end();
+}
+function onGone(this: IncomingMessage): void {
+  (this as Read)[READING].gone();
+}
+
+const LOOK_MS = 1_000;
+const underWay = new Set<Reading>();
+let looking: NodeJS.Timeout | undefined;
+
+/** One timer looks after all bodies of the process, and rests when there are none. */
+function watch(reading: Reading): void {
+  underWay.add(reading);
+  looking ??= setInterval(look, LOOK_MS).unref();
+}
+
+function look(): void {
+  for (const reading of underWay) if (++reading.idle * LOOK_MS >= BODY_IDLE_MS) reading.request.destroy();
+  if (underWay.size > 0) return;
+  clearInterval(looking);
+  looking = undefined;
 }
 
 /**

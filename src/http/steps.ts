@@ -1,5 +1,11 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import { type AnyOperation, type Call, type Identity, TokenReply } from "../contract/operation.ts";
+import {
+  type AnyOperation,
+  type BodySpec,
+  type Call,
+  type Identity,
+  TokenReply,
+} from "../contract/operation.ts";
 import type { FormSpace } from "../contract/services.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
@@ -78,10 +84,8 @@ export function streamsBody({ body, prepare }: AnyOperation): boolean {
 
 /** The body as it arrived, read once; fault rules may have asked for it already. */
 export async function receiveBody(exchange: Exchange): Promise<Buffer> {
-  if (exchange.body === undefined) {
-    exchange.receiving ??= readBody(exchange.request, exchange.sandbox.settings.json_limit_mb * 1024 * 1024);
-    exchange.body = await exchange.receiving;
-  }
+  exchange.receiving ??= readBody(exchange.request, exchange.sandbox.settings.json_limit_mb * 1024 * 1024);
+  exchange.body = await exchange.receiving;
   return exchange.body;
 }
 
@@ -91,7 +95,8 @@ interface Received {
   files: Call["files"];
 }
 
-const NOTHING_RECEIVED: Received = { body: undefined, files: {} };
+const NO_FILES: Call["files"] = {};
+const NOTHING_RECEIVED: Received = { body: undefined, files: NO_FILES };
 
 /**
  * Readable, then well-formed: body before shape (G04), path before query before body. At once where there
@@ -103,27 +108,26 @@ export function validateCall(
   formSpace: (sandbox: Exchange["sandbox"]) => FormSpace,
 ): ReceivedCall | Promise<ReceivedCall> {
   const spec = exchange.operation!.body;
-  if (spec !== undefined && spec.kind !== "stream") {
-    return readReceived(exchange, formSpace).then((received) => validated(exchange, received));
-  }
+  if (spec?.kind === "json") return validateJson(exchange, spec.optional === true);
+  if (spec?.kind === "multipart") return validateForm(exchange, spec, formSpace(exchange.sandbox));
   // A body nobody asked for is let through unread, so that the connection can be used again.
   if (spec === undefined && !exchange.request.complete) exchange.request.resume();
   return validated(exchange, NOTHING_RECEIVED);
 }
 
-async function readReceived(
+async function validateJson(exchange: Exchange, optional: boolean): Promise<ReceivedCall> {
+  const bytes = exchange.body ?? (await receiveBody(exchange));
+  return validated(exchange, { body: parseJson(exchange.request, bytes, optional), files: NO_FILES });
+}
+
+async function validateForm(
   exchange: Exchange,
-  formSpace: (sandbox: Exchange["sandbox"]) => FormSpace,
-): Promise<Received> {
-  const { sandbox, request, operation } = exchange;
-  const spec = operation!.body!;
-  if (spec.kind === "json") {
-    return { body: parseJson(request, await receiveBody(exchange), spec.optional === true), files: {} };
-  }
-  if (spec.kind === "stream") return NOTHING_RECEIVED;
-  const form = await readMultipart(request, spec, { space: formSpace(sandbox), settings: sandbox.settings });
+  spec: Extract<BodySpec, { kind: "multipart" }>,
+  space: FormSpace,
+): Promise<ReceivedCall> {
+  const form = await readMultipart(exchange.request, spec, { space, settings: exchange.sandbox.settings });
   exchange.cleanUp = form.cleanUp;
-  return { body: form.fields, files: form.files };
+  return validated(exchange, { body: form.fields, files: form.files });
 }
 
 function validated(exchange: Exchange, { body: received, files }: Received): ReceivedCall {
