@@ -1,5 +1,5 @@
+import { validatorOf } from "../contract/validator.ts";
 import { DocumentError } from "../documents/document-error.ts";
-import { validatorOf } from "../http/validate.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, Bundle } from "./bundle.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import Type, { type TSchema } from "typebox";
 import { Settings } from "../contract/settings.ts";
+import { validatorOf } from "../contract/validator.ts";
 import { checkSettings } from "../control/check-settings.ts";
 import { Problem } from "../control/problem.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import { problemAt, readDocument } from "../documents/read-document.ts";
-import { validatorOf } from "../http/validate.ts";
 import { UsageError } from "./failure.ts";
 import type { Configuration } from "./start-flags.ts";
 

@@ -8,7 +8,7 @@ import {
   successesOf,
 } from "../contract/operation.ts";
 import { ProblemBody, problemKindsOf } from "../contract/problems.ts";
-import { validatorOf } from "../http/validate.ts";
+import { validatorOf } from "../contract/validator.ts";
 import { asProblem } from "./problem.ts";
 
 /** An answer of the control API that is not what its operation declares: a defect of ours. */

@@ -1,9 +1,12 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
+import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { makeAjv } from "../contract/validator.ts";
 import { type Branch, explainAlternatives } from "./explain-alternatives.ts";
 
-const ROOT = "document";
 const diagnoses = new WeakMap<object, ValidateFunction | null>();
+/** Where the parts of a schema stand, as `root#/pointer`. */
+const places = new WeakMap<object, string>();
+let ajv: Ajv2020 | undefined;
+let roots = 0;
 
 /**
  * Every error of a value that a validator refused, in a form fit for messages: with the schema and the data at
@@ -32,33 +35,26 @@ function thoroughValidator(schema: unknown): ValidateFunction | null {
 
 // A schema that leans on other schemas or keywords of its owner's ajv cannot be compiled here; its own errors do.
 function compileThoroughly(schema: Record<string, unknown>): ValidateFunction | null {
+  ajv ??= thoroughAjv();
+  const root = `document-${++roots}`;
   try {
-    // The schema was judged when its owner compiled it.
-    const options = {
-      allErrors: true,
-      verbose: true,
-      strict: false,
-      logger: false,
-      validateSchema: false,
-    } as const;
-    const ajv = new Ajv2020(options);
-    formats.default(ajv);
-    const pointers = pointersOf(schema);
-    for (const keyword of ["anyOf", "oneOf"] as const) replaceKeyword(ajv, keyword, pointers);
-    ajv.addSchema(schema, ROOT);
-    return ajv.getSchema(ROOT) ?? null;
+    notePlaces(schema, root);
+    return ajv.addSchema(schema, root).getSchema(root) ?? null;
   } catch {
+    ajv.removeSchema(root);
     return null;
   }
 }
 
+function thoroughAjv(): Ajv2020 {
+  const made = makeAjv({ allErrors: true, verbose: true });
+  for (const keyword of ["anyOf", "oneOf"] as const) replaceKeyword(made, keyword);
+  return made;
+}
+
 // ajv reports the errors of all branches in one flat list from which they cannot be told apart again once a branch
 // is a `$ref`. These keywords of ours judge branch by branch and report only what explains the failure.
-function replaceKeyword(
-  ajv: Ajv2020,
-  keyword: "anyOf" | "oneOf",
-  pointers: ReadonlyMap<object, string>,
-): void {
+function replaceKeyword(ajv: Ajv2020, keyword: "anyOf" | "oneOf"): void {
   ajv.removeKeyword(keyword);
   ajv.addKeyword({
     keyword,
@@ -67,7 +63,7 @@ function replaceKeyword(
     compile: (schemas: unknown[]) => {
       let branches: ValidateFunction[] | undefined;
       return function judge(this: unknown, data: unknown, context) {
-        branches ??= schemas.map((_, index) => branchValidator(ajv, `${pointers.get(schemas)}/${index}`));
+        branches ??= schemas.map((_, index) => branchValidator(ajv, `${places.get(schemas)}/${index}`));
         const judged = branches.map((branch, index): Branch => {
           const valid = branch(data, context) === true;
           return { schema: schemas[index], errors: valid ? [] : unwrap(branch.errors ?? []) };
@@ -93,25 +89,25 @@ function unwrap(errors: readonly ErrorObject[]): ErrorObject[] {
   );
 }
 
-function branchValidator(ajv: Ajv2020, pointer: string): ValidateFunction {
-  const validate = ajv.getSchema(`${ROOT}#${pointer}`);
-  if (validate === undefined) throw new Error(`the schema has no part ${pointer}`);
+function branchValidator(ajv: Ajv2020, place: string): ValidateFunction {
+  const validate = ajv.getSchema(place);
+  if (validate === undefined) throw new Error(`there is no schema at ${place}`);
   return validate as ValidateFunction;
 }
 
 // A keyword learns its own schema but not where that stands; `$ref` within a branch needs the whole around it.
-function pointersOf(schema: object): Map<object, string> {
-  const pointers = new Map<object, string>();
-  const open: [object, string][] = [[schema, ""]];
+function notePlaces(schema: object, root: string): void {
+  const noted = new Set<object>();
+  const open: [object, string][] = [[schema, `${root}#`]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [part, pointer] = next;
-    if (pointers.has(part)) continue;
-    pointers.set(part, pointer);
+    const [part, place] = next;
+    if (noted.has(part)) continue;
+    noted.add(part);
+    places.set(part, place);
     for (const [key, value] of Object.entries(part)) {
       if (typeof value !== "object" || value === null) continue;
       const step = encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
-      open.push([value, `${pointer}/${step}`]);
+      open.push([value, `${place}/${step}`]);
     }
   }
-  return pointers;
 }

@@ -1,5 +1,6 @@
 import type { DetailSource } from "../contract/error-details.ts";
 import type { ErrorCode } from "../contract/errors.ts";
+import { valueAt } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { refusalOf } from "../contract/refusals.ts";
 import type { FaultFacts } from "../sandbox/fault-gate.ts";
@@ -71,15 +72,6 @@ function detailOf(name: string, source: Exclude<DetailSource, Figure>, facts: Fa
   );
   const organization = source === "organization" ? facts.organization : undefined;
   return [...values, organization].find((value) => value !== undefined) ?? null;
-}
-
-function valueAt(document: unknown, pointer: string): unknown {
-  let value = document;
-  for (const step of pointer.split("/").slice(1)) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return null;
-    value = (value as Values)[step];
-  }
-  return value;
 }
 
 function bodyOf({ body }: FaultFacts): Values {

@@ -1,8 +1,8 @@
 import { envelopeFor, type RenderedError, renderError } from "../contract/envelopes.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type AnyDeclaration, RawBody, Reply, StreamBody, successesOf } from "../contract/operation.ts";
+import { validatorOf } from "../contract/validator.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { validatorOf } from "./validate.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 

@@ -13,7 +13,8 @@ import { parseJson, readBody } from "./read-body.ts";
 import { ReceivedCall } from "./received-call.ts";
 import { secondsUntil } from "./response-headers.ts";
 import type { Router } from "./router.ts";
-import { unknownFields, validateBody, validateParams, validateQuery } from "./validate.ts";
+import { unknownFields } from "./unknown-fields.ts";
+import { validateBody, validateParams, validateQuery } from "./validate.ts";
 
 /** @throws ApiError RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
 export function matchOperation(router: Router, exchange: Exchange): void {

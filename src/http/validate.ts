@@ -1,40 +1,8 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
 import { invalidInput } from "../contract/errors.ts";
-import { parseDateOrInstant } from "../contract/instant.ts";
+import { invalidField } from "../contract/invalid-field.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-
-/**
- * One ajv for all declared schemas. Validators are compiled once, on first use, so that the start of
- * the server does not pay for operations that nobody calls.
- */
-const ajv = new Ajv2020({
-  strict: false,
-  // Our own schemas are judged by test/contract/contract.test.ts; compiling the meta-schema would double the cold start.
-  validateSchema: false,
-});
-(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-ajv.addFormat("date-or-instant", (text) => parseDateOrInstant(text) !== undefined);
-
-const compiled = new WeakMap<object, ValidateFunction>();
-
-export function validatorOf(schema: TSchema): ValidateFunction {
-  let validate = compiled.get(schema);
-  if (validate === undefined) {
-    validate = ajv.compile(withoutIds(schema));
-    compiled.set(schema, validate);
-  }
-  return validate;
-}
-
-/**
- * `$id` names a schema for the OpenAPI document; to ajv it would be an address that only one schema may
- * have, and the same body is declared by several operations.
- */
-function withoutIds(schema: TSchema): object {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (key === "$id" ? undefined : value))) as object;
-}
+import { validatorOf } from "../contract/validator.ts";
 
 interface ObjectSchema {
   properties: Record<
@@ -112,82 +80,6 @@ function completed<T>(schema: TSchema, value: T, outOfRange: "reject" | "clamp")
 function requireValid(schema: TSchema, value: unknown): void {
   const validate = validatorOf(schema);
   if (validate(value)) return;
-  const { field, message } = describe(validate.errors!);
-  throw invalidInput(field, valueAt(value, field), `${field} ${message}`);
-}
-
-/** Where alternatives fail, the error that got deepest into the value says most. */
-function describe(errors: readonly ErrorObject[]): { field: string; message: string } {
-  let best = errors[0]!;
-  for (const error of errors) {
-    if (error.keyword !== "anyOf" && error.keyword !== "oneOf" && depthOf(error) > depthOf(best))
-      best = error;
-  }
-  const missing = best.keyword === "required" ? `/${best.params["missingProperty"]}` : "";
-  const extra = best.keyword === "additionalProperties" ? `/${best.params["additionalProperty"]}` : "";
-  return { field: fieldName(best.instancePath + missing + extra), message: messageOf(best) };
-}
-
-function depthOf(error: ErrorObject): number {
-  return error.instancePath.split("/").length + (error.keyword === "required" ? 1 : 0);
-}
-
-function messageOf({ keyword, params, message }: ErrorObject): string {
-  if (keyword === "required") return "is required";
-  if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
-  if (keyword === "additionalProperties") return "is not known";
-  return message ?? "is invalid";
-}
-
-/** `/inputs/0/role` becomes `inputs[0].role` (G08); an error of the whole document is `body`. */
-export function fieldName(pointer: string): string {
-  if (pointer === "") return "body";
-  return pointer
-    .slice(1)
-    .split("/")
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce(
-      (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name === "" ? part : `${name}.${part}`),
-      "",
-    );
-}
-
-function valueAt(value: unknown, field: string): unknown {
-  if (field === "body") return value;
-  let current = value;
-  for (const part of field.split(/\.|\[(\d+)\]/).filter((part) => part !== undefined && part !== "")) {
-    if (typeof current !== "object" || current === null || !Object.hasOwn(current, part)) return null;
-    current = (current as Record<string, unknown>)[part];
-  }
-  return current ?? null;
-}
-
-export interface UnknownField {
-  /** With its path, as in `inputs[0].note`. */
-  field: string;
-  value: unknown;
-}
-
-type Branches = TSchema & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
-
-/** Body fields that the contract does not know (G09). */
-export function unknownFields(schema: TSchema, value: unknown, path = ""): UnknownField[] {
-  const { properties, items, anyOf } = schema as Branches;
-  if (typeof value !== "object" || value === null) return [];
-  if (anyOf !== undefined) return unknownToAll(anyOf, value, path);
-  if (Array.isArray(value)) {
-    return items === undefined ? [] : value.flatMap((item, i) => unknownFields(items, item, `${path}[${i}]`));
-  }
-  if (properties === undefined) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const field = path === "" ? name : `${path}.${name}`;
-    if (!Object.hasOwn(properties, name)) return [{ field, value: inner as unknown }];
-    return unknownFields(properties[name]!, inner, field);
-  });
-}
-
-/** Of alternatives, the one that takes the value knows its fields; what fits none is refused before. */
-function unknownToAll(branches: readonly TSchema[], value: object, path: string): UnknownField[] {
-  const taking = branches.find((branch) => validatorOf(branch)(value));
-  return taking === undefined ? [] : unknownFields(taking, value, path);
+  const { field, value: sent, message } = invalidField(value, validate.errors!);
+  throw invalidInput(field, sent, `${field} ${message}`);
 }

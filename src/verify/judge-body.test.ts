@@ -57,6 +57,22 @@ describe("bodies", () => {
     expect(judged("change_logs.list", logs({ ...entry, user_id: "1" })).outcome).toBe("failed");
   });
 
+  it("2.1 the rest of an identifier that may be null is ours too", () => {
+    const department = {
+      ...{ id: "dept_a", name: "A", description: "", path: "dept_a", depth: 1, organization_id: "org_a" },
+      ...{ member_count: 0, is_active: true, is_default: false, color: "#000000", created_by: "usr_1" },
+      created_at: "2026-03-15T12:00:00Z",
+    };
+    const under = (parent_id: unknown) => judged("departments.reparent", { ...department, parent_id });
+    expect(under(null).outcome).toBe("passed");
+    expect(under("dept_b").outcome).toBe("passed");
+    expect(under("dept_1:2").differences).toMatchObject([{ assumption: "G08" }]);
+    expect(under("b").outcome).toBe("failed");
+    expect(under(7).failures).toEqual([
+      "departments.reparent: /parent_id must be a text or null, not the number 7",
+    ]);
+  });
+
   it("G31 words that the reference lists for filters only differ", () => {
     const { outcome, differences } = judged("change_logs.list", logs({ ...entry, action: "polished" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G31"]);

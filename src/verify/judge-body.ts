@@ -1,15 +1,11 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
-import { parseDateOrInstant } from "../contract/instant.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { assumedPlace } from "../contract/provenance.ts";
+import { validatorOf } from "../contract/validator.ts";
+import { diagnose } from "../documents/diagnose.ts";
+import { explain } from "../documents/schema-message.ts";
 import type { Verdict } from "./verdict.ts";
-
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, verbose: true });
-(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-ajv.addFormat("date-or-instant", (text) => parseDateOrInstant(text) !== undefined);
-const compiled = new WeakMap<object, ValidateFunction>();
 
 /** Prefixes of section 2.1; those of other ids are ours. */
 const SPECIFIED_PREFIXES =
@@ -31,9 +27,8 @@ export function judgeBody(
     noteUnknownFields(verdict, schema, body);
     return verdict.expect(true, "", own);
   }
-  const errors = validate.errors!.filter(({ keyword }) => !["anyOf", "oneOf", "if"].includes(keyword));
   let ok = true;
-  for (const error of (errors.length > 0 ? errors : validate.errors!).slice(0, MOST_PROBLEMS)) {
+  for (const error of diagnose(body, validate).slice(0, MOST_PROBLEMS)) {
     const gap = assumptionOf(operation, error);
     ok = verdict.expect(false, problemOf(operation, error), gap) && ok;
   }
@@ -48,6 +43,11 @@ function assumptionOf(operation: AnyOperation, error: ErrorObject): string | und
   // Beyond types and prefixes, what the declarations ask of values is ours.
   const gap = operation.assumptions?.[0] ?? "G08";
   if (OWN_BOUNDS.has(error.keyword)) return gap;
+  // Of alternatives, such as an id or null, what is missing of the nearest.
+  if (error.keyword === "choices")
+    return (error.params["errors"] as ErrorObject[])
+      .map((inner) => assumptionOf(operation, inner))
+      .find((one) => one !== undefined);
   if (error.keyword !== "pattern") return undefined;
   const pattern = String(error.schema).replace(/^\^/, "");
   const [prefix] = SPECIFIED_PREFIXES.exec(pattern) ?? [];
@@ -56,14 +56,11 @@ function assumptionOf(operation: AnyOperation, error: ErrorObject): string | und
   return prefixes.some((one) => String(error.data).startsWith(one)) ? "G08" : undefined;
 }
 
-function problemOf(
-  { id }: AnyOperation,
-  { instancePath, keyword, message, params, data }: ErrorObject,
-): string {
+function problemOf({ id }: AnyOperation, error: ErrorObject): string {
+  const { instancePath, keyword, params } = error;
   const place = instancePath === "" ? "the body" : instancePath;
   if (keyword === "required") return `${id}: ${place} has no "${params["missingProperty"]}"`;
-  const allowed = keyword === "enum" ? ` (${(params["allowedValues"] as unknown[]).join(", ")})` : "";
-  return `${id}: ${place} ${message}${allowed}, but is ${excerpt(data)}`;
+  return `${id}: ${place} ${explain(error).message}`;
 }
 
 export function excerpt(value: unknown): string {
@@ -93,15 +90,4 @@ function unknownFields(shape: Shape, value: unknown, place: string, found = new 
     else found.add(`${place}/${name}`);
   }
   return found;
-}
-
-function validatorOf(schema: TSchema): ValidateFunction {
-  let validate = compiled.get(schema);
-  if (validate === undefined) {
-    // `$id` would be an address that only one schema may have; the same body is declared by several operations.
-    const plain = JSON.parse(JSON.stringify(schema, (key, value) => (key === "$id" ? undefined : value)));
-    validate = ajv.compile(plain as object);
-    compiled.set(schema, validate);
-  }
-  return validate;
 }

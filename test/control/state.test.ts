@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Resource } from "../../src/contract/resource.ts";
-import { validatorOf } from "../../src/http/validate.ts";
+import { validatorOf } from "../../src/contract/validator.ts";
 import { RESOURCES } from "../../src/resources/index.ts";
 import { type Api, EPOCH, startReference } from "../support/harness.ts";
 

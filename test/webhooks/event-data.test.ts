@@ -1,7 +1,7 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import type { ValidateFunction } from "ajv";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/contract/event.ts";
+import { makeAjv } from "../../src/contract/validator.ts";
 import { openApiDocument } from "../../src/reports/openapi.ts";
 import { JOB_EVENTS } from "../../src/resources/connector-jobs/events.ts";
 import { EVENTS } from "../../src/resources/events.ts";
@@ -14,8 +14,7 @@ import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 const DECLARED: readonly AnyEvent[] = [...EVENTS, ...JOB_EVENTS, webhookTest];
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-(addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+const ajv = makeAjv({ allErrors: true });
 const judges = new Map<string, ValidateFunction>(
   DECLARED.map((event) => [event.name, ajv.compile({ ...dataSchema(event), additionalProperties: false })]),
 );

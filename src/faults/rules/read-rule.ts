@@ -1,4 +1,5 @@
 import type { DeclaredApi } from "../../contract/declared-api.ts";
+import { validatorOf } from "../../contract/validator.ts";
 import { checkDocument } from "../../documents/check-document.ts";
 import {
   inlineDocument,
@@ -6,7 +7,6 @@ import {
   throwProblems,
   type UserDocument,
 } from "../../documents/read-document.ts";
-import { validatorOf } from "../../http/validate.ts";
 import { checkRule } from "./check-rule.ts";
 import { type Rule, readRule } from "./rule.ts";
 import { RuleDocument } from "./rule-schema.ts";

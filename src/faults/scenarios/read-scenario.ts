@@ -1,6 +1,7 @@
 import { basename, extname } from "node:path";
 import type { DeclaredApi } from "../../contract/declared-api.ts";
 import type { AnyOperation } from "../../contract/operation.ts";
+import { validatorOf } from "../../contract/validator.ts";
 import { checkDocument } from "../../documents/check-document.ts";
 import { type DocumentProblem, MAX_PROBLEMS } from "../../documents/document-error.ts";
 import {
@@ -10,7 +11,6 @@ import {
   throwProblems,
   type UserDocument,
 } from "../../documents/read-document.ts";
-import { validatorOf } from "../../http/validate.ts";
 import { checkRule } from "../rules/check-rule.ts";
 import { readRule } from "../rules/rule.ts";
 import { SCENARIO_NAME, ScenarioDocument } from "../rules/rule-schema.ts";

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { makeAjv } from "../../contract/validator.ts";
 import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
 import { API } from "../../resources/index.ts";
 import { scenarioSchemaText } from "./scenario-schema.ts";
 
 describe("the schema for editors", () => {
   const schema = JSON.parse(scenarioSchemaText(API));
-  const validate = new Ajv2020({ strict: false }).compile(schema);
+  const validate = makeAjv({ validateSchema: true }).compile(schema);
 
   it("interfaces 6 accepts every shipped scenario", () => {
     for (const file of readdirSync(SHIPPED_SCENARIOS.folder)) {

@@ -1,6 +1,6 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import type { ValidateFunction } from "ajv";
 import type { AnyOperation } from "../../../src/contract/operation.ts";
+import { makeAjv } from "../../../src/contract/validator.ts";
 
 /** What a judge needs of an answer. */
 export interface Judged {
@@ -32,12 +32,11 @@ const TRANSPORT = new Set([
 export class Judge {
   // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
   private readonly document: any;
-  private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
+  private readonly ajv = makeAjv({ allErrors: true });
   private readonly compiled = new Map<string, ValidateFunction>();
 
   constructor(document: object) {
     this.document = document;
-    (addFormats as unknown as (ajv: Ajv2020) => void)(this.ajv);
     this.ajv.addSchema(document, "document:/");
   }
 

@@ -1,0 +1,70 @@
+import type { ErrorObject } from "ajv";
+
+/** What a schema's errors mean for the client of an API (G08). */
+export interface InvalidField {
+  field: string;
+  /** As it was sent, null where nothing was. */
+  value: unknown;
+  /** Follows the field: `is required`. */
+  message: string;
+}
+
+/** Where alternatives fail, the error that got deepest into the value says most. */
+export function invalidField(value: unknown, errors: readonly ErrorObject[]): InvalidField {
+  let best = errors[0]!;
+  for (const error of errors) {
+    if (error.keyword !== "anyOf" && error.keyword !== "oneOf" && depthOf(error) > depthOf(best))
+      best = error;
+  }
+  const pointer = pointerOf(best);
+  return { field: fieldName(pointer), value: valueAt(value, pointer), message: messageOf(best) };
+}
+
+function depthOf(error: ErrorObject): number {
+  return error.instancePath.split("/").length + (error.keyword === "required" ? 1 : 0);
+}
+
+function messageOf({ keyword, params, message }: ErrorObject): string {
+  if (keyword === "required") return "is required";
+  if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
+  if (keyword === "additionalProperties") return "is not known";
+  return message ?? "is invalid";
+}
+
+/** A JSON pointer to what an error is about, also where that is missing or should be. */
+function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
+  if (keyword === "required") return pointerTo(instancePath, params["missingProperty"]);
+  if (keyword === "additionalProperties") return pointerTo(instancePath, params["additionalProperty"]);
+  return instancePath;
+}
+
+/** A JSON pointer one step deeper. */
+export function pointerTo(pointer: string, key: string): string {
+  return `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+function stepsOf(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** `/inputs/0/role` becomes `inputs[0].role` (G08); an error of the whole document is `body`. */
+export function fieldName(pointer: string): string {
+  if (pointer === "") return "body";
+  return stepsOf(pointer).reduce(
+    (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name === "" ? part : `${name}.${part}`),
+    "",
+  );
+}
+
+/** Null where there is nothing. */
+export function valueAt(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const step of stepsOf(pointer)) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return null;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value ?? null;
+}
