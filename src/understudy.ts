@@ -11,7 +11,7 @@ import { recordsRefusal } from "./control/limits.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
 import { Faults } from "./faults/faults.ts";
 import type { ScenarioLibrary } from "./faults/scenarios/scenario-library.ts";
-import { createFixtureSource, type WatchableFixtureSource } from "./fixtures/fixture-source.ts";
+import { FixtureLibrary } from "./fixtures/fixture-library.ts";
 import { closeServer } from "./http/close-server.ts";
 import { createWirePerformer } from "./http/perform-wire.ts";
 import { Router } from "./http/router.ts";
@@ -65,7 +65,7 @@ export interface UnderstudyOptions {
 
 export interface Understudy {
   readonly sandboxes: SandboxRegistry;
-  readonly fixtures: WatchableFixtureSource;
+  readonly fixtures: FixtureLibrary;
   readonly scenarios: ScenarioLibrary;
   readonly server: Server;
   /** Binds and resolves with the base URL. */
@@ -95,7 +95,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
   });
   const parts = { outbound, uploads, deliveries };
-  const fixtures = createFixtureSource({ resources: RESOURCES });
+  const fixtures = new FixtureLibrary({ resources: RESOURCES });
   const keeper = options.persist && new Keeper({ ...options.persist, wallClock: Date.now, log });
   const durable =
     keeper && options.persist?.durable ? (sandbox: Sandbox) => keeper.flushed(sandbox) : undefined;

@@ -1,7 +1,7 @@
 import { DocumentError } from "../documents/document-error.ts";
+import { isPath } from "../documents/find-files.ts";
 import { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { checkFixture } from "../fixtures/check-fixture.ts";
-import { isPath } from "../fixtures/find-fixture.ts";
 import { API, RESOURCES } from "../resources/index.ts";
 import { EXIT_FAILED } from "./failure.ts";
 import { filesOf } from "./files-of.ts";

@@ -1,3 +1,4 @@
+import type { DocumentWatch } from "../documents/watch-documents.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { banner } from "./banner.ts";
 import { type Ready, writeReadyFile } from "./ready-file.ts";
@@ -31,31 +32,32 @@ export async function startServer(flags: StartFlags): Promise<void> {
     .then(({ sweepLeftFolders }) => sweepLeftFolders())
     .catch(() => {});
   if (!options.watch) return;
-  await watchFiles(understudy, stops).catch((error: Error) => {
-    // A system without watches left is a reason to say so, not to stop serving.
-    process.stderr.write(`understudy: edited files are not noticed: ${error.message}\n`);
-  });
+  const watch = await watchFiles(understudy);
+  stops.push(() => watch.close());
 }
 
-/** Watching starts once requests are accepted: nobody edits a file in the first tenth of a second. */
-async function watchFiles(understudy: Understudy, stops: (() => Promise<void>)[]): Promise<void> {
+/** Watching starts once requests are accepted; what is edited before it is noticed then. */
+async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
+  const [{ watchDocuments }, { followFixtures }, { followScenarios }] = await Promise.all([
+    import("../documents/watch-documents.ts"),
+    import("../fixtures/follow-fixtures.ts"),
+    import("../faults/scenarios/follow-scenarios.ts"),
+  ]);
   const say = (text: string) => process.stderr.write(`understudy: ${text}\n`);
-  const { watchFixtures } = await import("../fixtures/watch-fixtures.ts");
-  const fixtures = await watchFixtures(understudy.fixtures, {
+  const fixtures = followFixtures(understudy.fixtures, {
     sandboxes: () => understudy.sandboxes.all(),
     onChange: ({ message }) => say(message),
     onProblem: (error, fixture) =>
       say(`fixture ${fixture} stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
   });
-  const { watchScenarios } = await import("../faults/scenarios/watch-scenarios.ts");
-  const scenarios = watchScenarios(understudy.scenarios, {
+  const scenarios = followScenarios(understudy.scenarios, {
     onChange: ({ name }) => say(`scenario ${name} was edited, and is in force as it is now`),
     onProblem: (error) =>
       say(`a scenario stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
   });
-  stops.push(
-    () => fixtures.close(),
-    () => scenarios.close(),
+  // A system without watches left is a reason to say so, not to stop serving.
+  return watchDocuments([fixtures, scenarios], (error) =>
+    say(`edited files are not noticed: ${error.message}`),
   );
 }
 

@@ -1,4 +1,4 @@
-import { isAbsolute } from "node:path";
+import { isPath } from "../documents/find-files.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { TimerHandler } from "../state/world.ts";
@@ -28,7 +28,7 @@ export class Faults {
     });
     this.library = library;
     this.parts = { ...parts, library };
-    this.named = scenarios.map((scenario) => (isFile(scenario) ? library.addFile(scenario).name : scenario));
+    this.named = scenarios.map((scenario) => (isPath(scenario) ? library.addFile(scenario).name : scenario));
   }
 
   of(sandbox: Sandbox): SandboxFaults {
@@ -49,9 +49,4 @@ export class Faults {
       },
     };
   }
-}
-
-/** `./mine.yaml` and `suite/outage.yaml` are files, `outage` is a name. */
-function isFile(scenario: string): boolean {
-  return /[\\/]/.test(scenario) || isAbsolute(scenario) || /\.(ya?ml|json)$/i.test(scenario);
 }

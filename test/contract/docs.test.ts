@@ -6,8 +6,8 @@ import { stateCollections } from "../../src/control/state/state-collection.ts";
 import { readDocument } from "../../src/documents/read-document.ts";
 import { RuleDocument, ScenarioDocument } from "../../src/faults/rules/rule-schema.ts";
 import { readScenario } from "../../src/faults/scenarios/read-scenario.ts";
+import { FixtureLibrary } from "../../src/fixtures/fixture-library.ts";
 import { fixtureShape } from "../../src/fixtures/fixture-shape.ts";
-import { createFixtureSource } from "../../src/fixtures/fixture-source.ts";
 import { CHECKS } from "../../src/grader/checks/index.ts";
 import { API, RESOURCES } from "../../src/resources/index.ts";
 import { TIMER_KINDS } from "../../src/state/timers.ts";
@@ -138,7 +138,7 @@ describe("examples", () => {
     const shown = examples.filter(({ kind }) => kind === "yaml fixture");
     expect(shown.length).toBeGreaterThan(1);
     for (const { page: file, code } of shown) {
-      const source = createFixtureSource({ resources: RESOURCES });
+      const source = new FixtureLibrary({ resources: RESOURCES });
       const document = readDocument(code, { file }).value as object;
       expect(() => source.load(document).root(1)).not.toThrow();
     }

@@ -11,7 +11,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DocumentError } from "../../src/documents/document-error.ts";
-import { watchScenarios } from "../../src/faults/scenarios/watch-scenarios.ts";
+import { watchDocuments } from "../../src/documents/watch-documents.ts";
+import { followScenarios } from "../../src/faults/scenarios/follow-scenarios.ts";
 import { activate, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
@@ -131,14 +132,19 @@ describe("scenarios over the control API", () => {
 });
 
 describe("editing a scenario's file", () => {
+  const follow = (changes: string[], problems: Error[]) => {
+    const scenarios = followScenarios(api.understudy.scenarios, {
+      onChange: ({ name }) => changes.push(name),
+      onProblem: (error) => problems.push(error),
+    });
+    return watchDocuments([scenarios], (error) => problems.push(error));
+  };
+
   it("interfaces 6 an edit is in force at once; a broken one leaves the last good version", async () => {
     await activate(api, "mine");
     const problems: DocumentError[] = [];
     const changes: string[] = [];
-    const watch = watchScenarios(api.understudy.scenarios, {
-      onChange: ({ name }) => changes.push(name),
-      onProblem: (error) => problems.push(error),
-    });
+    const watch = follow(changes, problems);
     await watch.ready();
     scenario("mine", "rules:\n  - { id: edited, effect: { status: 500 } }\n");
     await expect.poll(() => changes.length, { timeout: 5000 }).toBe(1);
@@ -204,6 +210,21 @@ describe("editing a scenario's file", () => {
     expect((await control("PUT", "/scenarios/active", { names: ["mine"] })).status).toBe(422);
   });
 
+  it("interfaces 4 a scenario whose file is gone is listed as what is in force, with the problem", async () => {
+    await activate(api, "mine");
+    rmSync(join(folder, "mine.yaml"));
+    const listed = async () =>
+      (await control("GET", "/scenarios")).body.items.find(({ name }: { name: string }) => name === "mine");
+    await call();
+    expect(await listed()).toMatchObject({
+      active: true,
+      hits: 1,
+      problem: expect.stringMatching(/there is no file .*mine\.yaml/),
+    });
+    await activate(api);
+    expect(await listed()).toBeUndefined();
+  });
+
   it("interfaces 2 what editors leave in the folder is no scenario and breaks no list", async () => {
     symlinkSync("nowhere", join(folder, ".#mine.yaml"));
     symlinkSync("nowhere", join(folder, "dangling.yaml"));
@@ -215,10 +236,7 @@ describe("editing a scenario's file", () => {
   it("interfaces 6 a pattern that is none reaches the watcher as a problem, and the server goes on", async () => {
     await activate(api, "mine");
     const problems: DocumentError[] = [];
-    const watch = watchScenarios(api.understudy.scenarios, {
-      onChange: () => {},
-      onProblem: (error) => problems.push(error),
-    });
+    const watch = follow([], problems);
     await watch.ready();
     scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     await expect.poll(() => problems.length, { timeout: 5000 }).toBe(1);

@@ -18,7 +18,7 @@ import { checkExpectation } from "./check-expectation.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** A scenario is written by hand; what is larger than this is something else. */
-const LARGEST = 2 * 1024 * 1024;
+export const MAX_SCENARIO_BYTES = 2 * 1024 * 1024;
 
 export interface ScenarioText {
   text: string;
@@ -33,7 +33,8 @@ export interface ScenarioText {
  * @throws DocumentError with file, line and column of every problem
  */
 export function readScenario({ text, shown, file }: ScenarioText, api: DeclaredApi): Scenario {
-  const document = readDocument(text, { file: shown, limits: { maxBytes: LARGEST, maxScalar: 100_000 } });
+  const limits = { maxBytes: MAX_SCENARIO_BYTES, maxScalar: 100_000 };
+  const document = readDocument(text, { file: shown, limits });
   throwProblems(document, checkDocument(document, validatorOf(ScenarioDocument)));
   const scenario = document.value as ScenarioDocument;
   const name = nameOf(scenario, file);

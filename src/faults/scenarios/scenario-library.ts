@@ -1,16 +1,14 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, extname, isAbsolute, join, relative, resolve } from "node:path";
 import type { DeclaredApi } from "../../contract/declared-api.ts";
-import { DocumentError } from "../../documents/document-error.ts";
+import type { Document, Read } from "../../documents/document.ts";
+import type { DocumentError } from "../../documents/document-error.ts";
+import { DocumentLibrary, type Refreshed } from "../../documents/document-library.ts";
 import { nearest } from "../../documents/nearest.ts";
+import { readFileText, UnreadableFile } from "../../documents/read-file.ts";
 import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
 import { UnknownScenario } from "../../sandbox/fault-gate.ts";
 import type { ScenarioDocument } from "../rules/rule-schema.ts";
-import { readScenario, scenarioOf } from "./read-scenario.ts";
+import { MAX_SCENARIO_BYTES, readScenario, scenarioOf } from "./read-scenario.ts";
 import type { Scenario } from "./scenario.ts";
-
-const EXTENSIONS = [".yaml", ".yml", ".json"];
-const LARGEST_FILE = 4 * 1024 * 1024;
 
 export interface ScenarioLibraryOptions {
   api: DeclaredApi;
@@ -37,41 +35,29 @@ export interface ListedScenario {
   problem: DocumentError | undefined;
 }
 
-/** What became of an edited file. */
-export interface ScenarioChange {
-  scenario: Scenario | undefined;
-  /** The last good version stays in force. */
-  problem: DocumentError | undefined;
-}
-
-interface Entry {
-  file: string;
-  /** Modification time and size, by which an edit is noticed. */
-  mark: string;
-  scenario: Scenario | undefined;
-  problem: DocumentError | undefined;
-}
-
-/**
- * The scenarios that can be switched on by name: shipped ones, the user's folder, single files. Files are
- * read when they are first asked for, so that they cost nothing at the start.
- */
+/** The scenarios that can be switched on by name: shipped ones, the user's folder, single files. */
 export class ScenarioLibrary {
+  readonly files: DocumentLibrary<Scenario>;
   private readonly api: DeclaredApi;
-  private readonly folders: readonly string[];
-  private readonly cwd: string;
   private readonly trustBuild: boolean;
-  private readonly single: string[] = [];
-  private readonly entries = new Map<string, Entry>();
-  private readonly users = new Set<ScenarioUser>();
-  private readonly listeners = new Set<() => void>();
+  /** With the names that are in force there. */
+  private readonly users = new Map<ScenarioUser, readonly string[]>();
+  /** By name, in how many sandboxes. */
+  private readonly inForce = new Map<string, number>();
 
   constructor({ api, folders = scenarioFolders(), ...given }: ScenarioLibraryOptions) {
     const { cwd = process.cwd(), trustBuild = true } = given;
     this.api = api;
-    this.cwd = cwd;
     this.trustBuild = trustBuild;
-    this.folders = folders.map((folder) => resolve(cwd, folder));
+    this.files = new DocumentLibrary<Scenario>({
+      folders,
+      cwd,
+      kept: Number.POSITIVE_INFINITY,
+      read: (file) => this.read(file),
+      nameOf: ({ name }) => name,
+      differs: (before, after) => this.differs(before, after),
+      isInUse: ({ version }) => version !== undefined && this.isInForce(version.name),
+    });
   }
 
   /**
@@ -81,8 +67,8 @@ export class ScenarioLibrary {
    */
   get(name: string): Scenario {
     if (!this.isInForce(name)) {
-      const known = this.find(name);
-      if (known === undefined) throw new UnknownScenario(name, nearest(name, this.names()));
+      const known = this.files.find(name);
+      if (known === undefined) throw this.unknown(name);
       if (known.problem !== undefined) throw known.problem;
     }
     return this.lastGood(name);
@@ -93,36 +79,29 @@ export class ScenarioLibrary {
    * @throws UnknownScenario, or DocumentError for one whose file never was right
    */
   lastGood(name: string): Scenario {
-    const known = this.find(name) ?? [...this.entries.values()].find((entry) => nameOf(entry) === name);
-    if (known?.scenario !== undefined) return known.scenario;
-    if (known?.problem !== undefined) throw known.problem;
-    throw new UnknownScenario(name, nearest(name, this.names()));
+    const { files } = this;
+    const known = files.find(name) ?? files.known().find((document) => files.nameOf(document) === name);
+    if (known?.version !== undefined) return known.version;
+    throw known?.problem ?? this.unknown(name);
   }
 
   has(name: string): boolean {
-    return this.isInForce(name) || this.find(name) !== undefined;
+    return this.isInForce(name) || this.files.find(name) !== undefined;
   }
 
   names(): string[] {
     return this.list().map(({ name }) => name);
   }
 
-  /** By name; a file of the user's hides a shipped one of the same name. */
+  /** By name; with what is in force although its file is gone. */
   list(): ListedScenario[] {
-    const byName = new Map<string, ListedScenario>();
-    for (const entry of this.scan()) {
-      const name = nameOf(entry);
-      if (byName.has(name)) continue;
-      const { file, scenario, problem } = entry;
-      byName.set(name, {
-        name,
-        file: this.shown(file),
-        shipped: SHIPPED_SCENARIOS.holds(file),
-        scenario,
-        problem,
-      });
-    }
-    return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const { files } = this;
+    const present = files.list();
+    const names = new Set(present.map((document) => files.nameOf(document)));
+    const lost = files.inUse().filter((document) => !names.has(files.nameOf(document)));
+    return [...present, ...lost]
+      .map((document) => this.listed(document, lost.includes(document)))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /**
@@ -130,137 +109,75 @@ export class ScenarioLibrary {
    * @throws DocumentError
    */
   addFile(path: string): Scenario {
-    const file = resolve(this.cwd, path);
-    if (!existsSync(file)) throw unreadable(this.shown(file), `there is no file ${this.shown(file)}`);
-    const real = realpathSync(file);
-    const entry = this.entryOf(real);
-    if (entry.scenario === undefined) throw entry.problem!;
-    if (!this.single.includes(real)) this.single.unshift(real);
-    return entry.scenario;
+    return this.files.add(path);
   }
 
-  /** Tells `user` of edits to what is active there, until `release`. */
+  /** Tells `user` of edits to what is active there now, until `release`; to be called again when that changes. */
   use(user: ScenarioUser): void {
-    this.users.add(user);
-    for (const listener of this.listeners) listener();
+    const { active } = user;
+    for (const name of active) this.inForce.set(name, (this.inForce.get(name) ?? 0) + 1);
+    this.release(user);
+    this.users.set(user, active);
+    this.files.announceUse();
   }
 
   release(user: ScenarioUser): void {
+    for (const name of this.users.get(user) ?? []) {
+      const left = this.inForce.get(name)! - 1;
+      if (left === 0) this.inForce.delete(name);
+      else this.inForce.set(name, left);
+    }
     this.users.delete(user);
   }
 
-  /** Calls back when other files than before may be in use; returns the way to stop. */
-  onUse(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  /** The files behind the scenarios that are in force anywhere. */
-  filesInUse(): Set<string> {
-    const active = new Set([...this.users].flatMap((user) => [...user.active]));
-    const files = [...this.entries.values()].filter(({ scenario }) => scenario && active.has(scenario.name));
-    return new Set(files.map(({ file }) => file));
-  }
-
-  /** Reads an edited file again and puts it in force where it is in use; undefined when it says the same. */
-  refresh(file: string): ScenarioChange | undefined {
-    const entry = this.entries.get(file);
-    if (entry === undefined) return undefined;
-    const before = entry.scenario;
-    const fresh = this.read(file);
-    entry.problem = fresh.problem ?? renamed(before, fresh.scenario, this.shown(file));
-    // Once it is out of force, an unusable edit is looked at again: its new name may be right then.
-    entry.mark = entry.problem === undefined ? fresh.mark : "unusable";
-    if (entry.problem !== undefined) return { scenario: undefined, problem: entry.problem };
-    entry.scenario = fresh.scenario;
+  /** Takes up what an edited file says now, where it is in use. */
+  refresh(file: string): Refreshed<Scenario> {
+    const { changed, broken } = this.files.refresh(file);
     // One that another file of the same name hides is in force nowhere.
-    if (this.find(fresh.scenario!.name)?.file !== file) return undefined;
-    for (const user of this.users) user.renew(fresh.scenario!);
-    return { scenario: fresh.scenario, problem: undefined };
+    const inForce = changed.filter((document) => this.files.find(document.version!.name) === document);
+    for (const { version } of inForce) for (const user of this.users.keys()) user.renew(version!);
+    return { changed: inForce, broken };
+  }
+
+  private listed(document: Document<Scenario>, isLost: boolean): ListedScenario {
+    const { version, problem } = document;
+    const file = document.file!;
+    const shown = this.files.shown(file);
+    return {
+      name: this.files.nameOf(document),
+      file: shown,
+      shipped: SHIPPED_SCENARIOS.holds(file),
+      scenario: version,
+      problem: isLost ? new UnreadableFile(shown, `there is no file ${shown}`) : problem,
+    };
   }
 
   private isInForce(name: string): boolean {
-    for (const { active } of this.users) if (active.includes(name)) return true;
-    return false;
+    return this.inForce.has(name);
   }
 
-  private find(name: string): Entry | undefined {
-    for (const file of this.single) {
-      const entry = this.entryOf(file);
-      if (nameOf(entry) === name) return entry;
+  /** @throws UnreadableFile where the newer one is called otherwise than the one in force */
+  private differs(before: Scenario, after: Scenario): boolean {
+    if (before.name !== after.name && this.isInForce(before.name)) {
+      const message = `the scenario was called ${before.name} and is called ${after.name} now; switch the old name off first`;
+      throw new UnreadableFile(this.files.shown(before.file), message);
     }
-    // Most files are called like their scenarios, which saves reading all the others.
-    if (/^[\w.-]+$/.test(name)) {
-      for (const folder of this.folders) {
-        for (const extension of EXTENSIONS) {
-          const file = join(folder, name + extension);
-          if (!existsSync(file)) continue;
-          const entry = this.entryOf(realpathSync(file));
-          if (nameOf(entry) === name) return entry;
-        }
-      }
-    }
-    return this.scan().find((entry) => nameOf(entry) === name);
+    return JSON.stringify(written(before)) !== JSON.stringify(written(after));
   }
 
-  /** All entries in order of precedence. */
-  private scan(): Entry[] {
-    const files = [...this.single, ...this.folders.flatMap(scenarioFiles)];
-    return files.map((file) => this.entryOf(file));
+  private read(file: string): Read<Scenario> {
+    const shown = this.files.shown(file);
+    const { text, mark } = readFileText(file, { shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES });
+    const built = this.trustBuild ? SHIPPED_SCENARIOS.compiled(file, text) : undefined;
+    const value =
+      built === undefined
+        ? readScenario({ text, shown, file }, this.api)
+        : scenarioOf(built as ScenarioDocument, { file }, this.api.operations);
+    return { value, files: new Map([[file, mark]]) };
   }
 
-  /** A file that was edited and is not in use is read again; of those in use, the watch tells. */
-  private entryOf(file: string): Entry {
-    const known = this.entries.get(file);
-    if (known !== undefined) {
-      if (known.mark === markOf(file) || this.isInForce(nameOf(known))) return known;
-      const fresh = this.read(file);
-      // A sandbox that goes back to its first day asks for what was good once.
-      if (fresh.scenario === undefined) Object.assign(known, { mark: fresh.mark, problem: fresh.problem });
-      else Object.assign(known, fresh);
-      return known;
-    }
-    const entry = this.read(file);
-    this.entries.set(file, entry);
-    return entry;
-  }
-
-  private read(file: string): Entry {
-    const mark = markOf(file);
-    try {
-      const text = this.textOf(file);
-      const built = this.trustBuild
-        ? (SHIPPED_SCENARIOS.compiled(file, text.text) as ScenarioDocument | undefined)
-        : undefined;
-      const scenario =
-        built === undefined ? readScenario(text, this.api) : scenarioOf(built, text, this.api.operations);
-      return { file, mark, scenario, problem: undefined };
-    } catch (error) {
-      if (!(error instanceof DocumentError)) throw error;
-      return { file, mark, scenario: undefined, problem: error };
-    }
-  }
-
-  private textOf(file: string) {
-    const shown = this.shown(file);
-    try {
-      const stats = statSync(file);
-      if (!stats.isFile()) throw unreadable(shown, `${shown} is no ordinary file`);
-      if (stats.size > LARGEST_FILE) throw unreadable(shown, `${shown} is too large for a scenario`);
-      return { text: readFileSync(file, "utf8"), shown, file };
-    } catch (error) {
-      if (error instanceof DocumentError) throw error;
-      const { code } = error as NodeJS.ErrnoException;
-      throw unreadable(
-        shown,
-        code === "ENOENT" ? `there is no file ${shown}` : `${shown} cannot be read (${code})`,
-      );
-    }
-  }
-
-  private shown(file: string): string {
-    const short = relative(this.cwd, file);
-    return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short;
+  private unknown(name: string): UnknownScenario {
+    return new UnknownScenario(name, nearest(name, this.names()));
   }
 }
 
@@ -269,38 +186,7 @@ export function scenarioFolders(own?: string): string[] {
   return own === undefined ? [SHIPPED_SCENARIOS.folder] : [own, SHIPPED_SCENARIOS.folder];
 }
 
-function nameOf({ scenario, file }: Entry): string {
-  return scenario?.name ?? basename(file, extname(file));
-}
-
-/** Hidden files are editors' own: `.#mine.yaml` is a lock that points nowhere. */
-function scenarioFiles(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((file) => !file.startsWith(".") && EXTENSIONS.includes(extname(file).toLowerCase()))
-    .sort()
-    .map((file) => join(folder, file))
-    .filter((file) => existsSync(file))
-    .map((file) => realpathSync(file));
-}
-
-function markOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  return stats === undefined ? "gone" : `${stats.mtimeMs} ${stats.size}`;
-}
-
-function renamed(
-  before: Scenario | undefined,
-  after: Scenario | undefined,
-  shown: string,
-): DocumentError | undefined {
-  if (before === undefined || after === undefined || before.name === after.name) return undefined;
-  return unreadable(
-    shown,
-    `the scenario was called ${before.name} and is called ${after.name} now; switch the old name off first`,
-  );
-}
-
-function unreadable(file: string, message: string): DocumentError {
-  return new DocumentError([{ file, line: 0, column: 0, field: "", message }]);
+/** What the file says, without what follows from it. */
+function written({ rules, ...scenario }: Scenario): object {
+  return { ...scenario, rules: rules.map(({ id, document }) => ({ id, document })) };
 }

@@ -1,0 +1,141 @@
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DocumentError } from "./document-error.ts";
+import { DocumentLibrary } from "./document-library.ts";
+import { readFileText } from "./read-file.ts";
+import { type DocumentWatch, watchDocuments } from "./watch-documents.ts";
+
+let cwd: string;
+let used: Set<string>;
+let library: DocumentLibrary<string>;
+let watch: DocumentWatch | undefined;
+let said: string[];
+
+const fileOf = (name: string) => join(cwd, `${name}.yaml`);
+const write = (name: string, text: string) => writeFileSync(fileOf(name), text);
+const versionOf = (name: string) => library.find(name)?.version;
+
+/** A document is its text, and wrong where that says so. */
+function read(file: string) {
+  const { text, mark } = readFileText(file, { shown: file, noun: "document", maxBytes: 1000 });
+  if (text.startsWith("wrong"))
+    throw new DocumentError([{ file, line: 1, column: 1, field: "", message: text }]);
+  return { value: text, files: new Map([[file, mark]]) };
+}
+
+function start(): Promise<void> {
+  const takeUp = (file: string) => {
+    const { changed, broken } = library.refresh(file);
+    said.push(...changed.map(({ version }) => version!), ...broken.map(({ problem }) => problem.message));
+  };
+  watch = watchDocuments([{ files: library, takeUp }], (error) => said.push(error.message));
+  return watch.ready();
+}
+
+beforeEach(() => {
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), "documents-")));
+  used = new Set();
+  said = [];
+  library = new DocumentLibrary<string>({
+    folders: ["."],
+    cwd,
+    kept: Number.POSITIVE_INFINITY,
+    read,
+    nameOf: undefined,
+    differs: (before, after) => before !== after,
+    isInUse: ({ file }) => used.has(file!),
+  });
+});
+afterEach(async () => {
+  await watch?.close();
+  rmSync(cwd, { recursive: true });
+});
+
+function use(name: string): void {
+  used.add(fileOf(name));
+  library.announceUse();
+}
+
+describe("a library of documents", () => {
+  it("interfaces 6 reads again what is not in use; what is keeps its version until it is refreshed", () => {
+    write("a", "one");
+    expect(versionOf("a")).toBe("one");
+    write("a", "second");
+    expect(versionOf("a")).toBe("second");
+    use("a");
+    write("a", "third version");
+    expect(versionOf("a")).toBe("second");
+    expect(library.refresh(fileOf("a")).changed.map(({ version }) => version)).toEqual(["third version"]);
+  });
+
+  it("interfaces 6 keeps the last good version of a broken one, and says what is wrong with the newer", () => {
+    write("a", "good");
+    expect(versionOf("a")).toBe("good");
+    use("a");
+    write("a", "wrong spelling");
+    expect(library.refresh(fileOf("a")).broken[0]!.problem.message).toBe("wrong spelling");
+    expect(library.find("a")).toMatchObject({ version: "good", problem: { message: "wrong spelling" } });
+    // Mended to what it was, it says nothing new.
+    write("a", "good");
+    expect(library.refresh(fileOf("a"))).toEqual({ changed: [], broken: [] });
+    expect(library.find("a")!.problem).toBeUndefined();
+  });
+
+  it("interfaces 6 looks again at what never was right", () => {
+    write("a", "wrong");
+    expect(library.find("a")).toMatchObject({ version: undefined, problem: { message: "wrong" } });
+    write("a", "right");
+    expect(versionOf("a")).toBe("right");
+    expect(versionOf("b")).toBeUndefined();
+  });
+});
+
+describe("a watch over documents", () => {
+  it("interfaces 6 sees an edit that was made before it began", async () => {
+    write("a", "one");
+    versionOf("a");
+    use("a");
+    write("a", "edited meanwhile");
+    await start();
+    await expect.poll(() => said, { timeout: 5000 }).toEqual(["edited meanwhile"]);
+  });
+
+  it("interfaces 6 sees a single edit of a file that has only just come into use", async () => {
+    await start();
+    write("a", "one");
+    versionOf("a");
+    use("a");
+    write("a", "edited at once");
+    await expect.poll(() => said, { timeout: 5000 }).toEqual(["edited at once"]);
+    expect(versionOf("a")).toBe("edited at once");
+  });
+
+  it("interfaces 6 leaves alone what is not in use", async () => {
+    write("a", "one");
+    write("b", "one");
+    versionOf("a");
+    versionOf("b");
+    use("b");
+    await start();
+    write("a", "not in use");
+    write("b", "in use");
+    await expect.poll(() => said, { timeout: 5000 }).toEqual(["in use"]);
+  });
+
+  it("interfaces 2 says once that it cannot follow a file, and goes on", async () => {
+    write("a", "one");
+    write("b", "one");
+    versionOf("a");
+    versionOf("b");
+    use("a");
+    use("b");
+    rmSync(fileOf("a"));
+    symlinkSync(fileOf("a"), fileOf("a"));
+    await start();
+    write("b", "edited");
+    await expect.poll(() => said, { timeout: 5000 }).toContain("edited");
+    expect(said.filter((text) => text.includes("ELOOP: too many"))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,142 @@
+import { dirname } from "node:path";
+import type { FSWatcher } from "chokidar";
+import type { DocumentLibrary } from "./document-library.ts";
+
+/** Editors write in several steps; a file is read once it has been quiet for this long. */
+const QUIET_MS = 60;
+/** A watcher needs a moment to see a file that it is told of while it runs. */
+const SETTLING_MS = 300;
+
+/** Documents whose edits take effect where they are in use (interfaces 6). */
+export interface Followed {
+  files: Pick<DocumentLibrary<unknown>, "filesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
+  /** Puts in force what an edited file says now, and tells of it. */
+  takeUp: (file: string) => void;
+}
+
+export interface DocumentWatch {
+  /** Resolves once every file in use is watched. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * One watcher for all documents in use; nothing is loaded or watched before one is. `onError` hears once that
+ * files are not followed, and of edits that could not be taken up.
+ */
+export function watchDocuments(
+  followed: readonly Followed[],
+  onError: (error: Error) => void,
+): DocumentWatch {
+  return new Watch(followed, onError);
+}
+
+class Watch implements DocumentWatch {
+  private readonly followed: readonly Followed[];
+  private readonly onError: (error: Error) => void;
+  private readonly stops: readonly (() => void)[];
+  private readonly paths = new Set<string>();
+  private readonly timers = new Map<string, NodeJS.Timeout>();
+  private opened: Promise<FSWatcher> | undefined;
+  private settled: Promise<void> = Promise.resolve();
+  private failed = false;
+  private closed = false;
+
+  constructor(followed: readonly Followed[], onError: (error: Error) => void) {
+    this.followed = followed;
+    this.onError = onError;
+    this.stops = followed.map(({ files }) => files.onUse(() => this.follow()));
+    this.follow();
+  }
+
+  ready(): Promise<void> {
+    return this.settled;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const stop of this.stops) stop();
+    for (const timer of this.timers.values()) clearTimeout(timer);
+    await (await this.opened?.catch(() => undefined))?.close();
+  }
+
+  /** Folders are watched along with their files, because editors replace a file as often as they write into it. */
+  private follow(): void {
+    const files = this.followed.flatMap((one) => [...one.files.filesInUse()]);
+    const added = [...new Set(files.flatMap((file) => [file, dirname(file)]))].filter(
+      (path) => !this.paths.has(path),
+    );
+    if (this.closed || added.length === 0) return;
+    for (const path of added) this.paths.add(path);
+    const before = this.opened;
+    this.opened = before === undefined ? this.open(added) : before.then((watcher) => watcher.add(added));
+    const seen = this.opened.then(before === undefined ? begun : settling).then(
+      () => this.lookAt(added),
+      (error) => this.fail(error),
+    );
+    this.settled = Promise.all([this.settled, seen]).then(() => {});
+  }
+
+  /** What was edited between its reading and now has been seen by nobody. */
+  private lookAt(paths: readonly string[]): void {
+    for (const path of paths) if (this.isOutdated(path)) this.soon(path);
+  }
+
+  private async open(paths: readonly string[]): Promise<FSWatcher> {
+    // Loaded here, since a server that follows nothing must not pay for it.
+    const { watch } = await import("chokidar");
+    const watcher = watch([...paths], {
+      depth: 0,
+      ignoreInitial: true,
+      ignored: (path, stats) => stats?.isFile() === true && !this.isInUse(path),
+    });
+    // A system without watches left, or a folder that leads into itself, is a reason to say so, not to end.
+    watcher.on("error", (error) => this.fail(error as Error));
+    for (const event of ["add", "change", "unlink"] as const) watcher.on(event, (file) => this.soon(file));
+    return watcher;
+  }
+
+  private soon(file: string): void {
+    if (this.closed || !this.isInUse(file)) return;
+    clearTimeout(this.timers.get(file));
+    const timer = setTimeout(() => this.takeUp(file), QUIET_MS);
+    this.timers.set(file, timer);
+  }
+
+  private takeUp(file: string): void {
+    this.timers.delete(file);
+    try {
+      for (const one of this.followed) if (one.files.isFileInUse(file)) one.takeUp(file);
+      // What is extended may have changed with the text.
+      this.follow();
+    } catch (error) {
+      // Whatever somebody types into a file, the server goes on with what it had.
+      this.onError(new Error(`${file} could not be taken up`, { cause: error }));
+    }
+  }
+
+  private isInUse(file: string): boolean {
+    return this.followed.some(({ files }) => files.isFileInUse(file));
+  }
+
+  private isOutdated(file: string): boolean {
+    return this.followed.some(({ files }) => files.isOutdated(file));
+  }
+
+  private fail(error: Error): void {
+    if (!this.failed && !this.closed) this.onError(error);
+    this.failed = true;
+  }
+}
+
+/** Resolves when its first look at everything is over; one that meets an error may never say so. */
+function begun(watcher: FSWatcher): Promise<void> {
+  return new Promise((resolve) => {
+    watcher.once("ready", () => resolve());
+    watcher.once("error", () => void settling().then(resolve));
+  });
+}
+
+function settling(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, SETTLING_MS).unref());
+}
