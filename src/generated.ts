@@ -8,11 +8,10 @@ import { API, RESOURCES } from "./resources/index.ts";
 
 /** The files under docs/ that follow from the declarations, by name. */
 export async function generatedFiles(): Promise<Record<string, string>> {
-  const ledger = fidelityLedger(API.operations);
   return {
     "openapi.json": `${JSON.stringify(openApiDocument(API, packageJson.version), null, 2)}\n`,
-    "fidelity.md": fidelityMarkdown(ledger),
-    "reference/assumptions.md": assumptionsPage(ledger),
+    "fidelity.md": fidelityMarkdown(fidelityLedger(API.operations)),
+    "reference/assumptions.md": assumptionsPage(API.operations),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
     "scenario.schema.json": scenarioSchemaText(API),
   };

@@ -1,0 +1,176 @@
+import type { Assumption } from "../assumption.ts";
+
+/** Bodies, states and endpoints of single resources. */
+export const RESOURCES: readonly Assumption[] = [
+  {
+    id: "G10",
+    topic: "Department tree",
+    chosen:
+      "A top-level department has depth 0 and its own id as path; colors are #rrggbb; a parent that is unknown or of another organization is 404.",
+    details: [
+      "A child's path is its parent's and its own id, `dept_acme/dept_eng`. The number of members does not change with a move. A new parent that is not there is named as `new_parent_id`.",
+    ],
+  },
+  {
+    id: "G11",
+    topic: "File processing",
+    chosen:
+      "Progress is linear on the sandbox's clock through parsing, chunking and embedding; it can fail, keeping the progress reached; completion emits file.processed. Files that are no documents (pictures, archives, octet-stream) fail as an unsupported file type when parsing ends.",
+    details: [
+      "`parsing` lasts until 15 percent, `chunking` until 40, `embedding` until the end. A failure sets `error_message` and `completed_at`, and `current_step` to null.",
+    ],
+    settings: ["processing_seconds"],
+  },
+  {
+    id: "G12",
+    topic: "Putting a file into a store",
+    chosen:
+      "POST to the store's files with a file_id: 202 and the processing status; a file that is already there answers 200 and restarts nothing. Asking for the status of a file in a store that does not exist is FILE_NOT_IN_STORE as well.",
+    details: [
+      "`POST /v1/organizations/{organization_id}/stores/{store_id}/files` with `{file_id}`. An unknown store or file is 404 `RESOURCE_NOT_FOUND` with `store_id` or `file_id`.",
+    ],
+  },
+  {
+    id: "G13",
+    topic: "Uploads",
+    chosen:
+      "Upload URLs point back at this server and speak the Google Cloud Storage resumable protocol; registering compares what was announced with what arrived; a multipart endpoint takes files under 100 MiB. Chunks may have any size; a Content-Range that contradicts the announcement is 422; an upload that does not fit the sandbox's share of the disk is 413; an empty file is complete from the start.",
+    details: [
+      "A file has `id`, `object`, `filename`, `mime_type`, `file_size`, `organization_id`, `status` (`uploaded`), `gcs_path`, `created_at`, `created_by`. The upload URL comes with `gcs_path`, `expires_at` and `method` (`PUT`) and holds a token in place of credentials.",
+      "Whole PUT, or chunks with `Content-Range`, answered 308 and `Range`; `bytes */N` asks how much has arrived; a chunk that leaves a gap stores nothing. DELETE cancels with 499, later PUTs are 404; an expired URL is 410.",
+      "Registering is 201, and 200 with the same file when it is done again; what differs from the announcement is 422 with its field, an upload that is not whole names `gcs_path`. `POST …/files/upload` takes a form's `file`; 100 x 2^20 bytes or more are 413. `file.uploaded` is emitted when a file comes to be.",
+    ],
+    settings: ["upload_url_lifetime_seconds"],
+  },
+  {
+    id: "G14",
+    topic: "Connector jobs",
+    chosen:
+      "Jobs run on the sandbox's clock and succeed at an end that is fixed when they start; one running job per connection and type; cancelling is a POST and gives the status cancelled.",
+    details: [
+      "`GET base/{job_id}`, `POST base` (201), `POST base/{job_id}/cancel` (204, and the duration is what it ran). Cancelling what does not run is 422 with `status`; a second job of connection and type 422 with `connection_id`; unknown ones are 404 with `connection_id` or `job_id`.",
+      "`duration` is in whole seconds and null while running; bytes and rows grow with time. `start_date` and `end_date` filter `start_time`; `order_by` is `-start_time` (default), `start_time`, `-duration` or `duration`, null last. A list is `{jobs, total, limit, offset}`, 1 to 100, 50 unless given.",
+    ],
+    settings: ["connector_job_seconds"],
+  },
+  {
+    id: "G15",
+    topic: "Connector notifications",
+    chosen:
+      "Rules of type webhook or email name connector outcomes or events of 6.1, each told once, unsigned; a test really calls the webhook, and e-mail goes to the sandbox's outbox.",
+    details: [
+      "A rule is `{type, url or email, events}`; the config `{organization_id, notifications, updated_at}`, empty at first; another type is 422. Outcomes of jobs are `connector.job.succeeded` and `connector.job.failed`.",
+      "A test answers `{success, notification_type, status_code, delivered_at}`, `success` false where no 2xx came; without `url` the first webhook rule's is called, and without one it is 422. An e-mail is `{to, subject, body, at}`.",
+    ],
+  },
+  {
+    id: "G16",
+    topic: "Meeting sessions",
+    chosen:
+      "Running or completed; stop is idempotent; transcripts, status and logs stream in order of arrival as server-sent events that resume by Last-Event-ID.",
+    details: [
+      "A session has `session_id`, `title`, `status`, `language_code`, `owner_id`, `organization_id`, `started_at`, `ended_at`, `has_recording`. Members may read and export; stopping and deleting is for its owner or an owner or admin of its organization.",
+      "`POST …/stop` answers the session. Streams are `…/transcripts/stream` (entries of 2.4), `…/status/stream` (`{status, at}`) and `…/logs/stream` (`{at, level, message}`); they end when the session has.",
+    ],
+  },
+  {
+    id: "G17",
+    topic: "Transcriptions",
+    chosen:
+      "Not completed is 422; paragraphs, SRT and VTT siblings exist and are what the actions link to; redaction headers name the policies.",
+    details: [
+      '422 has the details `{field: "status", value}`, also for the siblings `…/paragraphs`, `…/subtitles/srt` and `…/subtitles/vtt`. The envelope is `{success, data, metadata, actions}`, an action `{href, method}`; times in bodies come from the seed. A transcription of another organization is 404 with `transcription_id`.',
+    ],
+  },
+  {
+    id: "G18",
+    topic: "Creating what has no public endpoint",
+    chosen:
+      "Through the control API's state calls, which emit the events and audit entries of a real change.",
+    details: [
+      "No public endpoint is invented for users, messages, threads, assistants and invoices. An assistant's history outlives it, and begins with `created`. A foreign or unknown assistant is 404.",
+    ],
+  },
+  {
+    id: "G19",
+    topic: "Shared dashboards",
+    chosen:
+      "GET /v1/dashboards/shared/{slug} resolves a link without credentials; revoked and unknown are 404.",
+    details: ["200 `{dashboard_id, title, link_id}`; 404 `RESOURCE_NOT_FOUND`."],
+  },
+  {
+    id: "G20",
+    topic: "Model responses",
+    chosen:
+      "Scripted by reply rules, else a deterministic sentence that quotes the best passage of an attached file; tokens are bytes divided by four, rounded up.",
+    details: [
+      '200 `{id: "resp_…", object: "model.response", created_at, model, output, usage, inputs}`; `usage` is `{input_tokens, output_tokens, total_tokens, cost, currency: "CHF"}`, and the inputs come back with ids `msg_…`.',
+      "A reply rule is `{match: {model, text, file_id}, reply}`; `text` is part of the last user text, case ignored; the first that matches replies. Tokens are counted over all input texts together and over the output; the cost is tokens / 1000 x `cost_per_1k_tokens`, to six decimals.",
+      "An unknown or inactive model is 422 with `model`, an unknown file 404, more than 10 files in a message 422. Both forms of a message may be mixed.",
+    ],
+  },
+  {
+    id: "G21",
+    topic: "Model listing",
+    chosen: "Active models in display order, the same under /v1 and /v2.",
+    details: [
+      "The envelope of 2.8 without `organization_id`, in the order of 4.18. All models are there for all organizations.",
+    ],
+    settings: ["v2_models"],
+  },
+  {
+    id: "G22",
+    topic: "The announced model endpoint",
+    chosen: "404 as in production, until the preview is switched on.",
+    details: [
+      "The 404 comes after the credentials and its message says that the endpoint is announced; with the preview, somebody from outside gets 403 `INSUFFICIENT_PERMISSIONS`.",
+    ],
+    settings: ["preview"],
+  },
+  {
+    id: "G26",
+    topic: "Outpainting",
+    chosen:
+      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. A mask is a field of provider_b alone; what is declared as octet-stream is judged by its bytes; animated images cannot be decoded.",
+    details: [
+      "422 `INVALID_INPUT` with the field, also for a field of the other provider and a picture that cannot be decoded (`image_file`); another type is 415, a file over the limit 413. More than 40 megapixels after growing are 422 with the field of the largest side.",
+      "`provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask. The providers are called `provider_a` and `provider_b` in `X-Provider` too. It is not billable.",
+    ],
+    settings: ["upload_limit_mb"],
+  },
+  {
+    id: "G27",
+    topic: "Organization types, other 404s",
+    chosen:
+      "company and personal; a missing resource without a code of its own is RESOURCE_NOT_FOUND with the path parameter in the details.",
+  },
+  {
+    id: "G28",
+    topic: "Orders, dates, search",
+    chosen:
+      "Logs newest first, ties by id; a date without time is the whole UTC day; CSV values stay as they are unless formulas are disarmed.",
+    details: [
+      "Transcripts go by `start_time`. Start and end are included; a start after the end is 422 with the start's field. `search_term` is a part, case ignored. Of more than 10,000 rows the newest are exported, in a file named by the sandbox's day. TXT exports round times down and have no heading; SRT texts are `speaker: text`.",
+    ],
+    settings: ["csv_formulas"],
+  },
+  {
+    id: "G31",
+    topic: "Audit",
+    chosen:
+      "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
+    details: [
+      "A reparent writes `department` / `reparented` with the moved department as entity, the new parent as target (empty at the top), both parents' ids as values and the caller as actor. State calls write `created`, `updated` and `deleted`; their actor is `?actor=usr_…`, else the organization's owner.",
+    ],
+  },
+  {
+    id: "G33",
+    topic: "Usage figures",
+    chosen:
+      "No limit is null; two decimals are shown and statuses decided before rounding; past months use today's limits.",
+    details: [
+      "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
+      "Keys are listed by id where they have a limit or any spending in the organization, and `total_keys` counts those; a key's limit belongs to organization and key together.",
+    ],
+  },
+];
