@@ -9,6 +9,7 @@ import { createGuard } from "./control/guard.ts";
 import { createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
+import { storeProblem } from "./control/problem.ts";
 import { Faults } from "./faults/faults.ts";
 import type { ScenarioLibrary } from "./faults/scenarios/scenario-library.ts";
 import { FixtureLibrary } from "./fixtures/fixture-library.ts";
@@ -19,7 +20,8 @@ import { createFront } from "./http/server.ts";
 import { type Log, standardLog } from "./log.ts";
 import { createAddressPolicy } from "./outbound/address-policy.ts";
 import { createOutbound, type Outbound } from "./outbound/outbound.ts";
-import { Keeper } from "./persistence/keeper.ts";
+import type { Saver } from "./persistence/saver.ts";
+import { StoreRefusal } from "./persistence/store.ts";
 import { Receivers } from "./receivers/receivers.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
@@ -54,8 +56,11 @@ export interface UnderstudyOptions {
   scenarios?: readonly string[];
   /** The user's own scenarios, beside the shipped ones. */
   scenariosFolder?: string;
-  /** Keeps every sandbox in a folder; `durable` puts each acknowledged write on disk before its answer. */
-  persist?: { folder: string; durable: boolean };
+  /**
+   * Keeps every sandbox: in a folder, where `durable` puts each acknowledged write on disk before its answer,
+   * or in one readable document.
+   */
+  persist?: { folder: string; durable?: boolean } | { file: string };
   log?: Log;
   /** Holds every answer of the control API to its declaration; for this project's own tests. */
   judgeAnswers?: boolean;
@@ -77,6 +82,12 @@ export interface Understudy {
 /** The composition root: the only place that knows every part. */
 export function assemble(options: UnderstudyOptions = {}): Understudy {
   const log = options.log ?? standardLog();
+  // By `listen`: there is nothing to save before, and what is brought back may have something to send.
+  let saver: Saver | undefined;
+  let noteOpened = (_saver: Saver) => {};
+  const opened = new Promise<Saver>((resolve) => {
+    noteOpened = resolve;
+  });
   const uploads = new UploadKeeper(
     options.shared ? (options.shared.limits?.upload_bytes ?? SHARED_LIMITS.upload_bytes) : LOCAL_UPLOAD_BYTES,
   );
@@ -93,18 +104,15 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     rules: DELIVERY_RULES,
     fault: ({ faults }, facts) => faults.delivery(facts),
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
+    readyToSend: isDurable(options) ? async (sandbox) => (await opened).readyToSend(sandbox) : undefined,
   });
   const parts = { outbound, uploads, deliveries };
   const fixtures = new FixtureLibrary({ resources: RESOURCES });
-  const keeper = options.persist && new Keeper({ ...options.persist, wallClock: Date.now, log });
-  const durable =
-    keeper && options.persist?.durable ? (sandbox: Sandbox) => keeper.flushed(sandbox) : undefined;
   const faults = new Faults({
     scenarios: options.scenarios,
     scenariosFolder: options.scenariosFolder,
     api: API,
     spending: spendingFigures,
-    onChange: (sandbox) => keeper?.onChange(sandbox, "faults"),
   });
   const wires = createWirePerformer();
   const recordings = new Recordings();
@@ -127,7 +135,6 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         onReplace: sender.onReplace,
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);
-          keeper?.onCommit(sandbox, commit.touched);
           recordings.onCommit(sandbox, commit);
           for (const upload of uploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
         },
@@ -135,10 +142,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       };
     },
     onDiscard: (sandbox) => uploads.discard(sandbox),
-    onChange: (sandbox, change) => {
-      keeper?.onChange(sandbox, change);
-      recordings.onChange(sandbox, change);
-    },
+    onChange: recordings.onChange,
     blobs: uploads,
   });
   const receivers = new Receivers({
@@ -155,7 +159,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     receivers,
     version: manifest.version,
     started: performance.now(),
-    durable,
+    durability: isDurable(options)
+      ? { mark: () => saver!.mark(), settled: (sandbox, mark) => saver!.settled(sandbox, mark) }
+      : undefined,
+    savingFailure: () => (options.persist === undefined ? undefined : (saver?.failure ?? null)),
     limits: options.shared && { ...SHARED_LIMITS, ...options.shared.limits },
     log,
     recordings,
@@ -182,23 +189,38 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       refusal: recordsRefusal(control.limits),
       services: (sandbox) => servicesOf(sandbox, parts),
       formSpace: (sandbox) => uploads.of(sandbox),
-      durable,
+      durability: control.durability && {
+        mark: control.durability.mark,
+        settle: (sandbox, mark) => control.durability!.settled(sandbox, mark).then(nothing, refusalAnswer),
+      },
       performWire: wires.perform,
       log,
     },
   });
   const createDefault = () => sandboxes.create({ name: "default", scenarios: faults.named });
-  if (keeper === undefined) createDefault();
+  if (options.persist === undefined) createDefault();
   return {
     sandboxes,
     fixtures,
     scenarios: faults.library,
     server,
     listen: async (port, host) => {
-      await keeper?.load(sandboxes, {
-        fixtures,
-        collections: RESOURCES.flatMap((resource) => resource.collections),
-      });
+      if (options.persist !== undefined) {
+        // Whoever keeps nothing need not load the engine.
+        const { openPersistence } = await import("./persistence/open-persistence.ts");
+        const { savedJudge } = await import("./control/judge-saved.ts");
+        saver = await openPersistence({
+          place: options.persist,
+          sandboxes,
+          fixtures,
+          collections: RESOURCES.flatMap((resource) => resource.collections),
+          uploads,
+          judge: savedJudge(RESOURCES),
+          wallClock: Date.now,
+          log,
+        });
+        noteOpened(saver);
+      }
       if (sandboxes.get("default") === undefined) createDefault();
       return new Promise((resolve, reject) => {
         server.once("error", reject);
@@ -213,10 +235,13 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         wires.close();
         for (const sandbox of sandboxes.all()) sandbox.endStreams();
       });
-      await keeper?.close();
-      sandboxes.close();
-      outbound.close();
-      uploads.close();
+      try {
+        await saver?.close();
+      } finally {
+        sandboxes.close();
+        outbound.close();
+        uploads.close();
+      }
     },
   };
 }
@@ -235,6 +260,18 @@ const showConsole: Mount["handle"] = async (...exchange) => {
   const { consoleMount } = await import("./console/mount.ts");
   await consoleMount.handle(...exchange);
 };
+
+function isDurable({ persist }: UnderstudyOptions): boolean {
+  return persist !== undefined && "folder" in persist && persist.durable === true;
+}
+
+function nothing(): undefined {}
+
+/** @throws whatever is no refusal */
+function refusalAnswer(error: unknown) {
+  if (error instanceof StoreRefusal) return storeProblem(error).toAnswer();
+  throw error;
+}
 
 function servicesOf(
   sandbox: Sandbox,

@@ -53,6 +53,11 @@ export const PROBLEMS = {
     "A fixture, scenario or rule; `problems` lists what is wrong where",
   ),
   "snapshot-too-new": type(422, "The snapshot is too new", "A newer release wrote the uploaded snapshot"),
+  "not-saved": type(
+    507,
+    "The change could not be saved",
+    "With `--durable`: the disk is full or read-only, and the change was undone; 503 where the folder is gone",
+  ),
   internal: type(500, "Internal Server Error", "A defect of Understudy; please report it"),
 } as const satisfies Record<string, ProblemType>;
 
@@ -125,6 +130,7 @@ const ALWAYS = [
   "host-not-allowed",
   "origin-not-allowed",
   "invalid-input",
+  "not-saved",
   "internal",
 ] as const satisfies readonly ProblemKind[];
 const OF_BODIES = [

@@ -4,7 +4,7 @@ import { Settings } from "../contract/settings.ts";
 import { checkInput } from "./check-input.ts";
 import { unprocessable } from "./problem.ts";
 
-const SomeSettings = Type.Partial(Settings, { additionalProperties: false });
+export const SomeSettings = Type.Partial(Settings, { additionalProperties: false });
 
 /** G21, G22: these are words, and booleans are taken for them. */
 const SWITCHES: ReadonlySet<string> = new Set(["preview", "v2_models"]);

@@ -46,13 +46,16 @@ async function proceed(
   { operation, params }: Match<ControlOperation>,
 ): Promise<Answer> {
   const sandbox = params["name"] === undefined ? undefined : sandboxOf(server, params["name"]);
+  const mark = server.durability?.mark();
   const call = new ReceivedControlCall(server, { request, response }, { params, sandbox });
   call.body = await receiveBody(operation, request);
   const search = searchOf(request.url!);
   call.query = readQuery(operation.query, new URLSearchParams(search));
   const value = await operation.handle(call);
   const answer = toAnswer(operation, server.judge ? server.judge.answer(operation, params, value) : value);
-  if (!readsOnly(operation)) await settle(server, { operation, path: path + search, call, answer });
+  if (!readsOnly(operation)) noteCall(server, { operation, path: path + search, call, answer });
+  // What it shows is as good as acknowledged, also where it was another who changed it.
+  await server.durability?.settled(readsOnly(operation) ? sandbox : undefined, mark!);
   return answer;
 }
 
@@ -119,8 +122,8 @@ function searchOf(url: string): string {
   return mark < 0 ? "" : url.slice(mark);
 }
 
-/** What changed is on disk, where that was asked for, and noted for a bundle, before the client hears of it. */
-async function settle(
+/** What changed is noted for a bundle before the client hears of it. */
+function noteCall(
   server: ControlServer,
   {
     operation,
@@ -128,7 +131,7 @@ async function settle(
     call,
     answer,
   }: { operation: ControlOperation; path: string; call: ReceivedControlCall; answer: Answer },
-): Promise<void> {
+): void {
   const { sandbox, body } = call;
   if (sandbox === undefined) return;
   server.onChangingCall?.(sandbox, {
@@ -138,5 +141,4 @@ async function settle(
     body,
     status: answer.status,
   });
-  if (server.durable && server.sandboxes.get(sandbox.name) === sandbox) await server.durable(sandbox);
 }

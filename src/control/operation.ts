@@ -11,6 +11,7 @@ import type { ProblemKind } from "../contract/problems.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Log } from "../log.ts";
+import type { SavingFailure } from "../persistence/saver.ts";
 import type { Receivers } from "../receivers/receivers.ts";
 import type { SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
@@ -33,14 +34,23 @@ export interface ControlServer {
   /** What reached the receivers inside the server. */
   receivers: Receivers;
   log: Log;
-  /** Resolves once every acknowledged change of the sandbox is on disk; absent where not asked for. */
-  durable?: ((sandbox: Sandbox) => Promise<void>) | undefined;
+  /** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. Absent where not asked for. */
+  durability?: ControlDurability | undefined;
+  /** Why changes cannot be saved at the moment; null while they are, undefined where nothing is kept. */
+  savingFailure: () => SavingFailure | null | undefined;
   /** After a control call that changed a sandbox, for the bundle of interfaces 4. Must not throw. */
   onChangingCall?: (sandbox: Sandbox, call: ChangingCall) => void;
   /** First days and changing calls of all sandboxes, for bundles. */
   recordings?: Recordings;
   /** Holds every answer to its declaration, where tests run; see answer-judge.ts. */
   judge?: AnswerJudge | undefined;
+}
+
+export interface ControlDurability {
+  /** To be asked before anything changes. */
+  mark(): number;
+  /** Without a sandbox: all of them. @throws StoreRefusal when a change after the mark was undone instead */
+  settled(sandbox: Sandbox | undefined, mark: number): Promise<void>;
 }
 
 export interface ChangingCall {

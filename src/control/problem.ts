@@ -3,6 +3,7 @@ import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../c
 import { clip, DocumentError, type DocumentProblem } from "../documents/document-error.ts";
 import { nearest } from "../documents/nearest.ts";
 import type { Answer } from "../http/exchange.ts";
+import { StoreRefusal } from "../persistence/store.ts";
 import { UnknownScenario } from "../sandbox/fault-gate.ts";
 
 type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
@@ -98,7 +99,19 @@ export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof DocumentError) return documentProblem(error);
   if (error instanceof UnknownScenario) return unknownScenario(error);
+  if (error instanceof StoreRefusal) return storeProblem(error);
   return error instanceof ApiError ? apiProblem(error) : undefined;
+}
+
+/**
+ * What was asked for was done, could not be saved, and was undone (interfaces 2: `--durable`). 507 as for a
+ * sandbox that is full: the real service knows no such answer.
+ */
+export function storeProblem({ kind, message }: StoreRefusal): Problem {
+  return new Problem("not-saved", {
+    status: kind === "gone" ? 503 : undefined,
+    detail: `The change was undone, for it could not be saved: ${message}. Mend that, and repeat the request.`,
+  });
 }
 
 /** 422: the name stands in the call's body, not in its path. */

@@ -8,30 +8,14 @@ import {
   SNAPSHOT_VERSION,
   type SnapshotDocument,
 } from "../sandbox/snapshot-document.ts";
-import type { Root } from "../state/root.ts";
-import { Transaction } from "../state/transaction.ts";
 import { WorldDocumentError } from "../state/world-document.ts";
 import { UploadsDocument } from "../storage/upload-keeper.ts";
 import { checkInput } from "./check-input.ts";
+import { judgeWorld } from "./judge-world.ts";
 import type { ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
-import { wholeness } from "./state/change-records.ts";
 import { stateCollections } from "./state/state-collection.ts";
-
-const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-const Epoch = Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999 });
-const Records = Type.Array(Type.Object({}));
-
-/** `[api key id, counts]`; spelt out, because JSON Schema 2020-12 writes tuples differently from TypeBox. */
-const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
-  type: "array",
-  minItems: 2,
-  maxItems: 2,
-  prefixItems: [
-    Type.String(),
-    Type.Object({ minute: Type.Integer(), requests: Whole, tokens: Whole }, { additionalProperties: false }),
-  ],
-});
+import { Epoch, Records, Windows, worldFields } from "./world-schema.ts";
 
 /** A snapshot as a file (interfaces 4). */
 export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
@@ -43,19 +27,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
       taken_at: Epoch,
       world: Type.Object(
         {
-          seed: Whole,
-          secret_key: Type.String({ minLength: 1, maxLength: 200 }),
-          origin: Epoch,
-          clock: Type.Object(
-            {
-              mode: Type.Enum(["real", "frozen", "scaled"]),
-              now: Epoch,
-              rate: Type.Number({ minimum: 0, maximum: 1_000_000 }),
-            },
-            { additionalProperties: false },
-          ),
-          requests: Whole,
-          draws: Whole,
+          ...worldFields(),
           tables: Type.Record(
             Type.String(),
             Type.Object({ records: Records }, { additionalProperties: false }),
@@ -63,7 +35,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
         },
         { additionalProperties: false },
       ),
-      windows: Type.Array(Window),
+      windows: Windows,
       blobs: Type.Optional(UploadsDocument),
     },
     { $id: "SnapshotFile", description: "A snapshot, complete in itself" },
@@ -84,7 +56,7 @@ export async function readSnapshot(server: ControlServer, document: unknown): Pr
     const { blobs } = server.sandboxes;
     const value = await decodeSnapshot(given, collections, blobs);
     try {
-      requireWholeRecords(server, value.world.root, given);
+      judgeWorld(server.resources, value.world);
     } catch (error) {
       blobs.release(value.blobs);
       throw error;
@@ -113,22 +85,5 @@ function requireVersion({ format, version }: Record<string, unknown>): void {
       field: "version",
       value: version,
     });
-  }
-}
-
-function requireWholeRecords(server: ControlServer, root: Root, { world }: SnapshotDocument): void {
-  const { origin, seed, clock } = world;
-  const tx = new Transaction(root, { origin, seed, now: clock.now - origin, secretKey: "" });
-  for (const [name, state] of stateCollections(server.resources)) {
-    for (const record of tx.all(state.collection) as Iterable<Record<string, unknown>>) {
-      const { problem } = wholeness(state, record, tx);
-      if (problem === undefined) continue;
-      const id = state.collection.idOf(record);
-      throw unprocessable(
-        `world.tables.${name}`,
-        id,
-        `holds ${id}, which cannot be: ${problem.message.replace(/\.$/, "")}`,
-      );
-    }
   }
 }

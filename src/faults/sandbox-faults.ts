@@ -21,13 +21,12 @@ import { type Phase, RuleIndex, UNTOUCHED } from "./rules/rule-index.ts";
 
 export interface FaultParts extends RuleSources {
   spending: SpendingOf;
-  /** Other rules are in force, or one has come further; for what keeps sandboxes on disk. */
-  onChange: (sandbox: Sandbox) => void;
 }
 
 /** The faults of one sandbox: which rules are in force, and what they do to its requests and deliveries. */
 export class SandboxFaults implements FaultGate {
   armed = false;
+  revision = 0;
   readonly rules: RuleSet;
   private readonly parts: FaultParts;
   private readonly sandbox: Sandbox;
@@ -55,7 +54,11 @@ export class SandboxFaults implements FaultGate {
   }
 
   suspendLeases(): () => void {
-    return this.leases.suspend(this.rules.all());
+    const resume = this.leases.suspend(this.rules.all());
+    return () => {
+      resume();
+      this.revision += 1;
+    };
   }
 
   leaseEnded(key: string): boolean {
@@ -164,7 +167,8 @@ export class SandboxFaults implements FaultGate {
   /** A spent rule leaves the index, so that the last one leaves requests alone. */
   private noteAsked(rules: readonly ArmedRule[]): void {
     const spent = rules.filter((rule) => rule.spent);
-    if (spent.length === 0) return void this.parts.onChange(this.sandbox);
+    this.revision += 1;
+    if (spent.length === 0) return;
     this.leases.end(spent);
     this.rebuild();
   }
@@ -174,7 +178,7 @@ export class SandboxFaults implements FaultGate {
     this.index = rules.length === 0 ? NO_RULES : new RuleIndex(rules);
     this.deliveries = this.index.deliveries();
     this.armed = this.index.hasRequestRules();
-    this.parts.onChange(this.sandbox);
+    this.revision += 1;
   }
 }
 

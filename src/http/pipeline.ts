@@ -17,6 +17,14 @@ import { send, sendStream } from "./send.ts";
 import * as step from "./steps.ts";
 import { hasOverride, Struck, strike } from "./strike.ts";
 
+/** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. */
+export interface Durability {
+  /** To be asked before anything changes, for `settle`. */
+  mark(): number;
+  /** Undefined once it is on disk; the control layer's answer where it was undone instead. */
+  settle(sandbox: Sandbox, mark: number): Promise<Answer | undefined>;
+}
+
 /** What the composition root gives the pipeline; `http` itself names no resource. */
 export interface PipelineParts {
   router: Router;
@@ -31,8 +39,8 @@ export interface PipelineParts {
   services: (sandbox: Sandbox) => Services;
   /** Where multipart files of this sandbox are received. */
   formSpace: (sandbox: Sandbox) => FormSpace;
-  /** Resolves once every acknowledged change is on disk; undefined where that is not asked for. */
-  durable: ((sandbox: Sandbox) => Promise<void>) | undefined;
+  /** Undefined where answers need not wait for the disk. */
+  durability: Durability | undefined;
   performWire: (
     effect: Extract<StrikeEffect, { kind: "wire" }>,
     exchange: Exchange,
@@ -43,7 +51,10 @@ export interface PipelineParts {
 
 /** One request, one line: from the matched sandbox to the journal. */
 export async function handleExchange(parts: PipelineParts, exchange: Exchange): Promise<void> {
+  const { durability } = parts;
+  const mark = durability?.mark();
   let answer: Answer;
+  let wire: Struck["wire"];
   try {
     answer = await proceed(parts, exchange);
     if (exchange.decision === "") exchange.decision = exchange.delayed_by ?? "ok";
@@ -52,15 +63,21 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
     if (error instanceof Struck) {
       exchange.decision = error.decision;
       answer = error.answer;
-      if (error.wire) {
-        recordWire(exchange, error.wire, answer);
-        exchange.cleanUp?.();
-        return parts.performWire(error.wire, exchange, answer);
-      }
+      wire = error.wire;
     } else if (error instanceof ApiError) {
       if (exchange.decision === "") exchange.decision = exchange.stage;
       answer = errorAnswer(exchange, error);
     } else answer = failed(parts, exchange, error);
+  }
+  // Also for refusals and broken wires: they were counted, and a rule has come further.
+  const unsaved = durability && (await durability.settle(exchange.sandbox, mark!));
+  if (unsaved !== undefined) {
+    answer = unsaved;
+    exchange.decision = "store";
+  } else if (wire) {
+    recordWire(exchange, wire, answer);
+    exchange.cleanUp?.();
+    return parts.performWire(wire, exchange, answer);
   }
   let headers: string[];
   try {
@@ -151,7 +168,6 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     value = await operation.finish(call, value, parts.services(sandbox));
     if (checked) checkResponse(operation, value);
   }
-  if (parts.durable) await parts.durable(sandbox);
   const answer = toAnswer(operation, value);
   if (faulty) await strike(exchange, "after", answer);
   return answer;

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { collection } from "../state/collection.ts";
-import type { ReceiverAnswer } from "./receiver-answer.ts";
+import { type ReceiverAnswer, ReceiverAnswers } from "./receiver-answer.ts";
 
 /** A receiver inside the server (interfaces 4). It is part of the world, so that it survives a restart. */
 export interface Receiver {
@@ -19,6 +19,12 @@ export const receivers = collection<Receiver>({
   idField: "id",
   internal: true,
   counted: true,
-  schema: Type.Object({}),
+  schema: Type.Object({
+    id: Type.String(),
+    answers: ReceiverAnswers,
+    secret: Type.Union([Type.String(), Type.Null()]),
+    served: Type.Integer({ minimum: 0 }),
+    created_at: Type.Integer(),
+  }),
   indexes: { newest: { groups: () => [""], order: ({ created_at }) => -created_at } },
 });

@@ -4,6 +4,8 @@
  */
 export interface BlobKeeper {
   capture(sandbox: object): unknown;
+  /** One more holder of what was captured, who will release it too. */
+  hold(captured: unknown): void;
   restore(sandbox: object, captured: unknown): void;
   release(captured: unknown): void;
   /** On disk behind these, what they share counted once. */

@@ -120,6 +120,8 @@ export interface FaultState {
 export interface FaultGate {
   /** The one check on a request when no rule is armed. */
   readonly armed: boolean;
+  /** Grows whenever other rules are in force or one has come further: `state` says something new then. */
+  readonly revision: number;
   /** Names of the scenarios in force (interfaces 4). */
   readonly scenarios: readonly string[];
   before(facts: FaultFacts): Verdict | Promise<Verdict>;

@@ -19,13 +19,18 @@ interface Window {
 }
 
 export class RateWindows {
+  /** Grows with whatever is counted, so that two looks tell whether anything was. */
+  revision = 0;
   private windows = new Map<string, Window>();
 
   /** Counts one request; it is `exceeded` when the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
     const window = this.current(key_id, now);
     const exceeded = window.requests >= limit;
-    if (!exceeded) window.requests += 1;
+    if (!exceeded) {
+      window.requests += 1;
+      this.revision += 1;
+    }
     const token_limit = limit * TOKENS_PER_REQUEST;
     return {
       limit,
@@ -70,6 +75,7 @@ export class RateWindows {
     if (window === undefined || window.minute !== Math.floor(now / WINDOW_MS))
       return Math.max(0, token_limit - tokens);
     window.tokens += tokens;
+    this.revision += 1;
     return Math.max(0, token_limit - window.tokens);
   }
 

@@ -68,7 +68,6 @@ export class SandboxRegistry {
     if (sandbox === undefined) return;
     this.sandboxes.delete(name);
     sandbox.close();
-    this.parts.onChange(sandbox, "deleted");
   }
 
   close(): void {

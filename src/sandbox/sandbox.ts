@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
-import { type ClockMode, makeClock } from "../state/clock.ts";
+import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
 import type { Root } from "../state/root.ts";
 import { World, type WorldParts, type WorldValue } from "../state/world.ts";
 import type { BlobKeeper } from "./blob-keeper.ts";
-import type { FaultGate } from "./fault-gate.ts";
+import type { FaultGate, FaultState } from "./fault-gate.ts";
 import type { FixtureSource, LoadedFixture } from "./fixture-source.ts";
 import { Journal } from "./journal.ts";
 import { OutcomeCounts } from "./outcome-counts.ts";
@@ -44,14 +44,17 @@ export interface Revival {
   snapshots: ReadonlyMap<string, SandboxValue>;
 }
 
-export type SandboxChange =
-  | "created"
-  | "settings"
-  | "faults"
-  | "reset"
-  | "restored"
-  | "snapshots"
-  | "deleted";
+/** A sandbox as it was saved. */
+export interface Kept {
+  about: Pick<Sandbox, "created_at" | "fixture" | "seed" | "settings" | "resets" | "start">;
+  source: LoadedFixture;
+  value: SandboxValue;
+  faults: FaultState;
+  snapshots: ReadonlyMap<string, SandboxValue>;
+}
+
+/** Another world has begun in it. */
+export type SandboxChange = "created" | "reset" | "restored";
 
 /** What every sandbox of a server is made with. */
 export interface SandboxParts {
@@ -152,7 +155,6 @@ export class Sandbox {
   configure(settings: Partial<Settings>): void {
     this.settings = { ...this.settings, ...settings };
     this.journal.resize(this.settings.journal_limit);
-    this.parts.onChange(this, "settings");
   }
 
   value(): SandboxValue {
@@ -177,13 +179,12 @@ export class Sandbox {
   saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
     this.releaseSnapshot(name);
     this.snapshots.set(name, value);
-    this.parts.onChange(this, "snapshots");
     return value;
   }
 
   deleteSnapshot(name: string): void {
     this.releaseSnapshot(name);
-    if (this.snapshots.delete(name)) this.parts.onChange(this, "snapshots");
+    this.snapshots.delete(name);
   }
 
   adopt(original: Sandbox): void {
@@ -201,6 +202,26 @@ export class Sandbox {
     this.start = start;
     for (const [name, kept] of snapshots) this.snapshots.set(name, kept);
     this.restore(value);
+  }
+
+  /** Becomes again what it was when it was saved, for what came since could not be; a clock that moves goes on. */
+  putBack({ about, source, value, faults, snapshots }: Kept): void {
+    const { created_at, fixture, seed, settings, resets, start } = about;
+    Object.assign(this, { created_at, fixture, seed, resets, start, source });
+    this.configure(settings);
+    const { clock } = value.world;
+    const wall = this.parts.wallClock();
+    this.restore({
+      ...value,
+      world: { ...value.world, clock: moveClock(clock, readClock(clock, wall), wall) },
+    });
+    this.faults.restoreState(faults);
+    for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
+    this.snapshots.clear();
+    for (const [name, kept] of snapshots) {
+      this.parts.blobs.hold(kept.blobs);
+      this.snapshots.set(name, kept);
+    }
   }
 
   get blobs(): BlobKeeper {

@@ -21,7 +21,13 @@ export const timers = collection<Timer>({
   prefix: "",
   idField: "id",
   internal: true,
-  schema: Type.Object({}),
+  schema: Type.Object({
+    id: Type.String(),
+    due: Type.Integer(),
+    kind: Type.Enum(TIMER_KINDS),
+    subject: Type.String(),
+    key: Type.Optional(Type.String()),
+  }),
   indexes: { due: { groups: () => [""], order: (timer) => timer.due } },
 });
 

@@ -1,4 +1,4 @@
-import { type ClockMode, makeClock } from "./clock.ts";
+import { type ClockMode, LAST_INSTANT, makeClock } from "./clock.ts";
 import type { AnyCollection, StoredRecord } from "./collection.ts";
 import type { Root } from "./root.ts";
 import { type AnyTable, Table } from "./table.ts";
@@ -88,7 +88,7 @@ export function decodeWorld(
     tables.push(given === undefined ? (from ?? Table.empty(collection)) : tableOf(collection, given, from));
   }
   const whole = Tables.of(tables);
-  for (const timer of whole.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer);
+  for (const timer of whole.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer, document.origin);
   const { mode, now, rate } = document.clock;
   return {
     root: { tables: whole, draws: document.draws },
@@ -108,9 +108,19 @@ function tableOf(collection: AnyCollection, given: TableDocument, from: AnyTable
   let table = from;
   for (const id of given.removed) table = table.remove(id);
   for (const [position, record] of given.put.entries()) {
-    table = table.put(requireRecord(collection, record, `${place}.put[${position}]`));
+    table = placed(table, requireRecord(collection, record, `${place}.put[${position}]`), place);
   }
   return table;
+}
+
+/** Indexes read fields that the record may not have. */
+function placed(table: AnyTable, record: StoredRecord, place: string): AnyTable {
+  try {
+    return table.put(record);
+  } catch (error) {
+    const id = table.collection.idOf(record);
+    throw new WorldDocumentError(place, `holds ${id}, which cannot be: ${(error as Error).message}`);
+  }
 }
 
 function wholeTable(collection: AnyCollection, records: readonly StoredRecord[], place: string): AnyTable {
@@ -138,9 +148,10 @@ function requireRecord(collection: AnyCollection, record: unknown, place: string
   return record;
 }
 
-function requireTimer(timer: Timer): void {
-  const { id, due, kind, subject } = timer;
+function requireTimer({ id, due, kind, subject }: Timer, origin: number): void {
+  const place = `tables.${timers.name}`;
   if (!Number.isSafeInteger(due) || !TIMER_KINDS.includes(kind) || typeof subject !== "string") {
-    throw new WorldDocumentError(`tables.${timers.name}`, `${id} is no timer that this server knows`);
+    throw new WorldDocumentError(place, `${id} is no timer that this server knows`);
   }
+  if (origin + due > LAST_INSTANT) throw new WorldDocumentError(place, `${id} is due after the year 9999`);
 }

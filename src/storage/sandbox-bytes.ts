@@ -3,7 +3,12 @@ import { ApiError } from "../contract/errors.ts";
 import type { ByteStore, FormSpace, WriteOutcome } from "../contract/services.ts";
 import { crc32c, crc32cText } from "./crc32c.ts";
 import { type Blob, dropBlob, EMPTY_BLOB, holdBlob, readBlob, Segment, type Space } from "./segment.ts";
-import type { TemporaryFolder } from "./temporary-folder.ts";
+
+/** Where the files of a sandbox go: those of forms as long as a request needs them, those of uploads longer. */
+export interface ByteFolders {
+  readonly forms: { readonly path: string };
+  readonly uploads: { newPath(kind: string): string };
+}
 
 /** A blob that can still grow; replaced, never emptied, when a restore puts other bytes in its place. */
 interface Live {
@@ -14,18 +19,20 @@ interface Live {
 
 /** The upload bytes of one sandbox, within its share of the disk. */
 export class SandboxBytes implements ByteStore, FormSpace {
+  /** Grows whenever other bytes are held than before. */
+  revision = 0;
   private live = new Map<string, Live>();
   private readonly space: Space = { used: 0 };
-  private readonly disk: TemporaryFolder;
+  private readonly folders: ByteFolders;
   private readonly limit: number;
 
-  constructor(disk: TemporaryFolder, limit: number) {
-    this.disk = disk;
+  constructor(folders: ByteFolders, limit: number) {
+    this.folders = folders;
     this.limit = limit;
   }
 
   get folder(): string {
-    return this.disk.path;
+    return this.folders.forms.path;
   }
 
   size(blob: string): number {
@@ -79,6 +86,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     const live = this.live.get(blob);
     if (live === undefined) return;
     this.live.delete(blob);
+    this.revision += 1;
     dropBlob(live.value);
   }
 
@@ -97,6 +105,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   replace(captured: ReadonlyMap<string, Blob> | undefined): void {
     const before = this.live;
     this.live = new Map();
+    this.revision += 1;
     for (const [id, value] of captured ?? []) {
       holdBlob(value);
       this.live.set(id, { value, turn: Promise.resolve() });
@@ -121,7 +130,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     if (isGone()) return "gone";
     const before = live.value;
     if (start > before.size) return "gap";
-    const writer = new SegmentWriter(before, this.disk, this.space);
+    const writer = new SegmentWriter(before, this.folders.uploads, this.space);
     let position = start;
     try {
       for await (const chunk of chunks) {
@@ -130,6 +139,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
         if (position > end) {
           // Longer than announced: what came with it cannot be trusted to be the file.
           live.value = before;
+          this.revision += 1;
           return "excess";
         }
         const fresh = position - live.value.size;
@@ -138,6 +148,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
         const value = await writer.write(live.value, chunk.subarray(chunk.length - fresh));
         if (isGone()) return "gone";
         live.value = value;
+        this.revision += 1;
       }
       return "written";
     } finally {
@@ -163,11 +174,11 @@ class SegmentWriter {
   private segment: Segment | undefined;
   private file: FileHandle | undefined;
   private isNew = false;
-  private readonly disk: TemporaryFolder;
+  private readonly folder: ByteFolders["uploads"];
   private readonly space: Space;
 
-  constructor(before: Blob, disk: TemporaryFolder, space: Space) {
-    this.disk = disk;
+  constructor(before: Blob, folder: ByteFolders["uploads"], space: Space) {
+    this.folder = folder;
     this.space = space;
     const last = before.parts.at(-1);
     if (last && last.segment.space === space && last.length === last.segment.written && !last.segment.busy) {
@@ -211,7 +222,7 @@ class SegmentWriter {
   }
 
   private newSegment(): Segment {
-    this.segment = new Segment(this.disk.newPath("blob"), this.space);
+    this.segment = new Segment(this.folder.newPath("blob"), this.space);
     this.segment.busy = true;
     this.segment.hold();
     this.isNew = true;

@@ -15,6 +15,8 @@ export class Segment {
   /** The sandbox that wrote it is charged for it as long as anybody holds it. */
   readonly space: Space;
   written = 0;
+  /** So many of its first bytes are on the disk itself. */
+  private synced = 0;
   /** A writer has it open; the file goes when it is done. */
   busy = false;
   private holders = 0;
@@ -36,6 +38,20 @@ export class Segment {
   wrote(bytes: number): void {
     this.written += bytes;
     this.space.used += bytes;
+  }
+
+  /** Whether at least its first `length` bytes had to be brought to the disk. */
+  async sync(length: number): Promise<boolean> {
+    if (this.synced >= length) return false;
+    const { written } = this;
+    const file = await open(this.path, "r+");
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    this.synced = Math.max(this.synced, written);
+    return true;
   }
 
   removeUnlessWanted(): void {
@@ -67,6 +83,13 @@ export function holdBlob({ parts }: Blob): void {
 
 export function dropBlob({ parts }: Blob): void {
   for (const { segment } of parts) segment.drop();
+}
+
+/** Whether any of it had to be brought to the disk. */
+export async function syncBlob({ parts }: Blob): Promise<boolean> {
+  let any = false;
+  for (const { segment, length } of parts) any = (await segment.sync(length)) || any;
+  return any;
 }
 
 /** At most the first `most` bytes, in memory. */

@@ -1,10 +1,12 @@
-import { writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import Type, { type Static } from "typebox";
 import type { BlobKeeper } from "../sandbox/blob-keeper.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { crc32c } from "./crc32c.ts";
-import { SandboxBytes } from "./sandbox-bytes.ts";
-import { type Blob, dropBlob, holdBlob, readBlob, Segment } from "./segment.ts";
+import { KeptFolder } from "./kept-folder.ts";
+import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
+import { type Blob, dropBlob, holdBlob, readBlob, Segment, syncBlob } from "./segment.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 
 type Captured = ReadonlyMap<string, Blob>;
@@ -28,9 +30,34 @@ export const UploadsDocument = Type.Object(
 );
 type UploadsDocument = Static<typeof UploadsDocument>;
 
-/** The upload bytes of all sandboxes of a server, in one temporary folder. */
+/** What is kept of them between two starts: per upload its size, its checksum, and of which files so much. */
+export const KeptUploads = Type.Record(
+  Type.String(),
+  Type.Object(
+    {
+      crc: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
+      parts: Type.Array(
+        Type.Object(
+          { file: Type.String({ pattern: "^blob-[0-9a-f-]{36}$" }), length: Type.Integer({ minimum: 1 }) },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type KeptUploads = Static<typeof KeptUploads>;
+
+/** The upload bytes of all sandboxes of a server, in one temporary folder unless they are to be kept. */
 export class UploadKeeper implements BlobKeeper {
   private readonly disk = new TemporaryFolder();
+  private readonly folders: { forms: ByteFolders["forms"]; uploads: ByteFolders["uploads"] } = {
+    forms: this.disk,
+    uploads: this.disk,
+  };
+  private kept: KeptFolder | undefined;
+  /** Files of the kept folder that were named since the start, by name: two sandboxes may share one. */
+  private readonly segments = new Map<string, Segment>();
   private readonly sandboxes = new WeakMap<Sandbox, SandboxBytes>();
   private readonly limit: number;
 
@@ -42,10 +69,21 @@ export class UploadKeeper implements BlobKeeper {
   of(sandbox: Sandbox): SandboxBytes {
     let bytes = this.sandboxes.get(sandbox);
     if (bytes === undefined) {
-      bytes = new SandboxBytes(this.disk, this.limit);
+      bytes = new SandboxBytes(this.folders, this.limit);
       this.sandboxes.set(sandbox, bytes);
     }
     return bytes;
+  }
+
+  /** From now on the bytes of uploads are files of this folder, which outlive the process. */
+  keepIn(folder: string): void {
+    this.kept = new KeptFolder(folder);
+    this.folders.uploads = this.kept;
+  }
+
+  /** Grows whenever other bytes are held for the sandbox than before. */
+  revisionOf(sandbox: Sandbox): number {
+    return this.sandboxes.get(sandbox)?.revision ?? 0;
   }
 
   /** The sandbox begins anew or is gone. */
@@ -59,6 +97,73 @@ export class UploadKeeper implements BlobKeeper {
 
   capture(sandbox: Sandbox): Captured | undefined {
     return this.sandboxes.get(sandbox)?.capture();
+  }
+
+  hold(captured: unknown): void {
+    for (const blob of (captured as Captured | undefined)?.values() ?? []) holdBlob(blob);
+  }
+
+  /** Brings the bytes to the disk itself. */
+  async sync(captured: unknown): Promise<void> {
+    let any = false;
+    for (const blob of (captured as Captured | undefined)?.values() ?? [])
+      any = (await syncBlob(blob)) || any;
+    if (any) await this.kept?.sync();
+  }
+
+  /** The names of the files behind these bytes, for whoever keeps them between two starts. */
+  filesOf(captured: unknown): KeptUploads {
+    const files: KeptUploads = {};
+    for (const [id, { crc, parts }] of (captured as Captured | undefined) ?? []) {
+      files[id] = {
+        crc,
+        parts: parts.map(({ segment, length }) => ({ file: basename(segment.path), length })),
+      };
+    }
+    return files;
+  }
+
+  /**
+   * The inverse, for what fits `KeptUploads`. An upload whose bytes are not all there is left out: a client
+   * that asks starts again, as the protocol has it.
+   * @param say told of each in one sentence
+   */
+  async fromFiles(files: KeptUploads, say: (warning: string) => void): Promise<Captured | undefined> {
+    const captured = new Map<string, Blob>();
+    for (const [id, { crc, parts }] of Object.entries(files)) {
+      const found: Blob["parts"][number][] = [];
+      for (const { file, length } of parts) {
+        const segment = await this.segmentOf(file);
+        if (segment !== undefined && segment.written >= length) found.push({ segment, length });
+      }
+      if (found.length < parts.length) {
+        say(`The bytes of the upload ${id} are not all there any more, so it begins anew.`);
+        continue;
+      }
+      const size = found.reduce((sum, { length }) => sum + length, 0);
+      const blob: Blob = { parts: found, size, crc };
+      holdBlob(blob);
+      captured.set(id, blob);
+    }
+    return captured.size === 0 ? undefined : captured;
+  }
+
+  /** Removes kept files that nothing has named since the start. */
+  sweep(): void {
+    this.kept?.removeAllBut(new Set(this.segments.keys()));
+  }
+
+  private async segmentOf(file: string): Promise<Segment | undefined> {
+    const known = this.segments.get(file);
+    if (known !== undefined || this.kept === undefined) return known;
+    const path = join(this.kept.path, file);
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined) return undefined;
+    // Charged to whoever restores it: nobody's own space.
+    const segment = new Segment(path, { used: 0 });
+    segment.wrote(found.size);
+    this.segments.set(file, segment);
+    return segment;
   }
 
   restore(sandbox: Sandbox, captured: unknown): void {
@@ -109,7 +214,7 @@ export class UploadKeeper implements BlobKeeper {
     for (const [id, text] of entries) {
       const bytes = Buffer.from(text, "base64");
       // Charged to whoever restores it: nobody's own space.
-      const segment = new Segment(this.disk.newPath("blob"), { used: 0 });
+      const segment = new Segment(this.folders.uploads.newPath("blob"), { used: 0 });
       await writeFile(segment.path, bytes);
       segment.wrote(bytes.length);
       const blob = { parts: [{ segment, length: bytes.length }], size: bytes.length, crc: crc32c(bytes) };

@@ -17,6 +17,8 @@ export interface DeliveriesParts<S extends Sender> {
   /** interfaces 6: `match: { event, webhook }`; what it returns happens as if the receiver had done so. */
   fault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
+  /** Before an attempt leaves the server; at once unless given. */
+  readyToSend?: (sandbox: S) => Promise<void>;
 }
 
 export interface Deliveries<S extends Sender> {
@@ -30,7 +32,7 @@ export interface Deliveries<S extends Sender> {
 
 /** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
 export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): Deliveries<S> {
-  const { outbound, rules, fault, onError } = parts;
+  const { outbound, rules, fault, onError, readyToSend = async () => {} } = parts;
   const budget = new SendBudget();
   const dispatchers = new WeakMap<S, Dispatcher>();
   return {
@@ -42,6 +44,7 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         settings: () => sandbox.settings,
         fault: (facts) => fault(sandbox, facts),
         onError,
+        readyToSend: () => readyToSend(sandbox),
       });
       dispatchers.set(sandbox, dispatcher);
       return {

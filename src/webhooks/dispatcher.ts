@@ -54,6 +54,8 @@ export interface DispatcherParts {
   rules: DeliveryRules;
   fault: (facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
+  /** Settles once what led to the attempt is as safe as the server promises. */
+  readyToSend: () => Promise<void>;
 }
 
 const QUEUE_KEY = `${outgoing.name}\u0000`;
@@ -183,8 +185,9 @@ export class Dispatcher {
     const { rules } = this.parts;
     let made = false;
     try {
-      // Not within the commit that queued it: what comes of the attempt is a transaction of its own.
-      await undefined;
+      // Not within the commit that queued it: what comes of the attempt is a transaction of its own. What
+      // was undone meanwhile has taken the attempt with it.
+      await this.parts.readyToSend().catch(() => {});
       if (this.jobs.get(row.id) !== job) return;
       const before = world.read();
       const plan = rules.plan(before, row);

@@ -36,7 +36,22 @@ export const outgoing = collection<Outgoing>({
   idField: "id",
   internal: true,
   counted: true,
-  schema: Type.Object({}),
+  schema: Type.Object({
+    id: Type.String(),
+    kind: Type.Enum(["first", "retry", "redelivery"]),
+    webhook_id: Type.String(),
+    delivery_id: Type.String(),
+    position: Type.Integer({ minimum: 1 }),
+    cancelled: Type.Boolean(),
+    first: Type.Optional(
+      Type.Object({
+        organization_id: Type.String(),
+        event: Type.String(),
+        created_at: Type.Integer(),
+        body: Type.String(),
+      }),
+    ),
+  }),
   indexes: {
     by_webhook: { groups: ({ webhook_id }) => [webhook_id], order: ({ position }) => position },
   },

@@ -6,6 +6,7 @@ import { RequestTally } from "../../src/sandbox/request-tally.ts";
 /** For tests of sandboxes by themselves: no uploads, no faults, nobody who listens. */
 export const NO_BLOBS: BlobKeeper = {
   capture: () => undefined,
+  hold() {},
   restore() {},
   release() {},
   bytesOf: () => 0,
@@ -17,6 +18,7 @@ const UNTOUCHED: Verdict = { strike: undefined, reasons: [] };
 
 export const NO_FAULTS: FaultGate = {
   armed: false,
+  revision: 0,
   scenarios: [],
   before: () => UNTOUCHED,
   after: () => UNTOUCHED,

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { noContent } from "../../contract/operation.ts";
-import { Closed, ListOf } from "../../contract/schema.ts";
+import { Closed, ListOf, Timestamp, Words } from "../../contract/schema.ts";
 import { DocumentError } from "../../documents/document-error.ts";
+import type { SavingFailure } from "../../persistence/saver.ts";
 import { SANDBOX_NAME } from "../../sandbox/registry.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Root } from "../../state/root.ts";
@@ -27,12 +28,29 @@ const Name = Type.String({
   description: "1 to 63 lower-case letters, digits and hyphens; made up where it is left out",
 });
 
+/** Nothing where nothing is kept; a server that cannot save still serves. */
+function presentSaving(failure: SavingFailure | null | undefined): { saving?: Static<typeof Saving> } {
+  if (failure === undefined) return {};
+  if (failure === null) return { saving: { state: "ok" } };
+  const { since, refusal } = failure;
+  return {
+    saving: { state: "failing", since: new Date(since).toISOString(), reason: `${refusal.message}.` },
+  };
+}
+
+const Saving = Closed({
+  state: Words(["ok", "failing"]),
+  since: Type.Optional(Timestamp()),
+  reason: Type.Optional(Type.String()),
+});
+
 export const HealthBody = Closed(
   {
     status: Type.Literal("ok"),
     version: Type.String(),
     uptime_seconds: Type.Integer({ minimum: 0 }),
     sandboxes: Type.Integer({ minimum: 0, description: "How many there are" }),
+    saving: Type.Optional(Type.Unsafe<Static<typeof Saving>>({ ...Saving, description: "With `--persist`" })),
   },
   { $id: "Health", examples: [{ status: "ok", version: "0.1.0", uptime_seconds: 12, sandboxes: 1 }] },
 );
@@ -50,6 +68,7 @@ const health = operation({
     version: server.version,
     uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
     sandboxes: server.sandboxes.size,
+    ...presentSaving(server.savingFailure()),
   }),
 });
 

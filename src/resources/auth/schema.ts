@@ -18,7 +18,12 @@ export const refreshTokens = collection<RefreshToken>({
   idField: "id",
   internal: true,
   counted: true,
-  schema: Type.Object({}),
+  schema: Type.Object({
+    id: Type.String(),
+    digest: Type.String(),
+    key_id: Type.String(),
+    expires_at: Type.Integer(),
+  }),
   indexes: {
     by_digest: { groups: ({ digest }) => [digest], order: ({ id }) => id },
     by_key: { groups: ({ key_id }) => [key_id], order: ({ id }) => id },
@@ -36,7 +41,7 @@ export const signingKeys = collection<SigningKey>({
   prefix: "",
   idField: "id",
   internal: true,
-  schema: Type.Object({}),
+  schema: Type.Object({ id: Type.String(), secret: Type.String() }),
 });
 
 /** G01's answer to both of its calls. */

@@ -126,7 +126,13 @@ export const meetingArrivals = collection<Arrival>({
   prefix: "",
   idField: "id",
   internal: true,
-  schema: Type.Object({}),
+  schema: Type.Object({
+    id: Type.String(),
+    session_id: Type.String(),
+    kind: Words(["transcript", "log"]),
+    position: Type.Integer({ minimum: 1 }),
+    record_id: Type.String(),
+  }),
   indexes: {
     by_stream: {
       groups: ({ session_id, kind }) => [`${session_id}/${kind}`],

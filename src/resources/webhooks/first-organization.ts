@@ -14,7 +14,7 @@ export const fixtureFacts = collection<FixtureFact>({
   prefix: "",
   idField: "id",
   internal: true,
-  schema: Type.Object({}),
+  schema: Type.Object({ id: Type.String(), organization_id: Type.String() }),
 });
 
 /** The organization of an event that says nothing of one (interfaces 4); undefined where there is none. */

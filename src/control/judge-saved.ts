@@ -1,0 +1,74 @@
+import Type from "typebox";
+import type { Resource } from "../contract/resource.ts";
+import type { WorldValue } from "../state/world.ts";
+import { KeptUploads, UploadsDocument } from "../storage/upload-keeper.ts";
+import { checkInput } from "./check-input.ts";
+import { SomeSettings } from "./check-settings.ts";
+import { judgeWorld } from "./judge-world.ts";
+import { CLOSED, Epoch, Records, Whole, Windows, worldFields } from "./world-schema.ts";
+
+const Names = Type.Array(Type.String());
+
+const Progress = Type.Object(
+  {
+    calls: Whole,
+    hits: Whole,
+    counted: Type.Record(Type.String(), Whole),
+    due: Type.Optional(Epoch),
+    expired: Type.Boolean(),
+  },
+  CLOSED,
+);
+
+const World = Type.Object(
+  {
+    facts: Type.Object({ ...worldFields({ wall: Epoch }), taken_at: Epoch }, CLOSED),
+    windows: Windows,
+    uploads: Type.Optional(KeptUploads),
+    blobs: Type.Optional(UploadsDocument),
+    tables: Type.Record(Type.String(), Type.Object({ put: Records, removed: Names }, CLOSED)),
+  },
+  CLOSED,
+);
+
+const Saved = Type.Object(
+  {
+    about: Type.Object(
+      {
+        created_at: Epoch,
+        fixture: Type.String(),
+        seed: Whole,
+        // Of an earlier version, which had fewer.
+        settings: SomeSettings,
+        resets: Whole,
+        start: Epoch,
+        snapshots: Names,
+      },
+      CLOSED,
+    ),
+    fixture: Type.Object({ name: Type.String(), document: Type.Object({}) }, CLOSED),
+    faults: Type.Optional(
+      Type.Object(
+        {
+          first: Names,
+          active: Names,
+          inline: Type.Array(Type.Object({ id: Type.String(), rule: Type.Object({}) }, CLOSED)),
+          progress: Type.Record(Type.String(), Progress),
+          numbered: Whole,
+        },
+        CLOSED,
+      ),
+    ),
+    present: World,
+    snapshots: Type.Record(Type.String(), World),
+  },
+  CLOSED,
+);
+
+/** How a store's sandboxes are judged: by the rules for what is sent. Both throw a Problem. */
+export function savedJudge(resources: readonly Resource[]) {
+  return {
+    shape: (saved: unknown) => checkInput(Saved, saved),
+    world: (world: WorldValue) => judgeWorld(resources, world),
+  };
+}

@@ -1,0 +1,44 @@
+import type { Resource } from "../contract/resource.ts";
+import type { AnyCollection } from "../state/collection.ts";
+import { timers } from "../state/timers.ts";
+import { Transaction } from "../state/transaction.ts";
+import type { WorldValue } from "../state/world.ts";
+import { unprocessable } from "./problem.ts";
+import { wholeness } from "./state/change-records.ts";
+import { StateCollection, stateCollections } from "./state/state-collection.ts";
+
+/**
+ * Judges every record of a world that came from outside, be it uploaded or read from a store: what goes in
+ * must not make the emulated API stumble later. Every record has to be such as the state calls could show,
+ * also where they do not.
+ * @throws Problem 422 that names collection and record
+ */
+export function judgeWorld(resources: readonly Resource[], { root, origin, seed, clock }: WorldValue): void {
+  const tx = new Transaction(root, { origin, seed, now: clock.at - origin, secretKey: "" });
+  const all: readonly AnyCollection[] = [...resources.flatMap(({ collections }) => collections), timers];
+  for (const collection of all) {
+    const state = stateCollections(resources).get(collection.name) ?? internalCollection(collection);
+    for (const record of tx.all(collection) as Iterable<Record<string, unknown>>) {
+      const { problem } = wholeness(state, record, tx);
+      if (problem === undefined) continue;
+      const id = collection.idOf(record);
+      throw unprocessable(
+        `world.tables.${collection.name}`,
+        id,
+        `holds ${id}, which cannot be: ${problem.message.replace(/\.$/, "")}`,
+      );
+    }
+  }
+}
+
+const internal = new WeakMap<AnyCollection, StateCollection>();
+
+/** As a state call would see it, were it to reach it. */
+function internalCollection(collection: AnyCollection): StateCollection {
+  let found = internal.get(collection);
+  if (found === undefined) {
+    found = new StateCollection(collection);
+    internal.set(collection, found);
+  }
+  return found;
+}

@@ -1,0 +1,165 @@
+import { existsSync, readFileSync, renameSync } from "node:fs";
+import { copyFile, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Adapter } from "lowdb";
+import { freeName } from "./free-name.ts";
+import { nestedRows, nestedText } from "./nested-rows.ts";
+import { PersistenceError } from "./persistence-error.ts";
+
+const FORMAT = "understudy-worlds";
+const VERSION = 2;
+const WRITE_BYTES = 256 * 1024;
+
+/** By sandbox, section and id. Values: nothing that is in here is ever changed, only replaced. */
+export type Kept = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
+
+/**
+ * lowdb's port to the file. Its own adapter writes without syncing and keeps no earlier copy; this one syncs,
+ * renames, keeps the copy before as `.previous`, and yields to requests while it writes.
+ */
+export class DocumentFile implements Adapter<Kept> {
+  private readonly file: string;
+  private readonly previous: string;
+  private readonly say: (warning: string) => void;
+
+  constructor(file: string, say: (warning: string) => void) {
+    this.file = file;
+    this.previous = `${file}.previous`;
+    this.say = say;
+  }
+
+  /** Before anything is written or renamed. @throws PersistenceError */
+  requireKnownFormat(): void {
+    if (!existsSync(this.file)) return;
+    const document = parsed(readFileSync(this.file, "utf8"));
+    if (document instanceof Error) return;
+    const { format, version } = document;
+    if (format !== FORMAT) {
+      throw new PersistenceError(
+        `${this.file} is no document that Understudy keeps worlds in (its "format" would be "${FORMAT}"); nothing was touched.`,
+      );
+    }
+    if (typeof version !== "number" || version > VERSION) {
+      throw new PersistenceError(
+        `${this.file} was written by a newer Understudy (format ${version}, this one knows ${VERSION}). Update Understudy, or choose another file with --persist.`,
+      );
+    }
+  }
+
+  async read(): Promise<Kept | null> {
+    for (const candidate of [this.file, this.previous]) {
+      if (!existsSync(candidate)) continue;
+      const document = parsed(readFileSync(candidate, "utf8"));
+      if (!(document instanceof Error)) {
+        if (candidate === this.previous) this.say(`${candidate} is used in its place.`);
+        return keptOf(document.sandboxes);
+      }
+      const aside = freeName(`${candidate}.damaged`);
+      renameSync(candidate, aside);
+      this.say(`${candidate} cannot be read and was kept as ${aside}: ${document.message}.`);
+    }
+    return null;
+  }
+
+  async write(kept: Kept): Promise<void> {
+    const draft = `${this.file}.draft`;
+    try {
+      await writePieces(draft, documentText(kept));
+      if (existsSync(this.file)) await this.keepPrevious();
+      await rename(draft, this.file);
+    } catch (error) {
+      await rm(draft, { force: true }).catch(() => {});
+      throw error;
+    }
+    await syncFolder(dirname(this.file));
+  }
+
+  /** Copied, not renamed: at every instant there is a document under its name. */
+  private async keepPrevious(): Promise<void> {
+    const draft = `${this.previous}.draft`;
+    try {
+      await copyFile(this.file, draft);
+      await rename(draft, this.previous);
+    } catch (error) {
+      await rm(draft, { force: true }).catch(() => {});
+      throw error;
+    }
+  }
+}
+
+interface Document {
+  format?: unknown;
+  version?: unknown;
+  sandboxes?: unknown;
+}
+
+function parsed(text: string): Document | Error {
+  try {
+    const document: unknown = JSON.parse(text);
+    return typeof document === "object" && document !== null ? document : new Error("it holds no object");
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function keptOf(sandboxes: unknown): Kept {
+  const kept = new Map<string, Map<string, Map<string, string>>>();
+  if (typeof sandboxes !== "object" || sandboxes === null) return kept;
+  for (const [name, nested] of Object.entries(sandboxes)) {
+    const sections = new Map<string, Map<string, string>>();
+    for (const { section, id, text } of nestedRows(nested)) {
+      let rows = sections.get(section);
+      if (rows === undefined) {
+        rows = new Map();
+        sections.set(section, rows);
+      }
+      rows.set(id, text);
+    }
+    kept.set(name, sections);
+  }
+  return kept;
+}
+
+function* documentText(kept: Kept): IterableIterator<string> {
+  yield `{\n  "format": "${FORMAT}",\n  "version": ${VERSION},\n  "sandboxes": {`;
+  let first = true;
+  for (const [name, sections] of [...kept].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    yield `${first ? "" : ","}\n    ${JSON.stringify(name)}: {`;
+    yield* nestedText(sections, "      ");
+    yield "\n    }";
+    first = false;
+  }
+  yield "\n  }\n}\n";
+}
+
+async function writePieces(file: string, pieces: Iterable<string>): Promise<void> {
+  const handle = await open(file, "w", 0o600);
+  try {
+    let pending: string[] = [];
+    let size = 0;
+    for (const piece of pieces) {
+      pending.push(piece);
+      size += piece.length;
+      if (size < WRITE_BYTES) continue;
+      // `writeFile` goes on where it was, and writes all of it or fails.
+      await handle.writeFile(pending.join(""));
+      pending = [];
+      size = 0;
+      await nextTurn();
+    }
+    await handle.writeFile(pending.join(""));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

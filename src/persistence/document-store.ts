@@ -1,0 +1,124 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { Low } from "lowdb";
+import { DocumentFile, type Kept } from "./document-file.ts";
+import { FileLock } from "./file-lock.ts";
+import { PersistenceError } from "./persistence-error.ts";
+import { type Change, type Row, refusalOf, type Store, StoreRefusal } from "./store.ts";
+
+/** `--persist FILE.json`: all sandboxes in one document that people read, edit and commit to a repository. */
+export class DocumentStore implements Store {
+  readonly uploads: string;
+  readonly aside: string;
+  private readonly file: string;
+  private readonly lock: FileLock;
+  private readonly db: Low<Kept>;
+  private turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(file: string, lock: FileLock, db: Low<Kept>) {
+    this.file = file;
+    this.lock = lock;
+    this.db = db;
+    this.uploads = `${file}.uploads`;
+    this.aside = `${file}.set-aside`;
+  }
+
+  /**
+   * @param say told in one sentence what had to be done
+   * @throws PersistenceError when another server uses the file, or it is none of ours or of a newer version
+   */
+  static async open(file: string, say: (warning: string) => void): Promise<DocumentStore> {
+    if (!existsSync(dirname(file))) {
+      throw new PersistenceError(`--persist ${file}: there is no folder ${dirname(file)}.`);
+    }
+    const document = new DocumentFile(file, say);
+    document.requireKnownFormat();
+    const lock = FileLock.take(file);
+    try {
+      const db = new Low<Kept>(document, new Map());
+      await db.read();
+      return new DocumentStore(file, lock, db);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  async list(): Promise<string[]> {
+    return [...this.db.data.keys()].sort();
+  }
+
+  async load(sandbox: string): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (const [section, byId] of this.db.data.get(sandbox) ?? []) {
+      for (const [id, text] of byId) rows.push({ section, id, text });
+    }
+    return rows;
+  }
+
+  commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+    const mine = this.turn.then(() => this.write(pieces));
+    this.turn = mine.catch(() => {});
+    return mine;
+  }
+
+  async close(): Promise<void> {
+    await this.turn;
+    this.lock.release();
+  }
+
+  private async write(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+    const before = this.db.data;
+    const next = new Draft(before);
+    for await (const changes of pieces) for (const change of changes) next.apply(change);
+    this.db.data = next.kept;
+    try {
+      if (!existsSync(dirname(this.file))) {
+        throw new StoreRefusal("gone", `${dirname(this.file)} is gone`);
+      }
+      await this.db.write();
+    } catch (error) {
+      this.db.data = before;
+      throw refusalOf(error, this.file);
+    }
+  }
+}
+
+/** A copy of what is touched, and of nothing else. */
+class Draft {
+  readonly kept: Map<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
+  private readonly own = new Map<string, Map<string, Map<string, string>>>();
+
+  constructor(before: Kept) {
+    this.kept = new Map(before);
+  }
+
+  apply(change: Change): void {
+    if ("clear" in change) this.clear(change);
+    else if (change.text === null) this.section(change).delete(change.id);
+    else this.section(change).set(change.id, change.text);
+  }
+
+  private clear({ sandbox, clear }: { sandbox: string; clear: string }): void {
+    const left = [...(this.kept.get(sandbox) ?? [])].filter(([section]) => !section.startsWith(clear));
+    this.own.delete(sandbox);
+    if (left.length === 0) this.kept.delete(sandbox);
+    else this.kept.set(sandbox, new Map(left));
+  }
+
+  private section({ sandbox, section }: { sandbox: string; section: string }): Map<string, string> {
+    let own = this.own.get(sandbox);
+    if (own === undefined) {
+      own = new Map();
+      this.own.set(sandbox, own);
+      this.kept.set(sandbox, new Map(this.kept.get(sandbox)));
+    }
+    let rows = own.get(section);
+    if (rows === undefined) {
+      rows = new Map(this.kept.get(sandbox)!.get(section));
+      own.set(section, rows);
+      (this.kept.get(sandbox) as Map<string, ReadonlyMap<string, string>>).set(section, rows);
+    }
+    return rows;
+  }
+}

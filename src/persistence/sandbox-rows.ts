@@ -1,0 +1,101 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { SandboxValue } from "../sandbox/sandbox.ts";
+import type { Root } from "../state/root.ts";
+import type { AnyTable } from "../state/table.ts";
+import type { SandboxImage } from "./sandbox-image.ts";
+import type { Change } from "./store.ts";
+
+/**
+ * How a sandbox is written down. Its records stand as their difference from what its fixture gives, so that
+ * what nobody touched costs nothing; null is a record of the fixture that is gone.
+ *
+ * | section | rows |
+ * |---|---|
+ * | `sandbox` | `about`, `fixture` (name and merged document), `faults` |
+ * | `world` | `facts` (clock, seed, random state), `windows`, `uploads` (the files of their bytes) |
+ * | `records/{collection}` | by id |
+ * | `snapshots/{name}/...` | the last two again |
+ */
+export function* rowsBetween(
+  before: SandboxImage | undefined,
+  after: SandboxImage,
+): IterableIterator<Change> {
+  const sandbox = after.sandbox.name;
+  const put = (section: string, id: string, value: unknown): Change => ({
+    sandbox,
+    section,
+    id,
+    text: JSON.stringify(value),
+  });
+  const isNew = before === undefined || before.sandbox !== after.sandbox || before.base !== after.base;
+  const old = isNew ? undefined : before;
+  if (old === undefined) {
+    yield { sandbox, clear: "" };
+    yield put("sandbox", "fixture", { name: after.about.fixture, document: after.document });
+  }
+  yield put("sandbox", "about", { ...after.about, snapshots: [...after.snapshots.keys()] });
+  yield put("sandbox", "faults", after.faults);
+  yield* valueRows("", old?.value, after.value);
+  for (const name of old?.snapshots.keys() ?? []) {
+    if (old!.snapshots.get(name) !== after.snapshots.get(name))
+      yield { sandbox, clear: `snapshots/${name}/` };
+  }
+  for (const [name, value] of after.snapshots) {
+    if (old?.snapshots.get(name) !== value) yield* valueRows(`snapshots/${name}/`, undefined, value);
+  }
+
+  function* valueRows(prefix: string, was: SandboxValue | undefined, is: SandboxValue) {
+    yield put(`${prefix}world`, "facts", factsOf(is));
+    yield put(`${prefix}world`, "windows", is.windows);
+    yield put(`${prefix}world`, "uploads", after.filesOf(is));
+    for (const { section, id, text } of recordRows(was?.world.root, is.world.root, after.base)) {
+      yield { sandbox, section: prefix + section, id, text };
+    }
+  }
+}
+
+/** What stands beside the records; `wall` is the machine's instant at which the clock showed `at`. */
+function factsOf({ world, taken_at }: SandboxValue): object {
+  const { seed, secretKey, origin, clock, requests, root } = world;
+  const { mode, at, rate, wall } = clock;
+  return {
+    ...{ seed, secret_key: secretKey, origin, requests, draws: root.draws, taken_at },
+    clock: { mode, now: at, rate, wall },
+  };
+}
+
+function* recordRows(was: Root | undefined, is: Root, base: Root) {
+  for (const [name, table] of is.tables) {
+    const from = base.tables.get(name);
+    const before = was?.tables.get(name) ?? from;
+    if (before === table) continue;
+    const changes = before === undefined ? addedTo(table) : before.changesTo(table);
+    for (const { id, after } of changes) {
+      const given = from?.get(id);
+      const text = after === given ? null : JSON.stringify(after ?? null);
+      yield { section: `records/${name}`, id, text };
+    }
+  }
+}
+
+function* addedTo(table: AnyTable) {
+  for (const record of table.all()) yield { id: table.collection.idOf(record), after: record };
+}
+
+const MOST_A_PIECE = 500;
+const LONGEST_TURN_MS = 4;
+
+/** In pieces that are made between two turns of the event loop, so that a large change holds up no request. */
+export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
+  let piece: Change[] = [];
+  let began = performance.now();
+  for (const change of changes) {
+    piece.push(change);
+    if (piece.length < MOST_A_PIECE && performance.now() - began < LONGEST_TURN_MS) continue;
+    yield piece;
+    piece = [];
+    await nextTurn();
+    began = performance.now();
+  }
+  if (piece.length > 0) yield piece;
+}

@@ -1,0 +1,274 @@
+import type { Log } from "../log.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { UploadKeeper } from "../storage/upload-keeper.ts";
+import { PersistenceError } from "./persistence-error.ts";
+import { SandboxImage } from "./sandbox-image.ts";
+import { inPieces, rowsBetween } from "./sandbox-rows.ts";
+import { type Change, refusalOf, type Store, StoreRefusal } from "./store.ts";
+
+/** interfaces 2: saved within a second, the writing included. */
+const SWEEP_MS = 300;
+/** Sandboxes in one transaction; more would hold the event loop while they are looked at. */
+const MOST_TOGETHER = 500;
+
+/** What the saver asks of the server's sandboxes. */
+export interface SavedSandboxes {
+  all(): Iterable<Sandbox>;
+  get(name: string): Sandbox | undefined;
+  /** It had been made, and the store did not take it. */
+  discard(name: string): void;
+  /** It had been deleted, and the store still has it. */
+  bringBack(name: string): Promise<void>;
+}
+
+export interface SaverParts {
+  store: Store;
+  sandboxes: SavedSandboxes;
+  uploads: UploadKeeper;
+  log: Log;
+}
+
+/** Why nothing can be saved, since when (wall clock). */
+export interface SavingFailure {
+  refusal: StoreRefusal;
+  since: number;
+}
+
+/**
+ * Brings to the store what sandboxes have become. Nobody has to tell it of a change: it compares each sandbox
+ * with its last saved image, all of them every now and then, and one of them when somebody waits for it
+ * (`--durable`). What is found at one time is one transaction.
+ */
+export class Saver {
+  failure: SavingFailure | undefined;
+  private readonly parts: SaverParts;
+  /** What the store holds, by name. */
+  private readonly saved = new Map<string, SandboxImage>();
+  private readonly rollbacks = new WeakMap<Sandbox, number>();
+  private rollback = 0;
+  /** Names of sandboxes of which nobody knows any more what the store holds. */
+  private readonly unknown = new Set<string>();
+  private waiting = new Set<Sandbox>();
+  private waitingForAll = false;
+  private sweeping = false;
+  /** The present flush has saved something. */
+  private isSaving = false;
+  private work: Promise<void> = Promise.resolve();
+  private queued: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private ticked = () => {};
+  private tick: Promise<void> = Promise.resolve();
+
+  constructor(parts: SaverParts) {
+    this.parts = parts;
+  }
+
+  /** From now on every sandbox is looked at within a second. */
+  start(): void {
+    this.tick = new Promise((resolve) => {
+      this.ticked = resolve;
+    });
+    this.timer = setTimeout(() => {
+      this.ticked();
+      this.sweeping = true;
+      void this.flushed().then(() => this.timer !== undefined && this.start());
+    }, SWEEP_MS);
+    this.timer.unref();
+  }
+
+  /** What the store gave at the start is what it has. */
+  adopt(image: SandboxImage): void {
+    this.saved.get(image.sandbox.name)?.release();
+    this.saved.set(image.sandbox.name, image);
+  }
+
+  /** Whether everything is in the store now. */
+  async saveAll(): Promise<boolean> {
+    this.sweeping = true;
+    await this.flushed();
+    return this.failure === undefined;
+  }
+
+  /** To be asked before a change, for `settled` after it. */
+  mark(): number {
+    return this.rollback;
+  }
+
+  /**
+   * Resolves once everything that the sandbox (without one: any of them) has become until now is on disk.
+   * @param mark that of the time before the change which somebody waits for
+   * @throws StoreRefusal when it was undone instead
+   */
+  async settled(sandbox: Sandbox | undefined, mark: number): Promise<void> {
+    if (sandbox === undefined || !this.isSaved(sandbox)) {
+      if (sandbox === undefined) this.waitingForAll = true;
+      else this.waiting.add(sandbox);
+      await this.flushed();
+    }
+    const undone = sandbox === undefined ? this.rollback : (this.rollbacks.get(sandbox) ?? 0);
+    if (undone > mark) throw this.failure?.refusal ?? new StoreRefusal("failed", "the change was undone");
+  }
+
+  /** The same for what leaves the server by itself; while nothing can be saved, it waits for the next attempt. */
+  async readyToSend(sandbox: Sandbox): Promise<void> {
+    const mark = this.mark();
+    if (this.failure !== undefined) await this.tick;
+    await this.settled(sandbox, mark);
+  }
+
+  /**
+   * The last save.
+   * @throws PersistenceError when not everything could be saved
+   */
+  async close(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.ticked();
+    await this.saveAll();
+    // The images go on holding their bytes: the store names the files.
+    try {
+      await this.parts.store.close();
+    } finally {
+      if (this.failure !== undefined) {
+        // biome-ignore lint/correctness/noUnsafeFinally: what was lost matters more than a copy not made
+        throw new PersistenceError(`The last changes could not be saved: ${this.failure.refusal.message}.`);
+      }
+    }
+  }
+
+  private isSaved(sandbox: Sandbox): boolean {
+    const image = this.saved.get(sandbox.name);
+    if (image?.sandbox === sandbox) return image.isPresent() && !this.unknown.has(sandbox.name);
+    // What is deleted has nothing left to save.
+    return this.parts.sandboxes.get(sandbox.name) !== sandbox;
+  }
+
+  /** Whoever asks while a flush is under way shares the next one. */
+  private flushed(): Promise<void> {
+    if (this.queued === undefined) {
+      this.queued = this.work.then(() => {
+        this.queued = undefined;
+        return this.flush();
+      });
+      this.work = this.queued;
+    }
+    return this.queued;
+  }
+
+  private isAllSaved(): boolean {
+    for (const sandbox of this.parts.sandboxes.all()) if (!this.isSaved(sandbox)) return false;
+    return true;
+  }
+
+  private async flush(): Promise<void> {
+    this.isSaving = false;
+    const all = this.sweeping || this.waitingForAll;
+    const isWaitedFor = this.waitingForAll ? () => true : has(this.waiting);
+    const concerned = [...(all ? this.parts.sandboxes.all() : this.waiting)];
+    this.waiting = new Set();
+    this.waitingForAll = false;
+    this.sweeping = false;
+    const refused: Step[] = [];
+    let refusal: StoreRefusal | undefined;
+    let names = all ? this.goneNames() : [];
+    for (let from = 0; from === 0 || from < concerned.length; from += MOST_TOGETHER) {
+      const steps: Step[] = names.map((name) => ({ name, image: undefined }));
+      names = [];
+      for (const sandbox of concerned.slice(from, from + MOST_TOGETHER)) {
+        if (!this.isSaved(sandbox)) {
+          steps.push({ name: sandbox.name, image: SandboxImage.of(sandbox, this.parts.uploads) });
+        }
+      }
+      refusal = (await this.commitOrSome(steps, refused)) ?? refusal;
+    }
+    this.noteOutcome(refusal);
+    for (const step of refused) await this.refuse(step, isWaitedFor);
+  }
+
+  /** One that is too large for what room there is must not keep the others from being saved. */
+  private async commitOrSome(steps: readonly Step[], refused: Step[]): Promise<StoreRefusal | undefined> {
+    if (steps.length === 0) return undefined;
+    const refusal = await this.commit(steps);
+    if (refusal === undefined) return undefined;
+    for (const step of steps) {
+      if (steps.length === 1 || (await this.commit([step])) !== undefined) refused.push(step);
+    }
+    return refusal;
+  }
+
+  /** Why the store did not take them; all or none. */
+  private async commit(steps: readonly Step[]): Promise<StoreRefusal | undefined> {
+    try {
+      for (const { name, image } of steps) await image?.syncBytes(this.saved.get(name));
+      await this.parts.store.commit(inPieces(this.changesOf(steps)));
+    } catch (error) {
+      const refusal = refusalOf(error, "the store");
+      // Perhaps it will be another one than the one that was written to: everything goes there anew.
+      if (refusal.kind === "gone") for (const name of this.saved.keys()) this.unknown.add(name);
+      return refusal;
+    }
+    this.isSaving = true;
+    for (const { name, image } of steps) {
+      this.saved.get(name)?.release();
+      this.unknown.delete(name);
+      if (image === undefined) this.saved.delete(name);
+      else this.saved.set(name, image);
+    }
+    return undefined;
+  }
+
+  private *changesOf(steps: readonly Step[]): IterableIterator<Change> {
+    for (const { name, image } of steps) {
+      if (image === undefined) yield { sandbox: name, clear: "" };
+      else yield* rowsBetween(this.unknown.has(name) ? undefined : this.saved.get(name), image);
+    }
+  }
+
+  /** Said once, and once more when it is over: something was saved, and nothing is left to be. */
+  private noteOutcome(refusal: StoreRefusal | undefined): void {
+    const { log } = this.parts;
+    if (refusal !== undefined) {
+      if (this.failure === undefined) {
+        log.error(`Changes cannot be saved: ${refusal.message}. They are tried again until they can be.`);
+      }
+      this.failure = { refusal, since: this.failure?.since ?? Date.now() };
+    } else if (this.failure !== undefined && this.isSaving && this.isAllSaved()) {
+      this.failure = undefined;
+      log.warn("Everything is saved again.");
+    }
+  }
+
+  /**
+   * Where somebody waits for an answer, the sandbox goes back to what the store holds; otherwise it is tried
+   * again. Counting a request is nothing that anybody would be refused for.
+   */
+  private async refuse({ name, image }: Step, isWaitedFor: (sandbox: Sandbox | undefined) => boolean) {
+    const saved = this.saved.get(name);
+    image?.release();
+    if (!isWaitedFor(image?.sandbox)) return;
+    if (image === undefined) await this.parts.sandboxes.bringBack(name);
+    else if (saved?.sandbox !== image.sandbox) this.parts.sandboxes.discard(name);
+    else if (saved.isPresentButForCounts()) return;
+    else putBack(saved);
+    this.rollback += 1;
+    if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollback);
+  }
+
+  private goneNames(): string[] {
+    return [...this.saved.keys()].filter((name) => this.parts.sandboxes.get(name) === undefined);
+  }
+}
+
+/** A sandbox that is to be saved, or, without an image, one that is gone. */
+interface Step {
+  name: string;
+  image: SandboxImage | undefined;
+}
+
+function putBack(saved: SandboxImage): void {
+  saved.sandbox.putBack(saved);
+  saved.remark();
+}
+
+const has = (set: ReadonlySet<Sandbox>) => (sandbox: Sandbox | undefined) =>
+  sandbox !== undefined && set.has(sandbox);

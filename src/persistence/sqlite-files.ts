@@ -1,0 +1,144 @@
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { freeName } from "./free-name.ts";
+import { PersistenceError } from "./persistence-error.ts";
+
+/** "Undy", in the place where SQLite's header names the application that a file belongs to. */
+export const FORMAT_ID = 0x556e6479;
+/** 1 was a folder of JSON files and logs (former-format.ts). */
+export const FORMAT_VERSION = 2;
+
+/** Offsets in the first page, as SQLite documents its file format. */
+const PAGE_SIZE_AT = 16;
+const USER_VERSION_AT = 60;
+const APPLICATION_ID_AT = 68;
+const HEADER_BYTES = 100;
+const MAGIC = "SQLite format 3\0";
+
+/** The files of a kept folder, besides what the engine does with them. */
+export class SqliteFiles {
+  readonly folder: string;
+  readonly database: string;
+  /** As it was at the last clean end, or some time after the last start. */
+  readonly copy: string;
+  private readonly holder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    this.database = join(folder, "understudy.db");
+    this.copy = join(folder, "understudy.db.previous");
+    this.holder = join(folder, "in-use-by.json");
+  }
+
+  /**
+   * Looks at the header without opening the database, so that one of a newer version stays as it is to the
+   * last byte.
+   * @throws PersistenceError
+   */
+  requireKnownFormat(): void {
+    const header = headerOf(this.database);
+    if (header?.toString("latin1", 0, MAGIC.length) !== MAGIC) return;
+    const version = header.readUInt32BE(USER_VERSION_AT);
+    if (version > FORMAT_VERSION) throw this.newer(version);
+    const id = header.readUInt32BE(APPLICATION_ID_AT);
+    if (id !== FORMAT_ID && id !== 0)
+      throw new PersistenceError(
+        `${this.database} is no database that Understudy made; nothing was touched.`,
+      );
+  }
+
+  newer(version: number): PersistenceError {
+    return new PersistenceError(
+      `${this.database} was written by a newer Understudy (format ${version}, this one knows ${FORMAT_VERSION}). Update Understudy, or choose another folder with --persist.`,
+    );
+  }
+
+  /** Who holds the lock is only told, never judged by: the lock itself is the operating system's. */
+  inUse(): PersistenceError {
+    return new PersistenceError(
+      `${this.folder} is in use by ${this.holderInWords()}; stop that server, or choose another folder with --persist.`,
+    );
+  }
+
+  /** The database holds keys and secrets; the engine would let everybody read it. */
+  makePrivate(): void {
+    closeSync(openSync(this.database, "a", 0o600));
+  }
+
+  noteHolder(): void {
+    writeFileSync(this.holder, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
+  }
+
+  forgetHolder(): void {
+    rmSync(this.holder, { force: true });
+  }
+
+  /** The engine reads what is missing of its last page as zeros; with a log beside it, it mends it. */
+  isCut(): boolean {
+    const header = headerOf(this.database);
+    if (header === undefined || sizeOf(`${this.database}-wal`) > 0) return false;
+    const page = header.readUInt16BE(PAGE_SIZE_AT);
+    return page > 0 && sizeOf(this.database) % (page === 1 ? 65536 : page) !== 0;
+  }
+
+  /** Cut down to nothing. The engine would take it for a new one; what is left of it is in the copy. */
+  isEmptied(): boolean {
+    return existsSync(this.database) && sizeOf(this.database) === 0 && existsSync(this.copy);
+  }
+
+  hasFreshCopy(): boolean {
+    const copy = statSync(this.copy, { throwIfNoEntry: false });
+    return copy !== undefined && copy.mtimeMs >= statSync(this.database).mtimeMs;
+  }
+
+  /** Keeps what cannot be read, puts the copy in its place, and says so. */
+  setDamagedAside(): string {
+    const aside = freeName(`${this.database}.damaged`);
+    renameSync(this.database, aside);
+    for (const part of ["-wal", "-shm"]) {
+      if (existsSync(this.database + part)) renameSync(this.database + part, aside + part);
+    }
+    const words = `${this.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside};`;
+    const copied = statSync(this.copy, { throwIfNoEntry: false })?.mtime;
+    if (copied === undefined) return `${words} there is no earlier copy, so everything starts anew.`;
+    // Should it be damaged as well, the next turn will not find it again.
+    renameSync(this.copy, this.database);
+    return `${words} the copy of ${copied.toISOString()} is used in its place.`;
+  }
+
+  private holderInWords(): string {
+    try {
+      const { pid, host } = JSON.parse(readFileSync(this.holder, "utf8")) as { pid: number; host: string };
+      return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
+    } catch {
+      return "another process";
+    }
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function headerOf(file: string): Buffer | undefined {
+  if (!existsSync(file)) return undefined;
+  const header = Buffer.alloc(HEADER_BYTES);
+  const handle = openSync(file, "r");
+  try {
+    readSync(handle, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(handle);
+  }
+  return header;
+}

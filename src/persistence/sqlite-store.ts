@@ -1,0 +1,151 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { EngineThread } from "./engine-thread.ts";
+import { PersistenceError } from "./persistence-error.ts";
+import { SqliteFiles } from "./sqlite-files.ts";
+import { type Change, type Row, refusalOf, type Store, StoreRefusal } from "./store.ts";
+
+/**
+ * `--persist DIR`: one SQLite database, in a thread of its own (docs/decisions/0005). Its write-ahead log
+ * holds each commit whole or not at all, also after kill -9 and on a full disk.
+ */
+export class SqliteStore implements Store {
+  readonly uploads: string;
+  readonly aside: string;
+  private readonly files: SqliteFiles;
+  private readonly thread: EngineThread;
+  private turn: Promise<unknown> = Promise.resolve();
+  /** The files vanished below the engine: it has to be opened anew before it can take anything. */
+  private isLost = false;
+
+  private constructor(files: SqliteFiles, thread: EngineThread) {
+    this.files = files;
+    this.thread = thread;
+    this.uploads = join(files.folder, "uploads");
+    this.aside = join(files.folder, "set-aside");
+  }
+
+  /**
+   * Opens the folder's database, or makes one. A damaged one is set aside, and the copy before it used.
+   * @param say told in one sentence what had to be done
+   * @throws PersistenceError when another server uses the folder, or a newer version wrote it
+   */
+  static async open(folder: string, say: (warning: string) => void): Promise<SqliteStore> {
+    const files = new SqliteFiles(folder);
+    files.requireKnownFormat();
+    mkdirSync(folder, { recursive: true });
+    const thread = new EngineThread(files.database);
+    try {
+      await openWhole(files, thread, say);
+    } catch (error) {
+      await thread.end();
+      throw error;
+    }
+    files.noteHolder();
+    const store = new SqliteStore(files, thread);
+    // After whatever the start has to do first, and behind nobody's back: a copy to fall back to.
+    if (!files.hasFreshCopy()) void store.copy().catch((error) => say(copyFailed(files, error)));
+    return store;
+  }
+
+  list(): Promise<string[]> {
+    return this.thread.ask("list");
+  }
+
+  load(sandbox: string): Promise<Row[]> {
+    return this.thread.ask("load", { sandbox });
+  }
+
+  commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+    return this.inTurn(async () => {
+      try {
+        if (this.isLost) await this.reopen();
+        await this.apply(pieces);
+      } catch (error) {
+        const refusal = refusalOf(error, this.files.folder);
+        this.isLost ||= refusal.kind === "gone";
+        throw refusal;
+      }
+    });
+  }
+
+  /** @throws PersistenceError when the copy to fall back to could not be made; the database itself is whole */
+  async close(): Promise<void> {
+    await this.inTurn(async () => {
+      const failure = await this.thread.ask("copyTo", { copy: this.files.copy }).then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      await this.thread.ask("close").catch(() => {});
+      await this.thread.end();
+      this.files.forgetHolder();
+      if (failure !== undefined && !this.isLost) throw new PersistenceError(copyFailed(this.files, failure));
+    });
+  }
+
+  private copy(): Promise<void> {
+    return this.inTurn(() => this.thread.ask("copyTo", { copy: this.files.copy }));
+  }
+
+  private async apply(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+    const iterator = pieces[Symbol.asyncIterator]();
+    let begins = true;
+    try {
+      for (let piece = await iterator.next(); !piece.done; begins = false) {
+        const following = await iterator.next();
+        const ends = following.done === true;
+        await this.thread.ask("apply", { changes: piece.value, begins, ends });
+        piece = following;
+      }
+    } catch (error) {
+      if (!begins) await this.thread.ask("rollBack").catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Only into a folder that is there again: one that was unmounted must not be made up. */
+  private async reopen(): Promise<void> {
+    if (!existsSync(this.files.folder)) throw new StoreRefusal("gone", `${this.files.folder} is gone`);
+    this.files.makePrivate();
+    await this.thread.ask("reopen");
+    this.files.noteHolder();
+    this.isLost = false;
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.turn.then(work);
+    this.turn = mine.catch(() => {});
+    return mine;
+  }
+}
+
+async function openWhole(
+  files: SqliteFiles,
+  thread: EngineThread,
+  say: (warning: string) => void,
+): Promise<void> {
+  // One attempt, one with the copy, and one with nothing: each of the two may turn out to be damaged.
+  for (;;) {
+    if (!files.isEmptied() && !files.isCut()) {
+      try {
+        const isFresh = !existsSync(files.database);
+        files.makePrivate();
+        return await thread.ask("open", { isFresh });
+      } catch (error) {
+        const { code = "" } = error as NodeJS.ErrnoException;
+        if (code === "NEWER") throw files.newer(Number((error as Error).message));
+        if (code.startsWith("SQLITE_BUSY")) throw files.inUse();
+        if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) throw cannotOpen(files, error);
+      }
+    }
+    say(files.setDamagedAside());
+  }
+}
+
+function cannotOpen(files: SqliteFiles, error: unknown): PersistenceError {
+  return new PersistenceError(`--persist: ${refusalOf(error, files.folder).message}.`);
+}
+
+function copyFailed(files: SqliteFiles, error: unknown): string {
+  return `Everything is saved, but the copy ${files.copy} could not be renewed: ${(error as Error).message}.`;
+}

@@ -1,0 +1,144 @@
+// The thread in which the embedded engine works: it is synchronous, and a flush must not hold up requests.
+// Plain JavaScript, since a thread cannot be started from TypeScript on Node 20.
+
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
+import Database from "libsql";
+
+const { file, formatId, formatVersion } = workerData;
+/** Sorts behind every section that begins with the same characters. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
+let db;
+let statements;
+let inode;
+/** Inside a transaction that has not been refused. */
+let isOpen = false;
+let changed = false;
+
+function open({ isFresh }) {
+  db = new Database(file);
+  try {
+    // The lock of the operating system goes with the process, and no other process id can be taken for it.
+    db.pragma("locking_mode = EXCLUSIVE");
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = FULL");
+    db.exec("BEGIN IMMEDIATE");
+    const version = db.pragma("user_version")[0].user_version;
+    if (version > formatVersion) throw Object.assign(new Error(String(version)), { code: "NEWER" });
+    if (!isFresh) checkWhole();
+    db.exec(`CREATE TABLE IF NOT EXISTS kept (
+      sandbox TEXT NOT NULL, section TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
+      PRIMARY KEY (sandbox, section, id)) WITHOUT ROWID`);
+    if (version === 0) {
+      db.pragma(`application_id = ${formatId}`);
+      db.pragma(`user_version = ${formatVersion}`);
+    }
+    db.exec("COMMIT");
+    // What tells the format of the file has to stand in the file itself, where it is read before it is opened.
+    if (version === 0) db.pragma("wal_checkpoint(TRUNCATE)");
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  statements = {
+    put: db.prepare(
+      "INSERT INTO kept VALUES (?, ?, ?, ?) ON CONFLICT (sandbox, section, id) DO UPDATE SET text = excluded.text",
+    ),
+    remove: db.prepare("DELETE FROM kept WHERE sandbox = ? AND section = ? AND id = ?"),
+    clear: db.prepare("DELETE FROM kept WHERE sandbox = ? AND section >= ? AND section < ?"),
+    list: db.prepare("SELECT DISTINCT sandbox FROM kept ORDER BY sandbox"),
+    load: db.prepare("SELECT section, id, text FROM kept WHERE sandbox = ? ORDER BY section, id"),
+  };
+  inode = statSync(file).ino;
+}
+
+/** After the file had been missing; it may be back, or there is another one, or none. */
+function reopen() {
+  if (statSync(file, { throwIfNoEntry: false })?.ino === inode) return;
+  db.close();
+  open({ isFresh: false });
+}
+
+function checkWhole() {
+  const [found] = db.pragma("quick_check(1)");
+  if (Object.values(found)[0] !== "ok") {
+    throw Object.assign(new Error(Object.values(found)[0]), { code: "SQLITE_CORRUPT" });
+  }
+}
+
+function apply({ changes, begins, ends }) {
+  try {
+    if (begins) begin();
+    if (!isOpen) throw new Error("no transaction is open");
+    for (const change of changes) applyOne(change);
+    if (!ends) return;
+    db.exec("COMMIT");
+    isOpen = false;
+    changed = true;
+  } catch (error) {
+    rollBack();
+    throw error;
+  }
+}
+
+function begin() {
+  // A file that was deleted or replaced takes writes without a word, and nobody would ever read them.
+  if (statSync(file).ino !== inode) throw Object.assign(new Error("replaced"), { code: "ENOENT" });
+  db.exec("BEGIN IMMEDIATE");
+  isOpen = true;
+}
+
+function applyOne({ sandbox, section, id, text, clear }) {
+  if (clear !== undefined) statements.clear.run(sandbox, clear, clear + LAST_CHARACTER);
+  else if (text === null) statements.remove.run(sandbox, section, id);
+  else statements.put.run(sandbox, section, id, text);
+}
+
+function rollBack() {
+  isOpen = false;
+  try {
+    db.exec("ROLLBACK");
+  } catch {
+    // The engine has done so itself.
+  }
+}
+
+/** A copy that is whole, in place of the copy before. */
+function copyTo({ copy }) {
+  if (!changed && statSync(copy, { throwIfNoEntry: false }) !== undefined) return;
+  const draft = `${copy}.draft`;
+  rmSync(draft, { force: true });
+  try {
+    // Made first, for its mode: it holds keys and secrets.
+    closeSync(openSync(draft, "w", 0o600));
+    db.exec(`VACUUM INTO '${draft.replaceAll("'", "''")}'`);
+    const handle = openSync(draft, "r+");
+    fsyncSync(handle);
+    closeSync(handle);
+    renameSync(draft, copy);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  changed = false;
+}
+
+const WORK = {
+  open,
+  reopen,
+  apply,
+  rollBack,
+  copyTo,
+  list: () => statements.list.all().map(({ sandbox }) => sandbox),
+  load: ({ sandbox }) => statements.load.all(sandbox),
+  close: () => db.close(),
+};
+
+parentPort.on("message", ({ number, work, input }) => {
+  try {
+    parentPort.postMessage({ number, value: WORK[work](input) });
+  } catch (error) {
+    parentPort.postMessage({ number, error: { code: error.code ?? "", message: error.message } });
+  }
+});

@@ -1,0 +1,71 @@
+/**
+ * One thing that is kept of a sandbox, as JSON text: `about`, a fault state, a record. What sections there
+ * are and what their rows say is the business of sandbox-rows.ts; a store only keeps them.
+ */
+export interface Row {
+  section: string;
+  id: string;
+  text: string;
+}
+
+/** A row that is put (or, with null, removed), or everything of a sandbox below a section that goes. */
+export type Change =
+  | { sandbox: string; section: string; id: string; text: string | null }
+  /** `""` is the whole sandbox. */
+  | { sandbox: string; clear: string };
+
+/**
+ * Where kept sandboxes are: an embedded engine, a readable document, later Redis. A store knows sandboxes by
+ * name and rows by section and id, and nothing of what they mean.
+ */
+export interface Store {
+  /** Folder for the bytes of uploads, which rows name by their file. */
+  readonly uploads: string;
+  /** Folder for sandboxes that could not be brought back. */
+  readonly aside: string;
+  /** Names of the sandboxes of which anything is kept. */
+  list(): Promise<string[]>;
+  load(sandbox: string): Promise<Row[]>;
+  /**
+   * One transaction: all of the changes in their order, or none of them. They come in pieces, so that whoever
+   * makes them need not hold the event loop. Resolves once they are on disk.
+   * @throws StoreRefusal; nothing has changed then
+   */
+  commit(pieces: AsyncIterable<readonly Change[]>): Promise<void>;
+  /** Lets go of everything; what was committed stays. */
+  close(): Promise<void>;
+}
+
+export type RefusalKind = "full" | "read-only" | "gone" | "failed";
+
+/** The store did not take a commit; what it held before, it holds. */
+export class StoreRefusal extends Error {
+  override readonly name = "StoreRefusal";
+  readonly kind: RefusalKind;
+
+  constructor(kind: RefusalKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** What a failing system call, or the engine's word for one, means for whoever wanted to save. */
+export function refusalOf(error: unknown, place: string): StoreRefusal {
+  if (error instanceof StoreRefusal) return error;
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  const kind = KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? "failed";
+  return new StoreRefusal(kind, `${WORDS[kind](place)} (${code === "" ? message : code})`);
+}
+
+const KINDS: readonly (readonly [RegExp, RefusalKind])[] = [
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, "full"],
+  [/^(EROFS|EACCES|EPERM|SQLITE_READONLY|SQLITE_PERM)/, "read-only"],
+  [/^(ENOENT|ENOTDIR|ENODEV|ESTALE|SQLITE_CANTOPEN)/, "gone"],
+];
+
+const WORDS: Record<RefusalKind, (place: string) => string> = {
+  full: (place) => `there is no room left for ${place}`,
+  "read-only": (place) => `${place} cannot be written to`,
+  gone: (place) => `${place} is gone`,
+  failed: (place) => `${place} could not be written`,
+};
