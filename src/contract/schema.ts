@@ -18,9 +18,27 @@ export const NullableInstant = (options: object = {}) =>
 /** What a response carries where `Instant` stands in the record. */
 export const Timestamp = (options: object = {}) => Type.String({ format: "date-time", ...options });
 
+/** Section 2.1; the prefixes of other ids are ours. */
+const SPECIFIED_PREFIXES = [
+  ...["org_", "dept_", "usr_", "uid_", "file_", "vs_", "mbsess_", "mbtrans_", "trans_", "mcoll_", "mtrack_"],
+  ...["dsh_", "slink_", "asst_", "log_", "thread_", "wh_", "whsec_", "del_", "apikey_", "conn_"],
+];
+
 /** An identifier of section 2.1, such as `Id("dept_")`. */
 export const Id = (prefix: string, options: object = {}) =>
   Type.String({ pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, examples: [`${prefix}example`], ...options });
+
+/** The prefix of ids that such a schema takes. */
+export function prefixOf({ pattern }: { pattern?: string }): string | undefined {
+  return /^\^([a-z]+_)/.exec(pattern ?? "")?.[1];
+}
+
+/** Those of section 2.1 with which ids of this pattern begin; none where the prefix is ours. */
+export function specifiedPrefixes(pattern: string): string[] {
+  const [, either] = /^\^\(([a-z|]+)\)_/.exec(pattern) ?? [];
+  const prefixes = either?.split("|").map((word) => `${word}_`) ?? [prefixOf({ pattern }) ?? ""];
+  return prefixes.filter((prefix) => SPECIFIED_PREFIXES.includes(prefix));
+}
 
 /** G08: a user id may be `usr_` or `uid_`. */
 export const UserId = (options: object = {}) =>

@@ -1,13 +1,16 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import type { Resource } from "../contract/resource.ts";
+import { ObjectNames } from "./object-names.ts";
 
 /** What a run judges a service by. */
 export class Contract {
   readonly operations: readonly AnyOperation[];
+  readonly names: ObjectNames;
   private readonly byId: ReadonlyMap<string, AnyOperation>;
 
   constructor(resources: readonly Resource[]) {
     this.operations = resources.flatMap(({ operations }) => operations);
+    this.names = new ObjectNames(resources);
     this.byId = new Map(this.operations.map((one) => [one.id, one]));
   }
 

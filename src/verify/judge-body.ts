@@ -2,14 +2,12 @@ import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
 import type { AnyOperation } from "../contract/operation.ts";
 import { assumedPlace } from "../contract/provenance.ts";
+import { specifiedPrefixes } from "../contract/schema.ts";
 import { validatorOf } from "../contract/validator.ts";
 import { diagnose } from "../documents/diagnose.ts";
 import { explain } from "../documents/schema-message.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** Prefixes of section 2.1; those of other ids are ours. */
-const SPECIFIED_PREFIXES =
-  /^(org|dept|usr|uid|file|vs|mbsess|mbtrans|trans|mcoll|mtrack|dsh|slink|asst|log|thread|wh|del|apikey|conn|whsec|\(usr\|uid\))_/;
 /** Bounds that the declarations add to a field's type. */
 const OWN_BOUNDS = new Set(["minLength", "maxLength", "minItems", "maxItems", "uniqueItems"]);
 const MOST_PROBLEMS = 5;
@@ -49,11 +47,9 @@ function assumptionOf(operation: AnyOperation, error: ErrorObject): string | und
       .map((inner) => assumptionOf(operation, inner))
       .find((one) => one !== undefined);
   if (error.keyword !== "pattern") return undefined;
-  const pattern = String(error.schema).replace(/^\^/, "");
-  const [prefix] = SPECIFIED_PREFIXES.exec(pattern) ?? [];
-  if (prefix === undefined) return gap;
-  const prefixes = prefix.startsWith("(") ? ["usr_", "uid_"] : [prefix];
-  return prefixes.some((one) => String(error.data).startsWith(one)) ? "G08" : undefined;
+  const prefixes = specifiedPrefixes(String(error.schema));
+  if (prefixes.length === 0) return gap;
+  return prefixes.some((prefix) => String(error.data).startsWith(prefix)) ? "G08" : undefined;
 }
 
 function problemOf({ id }: AnyOperation, error: ErrorObject): string {

@@ -1,68 +1,19 @@
+import type { ObjectNames } from "./object-names.ts";
 import { isMadeUp } from "./safety.ts";
 
-/** What `--use` takes, and what it stands for. */
-export const USABLE: Readonly<Record<string, string>> = {
-  organization_id: "the organization to read; by default the one that the key acts in",
-  session_id: "a meeting session that has ended",
-  transcription_id: "a completed transcription",
-  pending_transcription_id: "a transcription that is not completed",
-  collection_id: "a music collection that the key's user owns",
-  assistant_id: "an assistant with a history",
-  store_id: "a knowledge store",
-  file_id: "a file in that store",
-  job_id: "a connector job",
-  webhook_id: "a webhook",
-  slug: "the slug of an active share link",
-  foreign_organization_id: "an organization that the key's user is no member of",
-  foreign_session_id: "a meeting session of such an organization",
-  other_organization_id: "another organization that the key's user is a member of",
-  department_id: "a department that --write may move to the top and back",
-  parent_department_id: "the parent that it has now",
-  webhook_url: "a receiver that --write may have called",
-  scratch_store_id: "a store that --write may put a small file into, for good",
-  scratch_connection_id: "a connection of which --write may start a sync and cancel it",
-  model: "the key of a model that --write may ask for one short, billed answer",
-  provider: "the image provider that extends by pixels (provider_a), which --write may ask once",
-};
-
-/** Collections of the reference stand for the parameter that names one of their records. */
-export const USABLE_AS: Readonly<Record<string, string>> = {
-  org_id: "organization_id",
-  organizations: "organization_id",
-  meeting_sessions: "session_id",
-  transcriptions: "transcription_id",
-  music_collections: "collection_id",
-  assistants: "assistant_id",
-  vector_stores: "store_id",
-  files: "file_id",
-  connector_jobs: "job_id",
-  webhooks: "webhook_id",
-  departments: "department_id",
-  models: "model",
-};
-
-/** Parameters by the prefixes of section 2.1, for ids that turn up in answers. */
-const NAME_OF_PREFIX: Readonly<Record<string, string>> = {
-  asst: "assistant_id",
-  file: "file_id",
-  mbsess: "session_id",
-  mcoll: "collection_id",
-  trans: "transcription_id",
-  vs: "store_id",
-  wh: "webhook_id",
-};
-const SEEN = new RegExp(`^(${Object.keys(NAME_OF_PREFIX).join("|")})_[A-Za-z0-9-][A-Za-z0-9_-]{0,119}$`);
 const MOST_SEEN = 20;
 
 export type Binding = Readonly<Record<string, string>>;
 
 /** The objects that checks may ask for: given by the user, else found, else seen in some answer. */
 export class KnownObjects {
+  private readonly names: ObjectNames;
   private readonly given: ReadonlyMap<string, readonly string[]>;
   private readonly tuples: Binding[] = [];
   private readonly seen = new Map<string, Set<string>>();
 
-  constructor(given: ReadonlyMap<string, readonly string[]> = new Map()) {
+  constructor(names: ObjectNames, given: ReadonlyMap<string, readonly string[]> = new Map()) {
+    this.names = names;
     this.given = given;
   }
 
@@ -75,14 +26,14 @@ export class KnownObjects {
   read(value: unknown): void {
     if (typeof value === "object" && value !== null) {
       for (const [key, inner] of Object.entries(value)) {
-        // The reference gives jobs no prefix.
-        if (key === "job_id" && typeof inner === "string") this.add("job_id", inner);
+        if (this.names.withoutPrefix.has(key) && typeof inner === "string") this.add(key, inner);
         this.read(inner);
       }
       return;
     }
-    const [, prefix] = SEEN.exec(typeof value === "string" ? value : "") ?? [];
-    if (prefix !== undefined && !isMadeUp(String(value))) this.add(NAME_OF_PREFIX[prefix]!, String(value));
+    if (typeof value !== "string" || isMadeUp(value)) return;
+    const name = this.names.ofId(value);
+    if (name !== undefined) this.add(name, value);
   }
 
   private add(name: string, id: string): void {
@@ -100,7 +51,7 @@ export class KnownObjects {
   }
 
   candidates(name: string): readonly string[] {
-    const known = USABLE_AS[name] ?? name;
+    const known = this.names.parameter(name);
     const given = this.given.get(known);
     if (given !== undefined) return given;
     const found = this.tuples.flatMap((tuple) => (tuple[known] === undefined ? [] : [tuple[known]]));
@@ -122,13 +73,13 @@ export class KnownObjects {
   }
 
   private valueIn(tuple: Binding, name: string): string | undefined {
-    const known = USABLE_AS[name] ?? name;
+    const known = this.names.parameter(name);
     return known === "organization_id" ? this.one(known) : tuple[known];
   }
 
   private fits(tuple: Binding, name: string): boolean {
     const value = this.valueIn(tuple, name);
-    const given = this.given.get(USABLE_AS[name] ?? name);
+    const given = this.given.get(this.names.parameter(name));
     return value !== undefined && (given === undefined || given.includes(value));
   }
 }

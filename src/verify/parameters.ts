@@ -1,10 +1,8 @@
 import type { AnyOperation } from "../contract/operation.ts";
-import { type Binding, type KnownObjects, USABLE } from "./known-objects.ts";
+import { prefixOf } from "../contract/schema.ts";
+import type { Binding, KnownObjects } from "./known-objects.ts";
 import { madeUpId } from "./safety.ts";
-
-interface Declared {
-  pattern?: string;
-}
+import { USABLE } from "./usable.ts";
 
 export function parameterNames({ params }: AnyOperation): string[] {
   return Object.keys(params?.properties ?? {});
@@ -12,12 +10,9 @@ export function parameterNames({ params }: AnyOperation): string[] {
 
 /** Ids that nobody has for all path parameters but those given. */
 export function madeUpParams({ params }: AnyOperation, given: Binding = {}): Binding {
-  const schemas = (params?.properties ?? {}) as Record<string, Declared>;
+  const schemas = (params?.properties ?? {}) as Record<string, object>;
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, { pattern = "" }]) => {
-      const [, prefix = ""] = /^\^([a-z]+_)/.exec(pattern) ?? [];
-      return [name, given[name] ?? madeUpId(prefix)];
-    }),
+    Object.entries(schemas).map(([name, schema]) => [name, given[name] ?? madeUpId(prefixOf(schema) ?? "")]),
   );
 }
 

@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { RESOURCES } from "../resources/index.ts";
 import { csvRows } from "./checks/rows.ts";
 import { KnownObjects } from "./known-objects.ts";
+import { ObjectNames } from "./object-names.ts";
 import { Pace } from "./pace.ts";
 import { madeUpId } from "./safety.ts";
 import { readUses } from "./uses.ts";
 import { Verdict } from "./verdict.ts";
 
+const NAMES = new ObjectNames(RESOURCES);
 const folder = mkdtempSync(join(tmpdir(), "understudy-verify-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -29,7 +32,7 @@ describe("verdict", () => {
 
 describe("objects", () => {
   it("interfaces 2 ids that belong together come first, given ones alone", () => {
-    const known = new KnownObjects(new Map([["organization_id", ["org_a"]]]));
+    const known = new KnownObjects(NAMES, new Map([["organization_id", ["org_a"]]]));
     known.read({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
     known.found({ store_id: "vs_2", file_id: "file_9" });
     const names = ["organization_id", "store_id", "file_id"];
@@ -46,10 +49,31 @@ describe("objects", () => {
   });
 
   it("interfaces 2 ids that were made up are not taken for found ones", () => {
-    const known = new KnownObjects();
+    const known = new KnownObjects(NAMES);
     known.read({ details: { session_id: madeUpId("mbsess_") }, job_id: "4711" });
     expect(known.one("session_id")).toBeUndefined();
     expect(known.one("job_id")).toBe("4711");
+  });
+});
+
+describe("names", () => {
+  it("2.1 come from what is declared: one per prefix, collections for the parameter of their ids", () => {
+    const known = new KnownObjects(NAMES);
+    const ids = ["asst_1", "file_1", "mbsess_1", "mcoll_1", "trans_1", "vs_1", "wh_1"];
+    known.read({ ids, others: ["org_1", "thread_1", "dept_1", "usr_1", "whsec_1", "asst_", "nothing"] });
+    const found = ["assistant_id", "file_id", "session_id", "collection_id", "transcription_id"];
+    expect([...found, "store_id", "webhook_id"].map((name) => known.candidates(name))).toEqual(
+      ids.map((id) => [id]),
+    );
+    for (const name of ["organization_id", "thread_id", "department_id"])
+      expect(known.candidates(name)).toEqual([]);
+    expect([...NAMES.withoutPrefix]).toEqual(["job_id"]);
+    const collections = ["organizations", "vector_stores", "store_files", "connector_jobs"];
+    expect(["org_id", ...collections].map((name) => NAMES.parameter(name))).toEqual([
+      ...["organization_id", "organization_id", "store_id"],
+      // Its ids are those of stores, and the store is what they stand for.
+      ...["store_files", "job_id"],
+    ]);
   });
 });
 
@@ -60,7 +84,10 @@ describe("--use", () => {
       file,
       "transcription_id: trans_1\nmusic_collections: [mcoll_1, mcoll_2]\nparent_department_id: null\n",
     );
-    const found = readUses(["meeting_sessions=mbsess_1,mbsess_2", file, "webhook_url=http://127.0.0.1/a,b"]);
+    const found = readUses(
+      ["meeting_sessions=mbsess_1,mbsess_2", file, "webhook_url=http://127.0.0.1/a,b"],
+      NAMES,
+    );
     expect(Object.fromEntries(found)).toEqual({
       session_id: ["mbsess_1", "mbsess_2"],
       transcription_id: ["trans_1"],
@@ -71,11 +98,11 @@ describe("--use", () => {
   });
 
   it("interfaces 2 names the nearest right word, and refuses what says nothing", () => {
-    expect(() => readUses(["sesion_id=mbsess_1"])).toThrow(/Did you mean "session_id"/);
-    expect(() => readUses(["session_id="])).toThrow(/is empty/);
+    expect(() => readUses(["sesion_id=mbsess_1"], NAMES)).toThrow(/Did you mean "session_id"/);
+    expect(() => readUses(["session_id="], NAMES)).toThrow(/is empty/);
     const file = join(folder, "list.yaml");
     writeFileSync(file, "- session_id\n");
-    expect(() => readUses([file])).toThrow(/must hold names and ids/);
+    expect(() => readUses([file], NAMES)).toThrow(/must hold names and ids/);
   });
 });
 

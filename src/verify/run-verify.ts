@@ -56,7 +56,7 @@ export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
     wait: options.wait,
     userAgent: `understudy-verify/${options.version}`,
   });
-  const known = new KnownObjects(options.uses);
+  const known = new KnownObjects(options.contract.names, options.uses);
   const run = new Run(options, { target, known });
   const began = new Date();
   await run.open();

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { nearest } from "../documents/nearest.ts";
 import { readDocument } from "../documents/read-document.ts";
-import { USABLE, USABLE_AS } from "./known-objects.ts";
+import type { ObjectNames } from "./object-names.ts";
+import { USABLE, usableName, writableNames } from "./usable.ts";
 
 /** What `--use` says cannot be used. */
 export class UseError extends Error {}
@@ -10,13 +11,20 @@ export class UseError extends Error {}
  * `NAME=ID` (several with commas), or a YAML or JSON file of such pairs.
  * @throws UseError, DocumentError
  */
-export function readUses(options: readonly string[]): Map<string, string[]> {
+export function readUses(options: readonly string[], names: ObjectNames): Map<string, string[]> {
   const uses = new Map<string, string[]>();
+  const add = (written: string, values: readonly string[]) => {
+    const name = usableName(names, written);
+    if (name === undefined) throw unknownName(written, names);
+    const ids = values.map((value) => value.trim()).filter((value) => value !== "");
+    if (ids.length === 0) throw new UseError(`--use ${written} is empty`);
+    uses.set(name, [...(uses.get(name) ?? []), ...ids]);
+  };
   for (const option of options) {
     const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(option) ?? [];
-    if (name === undefined) for (const [key, ids] of pairsOf(option)) add(uses, key, ids);
+    if (name === undefined) for (const [key, ids] of pairsOf(option)) add(key, ids);
     // A URL may hold commas; ids do not.
-    else add(uses, name, name === "webhook_url" ? [value!] : value!.split(","));
+    else add(name, name === "webhook_url" ? [value!] : value!.split(","));
   }
   return uses;
 }
@@ -28,15 +36,9 @@ function pairsOf(file: string): [string, string[]][] {
   return Object.entries(value).map(([name, ids]) => [name, [ids].flat().map((id) => String(id))]);
 }
 
-function add(uses: Map<string, string[]>, written: string, values: readonly string[]): void {
-  const name = USABLE_AS[written] ?? written;
-  if (!Object.hasOwn(USABLE, name)) {
-    const meant = nearest(written, [...Object.keys(USABLE), ...Object.keys(USABLE_AS)]);
-    const hint =
-      meant === undefined ? `It takes ${Object.keys(USABLE).join(", ")}.` : `Did you mean "${meant}"?`;
-    throw new UseError(`--use does not know "${written}". ${hint}`);
-  }
-  const ids = values.map((value) => value.trim()).filter((value) => value !== "");
-  if (ids.length === 0) throw new UseError(`--use ${written} is empty`);
-  uses.set(name, [...(uses.get(name) ?? []), ...ids]);
+function unknownName(written: string, names: ObjectNames): UseError {
+  const meant = nearest(written, writableNames(names));
+  const hint =
+    meant === undefined ? `It takes ${Object.keys(USABLE).join(", ")}.` : `Did you mean "${meant}"?`;
+  return new UseError(`--use does not know "${written}". ${hint}`);
 }

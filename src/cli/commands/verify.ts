@@ -71,7 +71,7 @@ export const verifyCommand: CommandModule<object, Options> = {
     ]);
     const contract = await declared();
     try {
-      const uses = readUses(options.use ?? []);
+      const uses = readUses(options.use ?? [], contract.names);
       const result = await withSignals((signal) => run(runVerify, { contract, options, uses, signal }));
       await show(result, options, reports);
     } catch (error) {
