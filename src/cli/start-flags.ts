@@ -16,8 +16,11 @@ export const START_FLAGS = {
   scenarios: { type: "string", describe: "Folder of your own scenarios [default: ./scenarios]" },
   seed: { type: "number", describe: "Seed of everything generated [default: 1]" },
   clock: { type: "string", describe: "real, frozen, frozen@ISO, or xN [default: real]" },
-  persist: { type: "string", describe: "Folder in which worlds are kept between starts" },
-  durable: { type: "boolean", describe: "Every acknowledged write is on disk before its answer" },
+  persist: { type: "string", describe: "Folder (or FILE.json) in which worlds are kept between starts" },
+  durable: {
+    type: "boolean",
+    describe: "Every acknowledged write is on disk before its answer; with a folder",
+  },
   shared: { type: "boolean", describe: "For a team: any address, a control token, limits" },
   "allow-host": {
     type: "string",

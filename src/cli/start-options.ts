@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { parseInstant } from "../contract/instant.ts";
 import type { ClockSetting } from "../sandbox/sandbox.ts";
@@ -40,7 +40,6 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       `--host ${host} is not loopback; other machines may only reach a server started with --shared`,
     );
   }
-  if (all.durable && all.persist === undefined) throw new UsageError("--durable needs --persist DIR");
   for (const range of all["allow-webhook"] ?? []) requireRange(range);
   return {
     port,
@@ -55,7 +54,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       settings,
       scenarios: all.scenario,
       scenariosFolder: scenariosFolder(all.scenarios),
-      persist: all.persist === undefined ? undefined : { folder: all.persist, durable: all.durable === true },
+      persist: persistence(all.persist, all.durable === true),
       shared: all.shared
         ? {
             token: process.env["UNDERSTUDY_TOKEN"] || randomBytes(24).toString("base64url"),
@@ -78,6 +77,23 @@ export function readClock(text: string): ClockSetting {
   }
   if (text.startsWith("x")) return { mode: "scaled", rate: rateOf(text) };
   throw new UsageError(`--clock takes real, frozen, frozen@2026-03-15T12:00:00Z or x60, not "${text}"`);
+}
+
+/** interfaces 2: a folder, or one document, which is written whole and so never at each answer. @throws UsageError */
+function persistence(place: string | undefined, durable: boolean): UnderstudyOptions["persist"] {
+  if (place === undefined) {
+    if (durable) throw new UsageError("--durable needs --persist DIR");
+    return undefined;
+  }
+  if (!/\.json$/i.test(place) || statSync(place, { throwIfNoEntry: false })?.isDirectory()) {
+    return { folder: place, durable };
+  }
+  if (durable) {
+    throw new UsageError(
+      `--durable needs --persist DIR: the document ${place} is saved whole, within a second, not at each answer`,
+    );
+  }
+  return { file: place };
 }
 
 /** interfaces 2: the user's own, `./scenarios` where it exists. @throws UsageError */

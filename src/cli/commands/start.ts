@@ -19,9 +19,10 @@ export const startCommand: CommandModule<object, StartFlags> = {
         "$0 start --fixture ./my.yaml --clock frozen@2026-03-15T12:00:00Z",
         "A world of your own, time standing still",
       )
+      .example("$0 start --persist ./data --durable", "A world that survives restarts, also after kill -9")
       .example(
-        "$0 start --persist ./data --durable",
-        "A world that survives restarts, also after kill -9",
+        "$0 start --persist worlds.json",
+        "The same in one document to read, edit and commit",
       ) as never,
   async handler(flags) {
     // The server's parts are only loaded by the command that needs them.
