@@ -1,6 +1,4 @@
 import { readFileSync } from "node:fs";
-import type { ControlServer } from "../control/operation.ts";
-import { conflict, type Problem } from "../control/problem.ts";
 import { readDocument } from "../documents/read-document.ts";
 import type { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
@@ -9,18 +7,19 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawHex, hash32 } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
+import { BundleRefusal } from "./bundle-refusal.ts";
 import { recordedAnswer, recordedBody } from "./recorded-message.ts";
 import type { RecordedCall, Recording } from "./recordings.ts";
 import { Vault } from "./vault.ts";
 
 /**
  * Everything that `understudy replay` needs to do again what happened to a sandbox since its first day.
- * @throws Problem 409 when the journal has lost entries, or the sandbox's present does not follow from them
+ * @throws BundleRefusal when the journal has lost entries, or the sandbox's present does not follow from them
  */
 export function makeBundle(
   sandbox: Sandbox,
   recording: Recording,
-  { version, faults }: ControlServer,
+  { version, library }: { version: string; library: ScenarioLibrary },
 ): Bundle {
   const { first, calls } = recording;
   const entries = completeJournal(sandbox, recording);
@@ -32,7 +31,7 @@ export function makeBundle(
   const document = first.fixture.document();
   const fixtureText = JSON.stringify(document);
   vault.learnGiven(fixtureText);
-  const { active, scenarios } = scenariosOf(faults.library, recording, entries);
+  const { active, scenarios } = scenariosOf(library, recording, entries);
   return {
     format: BUNDLE_FORMAT,
     version: BUNDLE_VERSION,
@@ -54,19 +53,19 @@ export function makeBundle(
   };
 }
 
-/** @throws Problem 409 */
+/** @throws BundleRefusal */
 function completeJournal({ journal }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
   const { first, calls, restores } = recording;
   const unfit = recording.unfit ?? unexplained(calls, restores);
   if (unfit !== undefined) {
     const detail = `This sandbox cannot be put into a bundle: ${unfit}`;
-    throw conflict("not-replayable", detail, "reset it and let the requests come again");
+    throw new BundleRefusal("not-replayable", detail, "reset it and let the requests come again");
   }
   const missing = journal.lastSequence - first.position - entries.length;
   if (missing > 0) {
     const detail = `The journal has lost ${missing} of the requests since the sandbox's first day`;
-    throw conflict(
+    throw new BundleRefusal(
       "journal-incomplete",
       detail,
       "raise the setting journal_limit, reset, and let them come again",
@@ -88,15 +87,15 @@ function unexplained(calls: readonly RecordedCall[], restores: number): string |
   return undefined;
 }
 
-/** @throws Problem 409 */
+/** @throws BundleRefusal */
 function requireWholeBody({ id, method, path, request_body, request_bytes }: JournalEntry): void {
   if (request_bytes === 0 || request_body !== undefined) return;
   throw longBody(`${method} ${path} (${id})`, request_bytes);
 }
 
-function longBody(request: string, bytes: number): Problem {
+function longBody(request: string, bytes: number): BundleRefusal {
   const detail = `${request} carried ${bytes} bytes, of which the journal keeps no copy`;
-  return conflict(
+  return new BundleRefusal(
     "journal-incomplete",
     detail,
     "upload something smaller than 64 KB where a bundle is wanted",
@@ -129,12 +128,16 @@ function scenariosOf(library: ScenarioLibrary, recording: Recording, entries: re
   return { active, scenarios };
 }
 
-/** @throws Problem 409 */
+/** @throws BundleRefusal */
 function documentOf(name: string, file: string): object {
   try {
     return readDocument(readFileSync(file, "utf8"), { file }).value as object;
   } catch {
-    throw conflict("not-replayable", `The file of the scenario ${name} can no longer be read`, "put it back");
+    throw new BundleRefusal(
+      "not-replayable",
+      `The file of the scenario ${name} can no longer be read`,
+      "put it back",
+    );
   }
 }
 

@@ -1,5 +1,5 @@
+import type { Method } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { ChangingCall } from "../control/operation.ts";
 import { type Delivery, deliveries } from "../resources/webhooks/schema.ts";
 import type { LoadedFixture } from "../sandbox/fixture-source.ts";
 import type { Sandbox, SandboxChange } from "../sandbox/sandbox.ts";
@@ -19,6 +19,16 @@ export interface FirstDay {
   scenarios: readonly string[];
   /** The journal's position then. */
   position: number;
+}
+
+/** A control call that changed a sandbox. */
+export interface ChangingCall {
+  operation: string;
+  method: Method;
+  /** Below S, such as `/clock/advance`, with its query. */
+  path: string;
+  body: unknown;
+  status: number;
 }
 
 export interface RecordedCall {

@@ -1,12 +1,6 @@
 import Type, { type TProperties } from "typebox";
-import type { Recordings } from "../bundle/recordings.ts";
-import {
-  type AnyOperation,
-  type Input,
-  type Method,
-  type OperationOf,
-  operationOf,
-} from "../contract/operation.ts";
+import type { ChangingCall, Recordings } from "../bundle/recordings.ts";
+import { type AnyOperation, type Input, type OperationOf, operationOf } from "../contract/operation.ts";
 import type { ProblemKind } from "../contract/problems.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { Faults } from "../faults/faults.ts";
@@ -51,15 +45,6 @@ export interface ControlDurability {
   mark(): number;
   /** Without a sandbox: all of them. @throws StoreRefusal when a change after the mark was undone instead */
   settled(sandbox: Sandbox | undefined, mark: number): Promise<void>;
-}
-
-export interface ChangingCall {
-  operation: string;
-  method: Method;
-  /** Below S, such as `/clock/advance`, with its query. */
-  path: string;
-  body: unknown;
-  status: number;
 }
 
 export interface Limits {

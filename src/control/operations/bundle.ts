@@ -1,4 +1,5 @@
 import { Bundle } from "../../bundle/bundle.ts";
+import { BundleRefusal } from "../../bundle/bundle-refusal.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict } from "../problem.ts";
 
@@ -26,7 +27,11 @@ const takeBundle = operation({
     // Deliveries that are under way would be told by half; what has not ended after a while is left out.
     await Promise.race([sandbox.world.settled(), patience()]);
     const { makeBundle } = await import("../../bundle/make-bundle.ts");
-    return makeBundle(sandbox, recording, server);
+    try {
+      return makeBundle(sandbox, recording, { version: server.version, library: server.faults.library });
+    } catch (error) {
+      throw error instanceof BundleRefusal ? conflict(error.kind, error.message, error.advice) : error;
+    }
   },
 });
 
