@@ -1,15 +1,26 @@
 import packageJson from "../package.json" with { type: "json" };
+import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
 import { scenarioSchemaText } from "./faults/scenarios/scenario-schema.ts";
 import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
 import { assumptionsPage } from "./reports/assumptions-page.ts";
+import { controlApiDocument } from "./reports/control-openapi.ts";
+import { withTables } from "./reports/control-page.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
 import { openApiDocument } from "./reports/openapi.ts";
 import { API, RESOURCES } from "./resources/index.ts";
 
-/** The files under docs/ that follow from the declarations, by name. */
-export async function generatedFiles(): Promise<Record<string, string>> {
+/** Pages with tables of the control API. */
+const PAGES = ["control-api.md", "errors-and-limits.md"];
+
+/**
+ * The files under docs/ that follow from the declarations, by name; of pages their tables alone, and `read` gives
+ * the rest.
+ */
+export async function generatedFiles(read: (name: string) => string): Promise<Record<string, string>> {
   return {
     "openapi.json": `${JSON.stringify(openApiDocument(API, packageJson.version), null, 2)}\n`,
+    "control-api.json": `${JSON.stringify(controlApiDocument(CONTROL_OPERATIONS, packageJson.version), null, 2)}\n`,
+    ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
     "fidelity.md": fidelityMarkdown(fidelityLedger(API.operations)),
     "reference/assumptions.md": assumptionsPage(API.operations),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),

@@ -249,8 +249,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
 /** Loaded at the first call: the server's start must not pay for its declarations. */
 function controlOf(server: ControlServer): Mount["handle"] {
   let loading: Promise<Mount["handle"]> | undefined;
+  const load = async () => {
+    const { createControl } = await import("./control/handle-control.ts");
+    return createControl(server);
+  };
   return async (...exchange) => {
-    loading ??= import("./control/handle-control.ts").then(({ createControl }) => createControl(server));
+    loading ??= load();
     await (await loading)(...exchange);
   };
 }

@@ -64,31 +64,54 @@ const ControlStep = Type.Object({
 export type ControlStep = Static<typeof ControlStep>;
 
 /** What `understudy replay` takes (interfaces 4): a world, what happened to it, and what it answered. */
-export const Bundle = Type.Object({
-  format: Type.Literal(BUNDLE_FORMAT),
-  version: Type.Integer({ minimum: 1 }),
-  understudy: Type.String(),
-  sandbox: Type.String(),
-  fixture: Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
-  seed: Type.Integer(),
-  /** Secrets are drawn from it. */
-  resets: Type.Integer({ minimum: 0 }),
-  clock: Type.Object({
-    mode: Type.Unsafe<"real" | "frozen" | "scaled">({ type: "string", enum: ["real", "frozen", "scaled"] }),
-    start: Instant,
-    rate: Type.Optional(Type.Number()),
-  }),
-  settings: Type.Unsafe<Record<string, unknown>>({ type: "object" }),
-  /** Those that were named; in force at first are the `active` ones, in their order. */
-  scenarios: Type.Array(
-    Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
-  ),
-  active: Type.Array(Type.String()),
-  /** What receivers answered and when, by delivery and attempt; a replay calls nobody. */
-  deliveries: Type.Unsafe<Record<string, RecordedAttempt[]>>({
-    type: "object",
-    additionalProperties: { type: "array", items: RecordedAttempt },
-  }),
-  steps: Type.Array(Type.Union([RequestStep, ControlStep])),
-});
+export const Bundle = Type.Object(
+  {
+    format: Type.Literal(BUNDLE_FORMAT),
+    version: Type.Integer({ minimum: 1 }),
+    understudy: Type.String(),
+    sandbox: Type.String(),
+    fixture: Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
+    seed: Type.Integer(),
+    /** Secrets are drawn from it. */
+    resets: Type.Integer({ minimum: 0 }),
+    clock: Type.Object({
+      mode: Type.Unsafe<"real" | "frozen" | "scaled">({ type: "string", enum: ["real", "frozen", "scaled"] }),
+      start: Instant,
+      rate: Type.Optional(Type.Number()),
+    }),
+    settings: Type.Unsafe<Record<string, unknown>>({ type: "object" }),
+    /** Those that were named; in force at first are the `active` ones, in their order. */
+    scenarios: Type.Array(
+      Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
+    ),
+    active: Type.Array(Type.String()),
+    /** What receivers answered and when, by delivery and attempt; a replay calls nobody. */
+    deliveries: Type.Unsafe<Record<string, RecordedAttempt[]>>({
+      type: "object",
+      additionalProperties: { type: "array", items: RecordedAttempt },
+    }),
+    steps: Type.Array(Type.Union([RequestStep, ControlStep])),
+  },
+  {
+    $id: "Bundle",
+    description: "What `understudy replay` takes: a world, what happened to it, and what it answered",
+    examples: [
+      {
+        format: BUNDLE_FORMAT,
+        version: BUNDLE_VERSION,
+        understudy: "0.1.0",
+        sandbox: "default",
+        fixture: { name: "reference", document: {} },
+        seed: 1,
+        resets: 0,
+        clock: { mode: "frozen", start: "2026-03-15T12:00:00.000Z" },
+        settings: {},
+        scenarios: [],
+        active: [],
+        deliveries: {},
+        steps: [],
+      },
+    ],
+  },
+);
 export type Bundle = Static<typeof Bundle>;

@@ -62,6 +62,13 @@ export const DateOrInstant = (options: object = {}) =>
 export const Closed = <T extends TProperties>(properties: T, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
-/** How the control API shows a list. */
-export const ListOf = <T extends TSchema>(items: T, options: object = {}) =>
-  Closed({ items: Type.Array(items), total: Type.Integer({ minimum: 0 }) }, options);
+/** How the control API shows a list; its example is that of what it lists. */
+export const ListOf = <T extends TSchema>(items: T) =>
+  Closed(
+    { items: Type.Array(items), total: Type.Integer({ minimum: 0 }) },
+    { examples: [{ items: examplesOf(items), total: 1 }] },
+  );
+
+export function examplesOf(schema: TSchema): unknown[] {
+  return (schema as { examples?: unknown[] }).examples ?? [];
+}

@@ -38,7 +38,28 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
       windows: Windows,
       blobs: Type.Optional(UploadsDocument),
     },
-    { $id: "SnapshotFile", description: "A snapshot, complete in itself" },
+    {
+      $id: "SnapshotFile",
+      description: "A snapshot, complete in itself",
+      examples: [
+        {
+          format: SNAPSHOT_FORMAT,
+          version: SNAPSHOT_VERSION,
+          name: "before",
+          taken_at: 1773576000000,
+          world: {
+            seed: 1,
+            secret_key: "kept-as-it-is",
+            origin: 1773576000000,
+            clock: { mode: "frozen", now: 1773576000000, rate: 0 },
+            requests: 0,
+            draws: 0,
+            tables: {},
+          },
+          windows: [],
+        },
+      ],
+    },
   ),
 );
 

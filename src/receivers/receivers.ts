@@ -21,7 +21,21 @@ export const ReceivedRequestBody = Closed(
     reason: Type.String(),
     answer: Type.String({ description: "How it was answered, such as `503` or `hang`" }),
   },
-  { $id: "ReceivedRequest" },
+  {
+    $id: "ReceivedRequest",
+    examples: [
+      {
+        at: "2026-03-15T12:00:00.000Z",
+        method: "POST",
+        path: "",
+        headers: { "content-type": "application/json", "x-service-event": "user.created" },
+        body: '{"event":"user.created"}',
+        verdict: "missing",
+        reason: "there is no X-Service-Signature header",
+        answer: "200",
+      },
+    ],
+  },
 );
 export type ReceivedRequest = Static<typeof ReceivedRequestBody>;
 

@@ -2,9 +2,8 @@ import { codeInB, type Envelope, envelopeFor } from "../contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, errorCodesOf } from "../contract/operation.ts";
 import { refusalsOf } from "../contract/refusals.ts";
-import { HEADER_REFS } from "./openapi-headers.ts";
-
-type Json = Record<string, unknown>;
+import { headerRefs, type Json } from "./openapi-document.ts";
+import { STANDARD_HEADERS } from "./openapi-headers.ts";
 
 /** One response per status, with the codes that may stand in it. */
 export function errorResponses(operation: AnyOperation): Json {
@@ -29,7 +28,7 @@ function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode
     description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].message}`).join(" "),
     "x-error-codes": codes,
     headers: {
-      ...HEADER_REFS,
+      ...headerRefs(STANDARD_HEADERS),
       ...(status === 429 ? { "Retry-After": { schema: { type: "integer" } } } : {}),
     },
     content: { "application/json": { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } },

@@ -19,7 +19,3 @@ export const STANDARD_HEADERS: Json = {
   "x-ratelimit-reset-tokens": { description: "As x-ratelimit-reset-requests", schema: text },
   "X-Sandbox-Decision": { description: "Understudy's own: what decided this answer", schema: text },
 };
-
-export const HEADER_REFS = Object.fromEntries(
-  Object.keys(STANDARD_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-);

@@ -7,7 +7,7 @@ import { FAULT_OPERATIONS } from "./faults.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
 import { OUTBOX_OPERATIONS } from "./outbox.ts";
 import { RECEIVER_OPERATIONS } from "./receivers.ts";
-import { REPORT_OPERATIONS } from "./reports.ts";
+import { reportOperations } from "./reports.ts";
 import { SANDBOX_OPERATIONS } from "./sandboxes.ts";
 import { SCENARIO_OPERATIONS } from "./scenarios.ts";
 import { SNAPSHOT_OPERATIONS } from "./snapshots.ts";
@@ -27,5 +27,5 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...RECEIVER_OPERATIONS,
   ...COVERAGE_OPERATIONS,
   ...BUNDLE_OPERATIONS,
-  ...REPORT_OPERATIONS,
+  ...reportOperations(() => CONTROL_OPERATIONS),
 ];

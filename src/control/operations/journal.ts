@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { parseDateOrInstant } from "../../contract/instant.ts";
 import { noContent, Reply, StreamBody } from "../../contract/operation.ts";
-import { Closed } from "../../contract/schema.ts";
+import { Closed, examplesOf } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { HarBody, harOf } from "../journal/har.ts";
 import { conditionsOf } from "../journal/match-entry.ts";
@@ -50,7 +50,10 @@ export const JournalBody = Closed(
     total: Type.Integer({ minimum: 0, description: "How many match" }),
     dropped: Type.Integer({ minimum: 0, description: "Entries lost to the journal's bounds" }),
   },
-  { $id: "Journal" },
+  {
+    $id: "Journal",
+    examples: [{ entries: examplesOf(JournalEntryBody), total: 1, dropped: 0 }],
+  },
 );
 
 const listJournal = operation({

@@ -45,4 +45,25 @@ const showMetrics = operation({
   handle: ({ server }) => new RawBody("text/plain; version=0.0.4; charset=utf-8", metricsText(server)),
 });
 
-export const REPORT_OPERATIONS: readonly ControlOperation[] = [showOpenApi, showFidelity, showMetrics];
+/** Describes all calls, itself among them, which is why they are asked for only when it is called. */
+const showControlApi = (calls: () => readonly ControlOperation[]) =>
+  operation({
+    id: "server.api",
+    section: "interfaces 11",
+    method: "GET",
+    path: "/_control/api.json",
+    summary: "The control API itself as an OpenAPI 3.1 document",
+    errors: [],
+    success: { status: 200, schema: OpenApiDocument },
+    async handle({ server }) {
+      const { controlApiDocument } = await import("../../reports/control-openapi.ts");
+      return controlApiDocument(calls(), server.version);
+    },
+  });
+
+export const reportOperations = (calls: () => readonly ControlOperation[]): readonly ControlOperation[] => [
+  showOpenApi,
+  showControlApi(calls),
+  showFidelity,
+  showMetrics,
+];

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Closed, ListOf } from "../../contract/schema.ts";
+import { Closed, examplesOf, ListOf } from "../../contract/schema.ts";
 import { UnknownScenario } from "../../sandbox/fault-gate.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { presentScenario, ScenarioBody } from "../faults-body.ts";
@@ -24,7 +24,10 @@ export const ActiveScenariosBody = Closed(
     names: Type.Array(Type.String(), { description: "Those in force now, in their order" }),
     ...ListOf(ScenarioBody).properties,
   },
-  { $id: "ActiveScenarios" },
+  {
+    $id: "ActiveScenarios",
+    examples: [{ names: ["flaky-uploads"], items: examplesOf(ScenarioBody), total: 1 }],
+  },
 );
 
 const activateScenarios = operation({

@@ -116,7 +116,7 @@ const uploadSnapshot = operation({
   errors: ["limit-reached", "snapshot-too-new"],
   success: [
     { status: 201, schema: SnapshotBody },
-    { status: 200, schema: SnapshotBody, description: "It replaced one of the same name" },
+    { status: 200, schema: SnapshotBody, description: "Where it replaced one of the same name" },
   ],
   async handle({ params: { snap }, body, sandbox, server }) {
     requireName(sandbox, snap);

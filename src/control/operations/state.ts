@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { noContent } from "../../contract/operation.ts";
 import type { StateActor } from "../../contract/resource.ts";
-import { Closed, ListOf } from "../../contract/schema.ts";
+import { Closed, ListOf, Words } from "../../contract/schema.ts";
 import { RESOURCES } from "../../resources/index.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
@@ -21,27 +21,43 @@ import { type StateCollection, stateCollection, stateCollections } from "../stat
 /** More than a sandbox may hold. */
 const MAX_RECORDS = 1_000_000;
 
+/** By collection. */
 const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections }) => collections)
     .filter(({ internal }) => internal !== true)
-    .map(({ name, schema }) => [name, schema]),
+    .map(({ name, schema }) => [name, { ...schema, $id: `${inPascalCase(name)}Record` }]),
 );
 
-/** A record of whichever collection the path names, with the specification's field names. */
-const AnyRecord = Type.Unsafe<Fields>({ anyOf: Object.values(RECORDS) });
+function inPascalCase(name: string): string {
+  return name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const AnyRecord = Type.Unsafe<Fields>({
+  anyOf: Object.values(RECORDS),
+  $id: "Record",
+  description: "A record of the collection that the path names, with the specification's field names",
+  examples: [
+    {
+      id: "thread_ada",
+      owner_id: "usr_ada",
+      organization_id: "org_acme",
+      title: "Plans",
+      created_at: "2026-03-15T12:00:00.000Z",
+    },
+  ],
+});
 const byCollection = (schemas: Readonly<Record<string, TSchema>>) => ({ parameter: "collection", schemas });
 
 /** Which of a record's fields are given; the collection's schema judges the rest. */
 const SomeFields = Type.Unsafe<Fields>({
   type: "object",
-  description: "Fields of the record, as the collection's records show them",
-  examples: [{ owner_id: "usr_dan" }],
+  description: "fields of a `Record`",
+  examples: [{ title: "Plans for the summer" }],
 });
 
-const Collection = Type.String({
+const Collection = Words(Object.keys(RECORDS), {
   description: "The collection's name",
   examples: ["threads"],
-  "x-known-values": Object.keys(RECORDS),
 });
 const OfCollection = below({ collection: Collection });
 const OfRecord = below({

@@ -1,0 +1,123 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, it } from "vitest";
+import type { AnyDeclaration } from "../../src/contract/operation.ts";
+import { makeAjv } from "../../src/contract/validator.ts";
+import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
+import { controlApiDocument } from "../../src/reports/control-openapi.ts";
+import { openApiDocument } from "../../src/reports/openapi.ts";
+import { API } from "../../src/resources/index.ts";
+
+/** What both documents owe to whoever reads them with other people's tools. */
+type Json = Record<string, unknown>;
+
+const DOCUMENTS: [name: string, declared: readonly AnyDeclaration[], document: Json][] = [
+  ["the emulated API", API.operations, openApiDocument(API, "1.2.3")],
+  ["the control API", CONTROL_OPERATIONS, controlApiDocument(CONTROL_OPERATIONS, "1.2.3")],
+];
+
+interface Documented {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  parameters: { name: string; in: string; required: boolean }[];
+  responses: Record<string, { $ref?: string; content?: Record<string, Json> }>;
+}
+
+function operationsOf(document: Json): [path: string, method: string, operation: Documented][] {
+  const paths = document["paths"] as Record<string, Record<string, Documented>>;
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]): [string, string, Documented] => [
+      path,
+      method,
+      operation,
+    ]),
+  );
+}
+
+/** Every object in a document, with the pointer to it. */
+function* objectsIn(value: unknown, pointer = "#"): Generator<[string, Json]> {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value)) yield [pointer, value as Json];
+  for (const [key, inner] of Object.entries(value)) {
+    yield* objectsIn(inner, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  }
+}
+
+function at(document: Json, pointer: string): unknown {
+  const parts = pointer.slice(2).split("/");
+  return parts.reduce<unknown>(
+    (value, part) => (value as Json | undefined)?.[part.replaceAll("~1", "/").replaceAll("~0", "~")],
+    document,
+  );
+}
+
+describe.each(DOCUMENTS)("interfaces 11 the OpenAPI document of %s", (_name, declared, document) => {
+  it("fits the schema of OpenAPI 3.1", async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  it("has every declared operation, once, with what it is for and its tag", () => {
+    const operations = operationsOf(document);
+    expect(operations.map(([, , { operationId }]) => operationId).sort()).toEqual(
+      declared.map(({ id }) => id).sort(),
+    );
+    const tags = new Set((document["tags"] as { name: string }[]).map(({ name }) => name));
+    for (const [, , { operationId, summary, tags: own }] of operations) {
+      expect(summary, operationId).not.toBe("");
+      expect(own.filter((tag) => !tags.has(tag))).toEqual([]);
+    }
+  });
+
+  it("declares exactly the parameters that stand in each path", () => {
+    for (const [path, method, { parameters }] of operationsOf(document)) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const named = parameters.filter((one) => one.in === "path").map(({ name }) => name);
+      expect(named, `${method} ${path}`).toEqual(inPath);
+    }
+  });
+
+  it("refers to nothing that is not there", () => {
+    const lost = [...objectsIn(document)].flatMap(([, { $ref }]) =>
+      typeof $ref === "string" && at(document, $ref) === undefined ? [$ref] : [],
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it("has examples that fit their schemas", () => {
+    const ajv = makeAjv({ allErrors: true });
+    ajv.addSchema(document, "document:/");
+    let examples = 0;
+    for (const [pointer, schema] of objectsIn(document)) {
+      if (!Array.isArray(schema["examples"]) || /\/examples\/\d+(\/|$)/.test(pointer)) continue;
+      const $ref = `document:/${pointer.split("/").map(encodeURIComponent).join("/").replace("%23", "#")}`;
+      const validate = ajv.compile({ $ref });
+      for (const example of schema["examples"]) {
+        examples += 1;
+        expect(validate(example) ? [] : validate.errors, `${pointer} ${JSON.stringify(example)}`).toEqual([]);
+      }
+    }
+    expect(examples).toBeGreaterThan(20);
+  });
+});
+
+describe("interfaces 11 the control API's document", () => {
+  const [, , document] = DOCUMENTS[1]!;
+
+  it.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as const))(
+    "interfaces 11 %s has an example of its body and of each JSON answer",
+    (_id, { path, method, body }) => {
+      const documented = operationsOf(document).find(
+        ([of, verb]) => of === path && verb === method.toLowerCase(),
+      )![2];
+      if (body) expect((body as { schema: { examples?: unknown[] } }).schema.examples).toHaveLength(1);
+      for (const [status, { content = {} }] of Object.entries(documented.responses)) {
+        const schema = (content["application/json"] as { schema: Json } | undefined)?.schema;
+        if (schema === undefined) continue;
+        const shown = (typeof schema["$ref"] === "string" ? at(document, schema["$ref"]) : schema) as Json;
+        expect(shown["examples"], status).toHaveLength(1);
+      }
+    },
+  );
+});
