@@ -46,14 +46,12 @@ export function plausibleRefusal(code: ErrorCode, facts: FaultFacts, beside: Bes
 /** Whether the details of this code can only be made once the body was read. */
 export function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
   if (operation.body?.kind !== "json") return false;
+  const inPath = propertiesOf(operation.params);
+  const inBody = propertiesOf(operation.body.schema);
   return Object.entries(refusalOf(operation, code).details).some(([name, source]) => {
     if (source === "input" || (typeof source === "object" && "body" in source)) return true;
-    return namesOf(name, source).some((one) => !(one in propertiesOf(operation.params)) && inBody(one));
+    return namesOf(name, source).some((one) => one in inBody && !(one in inPath));
   });
-
-  function inBody(name: string): boolean {
-    return name in bodyProperties(operation);
-  }
 }
 
 /** Under which names the request may carry it; none where it comes from elsewhere. */
@@ -78,11 +76,6 @@ function bodyOf({ body }: FaultFacts): Values {
   return typeof body === "object" && body !== null && !Array.isArray(body) ? (body as Values) : {};
 }
 
-function bodyProperties({ body }: AnyOperation): Values {
-  if (body === undefined || body.kind === "stream") return {};
-  return propertiesOf(body.kind === "json" ? body.schema : body.fields);
-}
-
 function propertiesOf(schema: unknown): Values {
   return (schema as { properties?: Values } | undefined)?.properties ?? {};
 }
@@ -99,7 +92,9 @@ function isFigure(source: DetailSource): source is Figure {
 /** G08: a field that this operation really judges, with what was sent there. */
 function input(facts: FaultFacts): Values {
   const { operation, params, query } = facts;
-  const [ofBody] = Object.keys(bodyProperties(operation));
+  const { body } = operation;
+  const fields = body?.kind === "json" ? body.schema : body?.kind === "multipart" ? body.fields : undefined;
+  const [ofBody] = Object.keys(propertiesOf(fields));
   if (ofBody !== undefined) return { field: ofBody, value: bodyOf(facts)[ofBody] ?? null };
   const names = Object.keys(propertiesOf(operation.query));
   const ofQuery = names.find((name) => query.has(name)) ?? names[0];
