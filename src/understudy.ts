@@ -64,8 +64,15 @@ export interface UnderstudyOptions {
   log?: Log;
   /** Holds every answer of the control API to its declaration; for this project's own tests. */
   judgeAnswers?: boolean;
-  /** Makes outgoing requests in place of the network, as a replay does. */
-  outbound?: Outbound;
+  replay?: ReplaySeams;
+}
+
+/** What a replay puts in place of the world outside. */
+export interface ReplaySeams {
+  /** Answers outgoing requests as they were answered, with what faults had done to them. */
+  outbound: Outbound;
+  /** Called before each change of a sandbox looks at its clock. */
+  beforeChange: () => void;
 }
 
 export interface Understudy {
@@ -98,11 +105,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     mode: options.shared ? "shared" : "local",
     allow: options.shared?.allowAddresses,
   });
-  const outbound = options.outbound ?? createOutbound({ policy });
+  const { replay } = options;
+  const outbound = replay?.outbound ?? createOutbound({ policy });
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,
-    fault: ({ faults }, facts) => faults.delivery(facts),
+    fault: ({ faults }, facts) => (replay ? undefined : faults.delivery(facts)),
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     readyToSend: isDurable(options) ? async (sandbox) => (await opened).readyToSend(sandbox) : undefined,
   });
@@ -130,6 +138,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     worldParts: (sandbox) => {
       const sender = deliveries.worldParts(sandbox);
       return {
+        ...(replay && { beforeChange: replay.beforeChange }),
         timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.timers(sandbox) },
         onEmit: eventListeners(RESOURCES, () => servicesOf(sandbox, parts)),
         onReplace: sender.onReplace,
@@ -166,7 +175,6 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     limits: options.shared && { ...SHARED_LIMITS, ...options.shared.limits },
     log,
     recordings,
-    onChangingCall: recordings.onCall,
     judge:
       (options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1")
         ? new AnswerJudge()

@@ -94,6 +94,7 @@ export class Recordings {
     });
   };
 
+  /** Must not throw. */
   readonly onCall = (sandbox: Sandbox, call: ChangingCall): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;

@@ -1,5 +1,4 @@
 import { apiKeys } from "../resources/api-keys/schema.ts";
-import { makeClock } from "../state/clock.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "./bundle.ts";
 import { type Difference, firstDifference } from "./compare-answers.ts";
 import { recordedAnswer } from "./recorded-message.ts";
@@ -31,6 +30,8 @@ class Replay {
   private readonly vault = new Vault();
   private world!: ReplayWorld;
   private present: RequestStep | undefined;
+  /** What the clock showed when the present request made its change, which comes next. */
+  private committed: string | undefined;
   private requests = 0;
   private controlCalls = 0;
 
@@ -45,7 +46,7 @@ class Replay {
       otherwise: () => statusCodeOf(this.present),
       onEnd: (at) => this.passTo(at),
     });
-    this.world = await replayWorld(bundle, fixture, outbound);
+    this.world = await replayWorld(bundle, fixture, { outbound, beforeChange: () => this.passToCommit() });
     try {
       this.knowKeys();
       this.vault.learnGiven(JSON.stringify(fixture));
@@ -72,8 +73,7 @@ class Replay {
     await this.moveTo(request.at);
     if (request.number !== undefined) sandbox.world.requests = request.number;
     // Between arrival and change a running clock had gone on.
-    this.world.beforeChange =
-      request.committed === undefined ? undefined : () => this.passTo(request.committed!);
+    this.committed = request.committed;
     const entry = await sendRecorded(sandbox, {
       port,
       method: request.method,
@@ -128,8 +128,13 @@ class Replay {
   /** The clock of a recording that did not stand still, moved on in the middle of a step. */
   private passTo(instant: string): void {
     const { world } = this.world.sandbox;
-    const to = Math.min(Date.parse(instant), this.nextInstant());
-    if (world.clock.pinned === undefined && to > world.epochNow()) world.clock = makeClock("frozen", to, 0);
+    world.passTo(Math.min(Date.parse(instant), this.nextInstant()));
+  }
+
+  private passToCommit(): void {
+    const { committed } = this;
+    this.committed = undefined;
+    if (committed !== undefined) this.passTo(committed);
   }
 
   /** What the clock showed at the next step; nothing of this one may be later. */

@@ -2,17 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../contract/settings.ts";
-import type { Outbound } from "../outbound/outbound.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { assemble } from "../understudy.ts";
+import { assemble, type ReplaySeams } from "../understudy.ts";
 import type { Bundle } from "./bundle.ts";
 
 export interface ReplayWorld {
   sandbox: Sandbox;
   url: string;
   port: number;
-  /** Called once, right before the next transaction. */
-  beforeChange: (() => void) | undefined;
   close(): Promise<void>;
 }
 
@@ -21,7 +18,11 @@ export interface ReplayWorld {
  * bundle says what it showed at each step.
  * @throws DocumentError when this Understudy does not take the bundle's fixture or scenarios
  */
-export async function replayWorld(bundle: Bundle, fixture: object, outbound: Outbound): Promise<ReplayWorld> {
+export async function replayWorld(
+  bundle: Bundle,
+  fixture: object,
+  replay: ReplaySeams,
+): Promise<ReplayWorld> {
   const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
   bundle.scenarios.forEach(({ document }, i) => {
     writeFileSync(join(folder, `${i}.json`), JSON.stringify(document));
@@ -29,7 +30,7 @@ export async function replayWorld(bundle: Bundle, fixture: object, outbound: Out
   const now = Date.parse(bundle.clock.start);
   const day = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
   const settings = bundle.settings as Partial<Settings>;
-  const understudy = assemble({ ...day, settings, scenariosFolder: folder, outbound });
+  const understudy = assemble({ ...day, settings, scenariosFolder: folder, replay });
   const { sandboxes } = understudy;
   const close = async () => {
     await understudy.close();
@@ -38,37 +39,12 @@ export async function replayWorld(bundle: Bundle, fixture: object, outbound: Out
   try {
     const own = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
     const sandbox = own ?? sandboxes.create({ name: bundle.sandbox, ...day, settings });
-    if (bundle.resets > 0) {
-      sandbox.resets = bundle.resets - 1;
-      sandbox.reset();
-    }
+    if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
     sandbox.faults.setScenarios(bundle.active, true);
-    // What came of each attempt is on record, with what faults had done to it.
-    sandbox.faults.delivery = () => undefined;
     const url = await understudy.listen(0, "127.0.0.1");
-    const world: ReplayWorld = {
-      sandbox,
-      url,
-      port: Number(new URL(url).port),
-      beforeChange: undefined,
-      close,
-    };
-    tellBeforeChange(world);
-    return world;
+    return { sandbox, url, port: Number(new URL(url).port), close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-/** A replay is the only one who has to know, so the world itself has no hook for it. */
-function tellBeforeChange(replay: ReplayWorld): void {
-  const { world } = replay.sandbox;
-  const transact = world.transact.bind(world);
-  world.transact = (change) => {
-    const tell = replay.beforeChange;
-    replay.beforeChange = undefined;
-    tell?.();
-    return transact(change);
-  };
 }

@@ -134,7 +134,7 @@ function noteCall(
 ): void {
   const { sandbox, body } = call;
   if (sandbox === undefined) return;
-  server.onChangingCall?.(sandbox, {
+  server.recordings.onCall(sandbox, {
     operation: operation.id,
     method: operation.method,
     path: path.slice(`/_control/sandboxes/${sandbox.name}`.length),

@@ -1,5 +1,5 @@
 import Type, { type TProperties } from "typebox";
-import type { ChangingCall, Recordings } from "../bundle/recordings.ts";
+import type { Recordings } from "../bundle/recordings.ts";
 import { type AnyOperation, type Input, type OperationOf, operationOf } from "../contract/operation.ts";
 import type { ProblemKind } from "../contract/problems.ts";
 import type { Resource } from "../contract/resource.ts";
@@ -32,10 +32,8 @@ export interface ControlServer {
   durability?: ControlDurability | undefined;
   /** Why changes cannot be saved at the moment; null while they are, undefined where nothing is kept. */
   savingFailure: () => SavingFailure | null | undefined;
-  /** After a control call that changed a sandbox, for the bundle of interfaces 4. Must not throw. */
-  onChangingCall?: (sandbox: Sandbox, call: ChangingCall) => void;
   /** First days and changing calls of all sandboxes, for bundles. */
-  recordings?: Recordings;
+  recordings: Recordings;
   /** Holds every answer to its declaration, where tests run; see answer-judge.ts. */
   judge?: AnswerJudge | undefined;
 }

@@ -35,6 +35,15 @@ export interface SandboxOptions {
   settings?: Partial<Settings>;
 }
 
+export interface SandboxReset {
+  fixture?: string | object;
+  seed?: number;
+  /** How many resets there have been then; one more unless given. */
+  resets?: number;
+  /** Looks at the world to be, and may refuse it by throwing. */
+  admit?: (root: Root) => void;
+}
+
 /** What a kept sandbox needs to be itself again. */
 export interface Revival {
   created_at: number;
@@ -116,7 +125,7 @@ export class Sandbox {
    * Everything as on the first day; settings and snapshots stay, the clock keeps its mode.
    * @throws DocumentError when the fixture is unknown or wrong; nothing has changed then
    */
-  reset(change: { fixture?: string | object; seed?: number; admit?: (root: Root) => void } = {}): void {
+  reset(change: SandboxReset = {}): void {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
     const seed = change.seed ?? this.seed;
     // Built before anything is thrown away: a fixture that cannot be built must not cost the old world.
@@ -129,7 +138,7 @@ export class Sandbox {
     this.source = source;
     this.fixture = source.name;
     this.seed = seed;
-    this.resets += 1;
+    this.resets = change.resets ?? this.resets + 1;
     this.windows = new RateWindows();
     this.journal.clear();
     this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);

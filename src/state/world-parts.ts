@@ -25,6 +25,8 @@ export interface ListenedWorld {
 }
 
 export interface WorldParts {
+  /** Before each change looks at the clock, for what makes time pass by itself. Must not throw. */
+  beforeChange?: () => void;
   timerHandlers: Partial<Record<TimerKind, TimerHandler>>;
   /**
    * Turns emitted events into records (pending deliveries) before the commit. What it returns runs after

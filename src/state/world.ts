@@ -88,6 +88,7 @@ export class World implements ListenedWorld {
 
   /** Runs `change` and commits what it did; if it throws, nothing happened. */
   transact<T>(change: (tx: Transaction) => T): T {
+    this.parts.beforeChange?.();
     this.catchUp();
     const before = this.root;
     const value = this.transactNow(change);
@@ -139,6 +140,12 @@ export class World implements ListenedWorld {
       }
       return ran;
     });
+  }
+
+  /** Shows a later instant; what becomes due on the way runs with the next change. Not while an advance runs. */
+  passTo(instant: number): void {
+    if (this.clock.pinned === undefined && instant > this.epochNow())
+      this.clock = moveClock(this.clock, instant, this.wallClock());
   }
 
   track(work: Promise<unknown>): void {

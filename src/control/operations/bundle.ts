@@ -16,7 +16,7 @@ const takeBundle = operation({
   errors: ["not-replayable", "journal-incomplete"],
   success: { status: 200, schema: Bundle },
   async handle({ sandbox, server }) {
-    const recording = server.recordings?.of(sandbox);
+    const recording = server.recordings.of(sandbox);
     if (recording === undefined) {
       throw conflict(
         "not-replayable",
