@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
-import Type, { type TSchema } from "typebox";
-import { Settings } from "../contract/settings.ts";
+import Type from "typebox";
 import { validatorOf } from "../contract/validator.ts";
-import { checkSettings } from "../control/check-settings.ts";
+import { checkSettings, SettingsInput } from "../control/check-settings.ts";
 import { Problem } from "../control/problem.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { DocumentError } from "../documents/document-error.ts";
@@ -12,19 +11,6 @@ import type { Configuration } from "./start-flags.ts";
 
 const Texts = Type.Array(Type.String({ minLength: 1 }));
 const closed = { additionalProperties: false };
-
-/** G21, G22: words that may also be written as booleans. */
-const OrBoolean = (schema: TSchema) => ({ anyOf: [schema, { type: "boolean" }] }) as unknown as TSchema;
-
-const WrittenSettings = Type.Object(
-  Object.fromEntries(
-    Object.entries(Settings.properties).map(([name, schema]) => [
-      name,
-      Type.Optional(name === "preview" || name === "v2_models" ? OrBoolean(schema) : schema),
-    ]),
-  ),
-  closed,
-);
 
 const Document = Type.Object(
   {
@@ -43,7 +29,7 @@ const Document = Type.Object(
     watch: Type.Optional(Type.Boolean()),
     quiet: Type.Optional(Type.Boolean()),
     "ready-file": Type.Optional(Type.String({ minLength: 1 })),
-    settings: Type.Optional(WrittenSettings),
+    settings: Type.Optional(SettingsInput),
   },
   closed,
 );

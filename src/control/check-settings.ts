@@ -6,8 +6,12 @@ import { unprocessable } from "./problem.ts";
 
 export const SomeSettings = Type.Partial(Settings, { additionalProperties: false });
 
-/** G21, G22: these are words, and booleans are taken for them. */
-const SWITCHES: ReadonlySet<string> = new Set(["preview", "v2_models"]);
+/** G22: those that are on or off, for which booleans are taken too. */
+const SWITCHES: ReadonlySet<string> = new Set(
+  Object.entries(Settings.properties)
+    .filter(([, schema]) => "enum" in schema && String(schema.enum) === "on,off")
+    .map(([name]) => name),
+);
 
 /** Settings as a caller writes them; those that are not named stay as they are. */
 export const SettingsInput = Type.Unsafe<Partial<Settings>>({

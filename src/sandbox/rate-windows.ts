@@ -12,7 +12,7 @@ export interface RateState {
   exceeded: boolean;
 }
 
-interface Window {
+export interface Window {
   minute: number;
   requests: number;
   tokens: number;
