@@ -72,6 +72,10 @@ export const Settings = Type.Object(
       default: "keep",
       description: "G28: cells that a spreadsheet would run",
     }),
+    context_window: Words(["enforce", "ignore"], {
+      default: "enforce",
+      description: "G35: whether more input tokens than the model's max_tokens are refused",
+    }),
     service_name: Type.String({
       pattern: "^[A-Za-z0-9._-]{1,64}$",
       default: "Service",

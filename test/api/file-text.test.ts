@@ -67,6 +67,35 @@ describe("G20 the text of files", () => {
       "parts name: pump",
     ],
     [
+      "text/html; charset=utf-8",
+      "a.html",
+      "<title>Parts</title><style>p{}</style><script>var valve='never';</script><p>The <b>pump</b> runs.</p><table><tr><td>Valve&nbsp;B<td>12&thinsp;CHF",
+      "valve",
+      "Valve B 12 CHF",
+    ],
+    [
+      "application/xml",
+      "a.xml",
+      "<?xml version='1.0'?><parts><part><name>pump</name></part><part><name>valve &amp; seal</name></part></parts>",
+      "valve",
+      '"valve & seal"',
+    ],
+    [
+      "text/csv",
+      "rows.csv",
+      'part,note\r\npump,"St. Gallen. Second\nline, of 3"\r\nvalve,none\r\n',
+      "Gallen",
+      'pump,"St. Gallen. Second line, of 3"',
+    ],
+    [
+      "text/plain",
+      "japanese.txt",
+      "ポンプは夜に動きます。バルブは六時に開きます。",
+      "バルブはいつ開きますか",
+      '"バルブは六時に開きます。"',
+    ],
+    ["application/octet-stream", "typed-by-name.html", "<p>The valve<br>opens.", "valve", '"The valve"'],
+    [
       "application/pdf",
       "a.pdf",
       pdf(["The pump runs at night.", "The valve opens at six."]),
@@ -100,6 +129,38 @@ describe("G20 the text of files", () => {
       expect(answer.status, answer.text).toBe(201);
       expect(await quote(answer.body.id, "What is in it?")).not.toContain(`${filename}:`);
     }
+  });
+
+  it("G34 of a long text the rarer words of a question decide", async () => {
+    const filler = Array.from(
+      { length: 40 },
+      (_, n) => `The pump of the plant runs on day ${n} of the year.`,
+    );
+    const file = await uploadedFile(api, [...filler, "The gasket costs 4 francs."].join("\n"));
+    expect(await quote(file.id, "What is the price of the gasket of the pump of the plant?")).toContain(
+      "The gasket costs 4 francs.",
+    );
+  });
+
+  it("G34 several attached files are each quoted", async () => {
+    const one = await uploadedFile(api, "The pump runs at night. It hums.", { filename: "one.txt" });
+    const two = await uploadedFile(api, "Nothing here. Pumps are red.", { filename: "two.txt" });
+    const empty = await uploadedFile(api, " ", { filename: "blank.txt" });
+    const answer = await api.call("dan", "POST", "/v1/model/response", {
+      model: "atlas-large",
+      inputs: [
+        {
+          role: "user",
+          content: "What of the pump?",
+          files: [one, empty, two, one].map(({ id }) => ({ file_id: id })),
+        },
+      ],
+    });
+    const { text } = answer.body.output[0].content[0];
+    expect(text).toContain('one.txt: "The pump runs at night."');
+    expect(text).toContain('two.txt: "Pumps are red."');
+    expect(text).not.toContain("blank.txt");
+    expect(text.match(/one\.txt/g)).toHaveLength(1);
   });
 
   it("G20 the text is part of the world: a snapshot and a fork carry it", async () => {

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
+import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { type Api, startReference, type Who } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
+import { fileForm } from "../support/upload-setup.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -159,6 +161,125 @@ describe("2.13 files of a message", () => {
   });
 });
 
+describe("G35 the context window", () => {
+  it("G35 more input tokens than the model has are 422 with their number, booking nothing", async () => {
+    const fits = await asked([user("x".repeat(4 * 64_000))], "comet-mini");
+    expect(fits.body.usage.input_tokens).toBe(64_000);
+    const answer = await asked(
+      [{ role: "system", content: "y" }, user("x".repeat(4 * 64_000))],
+      "comet-mini",
+    );
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.details).toEqual({ field: "inputs", value: 64_001 });
+    expect(answer.headers.get("x-sandbox-decision")).toBe("rule");
+    expect((await asked([user("x".repeat(300_000))], "breeze-chat")).status).toBe(200);
+  });
+
+  it("G35 with context_window ignore it is shown and refuses nothing", async () => {
+    await api.close();
+    api = await startReference({ settings: { context_window: "ignore" } });
+    expect((await asked([user("x".repeat(300_000))], "comet-mini")).status).toBe(200);
+  });
+});
+
+describe("G35 pictures", () => {
+  async function uploaded(colour: string, name: string): Promise<string> {
+    const bytes = await sharp({ create: { width: 64, height: 40, channels: 3, background: colour } })
+      .png()
+      .toBuffer();
+    const form = fileForm(bytes, { name, type: "image/png" });
+    return (await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form)).body.id;
+  }
+
+  it("G35 are described to whoever asks: format, size and colours", async () => {
+    const files = [
+      { file_id: await uploaded("#1030d0", "sea.png") },
+      { file_id: await uploaded("#20a040", "meadow.png") },
+    ];
+    const text = textOf(await asked([user("What do you see?", { files })]));
+    expect(text).toContain("sea.png is a wide PNG picture of 64 x 40 pixels, mostly blue.");
+    expect(text).toContain("meadow.png is a wide PNG picture of 64 x 40 pixels, mostly green.");
+  });
+
+  it("G35 one that nobody uploaded is described by the seed, always the same", async () => {
+    const { record } = stateRules(api, "files").post({ filename: "plan.jpg", organization_id: "org_acme" });
+    const see = async () => textOf(await asked([user("Look", { files: [{ file_id: record.id }] })]));
+    const first = await see();
+    expect(first).toMatch(/^plan\.jpg is a \w+ JPEG picture of \d+ x \d+ pixels, mostly \w+, \w+ and \w+\.$/);
+    expect(await see()).toBe(first);
+  });
+
+  it("G35 are refused by a model that does not see, which no listing tells", async () => {
+    stateRules(api, "models").patch("model_comet-mini", { vision: false });
+    const file_id = await uploaded("red", "a.png");
+    const answer = await asked(
+      [user("x"), user("Look", { files: [{ file_id: "file_loose" }, { file_id }] })],
+      "comet-mini",
+    );
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.details).toEqual({ field: "inputs[1].files[1].file_id", value: file_id });
+    const block = await asked(
+      [
+        user([
+          { type: "text", text: "x" },
+          { type: "file", file_id },
+        ]),
+      ],
+      "comet-mini",
+    );
+    expect(block.body.error.details.field).toBe("inputs[0].content[1].file_id");
+    const listed = (await api.call("ben", "GET", "/v1/models")).body.models;
+    expect(listed.every((one: object) => !("vision" in one))).toBe(true);
+  });
+});
+
+describe("G20 the conversation", () => {
+  const turns = [
+    user("My favourite colour is teal."),
+    { role: "assistant", content: "Noted. The invoice is due in June." },
+  ];
+
+  it("G20 a question about what was said is answered from the earlier turns", async () => {
+    expect(textOf(await asked([...turns, user("What is my favourite colour?")]))).toBe(
+      'You said earlier: "My favourite colour is teal."',
+    );
+    expect(textOf(await asked([...turns, user("What did you say about the invoice?")]))).toBe(
+      'I said earlier: "The invoice is due in June."',
+    );
+  });
+
+  it("G20 earlier turns change the answer, and the same conversation has the same one", async () => {
+    const answers = new Set<string>();
+    for (let n = 0; n < 6; n++) {
+      const earlier = [user(`Turn ${n}`), { role: "assistant", content: "Yes." }];
+      const text = textOf(await asked([...earlier, user("How do we start?")]));
+      expect(textOf(await asked([...earlier, user("How do we start?")]))).toBe(text);
+      answers.add(text);
+    }
+    expect(answers.size).toBeGreaterThan(1);
+  });
+
+  it("G20 system messages are obeyed: JSON only, one word, a language, these words", async () => {
+    const told = async (content: string, question: string, more: object = {}) =>
+      textOf(await asked([{ role: "system", content }, user(question, more)]));
+    const files = [{ file_id: "file_handbook" }];
+    const days = "How many days of vacation do employees get?";
+    expect(JSON.parse(await told("Answer in JSON only.", days, { files }))).toEqual({
+      answer: expect.stringContaining("27 days of paid vacation"),
+      sources: ["handbook.pdf"],
+    });
+    expect(
+      Object.keys(
+        JSON.parse(await told('Reply with a JSON object with the keys "answer" and "found".', "Why?")),
+      ),
+    ).toEqual(["answer", "found"]);
+    expect(await told("Answer with one word.", days, { files })).toBe("27");
+    expect(await told("Answer with one word.", "Is it open?")).toMatch(/^(Yes|No)$/);
+    expect(await told("Always answer in German.", days, { files })).toMatch(/^(Laut|So steht|Das fand)/);
+    expect(await told('Reply with exactly "pong".', "ping")).toBe("pong");
+  });
+});
+
 describe("G20 reply rules", () => {
   it("G20 the first that matches replies: text of the last user message, case ignored", async () => {
     const rules = stateRules(api, "reply_rules");
@@ -197,8 +318,8 @@ describe("G20 reply rules", () => {
 
 describe("4.19 spending and tokens", () => {
   it("4.17 G33 figures show the cost at once, on the organization, the total and the key", async () => {
-    stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(2_000_000) });
-    const { body } = await asked([user("y".repeat(2_000_000))]);
+    stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(3_200_004) });
+    const { body } = await asked([user("y".repeat(799_996))]);
     expect(body.usage).toMatchObject({ total_tokens: 1_000_000, cost: 20 });
     const limits = (await api.call("ben", "GET", "/v1/analytics/usage/limits/org_acme")).body;
     expect(limits.organization_limits.current_usage).toBe(870);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
 import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
-import { uploadedFile } from "../support/upload-setup.ts";
+import { fileForm, uploadedFile } from "../support/upload-setup.ts";
 
 const STORES = "/v1/organizations/org_acme/stores";
 const STATE = "/_control/sandboxes/default/state";
@@ -186,6 +186,70 @@ describe("G12 attaching", () => {
     });
     await api.advance(60_000);
     expect(fileEvents().filter(({ data }) => data["store_id"] === "vs_empty")).toEqual([]);
+  });
+
+  it.each([
+    ["an empty file", "empty.txt", "text/plain", "", 15, "the file is empty"],
+    ["a PDF that is none", "a.pdf", "application/pdf", "no PDF", 15, "the PDF cannot be read"],
+    [
+      "text in another encoding",
+      "a.txt",
+      "text/plain",
+      Buffer.from("Grüezi", "latin1"),
+      15,
+      "the text is not valid UTF-8",
+    ],
+    [
+      "JSON that is none",
+      "a.json",
+      "application/json",
+      "{broken",
+      15,
+      "the file cannot be read as application/json",
+    ],
+    [
+      "a document that is no archive",
+      "a.docx",
+      "application/octet-stream",
+      "words",
+      15,
+      "the file cannot be read as",
+    ],
+    ["a picture", "a.png", "image/png", "no matter", 15, "unsupported file type"],
+    ["blanks", "a.md", "text/markdown", " \n\t\n", 40, "the file holds no text"],
+    ["a page without text", "a.html", "text/html", "<p><script>1</script></p>", 40, "the file holds no text"],
+    ["signs without words", "a.csv", "text/csv", "--,!?\n..,--", 99, "the text holds no words"],
+  ] as const)(
+    "G34 %s fails at the step that finds out, and says why",
+    async (_what, name, type, content, progress_percent, message) => {
+      const form = fileForm(content, { name, type });
+      const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
+      expect((await attach(body.id)).status).toBe(202);
+      const end = { 15: 9_000, 40: 24_000, 99: 60_000 }[progress_percent];
+      await api.advance(end - 1);
+      expect((await status(body.id, { store: "vs_empty" })).body.status).toBe("processing");
+      await api.advance(1);
+      expect((await status(body.id, { store: "vs_empty" })).body).toMatchObject({
+        status: "failed",
+        progress_percent,
+        current_step: null,
+        error_message: expect.stringContaining(message),
+      });
+      await api.advance(60_000);
+      expect(fileEvents().filter(({ data }) => data["file_id"] === body.id)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["notes.md", "application/octet-stream", "Words."],
+    ["utf16.txt", "text/plain", Buffer.from("\ufeffWords.", "utf16le")],
+    ["old.doc", "application/msword", Buffer.from("d0cf11e0a1b11ae1", "hex")],
+  ])("G34 %s as %s is what it says and completes", async (name, type, content) => {
+    const form = fileForm(content, { name, type });
+    const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
+    await attach(body.id);
+    await api.advance(60_000);
+    expect((await status(body.id, { store: "vs_empty" })).body.status).toBe("completed");
   });
 
   it("G11 one file in two stores is processed in each", async () => {

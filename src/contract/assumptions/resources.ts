@@ -15,7 +15,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G11",
     topic: "File processing",
     chosen:
-      "Progress is linear on the sandbox's clock through parsing, chunking and embedding; it can fail, keeping the progress reached; completion emits file.processed. Files that are no documents (pictures, archives, octet-stream) fail as an unsupported file type when parsing ends.",
+      "Progress is linear on the sandbox's clock through parsing, chunking and embedding; it can fail, keeping the progress reached; completion emits file.processed. Files that are no documents (pictures, archives, unknown bytes) fail as an unsupported file type when parsing ends; what else fails follows from the bytes (G34).",
     details: [
       "`parsing` lasts until 15 percent, `chunking` until 40, `embedding` until the end. A failure sets `error_message` and `completed_at`, and `current_step` to null.",
     ],
@@ -102,10 +102,11 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G20",
     topic: "Model responses",
     chosen:
-      "Scripted by reply rules, else a deterministic sentence that quotes the best passage of an attached file; tokens are bytes divided by four, rounded up.",
+      "Scripted by reply rules, else a deterministic text that quotes the best passage of each attached file, answers from earlier turns where it is asked what was said, and takes the form that a system message or the question asks for; tokens are bytes divided by four, rounded up.",
     details: [
       '200 `{id: "resp_…", object: "model.response", created_at, model, output, usage, inputs}`; `usage` is `{input_tokens, output_tokens, total_tokens, cost, currency: "CHF"}`, and the inputs come back with ids `msg_…`.',
       "A reply rule is `{match: {model, text, file_id}, reply}`; `text` is part of the last user text, case ignored; the first that matches replies. Tokens are counted over all input texts together and over the output; the cost is tokens / 1000 x `cost_per_1k_tokens`, to six decimals.",
+      "Passages are chosen by weighted words, rare ones counting more; at most the last ten files are quoted. Obeyed are: JSON (with the keys that are named), one word, so many words or one sentence, a list, capital letters, the exact words in quotes, and German, French, Italian, Spanish or English; the later instruction holds. Quotations stay as they are.",
       "An unknown or inactive model is 422 with `model`, an unknown file 404, more than 10 files in a message 422. Both forms of a message may be mixed.",
     ],
   },
@@ -172,5 +173,24 @@ export const RESOURCES: readonly Assumption[] = [
       "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
       "Keys are listed by id where they have a limit or any spending in the organization, and `total_keys` counts those; a key's limit belongs to organization and key together.",
     ],
+  },
+  {
+    id: "G34",
+    topic: "What makes processing fail",
+    chosen:
+      "A file is judged by what it holds: one that is empty or not what its type says fails when parsing ends, one without text when chunking does, one without words when embedding does, with an error_message that says so.",
+    details: [
+      "`application/octet-stream` takes the type that the file name says. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or the type's `charset` says. HTML and XML are read without their markup, CSV by rows, languages without spaces by sentence. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is judged by its type.",
+    ],
+  },
+  {
+    id: "G35",
+    topic: "Context window, vision",
+    chosen:
+      "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A model sees unless the world says vision: false, which no answer shows; a picture is described by format, size and dominant colours, and for a model that does not see it is 422 with the field of its file_id.",
+    details: [
+      "PNG, JPEG, WebP and GIF files of up to 25 MiB are looked at; what else calls itself an image is said to be none that can be made out. A picture that nobody uploaded is described by the seed.",
+    ],
+    settings: ["context_window"],
   },
 ];

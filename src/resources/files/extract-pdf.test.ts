@@ -36,13 +36,13 @@ const folded = (bytes: Buffer) => ({ bytes: deflateSync(bytes), filter: "/Filter
 describe("G20 the text of a PDF", () => {
   it("G20 is read page by page, compressed or not", async () => {
     const document = pdf([plain(saying("The pump runs.")), folded(saying("The valve opens."))]);
-    expect(await textOfPdf(document, MOST)).toBe("The pump runs.\nThe valve opens.\n");
-    expect(await textOfPdf(document, 8)).toBe("The pump");
+    expect(await textOfPdf(document, MOST)).toEqual({ text: "The pump runs.\nThe valve opens.\n" });
+    expect(await textOfPdf(document, 8)).toEqual({ text: "The pump" });
   });
 
   it("G20 a page that unfolds into a hundred megabytes ends the reading; what came before is kept", async () => {
     const bomb = folded(Buffer.alloc(100 * MB, " "));
-    const text = await textOfPdf(
+    const { text } = await textOfPdf(
       pdf([plain(saying("The pump runs.")), bomb, plain(saying("Never reached."))]),
       MOST,
     );
@@ -50,8 +50,11 @@ describe("G20 the text of a PDF", () => {
     expect(text).not.toContain("Never reached.");
   }, 60_000);
 
-  it("G20 what is no PDF has no text", async () => {
-    expect(await textOfPdf(Buffer.from("%PDF-1.4 garbage"), MOST)).toBe("");
-    expect(await textOfPdf(Buffer.alloc(0), MOST)).toBe("");
+  it("G20 G34 what is no PDF has no text, and is told from one without words", async () => {
+    const unreadable = { text: "", problem: "the PDF cannot be read" };
+    expect(await textOfPdf(Buffer.from("%PDF-1.4 garbage"), MOST)).toEqual(unreadable);
+    expect(await textOfPdf(Buffer.alloc(0), MOST)).toEqual(unreadable);
+    const scanned = await textOfPdf(pdf([plain(Buffer.from("0 0 10 10 re f"))]), MOST);
+    expect(scanned).toEqual({ text: "\n" });
   });
 });

@@ -19,7 +19,7 @@ const { parentPort, workerData } = require("node:worker_threads");
 let room = workerData.bytes.length * 2 + ${MOST_DECODED};
 const take = (bytes) => {
   if (bytes >= 65536) room -= bytes;
-  if (room < 0) throw new RangeError("the document unfolds into too much");
+  if (room < 0) throw new RangeError("the PDF unfolds into too much");
 };
 const { Uint8Array: Bytes, DecompressionStream: Unfold } = globalThis;
 globalThis.Uint8Array = new Proxy(Bytes, {
@@ -44,9 +44,11 @@ globalThis.DecompressionStream = function (format) {
   return { readable: readable.pipeThrough(counted), writable };
 };
 let text = "";
+let problem = "the PDF cannot be read";
 const read = async () => {
   const { getDocument } = await import(workerData.pdfjs);
   const pdf = await getDocument({ data: workerData.bytes, disableFontFace: true, verbosity: 0 }).promise;
+  problem = undefined;
   for (let n = 1; n <= pdf.numPages && text.length < workerData.most && room >= 0; n++) {
     const page = await pdf.getPage(n);
     const reader = page.streamTextContent().getReader();
@@ -57,20 +59,32 @@ const read = async () => {
     text += "\\n";
   }
 };
-const answer = () => parentPort.postMessage(text.slice(0, workerData.most));
+const answer = (error) => {
+  if (error?.name === "PasswordException") problem = "the PDF is protected by a password";
+  if (error instanceof RangeError && text === "") problem = error.message;
+  parentPort.postMessage({ text: text.slice(0, workerData.most), problem });
+};
 read().then(answer, answer);
 `;
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** The text of a PDF, one document at a time; empty for one that cannot be read, or takes too much. */
-export function textOfPdf(bytes: Buffer, most: number): Promise<string> {
+export interface PdfText {
+  text: string;
+  /** Why it cannot be read; one that can is told by its text, which may be empty. */
+  problem?: string | undefined;
+}
+
+/** The text of a PDF, one document at a time. */
+export function textOfPdf(bytes: Buffer, most: number): Promise<PdfText> {
   const mine = turn.then(() => readInThread(bytes, most));
   turn = mine;
   return mine;
 }
 
-function readInThread(bytes: Buffer, most: number): Promise<string> {
+const TOO_MUCH: PdfText = { text: "", problem: "the PDF takes too much to be read" };
+
+function readInThread(bytes: Buffer, most: number): Promise<PdfText> {
   return new Promise((resolve) => {
     const worker = new Worker(READER, {
       eval: true,
@@ -79,14 +93,14 @@ function readInThread(bytes: Buffer, most: number): Promise<string> {
       stdout: true,
       stderr: true,
     });
-    const settle = (text: string) => {
+    const settle = (found: PdfText) => {
       clearTimeout(timer);
-      resolve(text);
+      resolve(found);
       void worker.terminate();
     };
-    const timer = setTimeout(() => settle(""), LONGEST_MS);
-    worker.once("message", (text: string) => settle(text));
-    worker.once("error", () => settle(""));
-    worker.once("exit", () => settle(""));
+    const timer = setTimeout(() => settle(TOO_MUCH), LONGEST_MS);
+    worker.once("message", settle);
+    worker.once("error", () => settle(TOO_MUCH));
+    worker.once("exit", () => settle(TOO_MUCH));
   });
 }

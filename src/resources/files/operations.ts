@@ -2,7 +2,7 @@ import Type from "typebox";
 import { operation, Reply } from "../../contract/operation.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { passagesOfFile, passagesOfUpload } from "./extract-passages.ts";
+import { examineFile, examineUpload } from "./examine-file.ts";
 import { presentFile } from "./present.ts";
 import { insertFile, requireCompleted, requireDescribed, storagePath } from "./rules.ts";
 import { BUCKET, FileBody, FileName, FileSize, files, MimeType, uploads } from "./schema.ts";
@@ -96,9 +96,9 @@ export const registerFile = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare({ params, body, world }, _organization, { services }) {
     const upload = requireCompleted(world, params.organization_id, body);
-    return upload.file_id === null ? passagesOfUpload(upload, services.bytes) : undefined;
+    return upload.file_id === null ? examineUpload(upload, services.bytes) : { passages: [] };
   },
-  handle({ params: { organization_id }, body, world, principal }, _organization, passages) {
+  handle({ params: { organization_id }, body, world, principal }, _organization, findings) {
     const upload = requireCompleted(world, organization_id, body);
     if (upload.file_id !== null) return new Reply(200, presentFile(world.get(files, upload.file_id)!, world));
     const file = insertFile(world, {
@@ -108,7 +108,7 @@ export const registerFile = operation({
       organization_id,
       gcs_path: upload.gcs_path,
       created_by: principal.user_id,
-      passages,
+      findings,
     });
     world.update(uploads, upload.id, { file_id: file.id });
     return new Reply(201, presentFile(file, world));
@@ -135,9 +135,9 @@ export const uploadFile = operation({
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare({ files }) {
     requireDescribed(files["file"]!);
-    return passagesOfFile(files["file"]!);
+    return examineFile(files["file"]!);
   },
-  handle({ params: { organization_id }, files: { file }, world, principal }, _organization, passages) {
+  handle({ params: { organization_id }, files: { file }, world, principal }, _organization, findings) {
     const { filename, mime_type, size } = file!;
     const made = insertFile(world, {
       filename,
@@ -146,7 +146,7 @@ export const uploadFile = operation({
       organization_id,
       gcs_path: storagePath(organization_id, world.random("gcs_path").letters(20), filename),
       created_by: principal.user_id,
-      passages,
+      findings,
     });
     return presentFile(made, world);
   },

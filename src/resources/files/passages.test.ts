@@ -22,11 +22,31 @@ describe("passages of a text", () => {
     expect(cutIntoPassages(" \n\u0000 .!? \n")).toEqual([]);
   });
 
-  it("G20 of JSON name what leads to each value; what is no JSON stays a text", () => {
+  it.each([
+    [
+      "Japanese",
+      "ポンプは夜に動きます。バルブは六時に開きます。",
+      ["ポンプは夜に動きます。", "バルブは六時に開きます。"],
+    ],
+    ["Chinese", "水泵在夜间运行。阀门六点打开！", ["水泵在夜间运行。", "阀门六点打开！"]],
+  ])("G34 of %s, which puts no spaces, are its sentences", (_, text, passages) => {
+    expect(cutIntoPassages(text)).toEqual(passages);
+  });
+
+  it("G34 of Thai without end are cut between words", () => {
+    const word = "ประเทศไทย";
+    const passages = cutIntoPassages(word.repeat(100));
+    expect(passages.length).toBeGreaterThan(1);
+    expect(passages.every((passage) => passage.length <= 300 && passage.startsWith("ประเทศ"))).toBe(true);
+    expect(passages.join("")).toBe(word.repeat(100));
+  });
+
+  it("G20 of JSON name what leads to each value; of what is cut off the text stays", () => {
     expect(textOfJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}')).toBe(
       "a b: 1\na b c: two\ne: true",
     );
-    expect(textOfJson("{broken")).toBe("{broken");
+    expect(textOfJson("{broken", false)).toBe("{broken");
+    expect(textOfJson("{broken")).toBeUndefined();
     expect(textOfJson("5")).toBe("5");
     const deep = `${"[".repeat(5000)}1${"]".repeat(5000)}`;
     expect(textOfJson(`{"a": ${deep}, "b": 2}`)).toBe("b: 2");

@@ -12,9 +12,42 @@ export function cutIntoPassages(text: string): string[] {
     .replaceAll("\u0000", "")
     .split(/\r\n|\r|\n/)
     .map(withoutMarkup)
-    .flatMap((line) => line.split(/(?<=[.!?])\s+/))
+    .flatMap(sentencesOf)
     .flatMap(cutBetweenWords)
-    .filter((passage) => /[\p{L}\p{N}]/u.test(passage));
+    .filter(hasWords);
+}
+
+/** The rows of a table stay whole: a full stop in a cell ends no sentence. */
+export function passagesOfRows(rows: readonly string[]): string[] {
+  const passages: string[] = [];
+  let length = 0;
+  for (const row of rows) {
+    if (length > LONGEST_TEXT) break;
+    length += row.length;
+    passages.push(...cutBetweenWords(row.replaceAll("\u0000", "").replaceAll(/\s+/g, " ")).filter(hasWords));
+  }
+  return passages;
+}
+
+function hasWords(passage: string): boolean {
+  return /[\p{L}\p{N}]/u.test(passage);
+}
+
+/** Scripts that put no space between words, nor after a full stop. */
+export const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+const sentences = new Intl.Segmenter("und", { granularity: "sentence" });
+const words = new Intl.Segmenter("und", { granularity: "word" });
+
+function sentencesOf(line: string): string[] {
+  if (!UNSPACED.test(line)) return line.split(/(?<=[.!?])\s+/);
+  return Array.from(sentences.segment(line), ({ segment }) => segment.trim());
+}
+
+/** Words of a text that puts no spaces between them. */
+export function wordsOf(text: string): string[] {
+  return Array.from(words.segment(text), ({ segment }) => segment);
 }
 
 /** What Markdown puts before a line: heading, quotation, list item. */
@@ -24,15 +57,17 @@ function withoutMarkup(line: string): string {
 
 function cutBetweenWords(sentence: string): string[] {
   if (sentence.length <= LONGEST_PASSAGE) return [sentence];
+  const isSpaced = !UNSPACED.test(sentence);
+  const gap = isSpaced ? " " : "";
   const pieces: string[] = [];
   let piece = "";
-  for (const word of sentence.split(/\s+/)) {
+  for (const word of isSpaced ? sentence.split(/\s+/) : wordsOf(sentence)) {
     if (piece !== "" && piece.length + word.length >= LONGEST_PASSAGE) {
       pieces.push(piece);
       piece = "";
     }
     // By characters, so that no surrogate pair is cut in half.
-    piece = piece === "" ? [...word].slice(0, LONGEST_PASSAGE).join("") : `${piece} ${word}`;
+    piece = piece === "" ? [...word].slice(0, LONGEST_PASSAGE).join("") : `${piece}${gap}${word}`;
   }
   return [...pieces, piece];
 }
@@ -40,13 +75,16 @@ function cutBetweenWords(sentence: string): string[] {
 /** What nests deeper is left out; a document may nest deeper than the stack. */
 const DEEPEST = 50;
 
-/** A line per value, after the names that lead to it; a document that is not JSON stays as it is. */
-export function textOfJson(text: string): string {
+/**
+ * A line per value, after the names that lead to it. Undefined for what is no JSON; the first part of a
+ * document that is longer cannot be told, and stays as it is.
+ */
+export function textOfJson(text: string, isWhole = true): string | undefined {
   let document: unknown;
   try {
     document = JSON.parse(text);
   } catch {
-    return text;
+    return isWhole ? undefined : text;
   }
   const lines: string[] = [];
   let length = 0;

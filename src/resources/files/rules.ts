@@ -6,6 +6,7 @@ import { fileUploaded } from "./events.ts";
 import {
   BUCKET,
   type FileObject,
+  type Findings,
   files,
   fileTexts,
   LONGEST_FILENAME,
@@ -30,14 +31,13 @@ export interface NewFile {
   organization_id: string;
   gcs_path: string;
   created_by: string;
-  /** Undefined where there were no bytes to read it from. */
-  passages: readonly string[] | undefined;
+  findings: Findings;
 }
 
 /** A file object comes to be, with its text and its event (G13). */
 export function insertFile(
   tx: Transaction,
-  { passages, gcs_path, created_by, ...made }: NewFile,
+  { findings, gcs_path, created_by, ...made }: NewFile,
 ): FileObject {
   const file = tx.insert(files, {
     id: tx.newId("file_"),
@@ -48,7 +48,7 @@ export function insertFile(
     created_at: tx.now,
     created_by,
   });
-  if (passages !== undefined) tx.insert(fileTexts, { file_id: file.id, passages });
+  tx.insert(fileTexts, { file_id: file.id, ...findings });
   emit(tx, fileUploaded, file);
   return file;
 }

@@ -84,16 +84,50 @@ export const uploads = collection<Upload>({
   },
 });
 
-/** The text of an uploaded file, cut into passages that an answer can quote (G20). */
-export interface FileText {
-  file_id: string;
+/** Why processing an uploaded file will fail, and at which step that is found out (G34). */
+export interface Trouble {
+  step: "parsing" | "chunking" | "embedding";
+  message: string;
+}
+
+/** What can be seen of a picture (G35). */
+export interface Picture {
+  format: string;
+  width: number;
+  height: number;
+  /** The commonest first. */
+  colours: readonly string[];
+}
+
+/** What an uploaded file was found to hold: passages that an answer can quote (G20), or a picture. */
+export interface Findings {
   passages: readonly string[];
+  trouble?: Trouble | undefined;
+  picture?: Picture | undefined;
+}
+
+export interface FileText extends Findings {
+  file_id: string;
 }
 
 export const fileTexts = collection<FileText>({
   name: "_file_texts",
   prefix: "file_",
   idField: "file_id",
-  schema: Type.Object({ file_id: Id("file_"), passages: Type.Array(Type.String()) }),
+  schema: Type.Object({
+    file_id: Id("file_"),
+    passages: Type.Array(Type.String()),
+    trouble: Type.Optional(
+      Type.Object({ step: Words(["parsing", "chunking", "embedding"]), message: Type.String() }),
+    ),
+    picture: Type.Optional(
+      Type.Object({
+        format: Type.String(),
+        width: Type.Integer(),
+        height: Type.Integer(),
+        colours: Type.Array(Type.String()),
+      }),
+    ),
+  }),
   internal: true,
 });

@@ -1,20 +1,24 @@
 import Type, { type Static } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
-import { operation, TokenReply } from "../../contract/operation.ts";
+import { type Call, operation, TokenReply } from "../../contract/operation.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { passageInFile } from "../files/passage-in-file.ts";
-import { models } from "../models/schema.ts";
+import { type Model, models } from "../models/schema.ts";
 import { recordSpending } from "../usage/record-spending.ts";
 import { requireFiles } from "./attached-files.ts";
 import { composeReply } from "./compose-reply.ts";
-import { bestQuote, type Quote } from "./passages.ts";
-import { costOf, filesOf, matches, questionOf, textsOf, tokensOf } from "./rules.ts";
+import { quotesOf } from "./passages.ts";
+import { recall } from "./recall.ts";
+import { conversationOf, costOf, filesOf, matches, textsOf, tokensOf } from "./rules.ts";
 import { FILES_PER_MESSAGE, InputMessage, ModelResponse, replyRules } from "./schema.ts";
+import { picturesIn, requireSight } from "./vision.ts";
 
 const ModelRequest = Type.Object({
   model: Type.String({ minLength: 1, examples: ["atlas-large"] }),
   inputs: Type.Array(InputMessage, { minItems: 1 }),
 });
+
+type ModelRequest = Static<typeof ModelRequest>;
 
 const OF_ANSWERS = ["id", "object", "created_at", "model", "usage", "inputs", "output/*/type"];
 const ASSUMED = {
@@ -28,13 +32,13 @@ const ASSUMED = {
 export const createModelResponse = operation({
   id: "model_responses.create",
   section: "4.19",
-  assumptions: ["G05", "G07", "G20", "G33"],
+  assumptions: ["G05", "G07", "G20", "G33", "G35"],
   assumed: ASSUMED,
   method: "POST",
   path: "/v1/model/response",
   summary: "Create a model response",
   description:
-    "Billable. The text comes from the sandbox's reply rules, else from its seed, quoting an attached file where there is one.",
+    "Billable. The text comes from the sandbox's reply rules, else from its seed: it quotes the best passage of each attached file, describes pictures, answers from earlier turns, and takes the form that was asked for (JSON, one word, a language). More input tokens than the model's max_tokens are 422, as is an image for a model that does not see.",
   body: { kind: "json", schema: ModelRequest },
   billable: true,
   errors: [
@@ -47,15 +51,32 @@ export const createModelResponse = operation({
     for (const [position, input] of inputs.entries()) requireFewFiles(input, position);
     const file_ids = [...new Set(inputs.flatMap(filesOf))];
     requireFiles(call, file_ids);
-    return { file_ids, question: questionOf(inputs) };
+    return file_ids;
   },
-  prepare: ({ world }, asked, { services }) => bestQuote(passageInFile, { world, services, ...asked }),
-  handle({ body, world, principal }, { file_ids, question }, quote) {
-    const [model] = world.index(models, "by_key", body.model).page(0, 1);
-    if (!model?.is_active)
-      throw invalidInput("model", body.model, "model must be the key of an active model");
-    const text = replyTo(world, { model: model.key, question, file_ids, quote });
+  async prepare(call, file_ids, { services }) {
+    const { world, body } = call;
     const input_tokens = tokensOf(body.inputs.flatMap(textsOf));
+    requireAnswerable(call, input_tokens);
+    const conversation = conversationOf(body.inputs);
+    const { question, earlier } = conversation;
+    const quotes = await quotesOf(passageInFile, { world, services, file_ids, question });
+    return { input_tokens, conversation, quotes, recalled: await recall(question, earlier) };
+  },
+  handle(call, file_ids, { input_tokens, conversation, ...found }) {
+    const { body, world, principal } = call;
+    const model = requireAnswerable(call, input_tokens);
+    const request = { model: model.key, question: conversation.question, file_ids };
+    const text =
+      scriptedReply(world, request) ??
+      composeReply({
+        seed: world.seed,
+        model: model.key,
+        question: conversation.question,
+        system: conversation.system,
+        earlier: conversation.earlier.map((turn) => turn.text).join("\n"),
+        pictures: picturesIn(world, file_ids),
+        ...found,
+      });
     const output_tokens = tokensOf([text]);
     const total_tokens = input_tokens + output_tokens;
     const cost = costOf(total_tokens, model.cost_per_1k_tokens);
@@ -84,14 +105,33 @@ function requireFewFiles(input: InputMessage, position: number): void {
   );
 }
 
-function replyTo(
+/**
+ * The model that answers. @throws ApiError INVALID_INPUT for one that is not active, for more tokens than its
+ * context window holds, and for an image where it does not see (G20, G35)
+ */
+function requireAnswerable(
+  { body, world, settings }: Pick<Call<unknown, unknown, ModelRequest>, "body" | "world" | "settings">,
+  input_tokens: number,
+): Model {
+  const [model] = world.index(models, "by_key", body.model).page(0, 1);
+  if (!model?.is_active) throw invalidInput("model", body.model, "model must be the key of an active model");
+  const { max_tokens } = model;
+  if (settings.context_window === "enforce" && max_tokens !== null && input_tokens > max_tokens) {
+    const why = `inputs have ${input_tokens} tokens, more than the ${max_tokens} of ${model.key}`;
+    throw invalidInput("inputs", input_tokens, why);
+  }
+  requireSight(world, body.inputs, model.vision !== false);
+  return model;
+}
+
+function scriptedReply(
   world: Transaction,
-  request: { model: string; question: string; file_ids: readonly string[]; quote: Quote | undefined },
-): string {
+  request: { model: string; question: string; file_ids: readonly string[] },
+): string | undefined {
   for (const rule of world.index(replyRules, "in_order", "")) {
     if (matches(rule, request)) return rule.reply;
   }
-  return composeReply({ seed: world.seed, ...request });
+  return undefined;
 }
 
 /** Section 2.13: items carry an id when the API returns them. */

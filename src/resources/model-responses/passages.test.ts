@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cutIntoPassages } from "../files/passages.ts";
-import { composeReply } from "./compose-reply.ts";
-import { bestPassage, bestQuote, type PassageRequest } from "./passages.ts";
+import { bestPassage, type PassageRequest, quotesOf } from "./passages.ts";
 
 const HANDBOOK = `Welcome to the company. Trips under four hours go by train.
 Hotels cost at most 180 CHF a night! Who is ill tells the team before nine?`;
@@ -33,17 +32,18 @@ describe("G20 passages", () => {
     expect((await bestPassage(passages, `${filler} hotel cost? ${filler}`))?.score).toBe(0);
   });
 
-  it("G20 of several files the best passage is quoted, word for word", async () => {
+  it("G20 G34 of several files the best passage of each is quoted, word for word", async () => {
     const texts: Record<string, string> = { file_a: "Nothing here.", file_b: HANDBOOK, file_c: "" };
     const request = { question: "hotel cost", file_ids: Object.keys(texts) } as unknown as PassageRequest & {
       file_ids: string[];
     };
-    const quote = await bestQuote(async ({ file_id, question }) => {
+    const quotes = await quotesOf(async ({ file_id, question }) => {
       const found = await bestPassage(cutIntoPassages(texts[file_id]!), question);
       return found && { filename: `${file_id}.md`, ...found };
     }, request);
-    expect(quote?.filename).toBe("file_b.md");
-    const text = composeReply({ seed: 1, model: "atlas-large", question: "hotel cost", quote });
-    expect(text).toContain('file_b.md: "Hotels cost at most 180 CHF a night!"');
+    expect(quotes.map(({ filename, passage }) => [filename, passage])).toEqual([
+      ["file_a.md", "Nothing here."],
+      ["file_b.md", "Hotels cost at most 180 CHF a night!"],
+    ]);
   });
 });

@@ -1,12 +1,13 @@
 import type MiniSearch from "minisearch";
 import type { Services } from "../../contract/services.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { UNSPACED, wordsOf } from "../files/passages.ts";
 
 /** A passage of an attached file, as an answer cites it. */
 export interface Quote {
   filename: string;
   passage: string;
-  /** How well it fits the question; compares passages of different files. */
+  /** How well it fits the question. */
   score: number;
 }
 
@@ -20,22 +21,28 @@ export interface PassageRequest {
 /** Finds the passage of one file that fits a question best; undefined for a file without text. */
 export type PassageFor = (request: PassageRequest) => Promise<Quote | undefined>;
 
-/** The best of all attached files, the first of them where they are equal. */
-export async function bestQuote(
+/** An answer that cites more reads like an index; the files attached last are those asked about. */
+const MAX_QUOTED = 10;
+
+/** The best passage of each attached file that has one, in their order. */
+export async function quotesOf(
   passageFor: PassageFor,
   { file_ids, ...request }: Omit<PassageRequest, "file_id"> & { file_ids: readonly string[] },
-): Promise<Quote | undefined> {
-  let best: Quote | undefined;
-  for (const file_id of file_ids) {
+): Promise<Quote[]> {
+  const quotes: Quote[] = [];
+  for (const file_id of file_ids.slice(-MAX_QUOTED)) {
     const quote = await passageFor({ ...request, file_id });
-    if (quote && (best === undefined || quote.score > best.score)) best = quote;
+    if (quote) quotes.push(quote);
   }
-  return best;
+  return quotes;
 }
 
 const LONGEST_PASSAGE = 300;
 
-/** The passage that fits a question best, the first one where none has a word of it. */
+/**
+ * The passage that fits a question best, the first one where none has a word of it. Words that few passages
+ * have count more than those that many have (BM25).
+ */
 export async function bestPassage(
   passages: readonly string[],
   question: string,
@@ -73,7 +80,11 @@ function indexOf(passages: readonly string[]): Promise<Index> {
 async function indexed(passages: readonly string[]): Promise<Index> {
   // Not at the top: a server that is never asked about a file should not start slower for it.
   const { default: Search } = await import("minisearch");
-  const index: Index = new Search({ fields: ["text"] });
+  const tokenize = Search.getDefault("tokenize") as (text: string) => string[];
+  const index: Index = new Search({
+    fields: ["text"],
+    tokenize: (text) => tokenize(text).flatMap((token) => (UNSPACED.test(token) ? wordsOf(token) : [token])),
+  });
   index.addAll(passages.map((text, id) => ({ id, text })));
   return index;
 }

@@ -1,3 +1,4 @@
+import type { Turn } from "./recall.ts";
 import type { InputMessage, ReplyRule } from "./schema.ts";
 
 /** Every text of a message, in order, whichever form it has. */
@@ -17,10 +18,25 @@ export function filesOf({ content, files }: InputMessage): string[] {
   return [...blocks, ...(files ?? []).map(({ file_id }) => file_id)];
 }
 
-/** What the user asked last; empty when nobody did. */
-export function questionOf(inputs: readonly InputMessage[]): string {
-  const last = inputs.findLast(({ role }) => role === "user");
-  return last ? textsOf(last).join("\n") : "";
+/** What the user asked last, and what was said before it, system messages apart. */
+export interface Conversation {
+  /** Empty when nobody asked. */
+  question: string;
+  earlier: readonly Turn[];
+  system: readonly string[];
+}
+
+export function conversationOf(inputs: readonly InputMessage[]): Conversation {
+  const last = inputs.findLastIndex(({ role }) => role === "user");
+  const textOf = (input: InputMessage) => textsOf(input).join("\n");
+  return {
+    question: last < 0 ? "" : textOf(inputs[last]!),
+    earlier: inputs
+      .slice(0, Math.max(0, last))
+      .filter(({ role }) => role !== "system")
+      .map((input) => ({ role: input.role, text: textOf(input) })),
+    system: inputs.filter(({ role }) => role === "system").map(textOf),
+  };
 }
 
 /** G20: all that the rule gives must hold. */

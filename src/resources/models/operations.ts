@@ -1,18 +1,22 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { isMember } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
-import { Model, models } from "./schema.ts";
+import { type Model, ModelBody, models } from "./schema.ts";
 
-const listing = { models: Type.Array(Model), total_count: Type.Integer() };
+const listing = { models: Type.Array(ModelBody), total_count: Type.Integer() };
 
 /** All models are available to all organizations (G21). */
 function activeModels(world: WorldReader) {
   const active = world.index(models, "active", "");
-  return { models: [...active], total_count: active.size };
+  return { models: Array.from(active, presentModel), total_count: active.size };
+}
+
+function presentModel({ vision: _, ...shown }: Model): Static<typeof ModelBody> {
+  return shown;
 }
 
 export const listOrganizationModels = operation({

@@ -7,23 +7,25 @@ export const PROVIDERS = ["vendor_a", "vendor_b", "vendor_c", "vendor_d"] as con
 
 const LARGEST_ORDER = 1_000_000_000;
 
-/** Section 2.8, stored as it is answered. */
-export const Model = Type.Object(
-  {
-    id: Id("model_"),
-    title: Type.String({ minLength: 1 }),
-    description: Nullable(Type.String()),
-    key: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$" }),
-    external: Type.String({ minLength: 1 }),
-    provider: Words(PROVIDERS),
-    is_active: Type.Boolean(),
-    is_visible_in_ui: Type.Boolean(),
-    order: Type.Integer({ minimum: 0, maximum: LARGEST_ORDER }),
-    max_tokens: Nullable(Type.Integer({ minimum: 1 })),
-    cost_per_1k_tokens: Nullable(Type.Number({ minimum: 0 })),
-  },
-  { $id: "Model" },
-);
+const fields = {
+  id: Id("model_"),
+  title: Type.String({ minLength: 1 }),
+  description: Nullable(Type.String()),
+  key: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$" }),
+  external: Type.String({ minLength: 1 }),
+  provider: Words(PROVIDERS),
+  is_active: Type.Boolean(),
+  is_visible_in_ui: Type.Boolean(),
+  order: Type.Integer({ minimum: 0, maximum: LARGEST_ORDER }),
+  max_tokens: Nullable(Type.Integer({ minimum: 1 })),
+  cost_per_1k_tokens: Nullable(Type.Number({ minimum: 0 })),
+};
+
+/** Section 2.8, as it is answered. */
+export const ModelBody = Type.Object(fields, { $id: "Model" });
+
+/** At rest; whether it takes images is told by no body (G35). */
+export const Model = Type.Object({ ...fields, vision: Type.Boolean() });
 export type Model = Static<typeof Model>;
 
 export const models = collection<Model>({

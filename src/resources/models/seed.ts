@@ -4,8 +4,18 @@ import { Id, Nullable } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
-const { title, description, key, external, provider, is_active, is_visible_in_ui, order, ...numbers } =
-  Model.properties;
+const {
+  title,
+  description,
+  key,
+  external,
+  provider,
+  is_active,
+  is_visible_in_ui,
+  order,
+  vision,
+  ...numbers
+} = Model.properties;
 
 const ModelEntry = Type.Object(
   {
@@ -18,6 +28,7 @@ const ModelEntry = Type.Object(
     is_active: Type.Optional(is_active),
     is_visible_in_ui: Type.Optional(is_visible_in_ui),
     order: Type.Optional(order),
+    vision: Type.Optional(vision),
     max_tokens: Type.Optional(Nullable(numbers.max_tokens.anyOf[0])),
     cost_per_1k_tokens: Type.Optional(Nullable(numbers.cost_per_1k_tokens.anyOf[0])),
   },
@@ -60,6 +71,7 @@ export function completeModel({ key, ...given }: Partial<Model> & { key: string 
     is_active: true,
     is_visible_in_ui: true,
     order: 100,
+    vision: true,
     max_tokens: random.pick([32_000, 64_000, 128_000]),
     cost_per_1k_tokens: random.pick([0.001, 0.004, 0.01]),
     ...given,

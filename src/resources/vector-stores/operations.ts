@@ -12,7 +12,7 @@ import { ProcessingStatus, storeFileId, storeFiles, vectorStores } from "./schem
 export const retrieveFileStatus = operation({
   id: "store_files.retrieve_status",
   section: "4.9",
-  assumptions: ["G02", "G03", "G11"],
+  assumptions: ["G02", "G03", "G11", "G34"],
   assumed: { fields: { "/current_step": "G11", "/status": "G11" } },
   method: "GET",
   path: "/v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
@@ -39,11 +39,11 @@ export const retrieveFileStatus = operation({
 export const attachFile = operation({
   id: "store_files.attach",
   section: "G12",
-  assumptions: ["G03", "G11", "G12"],
+  assumptions: ["G03", "G11", "G12", "G34"],
   method: "POST",
   path: "/v1/organizations/{organization_id}/stores/{store_id}/files",
   summary: "Put a file into a store",
-  description: "Processing begins at once and follows the sandbox's clock.",
+  description: "Processing begins at once and follows the sandbox's clock. Whether it fails follows from the bytes: an empty file, one that is not what its type says, one without text.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_") }),
   body: { kind: "json", schema: Type.Object({ file_id: Id("file_") }) },
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND", { code: "RESOURCE_NOT_FOUND", details: ["file_id"] }],

@@ -38,9 +38,10 @@ export function endOf({ started_at, processing_ms }: Processing): number {
   return started_at + processing_ms;
 }
 
-/** A type that cannot be read is found out when parsing ends. */
-export function parsedAt({ started_at, processing_ms }: Processing): number {
-  return started_at + Math.ceil((processing_ms * STEP_ENDS[0]!.percent) / 100);
+/** When a step ends, and what is wrong with the file at that step is found out (G34). */
+export function stepEnd({ started_at, processing_ms }: Processing, step: Step): number {
+  const { percent } = STEP_ENDS.find((one) => one.step === step)!;
+  return started_at + Math.ceil((processing_ms * percent) / 100);
 }
 
 const READABLE =

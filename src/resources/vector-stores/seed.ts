@@ -3,7 +3,7 @@ import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/res
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { firstOrganization } from "../organizations/of-fixture.ts";
-import { endOf, nextStepEnd, parsedAt, processingMs, progressAt, UNSUPPORTED } from "./progress.ts";
+import { endOf, nextStepEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
 import {
   FILE_STATUSES,
   type StoreFile,
@@ -110,7 +110,7 @@ function storeFileOf(entry: FileEntry, store_id: string, base: BaseBuilder): Sto
       ? -random.int(0, Math.max(0, processing_ms - 1))
       : -random.int(DAY, 30 * DAY);
   const processing = { started_at, processing_ms };
-  const ended = status === "failed" ? parsedAt(processing) : started_at + processing_ms;
+  const ended = status === "failed" ? stepEnd(processing, "parsing") : started_at + processing_ms;
   const completed_at = entry.completed_at ? base.instant(entry.completed_at) : ended;
   const { progress_percent, current_step } = progressAt(processing, status === "failed" ? completed_at : 0);
   return {
