@@ -80,7 +80,12 @@ class Persistence {
         all: () => sandboxes.all(),
         get: (name) => sandboxes.get(name),
         discard: (name) => sandboxes.delete(name),
-        bringBack: async (name) => this.saver.adopt(await this.bringBack(name, await this.store.load(name))),
+        bringBack: async (name) => {
+          const image = await this.bringBack(name, await this.store.load(name));
+          // What little its return has changed cannot be saved now, and is nothing to refuse anybody for.
+          image.remark();
+          this.saver.adopt(image);
+        },
       },
     });
   }
@@ -178,7 +183,7 @@ class Persistence {
     const sections = new Map<string, Map<string, string>>();
     for (const { section, id, text } of rows) {
       const byId = sections.get(section) ?? new Map<string, string>();
-      sections.set(section, byId.set(id, text));
+      sections.set(section, byId.set(id, isJson(text) ? text : JSON.stringify(text)));
     }
     writeFileSync(file, `{${[...nestedText(sections, "  ")].join("")}\n}\n`, { mode: 0o600 });
     await this.store.commit(
@@ -217,6 +222,15 @@ function goneOn(
 function inOrder(order: readonly string[], names: readonly string[]): string[] {
   const known = order.filter((name) => names.includes(name));
   return [...known, ...names.filter((name) => !known.includes(name))];
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function sentence(error: unknown): string {

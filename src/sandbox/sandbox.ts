@@ -216,8 +216,8 @@ export class Sandbox {
   /** Becomes again what it was when it was saved, for what came since could not be; a clock that moves goes on. */
   putBack({ about, source, value, faults, snapshots }: Kept): void {
     const { created_at, fixture, seed, settings, resets, start } = about;
-    Object.assign(this, { created_at, fixture, seed, resets, start, source });
-    this.configure(settings);
+    Object.assign(this, { created_at, fixture, seed, settings, resets, start, source });
+    this.journal.resize(settings.journal_limit);
     const { clock } = value.world;
     const wall = this.parts.wallClock();
     this.restore({

@@ -4,9 +4,9 @@ import { atLeast, atMost, row } from "../rows.mjs";
 import { scratchFolder } from "../scratch.mjs";
 import { asAda, BENCH_FIXTURE, startUnderstudy } from "../subjects/understudy.mjs";
 
-export const about = "100 times kill -9 under writes: restarts, and what is lost with and without --durable";
+export const about = "200 times kill -9 under writes: restarts, and what is lost with and without --durable";
 
-const KILLS = 100;
+const KILLS = 200;
 const WRITERS = 8;
 // The load is spread over the second in which a save happens, so that kills fall before, into and after one.
 const SHORTEST_MS = 700;

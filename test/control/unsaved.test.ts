@@ -1,0 +1,260 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
+
+const S = "/_control/sandboxes/default";
+const NOT_SAVED = "urn:understudy:problem:not-saved";
+
+let place: string;
+let isMounted: boolean;
+let said: string[];
+const open: Api[] = [];
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), "understudy-unsaved-"));
+  const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", place]);
+  isMounted = status === 0;
+  if (!isMounted) process.stderr.write(`NO SMALL DISK can be mounted here: ${String(stderr).trim()}\n`);
+  said = [];
+});
+afterEach(async () => {
+  for (const api of open.splice(0)) await api.close().catch(() => {});
+  if (isMounted) spawnSync("umount", [place]);
+  rmSync(place, { recursive: true, force: true });
+});
+
+async function start(durable: boolean): Promise<Api> {
+  const say = (message: string) => void said.push(message);
+  const log = { warn: say, error: say, info() {} } as never;
+  const api = await startReference({ persist: { folder: join(place, "data"), durable }, log });
+  open.push(api);
+  return api;
+}
+
+async function stop(api: Api): Promise<void> {
+  open.splice(open.indexOf(api), 1);
+  await api.close();
+}
+
+const filler = () => join(place, "filler");
+
+/** Leaves room for next to nothing. */
+function fill(): void {
+  const { bavail, bsize } = statfsSync(place);
+  writeFileSync(filler(), Buffer.alloc(Math.max(0, bavail * bsize - 8192)));
+}
+
+const create = (api: Api, id: string, size = 20_000) =>
+  api.call(undefined, "POST", `${S}/state/departments`, {
+    organization_id: "org_acme",
+    ...{ id, name: id, parent_id: null, description: "x".repeat(Math.min(size, 9000)) },
+  });
+const has = async (api: Api, id: string) =>
+  (await api.call(undefined, "GET", `${S}/state/departments/${id}`)).status === 200;
+const saving = async (api: Api) => (await api.call(undefined, "GET", "/_control/health")).body.saving;
+const reparent = (api: Api, parent: string | null) =>
+  api.call("ben", "POST", "/v1/organizations/org_acme/departments/dept_infra/reparent", {
+    new_parent_id: parent,
+  });
+const pathOf = async (api: Api) =>
+  (await api.call(undefined, "GET", `${S}/state/departments/dept_infra`)).body.path;
+
+/** Changes until one is refused. */
+async function createUntilRefused(
+  api: Api,
+): Promise<{ id: string; answer: Awaited<ReturnType<typeof create>> }> {
+  for (let i = 0; i < 50; i++) {
+    const answer = await create(api, `dept_fill${i}`);
+    if (answer.status !== 201) return { id: `dept_fill${i}`, answer };
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("interfaces 2 what cannot be saved", () => {
+  it("interfaces 2 --durable: a full disk undoes the change, answers 507, and takes it when there is room", async (test) => {
+    if (!isMounted) return test.skip();
+    const api = await start(true);
+    expect((await create(api, "dept_before")).status).toBe(201);
+    fill();
+    const { id, answer } = await createUntilRefused(api);
+    expect(answer.status).toBe(507);
+    expect(answer.headers.get("content-type")).toContain("application/problem+json");
+    expect(answer.body).toMatchObject({ type: NOT_SAVED, status: 507 });
+    expect(await has(api, id)).toBe(false);
+    expect(await has(api, "dept_before")).toBe(true);
+    // A sandbox that could not be saved was never there.
+    const made = await api.call(undefined, "POST", "/_control/sandboxes", { name: "made" });
+    expect(made.status).toBe(507);
+    expect((await api.call(undefined, "GET", "/_control/sandboxes/made")).status).toBe(404);
+    rmSync(filler());
+    expect((await create(api, "dept_after")).status).toBe(201);
+    await expect.poll(() => saving(api), { timeout: 10_000 }).toEqual({ state: "ok" });
+    await stop(api);
+    const again = await start(true);
+    expect([await has(again, "dept_before"), await has(again, "dept_after"), await has(again, id)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it("interfaces 2 --durable: an emulated request is undone too, and says that it was not the service", async () => {
+    const api = await start(true);
+    expect((await reparent(api, "dept_ops")).status).toBe(200);
+    const path = await pathOf(api);
+    renameSync(join(place, "data"), join(place, "elsewhere"));
+    const refused = await reparent(api, null);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("x-sandbox-decision")).toBe("store");
+    expect(refused.body).toMatchObject({ type: NOT_SAVED });
+    expect(await pathOf(api)).toBe(path);
+    // Reading goes on: that it was counted is nothing to refuse it for.
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+    renameSync(join(place, "elsewhere"), join(place, "data"));
+    expect((await reparent(api, null)).status).toBe(200);
+    await stop(api);
+    expect(await pathOf(await start(true))).toBe("dept_infra");
+  });
+
+  it("interfaces 2 a deletion that could not be saved brings the sandbox back as it was", async () => {
+    const api = await start(true);
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other", seed: 5 });
+    renameSync(join(place, "data"), join(place, "elsewhere"));
+    const deleted = api.call(undefined, "DELETE", "/_control/sandboxes/other");
+    expect((await deleted).status).toBe(503);
+    expect((await api.call(undefined, "GET", "/_control/sandboxes/other")).body.seed).toBe(5);
+    renameSync(join(place, "elsewhere"), join(place, "data"));
+    expect((await api.call(undefined, "DELETE", "/_control/sandboxes/other")).status).toBe(204);
+  });
+
+  it("interfaces 2 without --durable it is said once, shown in health, and whole again when there is room", async (test) => {
+    if (!isMounted) return test.skip();
+    const api = await start(false);
+    await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
+    fill();
+    for (let i = 0; i < 12; i++) expect((await create(api, `dept_n${i}`)).status).toBe(201);
+    await expect.poll(() => saving(api), { timeout: 10_000 }).toMatchObject({ state: "failing" });
+    expect((await saving(api)).reason).toContain("no room left");
+    expect(said.filter((one) => one.startsWith("Changes cannot be saved"))).toHaveLength(1);
+    rmSync(filler());
+    await expect.poll(() => saving(api), { timeout: 10_000 }).toEqual({ state: "ok" });
+    expect(said.filter((one) => one === "Everything is saved again.")).toHaveLength(1);
+    await stop(api);
+    const again = await start(false);
+    for (let i = 0; i < 12; i++) expect(await has(again, `dept_n${i}`)).toBe(true);
+  });
+
+  it("interfaces 2 a last save that fails is a failure of the end", async (test) => {
+    if (!isMounted) return test.skip();
+    const api = await start(false);
+    await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
+    fill();
+    for (let i = 0; i < 12; i++) await create(api, `dept_n${i}`);
+    await expect(stop(api)).rejects.toThrow("The last changes could not be saved: there is no room left");
+  });
+});
+
+describe("interfaces 2 what a store says is judged", () => {
+  /** By a process of its own: the engine lets go of a file when the process ends. */
+  const update = (sql: string, ...values: string[]) => {
+    const program = `const [file, sql, ...values] = process.argv.slice(1);
+      new (require("libsql"))(file).prepare(sql).run(...values);`;
+    const { status, stderr } = spawnSync(process.execPath, [
+      ...["-e", program, join(place, "data/understudy.db"), sql],
+      ...values,
+    ]);
+    if (status !== 0) throw new Error(String(stderr));
+  };
+  const put = "INSERT OR REPLACE INTO kept VALUES ('other', ?, ?, ?)";
+
+  it.each([
+    [
+      "an unknown collection",
+      ["records/planets", "p1", "{}"],
+      "records/planets is nothing that this server knows",
+    ],
+    [
+      "an unknown kind of timer",
+      ["records/_timers", "x/y", '{"id":"x/y","kind":"x","subject":"y","due":5}'],
+      "x/y",
+    ],
+    [
+      "a timer after the year 9999",
+      [
+        "records/_timers",
+        "expiry/y",
+        '{"id":"expiry/y","kind":"expiry","subject":"y","due":9000000000000000}',
+      ],
+      "expiry/y is due after the year 9999",
+    ],
+    ["a record of a wrong shape", ["records/departments", "dept_x", '{"id":"dept_x","name":5}'], "dept_x"],
+    ["a wrong internal record", ["records/_refresh_tokens", "rtok_x", '{"id":"rtok_x"}'], "rtok_x"],
+    ["text that is no JSON", ["world", "facts", "{"], "world/facts is no JSON"],
+    ["no clock", ["world", "facts", "{}"], "is required"],
+    [
+      "a rule that there is not",
+      [
+        "sandbox",
+        "faults",
+        '{"first":[],"active":[],"inline":[{"id":"a","rule":{}}],"progress":{},"numbered":0}',
+      ],
+      "the rule needs an",
+    ],
+  ])(
+    "interfaces 2 a sandbox with %s is set aside alone, by name, and the server starts",
+    async (_, row, why) => {
+      const first = await start(false);
+      await first.call(undefined, "POST", "/_control/sandboxes", {
+        name: "other",
+        clock: { mode: "frozen" },
+      });
+      await create(first, "dept_kept");
+      await stop(first);
+      update(put, ...(row as string[]));
+      const second = await start(false);
+      expect((await second.call(undefined, "GET", "/_control/sandboxes/other")).status).toBe(404);
+      expect(await has(second, "dept_kept")).toBe(true);
+      const [warning] = said.filter((one) => one.startsWith("Sandbox other could not be brought back"));
+      expect(warning).toContain(why);
+      const [file] = readdirSync(join(place, "data/set-aside"));
+      expect(warning).toContain(`set-aside/${file}`);
+      expect(
+        JSON.parse(readFileSync(join(place, "data/set-aside", file!), "utf8")).sandbox.about,
+      ).toBeDefined();
+      await stop(second);
+      said = [];
+      await start(false);
+      expect(said).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["_timers", { id: "x/y", kind: "x", subject: "y", due: 5 }],
+    ["_timers", { id: "expiry/y", kind: "expiry", subject: "y", due: 9_000_000_000_000_000 }],
+    ["_refresh_tokens", { id: "rtok_x" }],
+    ["_outgoing", { id: "att_1", kind: "first", webhook_id: 5 }],
+    ["_receivers", { id: "rcv_1", answers: "200" }],
+    ["departments", { id: "dept_x", name: 5 }],
+  ])("interfaces 4 an uploaded snapshot whose %s hold %o is 422", async (collection, record) => {
+    const api = await start(false);
+    await api.call(undefined, "POST", `${S}/snapshots`, { name: "one" });
+    const { body } = await api.call(undefined, "GET", `${S}/snapshots/one`);
+    body.world.tables[collection] = { records: [record] };
+    const answer = await api.call(undefined, "PUT", `${S}/snapshots/two`, body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.field).toContain(collection);
+    expect((await api.call(undefined, "GET", `${S}/snapshots/two`)).status).toBe(404);
+  });
+});
