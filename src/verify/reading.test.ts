@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Type from "typebox";
 import { afterAll, describe, expect, it } from "vitest";
+import { noContent } from "../contract/operation.ts";
+import { Id } from "../contract/schema.ts";
 import { RESOURCES } from "../resources/index.ts";
 import { csvRows } from "./checks/rows.ts";
 import { KnownObjects } from "./known-objects.ts";
@@ -60,13 +63,12 @@ describe("names", () => {
   it("2.1 come from what is declared: one per prefix, collections for the parameter of their ids", () => {
     const known = new KnownObjects(NAMES);
     const ids = ["asst_1", "file_1", "mbsess_1", "mcoll_1", "trans_1", "vs_1", "wh_1"];
-    known.read({ ids, others: ["org_1", "thread_1", "dept_1", "usr_1", "whsec_1", "asst_", "nothing"] });
+    known.read({ ids, others: ["org_1", "usr_1", "whsec_1", "asst_", "nothing"] });
     const found = ["assistant_id", "file_id", "session_id", "collection_id", "transcription_id"];
     expect([...found, "store_id", "webhook_id"].map((name) => known.candidates(name))).toEqual(
       ids.map((id) => [id]),
     );
-    for (const name of ["organization_id", "thread_id", "department_id"])
-      expect(known.candidates(name)).toEqual([]);
+    expect(known.candidates("organization_id")).toEqual([]);
     expect([...NAMES.withoutPrefix]).toEqual(["job_id"]);
     const collections = ["organizations", "vector_stores", "store_files", "connector_jobs"];
     expect(["org_id", ...collections].map((name) => NAMES.parameter(name))).toEqual([
@@ -74,6 +76,33 @@ describe("names", () => {
       // Its ids are those of stores, and the store is what they stand for.
       ...["store_files", "job_id"],
     ]);
+  });
+
+  it("interfaces 2 an id that turns up is for reading only", () => {
+    const about = { section: "4", summary: "", errors: [], success: { status: 204 }, handle: noContent };
+    const names = new ObjectNames([
+      {
+        name: "things",
+        collections: [],
+        operations: [
+          {
+            ...about,
+            id: "a",
+            method: "GET",
+            path: "/{seen_id}",
+            params: Type.Object({ seen_id: Id("seen_") }),
+          },
+          {
+            ...about,
+            id: "b",
+            method: "PUT",
+            path: "/{kept_id}",
+            params: Type.Object({ kept_id: Id("kept_") }),
+          },
+        ],
+      },
+    ]);
+    expect([names.ofId("seen_1"), names.ofId("kept_1")]).toEqual(["seen_id", undefined]);
   });
 });
 
