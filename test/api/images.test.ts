@@ -64,6 +64,49 @@ describe("4.20 provider_a", () => {
     expect(edge.channels[1]!.mean).toBeGreaterThan(180);
   });
 
+  it("G26 shows no seam and no mirror: stripes go on beyond the border", async () => {
+    const source = Buffer.alloc(160 * 160 * 3);
+    for (let i = 0; i < 160 * 160; i++)
+      source.fill(((i % 160) + Math.floor(i / 160)) % 24 < 12 ? 40 : 220, i * 3, i * 3 + 3);
+    const png = await sharp(source, { raw: { width: 160, height: 160, channels: 3 } })
+      .png()
+      .toBuffer();
+    const { bytes } = await uncrop({
+      image_file: { bytes: png, type: "image/png" },
+      extend_right: 60,
+      seed: 3,
+    });
+    const made = await sharp(bytes).greyscale().raw().toBuffer();
+    let fitting = 0;
+    let mirrored = 0;
+    for (let y = 10; y < 150; y++) {
+      for (let x = 160; x < 200; x++) {
+        const isLight = made[y * 220 + x]! > 128;
+        if (isLight === (x + y) % 24 >= 12) fitting += 1;
+        if (isLight === (319 - x + y) % 24 >= 12) mirrored += 1;
+      }
+    }
+    expect(fitting / (140 * 40)).toBeGreaterThan(0.8);
+    expect(mirrored).toBeLessThan(fitting);
+  });
+
+  it("G26 sky stays above and ground below", async () => {
+    const source = Buffer.alloc(200 * 160 * 3);
+    for (let i = 0; i < 200 * 160; i++) {
+      const light = (i * 7919) % 31;
+      source.set(i < 200 * 80 ? [90, 140 + light, 230] : [60 + light, 130, 40], i * 3);
+    }
+    const png = await sharp(source, { raw: { width: 200, height: 160, channels: 3 } })
+      .png()
+      .toBuffer();
+    const sides = { extend_left: 50, extend_right: 50, extend_up: 60, extend_down: 60 };
+    const { bytes } = await uncrop({ image_file: { bytes: png, type: "image/png" }, ...sides, seed: 5 });
+    const above = await statsOf(bytes, { left: 0, top: 0, width: 300, height: 130 });
+    const below = await statsOf(bytes, { left: 0, top: 150, width: 300, height: 130 });
+    expect(above.channels[2]!.min).toBeGreaterThan(150);
+    expect(below.channels[2]!.max).toBeLessThan(110);
+  });
+
   it("G26 the same seed and input give the same bytes, another seed gives others", async () => {
     const image_file = { bytes: await picture(64, 48).png().toBuffer(), type: "image/png" };
     const parts = { image_file, extend_right: 40, extend_up: 10 };
@@ -153,6 +196,24 @@ describe("4.20 provider_b", () => {
     const first = await uncrop({ ...parts, prompt: "a harbour" });
     expect((await uncrop({ ...parts, prompt: "a harbour" })).bytes.equals(first.bytes)).toBe(true);
     expect((await uncrop({ ...parts, prompt: "a forest" })).bytes.equals(first.bytes)).toBe(false);
+  });
+
+  it.each([
+    ["a blue sea", 2],
+    ["a green meadow", 1],
+    ["red bricks", 0],
+  ])("G26 fills with what the words look like: %s", async (prompt, channel) => {
+    const grey = sharp({ create: { width: 64, height: 64, channels: 3, background: "#808080" } });
+    const { bytes } = await uncrop({
+      provider: "provider_b",
+      prompt,
+      image_file: { bytes: await grey.png().toBuffer(), type: "image/png" },
+      mask_file: { bytes: await halfMask(64, 64), type: "image/png" },
+    });
+    const { channels } = await statsOf(bytes, { left: 700, top: 0, width: 324, height: 1024 });
+    const others = channels.filter((_, n) => n !== channel).map(({ mean }) => mean);
+    expect(channels[channel]!.mean).toBeGreaterThan(Math.max(...others) + 20);
+    expect(channels[channel]!.stdev).toBeGreaterThan(5);
   });
 
   it("4.20 needs a mask that is a PNG with an alpha channel", async () => {

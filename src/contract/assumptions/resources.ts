@@ -135,6 +135,7 @@ export const RESOURCES: readonly Assumption[] = [
       "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. A mask is a field of provider_b alone; what is declared as octet-stream is judged by its bytes; animated images cannot be decoded.",
     details: [
       "422 `INVALID_INPUT` with the field, also for a field of the other provider and a picture that cannot be decoded (`image_file`); another type is 415, a file over the limit 413. More than 40 megapixels after growing are 422 with the field of the largest side.",
+      "`provider_a` continues the picture by patches of its own, those beside it from its own rows, those above and below from its upper and lower part, cut where they differ least. `provider_b` fills with the colours around it and with colours and textures that words of the prompt name (a blue sea, bricks, snow ...).",
       "`provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask. The providers are called `provider_a` and `provider_b` in `X-Provider` too. It is not billable.",
     ],
     settings: ["upload_limit_mb"],
