@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import Type from "typebox";
+import { Closed } from "../contract/schema.ts";
 import { validatorOf } from "../contract/validator.ts";
 import { checkSettings, SettingsInput } from "../control/check-settings.ts";
 import { Problem } from "../control/problem.ts";
@@ -10,29 +11,25 @@ import { UsageError } from "./failure.ts";
 import type { Configuration } from "./start-flags.ts";
 
 const Texts = Type.Array(Type.String({ minLength: 1 }));
-const closed = { additionalProperties: false };
 
-const Document = Type.Object(
-  {
-    port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
-    host: Type.Optional(Type.String({ minLength: 1 })),
-    fixture: Type.Optional(Type.String({ minLength: 1 })),
-    scenario: Type.Optional(Texts),
-    scenarios: Type.Optional(Type.String({ minLength: 1 })),
-    seed: Type.Optional(Type.Integer({ minimum: 0 })),
-    clock: Type.Optional(Type.String({ minLength: 1 })),
-    persist: Type.Optional(Type.String({ minLength: 1 })),
-    durable: Type.Optional(Type.Boolean()),
-    shared: Type.Optional(Type.Boolean()),
-    "allow-host": Type.Optional(Texts),
-    "allow-webhook": Type.Optional(Texts),
-    watch: Type.Optional(Type.Boolean()),
-    quiet: Type.Optional(Type.Boolean()),
-    "ready-file": Type.Optional(Type.String({ minLength: 1 })),
-    settings: Type.Optional(SettingsInput),
-  },
-  closed,
-);
+const Document = Closed({
+  port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
+  host: Type.Optional(Type.String({ minLength: 1 })),
+  fixture: Type.Optional(Type.String({ minLength: 1 })),
+  scenario: Type.Optional(Texts),
+  scenarios: Type.Optional(Type.String({ minLength: 1 })),
+  seed: Type.Optional(Type.Integer({ minimum: 0 })),
+  clock: Type.Optional(Type.String({ minLength: 1 })),
+  persist: Type.Optional(Type.String({ minLength: 1 })),
+  durable: Type.Optional(Type.Boolean()),
+  shared: Type.Optional(Type.Boolean()),
+  "allow-host": Type.Optional(Texts),
+  "allow-webhook": Type.Optional(Texts),
+  watch: Type.Optional(Type.Boolean()),
+  quiet: Type.Optional(Type.Boolean()),
+  "ready-file": Type.Optional(Type.String({ minLength: 1 })),
+  settings: Type.Optional(SettingsInput),
+});
 
 /**
  * The configuration file of interfaces 2, checked as the flags and the control API check theirs.

@@ -42,8 +42,7 @@ function read(error: unknown): { message: string; code: number; details?: object
   if (error instanceof ControlError) {
     // Values the server refuses were typed by the user; everything else could not be reached.
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;
-    const { detail, title } = error.problem;
-    return { message: String(detail ?? title ?? error.message), code, details: { problem: error.problem } };
+    return { message: error.message, code, details: { problem: error.problem } };
   }
   const { code, message, port, address, path } = error as NodeJS.ErrnoException & {
     port?: number;

@@ -1,13 +1,13 @@
 import { type ControlHttp, controlHttp } from "./http.ts";
 import { SandboxClient } from "./sandbox.ts";
-import type { List, SandboxOptions, SandboxState } from "./types.ts";
+import type { Health, List, SandboxOptions, SandboxState } from "./types.ts";
 
 /** A running server, in this process or another (interfaces 8). */
 export interface UnderstudyClient {
   /** The server's address, without a trailing slash. */
   readonly url: string;
   readonly http: ControlHttp;
-  health(): Promise<{ status: "ok"; version: string; uptime_seconds: number; sandboxes: number }>;
+  health(): Promise<Health>;
   /** Creates a sandbox; the name is made up where none is given. */
   sandbox(options?: SandboxOptions): Promise<SandboxClient>;
   /** Opens one that exists, such as `default`. */

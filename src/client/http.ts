@@ -1,12 +1,16 @@
+import type { ProblemBody } from "../contract/problems.ts";
+
+/** `about:blank` where something else than the control API answered. */
+type Answered = Omit<ProblemBody, "type"> & { type: ProblemBody["type"] | "about:blank" };
+
 /** A refusal of the control API, with the problem that it answered (RFC 9457). */
 export class ControlError extends Error {
   override readonly name = "ControlError";
   readonly status: number;
-  readonly problem: Readonly<Record<string, unknown>>;
+  readonly problem: Readonly<Answered>;
 
-  constructor(status: number, problem: Record<string, unknown>) {
-    const said = [problem["detail"] ?? problem["title"] ?? `the server answered ${status}`, problem["hint"]];
-    super(said.filter((part) => part !== undefined).join(" "));
+  constructor(status: number, problem: Answered) {
+    super(problem.detail);
     this.status = status;
     this.problem = problem;
   }
@@ -53,10 +57,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
       throw new UnreachableError(base, error);
     }
     if (!response.ok) {
-      const problem = await response
-        .json()
-        .catch(() => ({ title: `The server answered ${response.status}.` }));
-      throw new ControlError(response.status, problem as Record<string, unknown>);
+      throw new ControlError(response.status, await problemOf(response));
     }
     return response;
   }
@@ -70,4 +71,12 @@ export function controlHttp(url: string, token?: string): ControlHttp {
     },
     text: async (path) => (await request("GET", path)).text(),
   };
+}
+
+async function problemOf(response: Response): Promise<Answered> {
+  const { status, headers } = response;
+  if (headers.get("content-type")?.startsWith("application/problem+json"))
+    return (await response.json()) as ProblemBody;
+  const detail = `The server answered ${status}, and not as a control API does.`;
+  return { type: "about:blank", title: response.statusText, status, detail };
 }

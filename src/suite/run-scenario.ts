@@ -140,7 +140,7 @@ function countText(count: number | { min?: number; max?: number }): string {
 
 function nearestText([first]: Verification["nearest"]): string {
   if (first === undefined) return "";
-  const { method, path, status, differences } = first as Record<string, unknown>;
-  const why = Array.isArray(differences) && differences.length > 0 ? ` (${differences.join("; ")})` : "";
+  const { method, path, status, differences } = first;
+  const why = differences.length > 0 ? ` (${differences.join("; ")})` : "";
   return `; nearest: ${method} ${path} -> ${status}${why}`;
 }

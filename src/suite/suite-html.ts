@@ -115,7 +115,7 @@ ${journal.map(entryHtml)}</tbody></table></div></details>`;
 function entryHtml(entry: JournalEntry): Html {
   const { at, method, path, status, code, decision, reasons, request, response } = entry;
   const why = reasons.map((text) => html`<br><small>${text}</small>`);
-  const query = request["query"] ? `?${request["query"]}` : "";
+  const query = request.query ? `?${request.query}` : "";
   const bodies = JSON.stringify({ request, response }, null, 2);
   return html`<tr><td>${instantHtml(at)}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td>${status === 0 ? "no answer" : status} ${code ?? ""}</td><td>${decision}${why}</td></tr>\n`;
 }

@@ -39,7 +39,7 @@ export async function ownServer(files: readonly string[]): Promise<SuiteServer> 
     async hits(sandbox, scenario) {
       const { items } = await sandbox.scenarios.list();
       const own = items.find(({ name }) => name === scenario.name);
-      return ((own?.["rules"] ?? []) as RuleOutcome[]).map(({ id, hits }) => ({ id, hits }));
+      return (own?.rules ?? []).map(({ id, hits }) => ({ id, hits }));
     },
     close: () => understudy.close(),
   };
@@ -57,7 +57,7 @@ export function foreignServer(url: string, token: string | undefined): SuiteServ
       try {
         // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
         for (const { id, document } of scenario.rules.toReversed()) {
-          await sandbox.faults.add({ ...document, id } as never);
+          await sandbox.faults.add({ ...document, id });
         }
         return sandbox;
       } catch (error) {

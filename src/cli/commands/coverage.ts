@@ -19,7 +19,7 @@ export const coverageCommand: CommandModule<object, Options> = {
     const least = options["fail-under"];
     if (least !== undefined && !(least >= 0 && least <= 100))
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
-    const matrix = (await (await sandboxOf(options)).coverage()) as unknown as CoverageMatrix;
+    const matrix = await (await sandboxOf(options)).coverage();
     if (options.html !== undefined) {
       const { coverageHtml } = await import("../../reports/coverage-html.ts");
       writeNewFile(options.html, coverageHtml(matrix, `Coverage of sandbox ${options.sandbox}`), true);

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { CommandModule } from "yargs";
+import type { Difference, SnapshotFile } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
@@ -32,7 +33,7 @@ export const snapshotCommand: CommandModule = {
       .command(
         action("list", "The sandbox's snapshots", async (options) => {
           const { items, total } = await (await sandboxOf(options)).snapshots.list();
-          const rows = items.map(({ name, ...rest }) => [name, String(rest["taken_at"] ?? rest["at"] ?? "")]);
+          const rows = items.map(({ name, taken_at }) => [name, taken_at]);
           print(
             options.json,
             { items, total },
@@ -78,23 +79,24 @@ export const snapshotCommand: CommandModule = {
   handler: () => {},
 };
 
-function readDocument(file: string): Record<string, unknown> {
+/** What it holds is the server's to judge. */
+function readDocument(file: string): SnapshotFile {
   const text = readFileSync(file, "utf8");
   try {
-    return JSON.parse(text) as Record<string, unknown>;
+    return JSON.parse(text) as SnapshotFile;
   } catch (error) {
     throw new UsageError(`${file}: not a snapshot: ${(error as Error).message}`);
   }
 }
 
-function differenceText(difference: Record<string, Record<string, unknown[]>>): string {
+function differenceText(difference: Difference): string {
   const lines: string[] = [];
   for (const [sign, kind] of [
     ["+", "added"],
     ["-", "removed"],
     ["~", "changed"],
   ] as const) {
-    for (const [collection, records] of Object.entries(difference[kind] ?? {})) {
+    for (const [collection, records] of Object.entries<unknown[]>(difference[kind])) {
       for (const record of records) lines.push(`${sign} ${collection} ${idOf(record)}`);
     }
   }
@@ -102,7 +104,6 @@ function differenceText(difference: Record<string, Record<string, unknown[]>>): 
 }
 
 function idOf(record: unknown): string {
-  if (typeof record === "string") return record;
   const fields = record as Record<string, unknown>;
   return String(
     fields["id"] ??

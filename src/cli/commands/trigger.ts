@@ -1,5 +1,6 @@
 import type { CommandModule } from "yargs";
 import { ControlError } from "../../client/http.ts";
+import type { EventName } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
@@ -23,10 +24,15 @@ export const triggerCommand: CommandModule<object, Options> = {
   async handler(options) {
     const data = dataOf(options.set);
     const { events } = await sandboxOf(options);
-    const { deliveries } = await events.trigger(options.event, { for: options.for, data }).catch(inFlags);
-    const rows = deliveries.map((delivery) =>
-      ["delivery_id", "webhook_id", "status", "response_code"].map((field) => String(delivery[field] ?? "")),
-    );
+    // The server knows better which events there are, and which was meant.
+    const event = options.event as EventName;
+    const { deliveries } = await events.trigger(event, { for: options.for, data }).catch(inFlags);
+    const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code }) => [
+      delivery_id,
+      webhook_id,
+      status,
+      String(response_code),
+    ]);
     const text =
       rows.length === 0
         ? `${options.event} was emitted; no active webhook is registered for it.`
@@ -39,8 +45,7 @@ export const triggerCommand: CommandModule<object, Options> = {
 function inFlags(error: unknown): never {
   if (!(error instanceof ControlError)) throw error;
   const { status, problem } = error;
-  const detail = String(problem["detail"] ?? "");
-  const field = String(problem["field"] ?? "");
+  const { detail, field = "" } = problem;
   const flag = field === "for" ? "--for" : field.startsWith("data.") ? `--set ${field.slice(5)}` : field;
   if (field === "" || !detail.startsWith(field)) throw error;
   throw new ControlError(status, { ...problem, detail: flag + detail.slice(field.length) });

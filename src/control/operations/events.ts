@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { type AnyEvent, eventData, sampleData } from "../../contract/event.ts";
 import { Closed } from "../../contract/schema.ts";
 import { nearest } from "../../documents/nearest.ts";
-import { EVENT_NAMES, eventNamed } from "../../resources/events.ts";
+import { EVENT_NAMES, type EventName, eventNamed } from "../../resources/events.ts";
 import { organizations } from "../../resources/organizations/schema.ts";
 import { enqueuedIn } from "../../resources/webhooks/enqueue.ts";
 import { defaultOrganization } from "../../resources/webhooks/first-organization.ts";
@@ -16,7 +16,7 @@ import { quoted, unprocessable } from "../problem.ts";
 
 export const TriggerInput = Closed(
   {
-    event: Type.String({ description: "Its name, such as `user.created`" }),
+    event: Type.Unsafe<EventName>({ type: "string", description: "Its name, such as `user.created`" }),
     data: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: "object",

@@ -65,7 +65,7 @@ const OfRecord = below({
   id: Type.String({ description: "The record's public id", examples: ["thread_ada"] }),
 });
 
-const ChangeQuery = Type.Object({
+export const ChangeQuery = Type.Object({
   silent: Type.Boolean({ default: false, description: "No events and no audit entries" }),
   actor: Type.Optional(
     Type.String({ description: "The user who did it; by default the owner of the organization concerned" }),

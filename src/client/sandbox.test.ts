@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
+import { ControlError } from "./http.ts";
+import type { SandboxClient } from "./sandbox.ts";
+
+let understudy: LocalUnderstudy;
+let sandbox: SandboxClient;
+beforeAll(async () => {
+  understudy = await createUnderstudy({ seed: 7 });
+  sandbox = await understudy.sandbox({ clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" } });
+});
+afterAll(() => understudy.close());
+
+const refusal = (call: Promise<unknown>): Promise<ControlError> =>
+  call.then(
+    () => Promise.reject(new Error("it was not refused")),
+    (error: unknown) => (error instanceof ControlError ? error : Promise.reject(error)),
+  );
+
+// What is misspelt below `@ts-expect-error` must not compile: `tsc` fails on a directive that nothing needs.
+describe("interfaces 8 the library gives and takes what the control API declares", () => {
+  it("interfaces 8 sandboxes, clocks and what ran", async () => {
+    const { settings, clock } = await sandbox.configure({ webhook_timeout_seconds: 5, preview: "on" });
+    expect([settings.webhook_timeout_seconds, settings.preview]).toEqual([5, "on"]);
+    expect([clock.mode, clock.rate]).toEqual(["frozen", 0]);
+    const { now, ran } = await sandbox.clock.advance("90s");
+    expect(now).toBe("2026-03-15T12:01:30.000Z");
+    const kinds: ("webhook.retry" | "file.step" | "connector.job" | "expiry" | "lease")[] = ran.map(
+      ({ kind }) => kind,
+    );
+    expect(kinds.length).toBeGreaterThan(0);
+    // @ts-expect-error there is no such mode
+    await refusal(sandbox.clock.set({ mode: "stopped" }));
+    // @ts-expect-error there is no such setting
+    await refusal(sandbox.configure({ previw: "on" }));
+  });
+
+  it("interfaces 8 rules and what they have done", async () => {
+    const rule = await sandbox.faults.add({
+      match: { operation: "threads.delete" },
+      times: 1,
+      effect: { error: "INSUFFICIENT_PERMISSIONS" },
+    });
+    await fetch(`${sandbox.url}/v1/threads/thread_ada`, {
+      method: "DELETE",
+      headers: { "api-key": sandbox.credentials["usr_ada"]! },
+    });
+    const [struck] = (await sandbox.faults.list()).items;
+    expect(struck).toMatchObject({ id: rule.id, hits: 1, lease: null, spent: true });
+    const { ok, nearest } = await sandbox.journal.verify({ match: { code: "INVALID_INPUT" }, count: 1 });
+    expect([ok, nearest[0]?.differences]).toEqual([
+      false,
+      ["code is INSUFFICIENT_PERMISSIONS, not INVALID_INPUT"],
+    ]);
+    // @ts-expect-error a rule has no such key
+    await refusal(sandbox.faults.add({ matches: { operation: "threads.delete" } }));
+  });
+
+  it("interfaces 8 events, receivers and deliveries", async () => {
+    const receiver = await sandbox.receivers.add({ answers: [{ status: 500, delay: "1ms" }, 200] });
+    await sandbox.state("webhooks").create({ url: receiver.url, events: ["user.created"] });
+    const { deliveries } = await sandbox.events.trigger("user.created", { for: "usr_dan" });
+    expect(deliveries.map(({ status }) => status)).toContain("failed");
+    const { items } = await sandbox.receivers.requests(receiver.id);
+    expect(items.map(({ verdict, answer }) => [verdict, answer])).toEqual([["valid", "500 after 1ms"]]);
+    // @ts-expect-error there is no such event
+    await refusal(sandbox.events.trigger("user.creatd"));
+  });
+
+  it("interfaces 8 a refusal says its hint once", async () => {
+    const error = await refusal(understudy.open("defualt"));
+    expect(error.message).toBe('There is no sandbox "defualt". Did you mean "default"?');
+    expect([error.status, error.problem.hint, error.problem.value]).toEqual([404, "default", "defualt"]);
+  });
+
+  it("interfaces 8 what is no control API is said to be none", async () => {
+    const error = await refusal(understudy.http.call("GET", "/v1/models"));
+    expect([error.status, error.problem.type]).toEqual([401, "about:blank"]);
+    expect(error.message).toBe("The server answered 401, and not as a control API does.");
+  });
+});
