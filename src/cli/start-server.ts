@@ -56,9 +56,7 @@ async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
       say(`a scenario stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
   });
   // A system without watches left is a reason to say so, not to stop serving.
-  return watchDocuments([fixtures, scenarios], (error) =>
-    say(`edited files are not noticed: ${error.message}`),
-  );
+  return watchDocuments([fixtures, scenarios], ({ message }) => say(message));
 }
 
 /** The first signal lets open requests finish; a second does not wait. */

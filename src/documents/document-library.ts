@@ -87,10 +87,7 @@ export class DocumentLibrary<T> {
     return this.kept(file, file, () => this.options.read(file));
   }
 
-  /**
-   * The document of a value that came without a file; `key` stands for the value.
-   * @throws DocumentError
-   */
+  /** The document of a value that came without a file; `key` stands for the value. */
   value(key: string, read: () => Read<T>): Document<T> {
     return this.kept(key, undefined, read);
   }

@@ -22,7 +22,7 @@ export interface DocumentWatch {
 
 /**
  * One watcher for all documents in use; nothing is loaded or watched before one is. `onError` hears once that
- * files are not followed, and of edits that could not be taken up.
+ * files are not followed, and of each edit that could not be taken up.
  */
 export function watchDocuments(
   followed: readonly Followed[],
@@ -111,7 +111,7 @@ class Watch implements DocumentWatch {
       this.follow();
     } catch (error) {
       // Whatever somebody types into a file, the server goes on with what it had.
-      this.onError(new Error(`${file} could not be taken up`, { cause: error }));
+      this.onError(new Error(`${file} stays as it was: ${(error as Error).message}`, { cause: error }));
     }
   }
 
@@ -124,8 +124,9 @@ class Watch implements DocumentWatch {
   }
 
   private fail(error: Error): void {
-    if (!this.failed && !this.closed) this.onError(error);
+    if (this.failed || this.closed) return;
     this.failed = true;
+    this.onError(new Error(`edited files are not noticed: ${error.message}`, { cause: error }));
   }
 }
 
