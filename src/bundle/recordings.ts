@@ -62,10 +62,10 @@ export interface Recording {
 }
 
 /** A sandbox that is driven by its control API all day is not what bundles are for. */
-const MOST_CALLS = 10_000;
-const MOST_ATTEMPTS = 10_000;
+const MAX_CALLS = 10_000;
+const MAX_ATTEMPTS = 10_000;
 /** Of all their bodies as JSON. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
 /** They begin a recording, concern another sandbox, or only matter once the snapshot is restored. */
 const NOT_REPEATED = new Set(["sandboxes.reset", "sandboxes.delete", "sandboxes.fork", "snapshots.upload"]);
 
@@ -100,8 +100,8 @@ export class Recordings {
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
     if (call.operation === "snapshots.restore") recording.restores -= 1;
     recording.bytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
-    if (recording.calls.length >= MOST_CALLS || recording.bytes > MOST_BYTES) {
-      recording.unfit ??= `more than ${MOST_CALLS} control calls, or more than 32 MB of them, have changed it`;
+    if (recording.calls.length >= MAX_CALLS || recording.bytes > MAX_RECORDED_BYTES) {
+      recording.unfit ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;
       recording.calls.length = 0;
       return;
     }
@@ -124,8 +124,8 @@ export class Recordings {
     for (const { id, before: was, after: is } of old.changesTo(fresh)) {
       const attempt = newAttempt(was as Delivery | undefined, is as Delivery | undefined);
       if (attempt === undefined) continue;
-      if (++recording.attempted > MOST_ATTEMPTS) {
-        recording.unfit ??= `more than ${MOST_ATTEMPTS} attempts to deliver were made`;
+      if (++recording.attempted > MAX_ATTEMPTS) {
+        recording.unfit ??= `more than ${MAX_ATTEMPTS} attempts to deliver were made`;
         recording.attempts.clear();
         return;
       }

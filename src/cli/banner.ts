@@ -4,7 +4,7 @@ import type { Understudy } from "../understudy.ts";
 import { table } from "./output.ts";
 import type { Ready } from "./ready-file.ts";
 
-const MOST_CREDENTIALS = 15;
+const MAX_CREDENTIALS = 15;
 
 /** What a user reads first: where it is, whom to be, and a line to paste. */
 export function banner(understudy: Understudy, ready: Ready): string {
@@ -13,7 +13,7 @@ export function banner(understudy: Understudy, ready: Ready): string {
   const keys = [...world.all(apiKeys)].filter(
     ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
   );
-  const rows = keys.slice(0, MOST_CREDENTIALS).map(({ key, user_id, current }) => {
+  const rows = keys.slice(0, MAX_CREDENTIALS).map(({ key, user_id, current }) => {
     const user = world.get(users, user_id);
     const role = user?.memberships[current] ?? "no member";
     const account = user && user.account !== "active" ? `, ${user.account}` : "";

@@ -7,7 +7,7 @@ const MARKS: Record<Outcome, string> = {
   differs: "diff",
   "not-observable": " ?  ",
 };
-const MOST_REQUESTS = 3;
+const MAX_REQUESTS = 3;
 
 /** What did not simply pass, then what was changed, where the assumptions stand, and the verdict. */
 export function verifyText(report: VerifyReport): string {
@@ -31,7 +31,7 @@ export function checkLines({ outcome, section, title, id, ...found }: CheckRepor
     lines.push(`      differs from the assumption ${assumption}: ${detail}`);
   if (outcome === "not-observable") for (const reason of found.not_observed) lines.push(`      ${reason}`);
   if (outcome === "failed") {
-    for (const { method, path, status, request_id } of found.requests.slice(-MOST_REQUESTS))
+    for (const { method, path, status, request_id } of found.requests.slice(-MAX_REQUESTS))
       lines.push(`      ${method} ${path} -> ${status}${request_id === null ? "" : ` (${request_id})`}`);
   }
   return lines.map(withoutControls);

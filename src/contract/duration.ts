@@ -9,7 +9,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** No duration is longer than the span of instants that JavaScript can name; beyond it, sums stop being exact. */
 export const MAX_DURATION_MS = 8_640_000_000_000_000;
 
-const LONGEST_TEXT = 64;
+const MAX_TEXT_LENGTH = 64;
 const DIGITS = /^\d+$/;
 const SHORT =
   /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/;
@@ -26,7 +26,7 @@ const ISO_UNITS = ["w", "d", "h", "m", "s"];
  */
 export function parseDuration(value: unknown): number | undefined {
   if (typeof value === "number") return withinRange(value);
-  if (typeof value !== "string" || value.length > LONGEST_TEXT) return undefined;
+  if (typeof value !== "string" || value.length > MAX_TEXT_LENGTH) return undefined;
   const text = value.trim();
   if (DIGITS.test(text)) return withinRange(Number(text));
   if (text.startsWith("P")) {

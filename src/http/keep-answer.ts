@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** What the journal keeps of an answer that was made while it was sent; the rest is known by its digest. */
-const MOST_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024;
 
 export interface StreamedBody {
   bytes: number;
@@ -19,12 +19,12 @@ export class KeptAnswer {
     const bytes = Buffer.from(chunk);
     this.hash.update(bytes);
     this.size += bytes.length;
-    if (this.size <= MOST_BYTES) this.chunks.push(bytes);
+    if (this.size <= MAX_KEPT_BYTES) this.chunks.push(bytes);
     else this.chunks = [];
   }
 
   end(): StreamedBody {
-    const body = this.size <= MOST_BYTES ? Buffer.concat(this.chunks) : undefined;
+    const body = this.size <= MAX_KEPT_BYTES ? Buffer.concat(this.chunks) : undefined;
     return { bytes: this.size, sha256: this.hash.digest("hex"), body };
   }
 }

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 
 /** Uploads beyond this would push everything else out of the journal. */
-const MOST_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024;
 
 /** A body that streams past, as the journal keeps it. */
 export interface KeptBody {
@@ -19,8 +19,8 @@ export function keepBody(request: IncomingMessage): KeptBody {
   // The stream's own `on` would start the flow, and with it outrun the one who reads.
   EventEmitter.prototype.on.call(request, "data", (chunk: Buffer) => {
     size += chunk.length;
-    if (size <= MOST_BYTES) chunks.push(chunk);
+    if (size <= MAX_KEPT_BYTES) chunks.push(chunk);
     else chunks = [];
   });
-  return { bytes: () => (size > MOST_BYTES ? undefined : Buffer.concat(chunks)), size: () => size };
+  return { bytes: () => (size > MAX_KEPT_BYTES ? undefined : Buffer.concat(chunks)), size: () => size };
 }

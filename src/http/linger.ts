@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
 const LONGEST_MS = 5_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads on for a while after a refusal was sent before the body's end. A connection that is closed with
@@ -14,7 +14,7 @@ export function linger(request: IncomingMessage): void {
   timer.unref();
   request.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) cut();
+    if (bytes > MAX_DRAINED_BYTES) cut();
   });
   request.once("close", () => clearTimeout(timer));
   request.once("end", () => clearTimeout(timer));

@@ -21,7 +21,7 @@ type MultipartSpec = Extract<BodySpec, { kind: "multipart" }>;
 
 /** All text fields of a form together; they are held in memory. */
 const FIELD_BYTES = 1024 * 1024;
-const MOST_PARTS = 100;
+const MAX_PARTS = 100;
 /** Boundaries, part headers and text fields around the files. */
 const FORM_OVERHEAD = 2 * FIELD_BYTES;
 
@@ -146,7 +146,7 @@ class FormReader {
   }
 
   private open(busboy: typeof busboyType) {
-    const limits = { fieldSize: FIELD_BYTES, fields: MOST_PARTS, files: MOST_PARTS, parts: MOST_PARTS };
+    const limits = { fieldSize: FIELD_BYTES, fields: MAX_PARTS, files: MAX_PARTS, parts: MAX_PARTS };
     try {
       return busboy({
         headers: this.request.headers,
@@ -249,7 +249,7 @@ function tooLarge(field: string, limit_bytes: number): ApiError {
 }
 
 function tooManyParts(): ApiError {
-  return new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MOST_PARTS } });
+  return new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_parts: MAX_PARTS } });
 }
 
 function unreadableForm(reason: string): ApiError {

@@ -8,22 +8,22 @@ import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import type { ResolvedAddress } from "./resolve-target.ts";
 
 /** As much of an answer's body as is ever read. */
-const ANSWER_LIMIT = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * Bytes on the wire per answer. Chunk extensions and one-byte chunks cost a receiver little and would keep us
  * busy until the deadline, although hardly any of it counts as body.
  */
-const WIRE_LIMIT = 2 * ANSWER_LIMIT;
+const MAX_WIRE_BYTES = 2 * MAX_ANSWER_BYTES;
 
 /** How much the HTTP parser gets at a time. */
-const SLICE = 4096;
+const SLICE_BYTES = 4096;
 
 /** Pieces in which a body may come; a stream of one-byte chunks is cut off here, well before the limits above. */
-const PIECE_LIMIT = 500;
+const MAX_PIECES = 500;
 
 /** Interim 1xx answers before the real one; real receivers send a handful. */
-const INTERIM_LIMIT = 100;
+const MAX_INTERIM_ANSWERS = 100;
 
 export type Target = URL & { protocol: "http:" | "https:" };
 export type Settled = Omit<OutboundResult, "duration_ms">;
@@ -55,7 +55,8 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
   let interim = 0;
   outgoing.on("information", () => {
     interim += 1;
-    if (interim > INTERIM_LIMIT) settle(failed("protocol", `more than ${INTERIM_LIMIT} interim answers`));
+    if (interim > MAX_INTERIM_ANSWERS)
+      settle(failed("protocol", `more than ${MAX_INTERIM_ANSWERS} interim answers`));
   });
   const left = () => settle(failed("left", "hung up on purpose"));
   outgoing.on("response", (incoming) => {
@@ -139,7 +140,7 @@ function watchWire(outgoing: http.ClientRequest, target: Target, onOverflow: () 
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > WIRE_LIMIT) onOverflow();
+    if (bytes > MAX_WIRE_BYTES) onOverflow();
   };
   outgoing.on("socket", (opened) => {
     socket = opened;
@@ -179,10 +180,10 @@ function watchWire(outgoing: http.ClientRequest, target: Target, onOverflow: () 
 function readInSlices(socket: net.Socket): void {
   const push = socket.push.bind(socket);
   socket.push = (bytes: Buffer | null, encoding?: BufferEncoding) => {
-    if (bytes === null || bytes.length <= SLICE) return push(bytes, encoding);
+    if (bytes === null || bytes.length <= SLICE_BYTES) return push(bytes, encoding);
     let wantsMore = true;
-    for (let start = 0; start < bytes.length && !socket.destroyed; start += SLICE) {
-      wantsMore = push(bytes.subarray(start, start + SLICE), encoding);
+    for (let start = 0; start < bytes.length && !socket.destroyed; start += SLICE_BYTES) {
+      wantsMore = push(bytes.subarray(start, start + SLICE_BYTES), encoding);
     }
     return wantsMore;
   };
@@ -200,11 +201,12 @@ function collect(incoming: http.IncomingMessage, settle: (result: Settled) => vo
     return failed("protocol", `${where}: ${cause.message}`);
   };
   incoming.on("data", (chunk: Buffer) => {
-    if (length >= ANSWER_LIMIT || chunks.length >= PIECE_LIMIT) return;
+    if (length >= MAX_ANSWER_BYTES || chunks.length >= MAX_PIECES) return;
     chunks.push(chunk);
     length += chunk.length;
-    if (length < ANSWER_LIMIT && chunks.length < PIECE_LIMIT) return;
-    const isWhole = length === ANSWER_LIMIT && incoming.headers["content-length"] === String(ANSWER_LIMIT);
+    if (length < MAX_ANSWER_BYTES && chunks.length < MAX_PIECES) return;
+    const isWhole =
+      length === MAX_ANSWER_BYTES && incoming.headers["content-length"] === String(MAX_ANSWER_BYTES);
     settle(resultOf(incoming, chunks, !isWhole));
   });
   incoming.on("end", () => {
@@ -225,7 +227,7 @@ function resultOf(incoming: http.IncomingMessage, chunks: readonly Buffer[], tru
   return {
     response_code: incoming.statusCode!,
     headers: incoming.headers as Record<string, string | string[]>,
-    body: Buffer.concat(chunks).subarray(0, ANSWER_LIMIT),
+    body: Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES),
     truncated,
   };
 }

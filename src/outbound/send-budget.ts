@@ -1,6 +1,6 @@
 /** How many requests one sandbox, and all together, may have open towards receivers. */
-export const SENDING_PER_SANDBOX = 128;
-const SENDING_IN_ALL = 512;
+export const MAX_SENDING_PER_SANDBOX = 128;
+const MAX_SENDING = 512;
 
 /**
  * Bounds how much is under way at once. Whoever finds nothing free is called back, first come first
@@ -10,7 +10,7 @@ export class SendBudget {
   private free: number;
   private readonly waiting = new Set<() => void>();
 
-  constructor(size: number = SENDING_IN_ALL) {
+  constructor(size: number = MAX_SENDING) {
     this.free = size;
   }
 

@@ -4,7 +4,7 @@ import type { RequestTally } from "./request-tally.ts";
 
 export type { JournalEntry };
 
-const BYTE_LIMIT = 32 * 1024 * 1024;
+const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
 
 /**
  * The bounded log of what reached a sandbox. Writing an entry costs little: its texts go to blocks of bytes
@@ -119,7 +119,7 @@ export class Journal {
   }
 
   private keepWithin(): void {
-    while (this.size > this.limit || (this.bytes > BYTE_LIMIT && this.size > 0)) this.evict();
+    while (this.size > this.limit || (this.bytes > MAX_JOURNAL_BYTES && this.size > 0)) this.evict();
   }
 
   private tell(entry: JournalEntry): void {

@@ -37,7 +37,7 @@ export interface WorldReader {
 const NOTHING_EMITTED: readonly EmittedEvent[] = [];
 const NOTHING_TOUCHED: ReadonlySet<string> = new Set();
 
-const LARGEST_RANK = 36 ** 6 - 1;
+const MAX_RANK = 36 ** 6 - 1;
 
 /**
  * A synchronous change to a root. Nothing is visible outside until the world commits it, and a
@@ -154,7 +154,7 @@ export class Transaction implements WorldReader {
    * clock everything is a tie: this way newest first holds there too (G18, G23).
    */
   newestFirstId(prefix: string): string {
-    const rank = (LARGEST_RANK - this.draws).toString(36).padStart(6, "0");
+    const rank = (MAX_RANK - this.draws).toString(36).padStart(6, "0");
     return this.newId(`${prefix}0${rank}`);
   }
 

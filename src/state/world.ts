@@ -34,7 +34,7 @@ export type {
   WorldValue,
 };
 
-const LONGEST_OS_TIMER = 2 ** 31 - 1;
+const MAX_OS_TIMER_MS = 2 ** 31 - 1;
 /** After so many synchronous steps an advance lets other requests have a turn. */
 const STEPS_PER_TURN = 200;
 
@@ -315,7 +315,7 @@ export class World implements ListenedWorld {
         this.catchUp();
         this.arm();
       },
-      Math.min(Math.ceil(delay), LONGEST_OS_TIMER),
+      Math.min(Math.ceil(delay), MAX_OS_TIMER_MS),
     );
     this.osTimer.unref();
   }

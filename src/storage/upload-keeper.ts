@@ -18,7 +18,7 @@ type Captured = ReadonlyMap<string, Blob>;
 export const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
 
 /** A snapshot's document is one JSON text, made and read in memory. */
-const LARGEST_DOCUMENT = 32 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 /** What stands in a snapshot's document: per upload its bytes in base64, and which were too large for it. */
 export const UploadsDocument = Type.Object(
@@ -195,7 +195,7 @@ export class UploadKeeper implements BlobKeeper {
     if (captured === undefined) return undefined;
     const uploads: Record<string, string> = {};
     const left_out: string[] = [];
-    let room = LARGEST_DOCUMENT;
+    let room = MAX_DOCUMENT_BYTES;
     for (const [id, blob] of captured as Captured) {
       if (blob.size > room) left_out.push(id);
       else {

@@ -18,7 +18,7 @@ export interface CommandOptions {
 /** The command itself cannot be started: wrong usage, not a failed test. */
 export class CommandNotFound extends Error {}
 
-const MOST_OUTPUT = 1024 * 1024;
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** So long a process may take to end by itself once it was told to. */
 const GRACE_MS = 3000;
 
@@ -33,7 +33,7 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
-  const output = new Tail(MOST_OUTPUT);
+  const output = new Tail(MAX_OUTPUT_BYTES);
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => output.add(chunk));
   let timedOut = false;
   let kill: NodeJS.Timeout | undefined;

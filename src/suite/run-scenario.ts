@@ -19,7 +19,7 @@ export interface ScenarioRun {
   signal: AbortSignal;
 }
 
-const MOST_ENTRIES = 1000;
+const MAX_ENTRIES = 1000;
 
 /**
  * One scenario: a fresh sandbox, the command, then the questions to its journal. The sandbox is gone
@@ -68,7 +68,7 @@ async function fill(result: ScenarioResult, run: ScenarioRun, sandbox: SandboxCl
   Object.assign(result, { exit_code, signal: made.signal, output });
   result.rules = await server.hits(sandbox, scenario);
   for (const expectation of scenario.expect) result.expectations.push(await judged(sandbox, expectation));
-  const journal = await sandbox.journal.list({ limit: MOST_ENTRIES });
+  const journal = await sandbox.journal.list({ limit: MAX_ENTRIES });
   result.requests = journal.total;
   result.failures = [
     ...commandFailure(made, run),

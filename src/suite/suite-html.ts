@@ -21,7 +21,7 @@ details ul { margin: .3rem 0; padding-left: 1.4rem; }
 `;
 
 /** What the page carries of a bundle; a larger one is left to the control API. */
-const LARGEST_BUNDLE = 4 * 1024 * 1024;
+const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
 
 /** interfaces 2: the suite as one page that needs neither network nor scripts. */
 export function suiteHtml(suite: SuiteResult): string {
@@ -125,7 +125,7 @@ function bundleHtml({ name, bundle }: ScenarioResult): Html {
   if (bundle === undefined) return html``;
   const bytes = Buffer.from(JSON.stringify(bundle));
   const file = `${name}.bundle.json`;
-  if (bytes.length > LARGEST_BUNDLE)
+  if (bytes.length > MAX_BUNDLE_BYTES)
     return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page.</p>`;
   return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then <code>understudy replay ${file}</code></p>`;
 }

@@ -10,7 +10,7 @@ import type { Verdict } from "./verdict.ts";
 
 /** Bounds that the declarations add to a field's type. */
 const OWN_BOUNDS = new Set(["minLength", "maxLength", "minItems", "maxItems", "uniqueItems"]);
-const MOST_PROBLEMS = 5;
+const MAX_PROBLEMS = 5;
 
 /** Judges a success's JSON by the declared schema, what is specified apart from what is assumed. */
 export function judgeBody(
@@ -26,7 +26,7 @@ export function judgeBody(
     return verdict.expect(true, "", own);
   }
   let ok = true;
-  for (const error of diagnose(body, validate).slice(0, MOST_PROBLEMS)) {
+  for (const error of diagnose(body, validate).slice(0, MAX_PROBLEMS)) {
     const gap = assumptionOf(operation, error);
     ok = verdict.expect(false, problemOf(operation, error), gap) && ok;
   }

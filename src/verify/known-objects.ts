@@ -1,7 +1,7 @@
 import type { ObjectNames } from "./object-names.ts";
 import { isMadeUp } from "./safety.ts";
 
-const MOST_SEEN = 20;
+const MAX_SEEN = 20;
 
 export type Binding = Readonly<Record<string, string>>;
 
@@ -39,7 +39,7 @@ export class KnownObjects {
   private add(name: string, id: string): void {
     const ids = this.seen.get(name) ?? new Set();
     this.seen.set(name, ids);
-    if (ids.size < MOST_SEEN) ids.add(id);
+    if (ids.size < MAX_SEEN) ids.add(id);
   }
 
   one(name: string): string | undefined {

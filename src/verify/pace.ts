@@ -1,6 +1,6 @@
 import type { Answer } from "./read-answer.ts";
 
-const LONGEST_WAIT = 120_000;
+const MAX_WAIT_MS = 120_000;
 /** A 429 that does not say when to come back. */
 const USUAL_WAIT = 5_000;
 const WINDOW = 60_000;
@@ -18,7 +18,7 @@ export class Pace {
   saw({ headers }: Pick<Answer, "headers">): void {
     const remaining = headers.get("x-ratelimit-remaining") ?? headers.get("x-ratelimit-remaining-requests");
     if (remaining === null) return;
-    this.resumeAt = Number(remaining) > 0 ? 0 : Date.now() + Math.min(LONGEST_WAIT, untilReset(headers));
+    this.resumeAt = Number(remaining) > 0 ? 0 : Date.now() + Math.min(MAX_WAIT_MS, untilReset(headers));
   }
 
   /** Milliseconds after which a refused request is worth repeating; undefined: it was not refused for its rate. */
@@ -29,7 +29,7 @@ export class Pace {
     const seconds = /^\d+$/.test(after) ? Number(after) : (Date.parse(after) - Date.now()) / 1000;
     const wait = Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : USUAL_WAIT;
     this.resumeAt = 0;
-    return Math.min(LONGEST_WAIT, wait);
+    return Math.min(MAX_WAIT_MS, wait);
   }
 }
 

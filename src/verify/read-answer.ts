@@ -10,7 +10,7 @@ export interface Answer {
   problem: string | undefined;
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const FIRST_EVENT_MS = 2_000;
 
 export async function readAnswer(response: Response): Promise<Answer> {
@@ -18,7 +18,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   let size = 0;
   for await (const piece of response.body ?? []) {
     size += piece.length;
-    if (size > MOST_BYTES) throw new Error(`the body is longer than ${MOST_BYTES} bytes`);
+    if (size > MAX_BYTES) throw new Error(`the body is longer than ${MAX_BYTES} bytes`);
     pieces.push(piece);
   }
   return answerOf(response, Buffer.concat(pieces).toString("utf8"));

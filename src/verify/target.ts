@@ -30,8 +30,8 @@ export interface TargetOptions {
 export class Stopped extends Error {}
 
 /** Undoing may have to wait for a rate window of its own, and is not given up for less. */
-const UNDO_TIMEOUT = 180_000;
-const MOST_RATE_WAITS = 3;
+const UNDO_TIMEOUT_MS = 180_000;
+const MAX_RATE_WAITS = 3;
 
 /** The service under test, as the key's user sees it. Remembers every exchange. */
 export class Target {
@@ -62,7 +62,7 @@ export class Target {
       this.pace.saw(exchange);
       const retry = this.pace.retryAfter(exchange);
       if (retry === undefined) return exchange;
-      if (waits === MOST_RATE_WAITS) {
+      if (waits === MAX_RATE_WAITS) {
         throw new Stopped(`the rate limit does not open: ${waits} waits, and ${exchange.path} is still 429`);
       }
       await this.pause(retry);
@@ -84,7 +84,7 @@ export class Target {
   }
 
   private signal(): AbortSignal {
-    return this.undoing > 0 ? AbortSignal.timeout(UNDO_TIMEOUT) : this.options.signal;
+    return this.undoing > 0 ? AbortSignal.timeout(UNDO_TIMEOUT_MS) : this.options.signal;
   }
 
   private async once(call: Call, authenticated: boolean): Promise<Exchange> {

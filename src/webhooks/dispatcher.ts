@@ -1,6 +1,6 @@
 import { parseDuration } from "../contract/duration.ts";
 import type { Outbound } from "../outbound/outbound.ts";
-import { SENDING_PER_SANDBOX, type SendBudget } from "../outbound/send-budget.ts";
+import { MAX_SENDING_PER_SANDBOX, type SendBudget } from "../outbound/send-budget.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, ListenedWorld } from "../state/world.ts";
@@ -148,7 +148,7 @@ export class Dispatcher {
     for (;;) {
       const job = lane.next(world.clock.pinned !== undefined);
       if (job === undefined) break;
-      if (this.sending >= SENDING_PER_SANDBOX || !this.parts.budget.take(this.resume)) {
+      if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.parts.budget.take(this.resume)) {
         this.starved.add(webhook_id);
         return;
       }

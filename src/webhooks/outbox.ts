@@ -14,7 +14,7 @@ export const Email = Type.Object({
 export type Email = Static<typeof Email>;
 
 /** How many e-mails a sandbox keeps; an alarm that rings for years must not fill the memory. */
-const KEPT = 1000;
+const MAX_EMAILS = 1000;
 
 export const emails = collection<Email>({
   name: "_emails",
@@ -29,7 +29,8 @@ export const emails = collection<Email>({
 export function sendEmail(tx: Transaction, email: { to: string; subject: string; body: string }): Email {
   const stored = tx.insert(emails, { id: tx.newestFirstId("email_"), ...email, at: tx.now });
   const all = tx.index(emails, "newest", "");
-  if (all.size > KEPT) for (const { id } of all.page(KEPT, all.size - KEPT)) tx.remove(emails, id);
+  if (all.size > MAX_EMAILS)
+    for (const { id } of all.page(MAX_EMAILS, all.size - MAX_EMAILS)) tx.remove(emails, id);
   return stored;
 }
 

@@ -14,16 +14,16 @@ interface SentDigest {
  * nearly right still finds nothing.
  */
 const lately = new Map<string, SentDigest>();
-const MOST_REMEMBERED = 1024;
-const LONGEST_REMEMBERED = 64;
+const MAX_REMEMBERED = 1024;
+const MAX_REMEMBERED_LENGTH = 64;
 
 export function digestOfText(text: string): SentDigest {
   let digest = lately.get(text);
   if (digest === undefined) {
     const bytes = sha256(text);
     digest = { bytes, group: bytes.toString("latin1") };
-    if (lately.size >= MOST_REMEMBERED) lately.clear();
-    if (text.length <= LONGEST_REMEMBERED) lately.set(text, digest);
+    if (lately.size >= MAX_REMEMBERED) lately.clear();
+    if (text.length <= MAX_REMEMBERED_LENGTH) lately.set(text, digest);
   }
   return digest;
 }

@@ -3,7 +3,7 @@ import type { Settings } from "../../contract/settings.ts";
 import type { AuditLog } from "./schema.ts";
 
 /** 4.15: older rows are left out. */
-export const MOST_ROWS = 10_000;
+export const MAX_ROWS = 10_000;
 /** Rows per chunk: few enough that other requests wait a millisecond at most. */
 const BATCH = 200;
 /** Entries looked at per turn where a filter lets few of them through. */
@@ -47,11 +47,11 @@ export async function* auditCsv(source: CsvSource, signal: AbortSignal): AsyncGe
       written += 1;
     }
     looked += 1;
-    if (rows.length === BATCH || written === MOST_ROWS) {
+    if (rows.length === BATCH || written === MAX_ROWS) {
       yield stringify(rows, options);
       rows = [];
     } else if (looked % SCAN !== 0) continue;
-    if (written === MOST_ROWS) return;
+    if (written === MAX_ROWS) return;
     // A client that reads fast would otherwise keep everybody else waiting until the last row.
     await turn();
     if (signal.aborted) return;

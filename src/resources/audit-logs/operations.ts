@@ -2,7 +2,7 @@ import Type from "typebox";
 import { operation, Reply, StreamBody } from "../../contract/operation.ts";
 import { DateOrInstant, Id, UserId, Words } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
-import { auditCsv, MOST_ROWS } from "./csv.ts";
+import { auditCsv, MAX_ROWS } from "./csv.ts";
 import { entriesWithin, matcherOf } from "./filter.ts";
 import { ENTITY_TYPES, NAMED_ACTIONS } from "./schema.ts";
 
@@ -16,7 +16,7 @@ export const exportAuditLog = operation({
   method: "GET",
   path: "/v1/organizations/{organization_id}/audit-log/export",
   summary: "Export the organization's audit log as CSV",
-  description: `Streams the newest ${MOST_ROWS.toLocaleString("en")} entries that pass the filters, newest first.`,
+  description: `Streams the newest ${MAX_ROWS.toLocaleString("en")} entries that pass the filters, newest first.`,
   params: Type.Object({ organization_id: Id("org_") }),
   query: Type.Object({
     entity_type: Optional(Words(ENTITY_TYPES)),

@@ -14,9 +14,9 @@ interface Claims {
   exp: number;
 }
 
-const LONGEST_TOKEN = 4096;
+const MAX_TOKEN_LENGTH = 4096;
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-const MOST_VERIFIED = 2000;
+const MAX_VERIFIED = 2000;
 
 /** Claims of tokens whose signature was checked, by secret and token; the oldest leave first. */
 const verified = new Map<string, Claims>();
@@ -44,13 +44,13 @@ export function identifyToken(
   token: string,
 ): Identity | undefined | Promise<Identity | undefined> {
   const secret = tx.get(signingKeys, SIGNING_KEY)?.secret;
-  if (secret === undefined || token.length > LONGEST_TOKEN || !COMPACT_JWS.test(token)) return undefined;
+  if (secret === undefined || token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token)) return undefined;
   const known = `${secret}.${token}`;
   const claims = verified.get(known);
   if (claims !== undefined) return identityOfClaims(tx, claims);
   return verify(token, secret).then((fresh) => {
     if (fresh === undefined) return undefined;
-    if (verified.size >= MOST_VERIFIED) verified.delete(verified.keys().next().value!);
+    if (verified.size >= MAX_VERIFIED) verified.delete(verified.keys().next().value!);
     verified.set(known, fresh);
     return identityOfClaims(tx, fresh);
   });

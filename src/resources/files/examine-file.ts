@@ -3,7 +3,7 @@ import type { ReceivedFile } from "../../contract/operation.ts";
 import type { ByteStore } from "../../contract/services.ts";
 import { decodeText } from "./decode-text.ts";
 import { effectiveType } from "./file-type.ts";
-import { cutIntoPassages, LONGEST_TEXT, passagesOfRows, textOfJson } from "./passages.ts";
+import { cutIntoPassages, MAX_TEXT_LENGTH, passagesOfRows, textOfJson } from "./passages.ts";
 import type { Findings, Trouble, Upload } from "./schema.ts";
 
 const MB = 1024 * 1024;
@@ -59,7 +59,7 @@ const READERS: Record<Kind, Reader> = {
     // More than is read cannot be judged.
     if (size > MAX_READ_BYTES.pdf) return { passages: [] };
     const { textOfPdf } = await import("./extract-pdf.ts");
-    const { text, problem } = await textOfPdf(bytes, LONGEST_TEXT);
+    const { text, problem } = await textOfPdf(bytes, MAX_TEXT_LENGTH);
     return problem === undefined ? foundIn(text) : troubled("parsing", problem);
   },
   async picture(bytes, { size }) {

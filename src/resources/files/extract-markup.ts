@@ -1,5 +1,5 @@
 import { Parser } from "htmlparser2";
-import { LONGEST_TEXT } from "./passages.ts";
+import { MAX_TEXT_LENGTH } from "./passages.ts";
 
 /** What a reader of the page never sees. */
 const UNSEEN = new Set([
@@ -44,7 +44,7 @@ export function textOfMarkup(markup: string, { xml = false }: { xml?: boolean } 
       },
       ontext(words) {
         // A line break within a block is a space (the blocks make the lines).
-        if (unseen === 0 && text.length < LONGEST_TEXT) text += words.replaceAll(/\s+/g, " ");
+        if (unseen === 0 && text.length < MAX_TEXT_LENGTH) text += words.replaceAll(/\s+/g, " ");
       },
     },
     { xmlMode: xml, decodeEntities: true },

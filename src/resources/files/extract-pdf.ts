@@ -6,7 +6,7 @@ const PDFJS = pathToFileURL(createRequire(import.meta.url).resolve("pdfjs-dist/l
 const LONGEST_MS = 15_000;
 
 /** What decoding may take beside the document itself; a page of text is some kilobytes. */
-const MOST_DECODED = 64 * 1024 * 1024;
+const MAX_DECODED_BYTES = 64 * 1024 * 1024;
 
 /**
  * Runs in a thread of its own: parsing takes its time, and a hostile document must cost neither the
@@ -16,7 +16,7 @@ const MOST_DECODED = 64 * 1024 * 1024;
  */
 const READER = `
 const { parentPort, workerData } = require("node:worker_threads");
-let room = workerData.bytes.length * 2 + ${MOST_DECODED};
+let room = workerData.bytes.length * 2 + ${MAX_DECODED_BYTES};
 const take = (bytes) => {
   if (bytes >= 65536) room -= bytes;
   if (room < 0) throw new RangeError("the PDF unfolds into too much");

@@ -11,7 +11,7 @@ const params = Type.Object({ organization_id: Id("org_") });
 const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
 
 /** Section 8: 100 x 2^20 bytes or more take the resumable way. */
-const SIMPLE_UPLOAD_LIMIT = 100 * 1024 * 1024;
+const MAX_SIMPLE_UPLOAD_BYTES = 100 * 1024 * 1024;
 
 /** The id is the one field of a file object that the reference shows. */
 const FILE_ASSUMED = Object.fromEntries(
@@ -128,7 +128,7 @@ export const uploadFile = operation({
   body: {
     kind: "multipart",
     fields: Type.Object({}),
-    files: { file: { required: true, limit: () => SIMPLE_UPLOAD_LIMIT - 1 } },
+    files: { file: { required: true, limit: () => MAX_SIMPLE_UPLOAD_BYTES - 1 } },
   },
   errors: MEMBER_ERRORS,
   success: { status: 201, schema: FileBody },

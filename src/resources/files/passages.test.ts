@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cutIntoPassages, LONGEST_TEXT, textOfJson } from "./passages.ts";
+import { cutIntoPassages, MAX_TEXT_LENGTH, textOfJson } from "./passages.ts";
 
 describe("passages of a text", () => {
   it("G20 are its sentences and lines, without markup", () => {
@@ -17,8 +17,8 @@ describe("passages of a text", () => {
   });
 
   it("G20 end where a text is longer than is kept", () => {
-    const passages = cutIntoPassages("sentence. ".repeat(LONGEST_TEXT));
-    expect(passages.join(" ").length).toBeLessThanOrEqual(LONGEST_TEXT + 10);
+    const passages = cutIntoPassages("sentence. ".repeat(MAX_TEXT_LENGTH));
+    expect(passages.join(" ").length).toBeLessThanOrEqual(MAX_TEXT_LENGTH + 10);
     expect(cutIntoPassages(" \n\u0000 .!? \n")).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** Characters of one file that are kept: about a hundred pages. */
-export const LONGEST_TEXT = 200_000;
-const LONGEST_PASSAGE = 300;
+export const MAX_TEXT_LENGTH = 200_000;
+const MAX_PASSAGE_LENGTH = 300;
 
 /**
  * Cuts a text into what can be quoted: its sentences, and the lines of lists, tables and headings. A
@@ -8,7 +8,7 @@ const LONGEST_PASSAGE = 300;
  */
 export function cutIntoPassages(text: string): string[] {
   return text
-    .slice(0, LONGEST_TEXT)
+    .slice(0, MAX_TEXT_LENGTH)
     .replaceAll("\u0000", "")
     .split(/\r\n|\r|\n/)
     .map(withoutMarkup)
@@ -22,7 +22,7 @@ export function passagesOfRows(rows: readonly string[]): string[] {
   const passages: string[] = [];
   let length = 0;
   for (const row of rows) {
-    if (length > LONGEST_TEXT) break;
+    if (length > MAX_TEXT_LENGTH) break;
     length += row.length;
     passages.push(...cutBetweenWords(row.replaceAll("\u0000", "").replaceAll(/\s+/g, " ")).filter(hasWords));
   }
@@ -56,18 +56,18 @@ function withoutMarkup(line: string): string {
 }
 
 function cutBetweenWords(sentence: string): string[] {
-  if (sentence.length <= LONGEST_PASSAGE) return [sentence];
+  if (sentence.length <= MAX_PASSAGE_LENGTH) return [sentence];
   const isSpaced = !UNSPACED.test(sentence);
   const gap = isSpaced ? " " : "";
   const pieces: string[] = [];
   let piece = "";
   for (const word of isSpaced ? sentence.split(/\s+/) : wordsOf(sentence)) {
-    if (piece !== "" && piece.length + word.length >= LONGEST_PASSAGE) {
+    if (piece !== "" && piece.length + word.length >= MAX_PASSAGE_LENGTH) {
       pieces.push(piece);
       piece = "";
     }
     // By characters, so that no surrogate pair is cut in half.
-    piece = piece === "" ? [...word].slice(0, LONGEST_PASSAGE).join("") : `${piece}${gap}${word}`;
+    piece = piece === "" ? [...word].slice(0, MAX_PASSAGE_LENGTH).join("") : `${piece}${gap}${word}`;
   }
   return [...pieces, piece];
 }
@@ -89,7 +89,7 @@ export function textOfJson(text: string, isWhole = true): string | undefined {
   const lines: string[] = [];
   let length = 0;
   const visit = (value: unknown, names: readonly string[], depth: number): void => {
-    if (length > LONGEST_TEXT || depth > DEEPEST) return;
+    if (length > MAX_TEXT_LENGTH || depth > DEEPEST) return;
     if (typeof value === "object" && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
         visit(inner, Array.isArray(value) ? names : [...names, name], depth + 1);

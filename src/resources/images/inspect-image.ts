@@ -4,7 +4,7 @@ import { ApiError, invalidInput } from "../../contract/errors.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 
 /** G26, before and after growth; a bomb is refused by its header, before a pixel is made of it. */
-export const MOST_PIXELS = 40_000_000;
+export const MAX_PIXELS = 40_000_000;
 
 export type ImageFormat = "png" | "jpeg" | "webp";
 
@@ -40,8 +40,8 @@ export async function inspectImage(
   });
   const { width, height } = found.autoOrient;
   if ((found.pages ?? 1) > 1) throw undecodable(field, file, "it is animated");
-  if (width * height > MOST_PIXELS) {
-    throw undecodable(field, file, `it has ${width} x ${height} pixels, more than ${MOST_PIXELS}`);
+  if (width * height > MAX_PIXELS) {
+    throw undecodable(field, file, `it has ${width} x ${height} pixels, more than ${MAX_PIXELS}`);
   }
   if (format === "jpeg" && file.size * 8 < blocksOf(width, height)) {
     throw undecodable(field, file, `it is too small to hold ${width} x ${height} pixels`);
@@ -73,7 +73,7 @@ export async function pixelsOf(
 async function openImage(path: string): Promise<Sharp> {
   // Loaded for the first image only: it brings a native library along.
   const { default: sharp } = await import("sharp");
-  return sharp(path, { limitInputPixels: MOST_PIXELS, failOn: "error" }).autoOrient();
+  return sharp(path, { limitInputPixels: MAX_PIXELS, failOn: "error" }).autoOrient();
 }
 
 export function undecodable(field: string, { filename }: ReceivedFile, why: string): ApiError {

@@ -7,7 +7,7 @@ import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { fillImage, SIZES } from "./fill-image.ts";
 import { type Growth, growImage } from "./grow-image.ts";
 import { inTurn } from "./in-turn.ts";
-import { inspectImage, type KnownImage, MOST_PIXELS, undecodable } from "./inspect-image.ts";
+import { inspectImage, type KnownImage, MAX_PIXELS, undecodable } from "./inspect-image.ts";
 
 const Side = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
 
@@ -34,7 +34,7 @@ const FOREIGN: Record<UncropFields["provider"], readonly string[]> = {
 
 const MEGAPIXEL = 1_000_000;
 /** JPEG counts its sides in sixteen bits. */
-const LONGEST_SIDE = 65_500;
+const MAX_SIDE = 65_500;
 
 const limit = ({ upload_limit_mb }: Settings) => Math.floor(upload_limit_mb * 1024 * 1024);
 
@@ -129,9 +129,9 @@ async function filled({ body, files }: UncropCall): Promise<Made> {
 function growthOf(body: UncropFields, { width, height, file }: KnownImage): Growth {
   const [left, right, up, down] = SIDES.map((side) => body[side] ?? 0) as [number, number, number, number];
   const after = { width: width + left + right, height: height + up + down };
-  const tooMuch = after.width * after.height > MOST_PIXELS;
-  if (tooMuch || Math.max(after.width, after.height) > LONGEST_SIDE) {
-    const why = `the image would have ${after.width} x ${after.height} pixels, more than ${tooMuch ? MOST_PIXELS : `${LONGEST_SIDE} on a side`}`;
+  const tooMuch = after.width * after.height > MAX_PIXELS;
+  if (tooMuch || Math.max(after.width, after.height) > MAX_SIDE) {
+    const why = `the image would have ${after.width} x ${after.height} pixels, more than ${tooMuch ? MAX_PIXELS : `${MAX_SIDE} on a side`}`;
     const largest = Math.max(left, right, up, down);
     if (largest === 0) throw undecodable("image_file", file, why);
     throw invalidInput(SIDES[[left, right, up, down].indexOf(largest)]!, largest, why);

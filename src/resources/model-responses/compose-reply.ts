@@ -6,7 +6,7 @@ import type { Recalled } from "./recall.ts";
 import { PHRASES, type Phrases } from "./sample-text.ts";
 import { shapeReply } from "./shape-reply.ts";
 
-const LONGEST_ECHO = 80;
+const MAX_ECHO_LENGTH = 80;
 
 /** A picture of the conversation, and what can be seen of it: nothing where its bytes are no picture. */
 export interface SeenPicture {
@@ -81,5 +81,5 @@ function oneLine(text: string): string {
 function echoOf(question: string, phrases: Phrases): string {
   const line = [...oneLine(question)];
   if (line.length === 0) return phrases.yourRequest;
-  return `"${line.length > LONGEST_ECHO ? `${line.slice(0, LONGEST_ECHO).join("")}…` : line.join("")}"`;
+  return `"${line.length > MAX_ECHO_LENGTH ? `${line.slice(0, MAX_ECHO_LENGTH).join("")}…` : line.join("")}"`;
 }

@@ -37,7 +37,7 @@ export async function quotesOf(
   return quotes;
 }
 
-const LONGEST_PASSAGE = 300;
+const MAX_PASSAGE_LENGTH = 300;
 
 /**
  * The passage that fits a question best, the first one where none has a word of it. Words that few passages
@@ -52,15 +52,15 @@ export async function bestPassage(
   const [hit] = search.search(gistOf(question), { prefix: (term) => term.length > 3 });
   const passage = passages[hit?.id ?? 0]!;
   // By characters, so that no surrogate pair is cut in half.
-  return { passage: [...passage].slice(0, LONGEST_PASSAGE).join(""), score: hit?.score ?? 0 };
+  return { passage: [...passage].slice(0, MAX_PASSAGE_LENGTH).join(""), score: hit?.score ?? 0 };
 }
 
-const LONGEST_GIST = 4000;
+const MAX_GIST_LENGTH = 4000;
 
 /** Searching takes time for each word: of a question of megabytes both ends count, where people ask. */
 function gistOf(question: string): string {
-  if (question.length <= LONGEST_GIST) return question;
-  return `${question.slice(0, LONGEST_GIST / 2)} ${question.slice(-LONGEST_GIST / 2)}`;
+  if (question.length <= MAX_GIST_LENGTH) return question;
+  return `${question.slice(0, MAX_GIST_LENGTH / 2)} ${question.slice(-MAX_GIST_LENGTH / 2)}`;
 }
 
 type Index = MiniSearch<{ id: number; text: string }>;

@@ -38,7 +38,7 @@ export function siblingLinks(place: Place) {
 }
 
 /** The largest page (section 8). */
-const MOST = 1000;
+const MAX_PAGE = 1000;
 
 /** `next` and `previous` where there is such a page; whoever follows them meets each sentence once. */
 export function pageLinks(place: Place, { offset, limit, total }: Page) {
@@ -48,7 +48,7 @@ export function pageLinks(place: Place, { offset, limit, total }: Page) {
   // From beyond the end, the page before is the last one that holds anything.
   const start = Math.min(offset, total);
   if (start > 0) {
-    const size = Math.min(limit ?? MOST, start);
+    const size = Math.min(limit ?? MAX_PAGE, start);
     // A shorter first page rather than one that repeats sentences of this one.
     links.previous = link(place, `sentences?limit=${size}&offset=${start - size}`);
   }

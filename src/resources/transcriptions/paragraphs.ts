@@ -1,6 +1,6 @@
 import type { TimedText } from "./schema.ts";
 
-const LONGEST_PARAGRAPH = 6;
+const MAX_SENTENCES = 6;
 const PAUSE_SECONDS = 1.2;
 
 /** G17: sentences run on until somebody pauses, or six of them are together. */
@@ -13,7 +13,7 @@ export function toParagraphs(sentences: Iterable<TimedText>): TimedText[] {
   };
   for (const sentence of sentences) {
     const last = current.at(-1);
-    if (last && (current.length === LONGEST_PARAGRAPH || sentence.start - last.end > PAUSE_SECONDS)) close();
+    if (last && (current.length === MAX_SENTENCES || sentence.start - last.end > PAUSE_SECONDS)) close();
     current.push(sentence);
   }
   close();

@@ -9,8 +9,8 @@ import { type Attempt, type Delivery, deliveries, type Webhook, webhooks } from 
  * Deliveries that are over and kept per webhook; older ones make room, so that a webhook that has been
  * called a million times does not fill the memory. One with a retry to come is never dropped.
  */
-const KEPT = 10_000;
-const LOGGED_ATTEMPTS = 100;
+const MAX_FINISHED = 10_000;
+const MAX_LOGGED_ATTEMPTS = 100;
 
 /** What an attempt sends and where, as of now (G24: the webhook's URL of that moment); undefined calls it off. */
 export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | undefined {
@@ -48,7 +48,7 @@ export function recordAttempt(
     response_code,
     attempts: before.attempts + 1,
     scheduled_attempts,
-    attempt_log: [...before.attempt_log, logged(row, outcome, tx.now)].slice(-LOGGED_ATTEMPTS),
+    attempt_log: [...before.attempt_log, logged(row, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
     ...(settled.status === "success"
       ? { status: "success", delivered_at: tx.now, last_attempt: null, next_retry: null }
       : {
@@ -156,8 +156,9 @@ function logged({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number): 
 
 function trim(tx: Transaction, webhook_id: string): void {
   const finished = tx.index(deliveries, "finished", webhook_id);
-  if (finished.size <= KEPT) return;
-  for (const delivery of finished.page(KEPT, finished.size - KEPT)) removeDelivery(tx, delivery);
+  if (finished.size <= MAX_FINISHED) return;
+  for (const delivery of finished.page(MAX_FINISHED, finished.size - MAX_FINISHED))
+    removeDelivery(tx, delivery);
 }
 
 function retryId(delivery_id: string): string {

@@ -100,7 +100,7 @@ const noMetadata: Check = {
 /** Section 2.6. */
 const COLUMNS =
   "Timestamp,Entity Type,Entity Name,Action,Actor Name,Actor Email,Target Name,Previous Value,New Value";
-const MOST_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 const audit: Check = {
   id: "audit_logs.export/csv",
@@ -113,7 +113,7 @@ const audit: Check = {
     const { text, headers } = first.exchange;
     const [head = [], ...rows] = csvRows(text);
     verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
-    verdict.expect(rows.length <= MOST_ROWS, `${rows.length} rows are more than ${MOST_ROWS}`);
+    verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
     const ragged = rows.find((row) => row.length !== head.length);
     verdict.expect(!ragged, `a row has other columns than the head: ${excerpt(ragged)}`);
     const times = rows.map(([time = ""]) => Date.parse(time));
