@@ -301,15 +301,64 @@ describe("G20 reply rules", () => {
     expect(textOf(await asked([user("the plan")], "comet-mini"))).toBe("Anything.");
   });
 
+  it("G20 a sequence has a text for each call, and the last for all that follow", async () => {
+    const rules = stateRules(api, "reply_rules");
+    rules.post({ match: { text: "next" }, sequence: ["One.", "Two.", "Three."] });
+    const said: string[] = [];
+    for (let n = 0; n < 5; n++) said.push(textOf(await asked([user("next")])));
+    expect(said).toEqual(["One.", "Two.", "Three.", "Three.", "Three."]);
+    expect(textOf(await asked([user("other")]))).not.toBe("Three.");
+  });
+
+  it("G20 an error refuses as the operation would, and books nothing", async () => {
+    const rules = stateRules(api, "reply_rules");
+    const before = stateRules(api, "usage").get("org_acme");
+    const refusing = rules.post({ match: {}, error: "RATE_LIMIT_EXCEEDED" });
+    const limited = await asked([user("x")]);
+    expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "60"]);
+    expect(limited.body.error).toMatchObject({
+      code: "RATE_LIMIT_EXCEEDED",
+      details: { window_seconds: 60 },
+    });
+    rules.patch(refusing.record.id, { error: "RESOURCE_NOT_FOUND" });
+    const missing = await asked([user("x", { files: [{ file_id: "file_handbook" }] })]);
+    expect(missing.status).toBe(404);
+    expect(missing.body.error.details).toEqual({ file_id: "file_handbook" });
+    expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
+  });
+
+  it("G20 a delay holds the answer back, on the wall clock", async () => {
+    stateRules(api, "reply_rules").post({ match: {}, reply: "Late.", delay: "120ms" });
+    const began = performance.now();
+    expect(textOf(await asked([user("x")]))).toBe("Late.");
+    expect(performance.now() - began).toBeGreaterThanOrEqual(115);
+  });
+
+  it.each([
+    [{ reply: "a", sequence: ["b"] }, "sequence"],
+    [{ sequence: ["b"], error: "INVALID_INPUT" }, "error"],
+    [{ error: "DEPARTMENT_CYCLE_DETECTED" }, "error"],
+    [{ reply: "a", delay: "soon" }, "delay"],
+    [{ reply: "a", delay: "2h" }, "delay"],
+  ])("G20 %j is no rule, and the state call names the field", async (rule, field) => {
+    const path = "/_control/sandboxes/default/state/reply_rules";
+    const answer = await api.call(undefined, "POST", path, { match: {}, ...rule });
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.text).toContain(field);
+  });
+
   it("G20 stand in fixtures too, in their order", async () => {
     await api.close();
     const reference = parse(readFileSync(new URL("../../fixtures/reference.yaml", import.meta.url), "utf8"));
     const reply_rules = [
       { match: { text: "hello" }, reply: "Hi." },
+      { match: { text: "turn" }, sequence: ["First.", "Second."], delay: "1ms" },
       { match: {}, reply: "" },
     ];
     api = await startReference({ fixture: { ...reference, reply_rules } });
     expect(textOf(await asked([user("Hello")]))).toBe("Hi.");
+    expect(textOf(await asked([user("turn")]))).toBe("First.");
+    expect(textOf(await asked([user("turn")]))).toBe("Second.");
     const silent = await asked([user("Bye")]);
     expect(textOf(silent)).toBe("");
     expect(silent.body.usage).toMatchObject({ input_tokens: 1, output_tokens: 0, total_tokens: 1 });

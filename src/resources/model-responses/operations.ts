@@ -9,8 +9,9 @@ import { requireFiles } from "./attached-files.ts";
 import { composeReply } from "./compose-reply.ts";
 import { quotesOf } from "./passages.ts";
 import { recall } from "./recall.ts";
-import { conversationOf, costOf, filesOf, matches, textsOf, tokensOf } from "./rules.ts";
-import { FILES_PER_MESSAGE, InputMessage, ModelResponse, replyRules } from "./schema.ts";
+import { conversationOf, costOf, filesOf, textsOf, tokensOf } from "./rules.ts";
+import { FILES_PER_MESSAGE, InputMessage, ModelResponse } from "./schema.ts";
+import { replyOf, ruleFor, waitFor } from "./script.ts";
 import { picturesIn, requireSight } from "./vision.ts";
 
 const ModelRequest = Type.Object({
@@ -53,12 +54,13 @@ export const createModelResponse = operation({
     requireFiles(call, file_ids);
     return file_ids;
   },
-  async prepare(call, file_ids, { services }) {
+  async prepare(call, file_ids, { services, signal }) {
     const { world, body } = call;
     const input_tokens = tokensOf(body.inputs.flatMap(textsOf));
     requireAnswerable(call, input_tokens);
     const conversation = conversationOf(body.inputs);
     const { question, earlier } = conversation;
+    await waitFor(ruleFor(world, { model: body.model, question, file_ids }), signal);
     const quotes = await quotesOf(passageInFile, { world, services, file_ids, question });
     return { input_tokens, conversation, quotes, recalled: await recall(question, earlier) };
   },
@@ -66,17 +68,18 @@ export const createModelResponse = operation({
     const { body, world, principal } = call;
     const model = requireAnswerable(call, input_tokens);
     const request = { model: model.key, question: conversation.question, file_ids };
-    const text =
-      scriptedReply(world, request) ??
-      composeReply({
-        seed: world.seed,
-        model: model.key,
-        question: conversation.question,
-        system: conversation.system,
-        earlier: conversation.earlier.map((turn) => turn.text).join("\n"),
-        pictures: picturesIn(world, file_ids),
-        ...found,
-      });
+    const rule = ruleFor(world, request);
+    const text = rule
+      ? replyOf(world, rule, request)
+      : composeReply({
+          seed: world.seed,
+          model: model.key,
+          question: conversation.question,
+          system: conversation.system,
+          earlier: conversation.earlier.map((turn) => turn.text).join("\n"),
+          pictures: picturesIn(world, file_ids),
+          ...found,
+        });
     const output_tokens = tokensOf([text]);
     const total_tokens = input_tokens + output_tokens;
     const cost = costOf(total_tokens, model.cost_per_1k_tokens);
@@ -122,16 +125,6 @@ function requireAnswerable(
   }
   requireSight(world, body.inputs, model.vision !== false);
   return model;
-}
-
-function scriptedReply(
-  world: Transaction,
-  request: { model: string; question: string; file_ids: readonly string[] },
-): string | undefined {
-  for (const rule of world.index(replyRules, "in_order", "")) {
-    if (matches(rule, request)) return rule.reply;
-  }
-  return undefined;
 }
 
 /** Section 2.13: items carry an id when the API returns them. */

@@ -1,7 +1,11 @@
 import Type, { type Static } from "typebox";
+import type { ErrorCode } from "../../contract/errors.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { ContentBlock, MESSAGE_ROLES } from "../threads/schema.ts";
+
+/** Texts of one reply rule. */
+const MAX_SEQUENCE = 1000;
 
 /** Section 2.13. */
 export const FILES_PER_MESSAGE = 10;
@@ -66,7 +70,14 @@ const ruleFields = {
     },
     { additionalProperties: false },
   ),
-  reply: Type.String(),
+  /** One of three: this text, */
+  reply: Type.Optional(Type.String()),
+  /** these texts, one a call, the last of them over and over, */
+  sequence: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: MAX_SEQUENCE })),
+  /** or a code that the operation answers. */
+  error: Type.Optional(Type.Unsafe<ErrorCode>(Type.String())),
+  /** How long the answer takes, such as `200ms`. */
+  delay: Type.Optional(Type.Unsafe<string | number>({ type: ["string", "number"] })),
 };
 
 /** G20: what a sandbox answers where its author wants a certain text. */
@@ -74,6 +85,8 @@ export const ReplyRule = Type.Object({
   id: Id("reply_"),
   /** Rules are tried in this order. */
   position: Type.Integer({ minimum: 0 }),
+  /** Which text of its sequence comes next, counted from 0. */
+  turn: Type.Optional(Type.Integer({ minimum: 0 })),
   ...ruleFields,
 });
 export type ReplyRule = Static<typeof ReplyRule>;

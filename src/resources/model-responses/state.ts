@@ -1,16 +1,34 @@
+import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { ANSWERS, drawnReply, problemOf } from "./judge-rule.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
 
 /** A rule that says nothing of its place comes last. */
 export const replyRuleRules: StateRules<ReplyRule> = {
   complete: (fields, tx, { random }) => ({
     match: {},
-    reply: random.pick(["Noted.", "Understood, thank you.", "Here is the answer you asked for."]),
+    ...drawnReply(fields, random),
     position: nextPosition(tx),
     ...fields,
   }),
+  insert: (tx, rule) => tx.insert(replyRules, judged(rule)),
+  update(tx, before, after) {
+    const changed = ANSWERS.filter((name) => after[name] !== before[name]);
+    // A rule that is given another kind of answer gives up the one it had.
+    const dropped = changed.length === 1 ? ANSWERS.filter((name) => name !== changed[0]) : [];
+    const rule = { ...after };
+    for (const name of dropped) delete rule[name];
+    return tx.put(replyRules, judged(rule));
+  },
 };
+
+/** @throws ApiError INVALID_INPUT */
+function judged(rule: ReplyRule): ReplyRule {
+  const problem = problemOf(rule);
+  if (problem) throw invalidInput(problem.field, rule[problem.field], problem.why);
+  return rule;
+}
 
 function nextPosition(tx: Transaction): number {
   const rules = tx.index(replyRules, "in_order", "");

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseDuration } from "../../contract/duration.ts";
+import { ApiError, type ErrorCode } from "../../contract/errors.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { matches } from "./rules.ts";
+import { type ReplyRule, replyRules } from "./schema.ts";
+
+/** What reply rules look at. */
+export interface Scripted {
+  model: string;
+  question: string;
+  file_ids: readonly string[];
+}
+
+/** The first rule that matches (G20). */
+export function ruleFor(world: Transaction, asked: Scripted): ReplyRule | undefined {
+  for (const rule of world.index(replyRules, "in_order", "")) if (matches(rule, asked)) return rule;
+  return undefined;
+}
+
+/** Waits as long as the rule says, on the wall clock as faults do. @throws the signal's reason when the client left */
+export async function waitFor(rule: ReplyRule | undefined, signal: AbortSignal): Promise<void> {
+  const wait = parseDuration(rule?.delay ?? 0)!;
+  if (wait === 0) return;
+  // Unreferenced: a client that waits keeps the server alive by its connection, nothing else should.
+  await sleep(wait, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
+}
+
+/**
+ * The rule's text: of a sequence the next one, and the last one over and over.
+ * @throws ApiError with the rule's error
+ */
+export function replyOf(world: Transaction, rule: ReplyRule, asked: Scripted): string {
+  if (rule.error !== undefined) throw refusal(rule.error, asked);
+  const { sequence, turn = 0 } = rule;
+  if (sequence === undefined) return rule.reply ?? "";
+  if (turn < sequence.length - 1) world.update(replyRules, rule.id, { turn: turn + 1 });
+  return sequence[Math.min(turn, sequence.length - 1)]!;
+}
+
+/** Such as this operation would give it for a reason of its own (G05, G08, G20). */
+function refusal(code: ErrorCode, { model, file_ids }: Scripted): ApiError {
+  const details = DETAILS[code]?.(model, file_ids) ?? {};
+  const wait = details["retry_after_seconds"];
+  return new ApiError(code, {
+    details,
+    ...(wait === undefined ? {} : { headers: { "Retry-After": String(wait) } }),
+  });
+}
+
+const DETAILS: Partial<
+  Record<ErrorCode, (model: string, file_ids: readonly string[]) => Record<string, unknown>>
+> = {
+  RESOURCE_NOT_FOUND: (_, [file_id = null]) => ({ file_id }),
+  INVALID_INPUT: (model) => ({ field: "model", value: model }),
+  RATE_LIMIT_EXCEEDED: () => ({ limit: 100, window_seconds: 60, retry_after_seconds: 60 }),
+  SPENDING_LIMIT_EXCEEDED: () => ({ scope: "organization", monthly_limit: 100, current_usage: 100 }),
+};
