@@ -18,7 +18,7 @@ export const SECTIONS = [
   "8",
   "9",
 ];
-export const GAPS = Array.from({ length: 33 }, (_, i) => `G${String(i + 1).padStart(2, "0")}`);
+export const GAPS = Array.from({ length: 35 }, (_, i) => `G${String(i + 1).padStart(2, "0")}`);
 
 /** A text that is the first argument of a call and followed by what a test or a group takes. */
 const TITLE = /\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*,\s*(?:async\b|function\b|\(|\w+\s*=>|\{)/g;
