@@ -66,7 +66,7 @@ function matchCall(router: Router<ControlOperation>, method: string, path: strin
   const allowed = router.allowed(path);
   if (allowed.length === 0) {
     throw new Problem("unknown-path", {
-      detail: `The control API has no ${path.slice(0, 200)}. Its paths begin with /_control/sandboxes, /_control/health, /_control/openapi.json, /_control/fidelity and /_control/metrics.`,
+      detail: `The control API has no ${path.slice(0, 200)}. Its paths begin with /_control/sandboxes, /_control/health, /_control/api.json, /_control/openapi.json, /_control/fidelity and /_control/metrics.`,
     });
   }
   throw new Problem("method-not-allowed", {

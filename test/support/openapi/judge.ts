@@ -1,5 +1,5 @@
 import type { ValidateFunction } from "ajv";
-import type { AnyOperation } from "../../../src/contract/operation.ts";
+import type { AnyDeclaration } from "../../../src/contract/operation.ts";
 import { makeAjv } from "../../../src/contract/validator.ts";
 
 /** What a judge needs of an answer. */
@@ -41,13 +41,15 @@ export class Judge {
   }
 
   /** Nothing where the answer is as documented. */
-  problems({ id, path, method }: AnyOperation, answer: Judged): string[] {
+  problems({ id, path, method }: Pick<AnyDeclaration, "id" | "path" | "method">, answer: Judged): string[] {
     const verb = method.toLowerCase();
-    const response = this.document.paths[path]?.[verb]?.responses?.[answer.status] as
-      | DocumentedResponse
-      | undefined;
-    if (response === undefined) return [`${id} does not document status ${answer.status}: ${answer.text}`];
-    const place = ["paths", path, verb, "responses", String(answer.status)];
+    const written = this.document.paths[path]?.[verb]?.responses?.[answer.status];
+    if (written === undefined) return [`${id} does not document status ${answer.status}: ${answer.text}`];
+    const name = written.$ref?.split("/").at(-1);
+    const place = name
+      ? ["components", "responses", name]
+      : ["paths", path, verb, "responses", String(answer.status)];
+    const response: DocumentedResponse = name ? this.document.components.responses[name] : written;
     return [...this.bodyProblems(response, place, answer), ...this.headerProblems(response, place, answer)];
   }
 

@@ -1,0 +1,82 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { successesOf } from "../../src/contract/operation.ts";
+import { PROBLEM_TYPE, PROBLEMS } from "../../src/contract/problems.ts";
+import { validatorOf } from "../../src/contract/validator.ts";
+import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
+import { controlApiDocument } from "../../src/reports/control-openapi.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { exampleOf, pathOf, refusalsOf, refusedWith, send } from "../support/openapi/control-calls.ts";
+import { Judge } from "../support/openapi/judge.ts";
+import { removeScratch, scratch } from "../support/run-understudy.ts";
+
+/**
+ * Every call of the control API, sent as its declaration's examples say it, and refused in each way that it declares;
+ * each answer is compared with the API's own document, in status, body and headers.
+ */
+const JUDGE = new Judge(controlApiDocument(CONTROL_OPERATIONS, "test"));
+
+let api: Api;
+let full: Api;
+beforeAll(async () => {
+  const scenariosFolder = scratch();
+  writeFileSync(
+    join(scenariosFolder, "broken.yaml"),
+    "name: broken\nrules: [{ match: { operation: nowhere } }]\n",
+  );
+  api = await startReference({ scenariosFolder });
+  full = await startReference({
+    shared: { token: "t", limits: { sandboxes: 1, records: 1, upload_bytes: 1, rules: 0 } },
+  });
+});
+afterAll(async () => {
+  await Promise.all([api.close(), full.close()]);
+  removeScratch();
+});
+
+describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as const))(
+  "%s",
+  (id, operation) => {
+    const [success] = successesOf(operation);
+
+    // A stream never ends; it has a test of its own.
+    if (success!.events === undefined)
+      it(`interfaces 11 ${id} answers its example as documented`, async () => {
+        const example = await exampleOf(api, operation);
+        const answer = await send(api, example);
+        expect(answer.status, answer.text).toBe(success!.status);
+        expect(JUDGE.problems(operation, answer)).toEqual([]);
+        await example.world.delete();
+      });
+
+    it.each(refusalsOf(operation))(
+      `interfaces 11 ${id} is really brought to refuse with %s`,
+      async (kind) => {
+        const example = await exampleOf(api, operation);
+        const answer = await refusedWith(kind, example, { api, full });
+        expect(answer.body.type, answer.text).toBe(PROBLEM_TYPE + kind);
+        expect([answer.status, answer.body.title]).toEqual([PROBLEMS[kind].status, PROBLEMS[kind].title]);
+        expect(JUDGE.problems(operation, answer)).toEqual([]);
+        await example.world.delete();
+      },
+    );
+  },
+);
+
+it("interfaces 11 journal.stream answers with events of the shape that is documented", async () => {
+  const operation = CONTROL_OPERATIONS.find(({ id }) => id === "journal.stream")!;
+  const { world, params } = await exampleOf(api, operation);
+  const response = await fetch(api.url + pathOf(operation, params), { headers: { "last-event-id": "0" } });
+  const judged = { status: response.status, headers: response.headers, text: "events" };
+  expect(JUDGE.problems(operation, judged)).toEqual([]);
+  let text = "";
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (/^data: .*\n\n/m.test(text)) break;
+  }
+  const [, data] = /^data: (.*)$/m.exec(text)!;
+  const validate = validatorOf(successesOf(operation)[0]!.events!);
+  expect(validate(JSON.parse(data!)), JSON.stringify(validate.errors)).toBe(true);
+  await world.delete();
+});

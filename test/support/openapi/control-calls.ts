@@ -1,0 +1,200 @@
+import { expect } from "vitest";
+import type { ProblemKind } from "../../../src/contract/problems.ts";
+import { problemKindsOf } from "../../../src/contract/problems.ts";
+import type { ControlOperation } from "../../../src/control/operation.ts";
+import type { Answered, Api } from "../harness.ts";
+import { rawRequest } from "../raw-request.ts";
+import { FreshWorld } from "./fresh-world.ts";
+
+/** A call of the control API as its declaration's examples say it, in a world in which they make sense. */
+export interface Example {
+  world: FreshWorld;
+  operation: ControlOperation;
+  params: Record<string, string>;
+  query?: string;
+  body: unknown;
+}
+
+interface Exemplified {
+  examples?: unknown[];
+}
+
+export async function exampleOf(api: Api, operation: ControlOperation): Promise<Example> {
+  const world = await FreshWorld.create(api);
+  const named = Object.entries((operation.params?.properties ?? {}) as Record<string, Exemplified>);
+  const shown = Object.fromEntries(named.map(([name, { examples = [] }]) => [name, String(examples[0])]));
+  const body = (operation.body as { schema?: Exemplified } | undefined)?.schema?.examples?.[0];
+  const params = { ...shown, name: world.name, ...(await prepared(world, operation)) };
+  return { world, operation, params, body };
+}
+
+export function send(api: Api, { operation, params, query, body }: Example, headers = {}): Promise<Answered> {
+  // Always said to be JSON: a call that changes something has to be of a type that no page can send unasked.
+  const type: Record<string, string> =
+    operation.method === "GET" ? {} : { "content-type": "application/json" };
+  return api.call(undefined, operation.method, pathOf(operation, params) + (query ?? ""), body, {
+    ...type,
+    ...headers,
+  });
+}
+
+export function pathOf({ path }: ControlOperation, params: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name]!);
+}
+
+const rule = {
+  id: "lost-answer",
+  match: { operation: "threads.*" },
+  effect: { error: "RESOURCE_NOT_FOUND" },
+};
+
+/** What an example speaks of has to be there; the parameters of what has no id of its own choosing. */
+async function prepared(world: FreshWorld, { id, path }: ControlOperation): Promise<Record<string, string>> {
+  if (/\{(snap|a)\}/.test(path) && id !== "snapshots.upload")
+    await world.control("POST", "/snapshots", { name: "before" });
+  if (path.includes("/faults/{id}")) await world.control("POST", "/faults", rule);
+  if (path.includes("/receivers/{id}")) {
+    const { body } = await world.control("POST", "/receivers");
+    await world.api.call(undefined, "POST", new URL(body.url).pathname, { event: "user.created" });
+    return { id: body.id };
+  }
+  if (id.startsWith("journal.")) {
+    const { headers } = await world.call("/v1/models", "GET", { who: "dan" });
+    if (path.includes("{id}")) return { id: headers.get("x-request-id")! };
+  }
+  return {};
+}
+
+interface Spoiling {
+  api: Api;
+  /** A shared server that has no room for anything. */
+  full: Api;
+}
+
+type Refused = (example: Example, spoiling: Spoiling) => Promise<Answered>;
+
+const TOKEN = { authorization: "Bearer t" };
+const nowhere = { snap: "nowhere", a: "nowhere", id: "nowhere", collection: "nowhere" };
+
+/** The last parameter that the kind is about names nothing. */
+const unknown =
+  (...names: (keyof typeof nowhere)[]): Refused =>
+  (example, { api }) => {
+    const wrong = Object.fromEntries(names.map((name) => [name, nowhere[name]]));
+    return send(api, { ...example, params: { ...example.params, ...wrong } });
+  };
+
+const twice: Refused = async (example, { api }) => {
+  const again = { ...example, body: { ...(example.body as object), ...(await named(example)) } };
+  await send(api, again);
+  return send(api, again);
+};
+
+async function named({ operation, world }: Example): Promise<object> {
+  if (operation.id === "state.create") return { id: "thread_twice" };
+  return operation.id.startsWith("sandboxes.") ? { name: world.name } : {};
+}
+
+/** On the server that is full; what has to be there before goes past its limits. */
+const inVain: Refused = async (example, { full }) => {
+  const { operation } = example;
+  const params = { ...example.params, name: "default" };
+  const sandbox = full.understudy.sandboxes.get("default")!;
+  if (operation.id === "snapshots.save") {
+    const value = sandbox.value();
+    for (let n = 0; n < 1000; n += 1) sandbox.snapshots.set(`kept-${n}`, value);
+  }
+  if (operation.id !== "snapshots.upload") return send(full, { ...example, params }, TOKEN);
+  sandbox.saveSnapshot("whole");
+  const path = "/_control/sandboxes/default/snapshots/whole";
+  const { body } = await full.call(undefined, "GET", path, undefined, TOKEN);
+  return send(full, { ...example, params, body }, TOKEN);
+};
+
+const withLostEntries: Refused = async (example, { api }) => {
+  await example.world.control("PATCH", "", { settings: { journal_limit: 1 } });
+  for (let n = 0; n < 2; n += 1) await example.world.call("/v1/models", "GET", { who: "dan" });
+  return send(api, example);
+};
+
+const withForeignPast: Refused = async (example, { api }) => {
+  const { world } = example;
+  await world.control("POST", "/snapshots", { name: "kept" });
+  const { body } = await world.control("GET", "/snapshots/kept");
+  await world.control("PUT", "/snapshots/foreign", body);
+  await world.control("POST", "/snapshots/foreign/restore");
+  return send(api, example);
+};
+
+/** Words of a document that cannot be used, by the call that takes it. */
+const BROKEN: Readonly<Record<string, object>> = {
+  "sandboxes.create": { fixture: { organisations: [] } },
+  "sandboxes.reset": { fixture: "nowhere" },
+  "faults.add": { match: { operation: "nowhere" } },
+  "scenarios.activate": { names: ["broken"] },
+};
+
+/** Bytes that no fetch would send: another Host, a body longer than announced to be allowed. */
+async function raw(api: Api, example: Example, lines: Record<string, string>): Promise<Answered> {
+  const { host, port } = new URL(api.url);
+  const { method } = example.operation;
+  const headers = { Host: host, Connection: "close", ...lines };
+  const head = [
+    `${method} ${pathOf(example.operation, example.params)} HTTP/1.1`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  const answer = await rawRequest(Number(port), head);
+  return {
+    status: answer.status,
+    headers: new Headers(answer.headers),
+    text: answer.body,
+    body: JSON.parse(answer.body),
+  };
+}
+
+/** How an example is spoiled so that it is refused in this way. */
+const REFUSED: Partial<Record<ProblemKind, Refused>> = {
+  "token-required": (example, { full }) => send(full, example),
+  "host-not-allowed": (example, { api }) => raw(api, example, { Host: "sandbox.example.test" }),
+  "origin-not-allowed": (example, { api }) =>
+    send(api, example, { origin: "https://elsewhere.example.test" }),
+  "unknown-sandbox": (example, { api }) =>
+    send(api, { ...example, params: { ...example.params, name: "nowhere" } }),
+  "unknown-snapshot": unknown("snap", "a"),
+  "unknown-collection": unknown("collection"),
+  "unknown-record": unknown("id"),
+  "unknown-inline-rule": unknown("id"),
+  "unknown-entry": unknown("id"),
+  "unknown-receiver": unknown("id"),
+  "name-in-use": twice,
+  "id-in-use": twice,
+  "journal-incomplete": withLostEntries,
+  "not-replayable": withForeignPast,
+  "limit-reached": inVain,
+  "payload-too-large": (example, { api }) =>
+    raw(api, example, { "Content-Type": "application/json", "Content-Length": String(10 ** 12) }),
+  "unsupported-media-type": (example, { api }) =>
+    send(api, { ...example, body: "a=1" }, { "content-type": "text/plain" }),
+  "invalid-input": (example, { api }) => send(api, { ...example, query: "?nowhere=1" }),
+  "invalid-json": (example, { api }) => send(api, { ...example, body: '{"broken' }),
+  "invalid-document": (example, { api }) => send(api, { ...example, body: BROKEN[example.operation.id] }),
+  "snapshot-too-new": (example, { api }) =>
+    send(api, { ...example, body: { ...(example.body as object), version: 99 } }),
+};
+
+/** Not brought about here: defects of ours, and disks that are full (test/control/persistence.test.ts). */
+const ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved"]);
+
+export function refusalsOf(operation: ControlOperation): ProblemKind[] {
+  return problemKindsOf(operation).filter((kind) => !ELSEWHERE.has(kind));
+}
+
+export async function refusedWith(
+  kind: ProblemKind,
+  example: Example,
+  spoiling: Spoiling,
+): Promise<Answered> {
+  const refused = REFUSED[kind];
+  expect(refused, `say in control-calls.ts how ${kind} comes about`).toBeDefined();
+  return refused!(example, spoiling);
+}
