@@ -118,7 +118,8 @@ describe("interfaces 2 suite", () => {
           .split("\n")
           .map((line) => line.split(/=(.*)/s)),
       );
-    const { UNDERSTUDY_SANDBOX: name, ...rest } = environment(first.output);
+    // The tests' own, which the command inherits (vitest.config.ts).
+    const { UNDERSTUDY_SANDBOX: name, UNDERSTUDY_JUDGE_ANSWERS: _, ...rest } = environment(first.output);
     expect(rest).toEqual({
       UNDERSTUDY_BASE_URL: `${ready.url}/_s/${name}`,
       UNDERSTUDY_CONTROL_URL: `${ready.url}/_control/sandboxes/${name}`,
