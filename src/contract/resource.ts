@@ -4,6 +4,7 @@ import type { Random } from "../state/random.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world.ts";
+import type { Make, Making, Surroundings } from "./make.ts";
 import type { AnyOperation } from "./operation.ts";
 import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
@@ -15,6 +16,9 @@ export interface Resource {
   operations: readonly AnyOperation[];
   /** The fixture's keys that fill this resource (interfaces 5). */
   fixture?: FixtureReader;
+  /** By collection name: how a record is filled in; every collection that state calls reach has one. */
+  // biome-ignore lint/suspicious/noExplicitAny: typed where they are declared
+  make?: Readonly<Record<string, Make<any>>>;
   /** By collection name: what the control API's state calls must do besides storing the record. */
   // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
   state?: Readonly<Record<string, StateRules<any>>>;
@@ -46,12 +50,22 @@ export interface FixtureReader {
     fixture: FixtureData,
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
+  /**
+   * By key: what a record that only a number asks for says besides its id, so that it is of use. Called once
+   * for all records of the list, with the lists as far as they are made.
+   */
+  numbered?: Readonly<Record<string, (lists: NumberedLists) => (position: number) => object>>;
   seed: (fixture: FixtureData, base: BaseBuilder) => void;
   /**
    * The settings that `seed` asks `base` for. Sandboxes in which they have other values than by default get
    * these collections made for themselves; everything else they share as ever.
    */
   follows?: readonly (keyof Settings)[];
+}
+
+/** The lists of a fixture while the records that numbers ask for are made. */
+export interface NumberedLists {
+  of(key: string): readonly Readonly<Record<string, unknown>>[];
 }
 
 /** A checked, merged fixture document; each reader looks only at its own keys. */
@@ -70,6 +84,10 @@ export interface BaseBuilder {
   instant(iso: string): number;
   /** The same generator for the same labels. */
   random(...labels: (string | number)[]): Random;
+  /** The document's records, made when they are first looked at, in the document's order. */
+  readonly world: Surroundings;
+  /** What a record of the fixture is made with; what it draws depends on the labels alone. */
+  making(...labels: (string | number)[]): Making;
   /** Fills a collection, once; the records are only made when somebody first reads it. */
   fill<R extends StoredRecord>(
     collection: { name: string; idOf: (record: R) => string },
@@ -88,13 +106,6 @@ export interface StateActor {
   settings: Settings;
 }
 
-/** What a record that a state call makes is completed with. */
-export interface Completion {
-  random: Random;
-  /** Of the sandbox, as they are now. */
-  settings: Settings;
-}
-
 /**
  * What a state call does beyond storing JSON: keep the API's invariants, take dependents along, emit the
  * events and audit entries of a real change. Errors are thrown as `ApiError` with `details.field`.
@@ -104,8 +115,6 @@ export interface StateRules<R extends StoredRecord> {
   toPublic?: (record: R, world: WorldReader) => object;
   /** Its inverse, for the given fields only. */
   fromPublic?: (fields: Record<string, unknown>, world: WorldReader) => Partial<R>;
-  /** Fills in what a POST left out and derives what follows; the rest comes from the schema by faker. */
-  complete?: (fields: Partial<R>, tx: Transaction, completion: Completion) => Partial<R>;
   insert?: (tx: Transaction, record: R, actor: StateActor) => R;
   update?: (tx: Transaction, before: R, after: R, actor: StateActor) => R;
   remove?: (tx: Transaction, record: R, actor: StateActor) => void;

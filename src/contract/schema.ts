@@ -1,11 +1,19 @@
-import Type, { type TProperties, type TSchema } from "typebox";
+import Type, { type TProperties, type TSchema, type TUnsafe } from "typebox";
+
+/** A field whose value at rest is an instant; `shown` and the fixture's records turn it into a timestamp. */
+export type InstantSchema<T extends number | null = number> = TUnsafe<T> & { "x-instant": true };
 
 /**
  * Building blocks of the declared schemas. `Instant` is typed as a number because records hold instants
  * as milliseconds relative to the sandbox's origin; at the API's border it is an ISO 8601 string.
  */
 export const Instant = (options: object = {}) =>
-  Type.Unsafe<number>({ type: "string", format: "date-time", "x-instant": true, ...options });
+  Type.Unsafe<number>({
+    type: "string",
+    format: "date-time",
+    "x-instant": true,
+    ...options,
+  }) as InstantSchema;
 
 export const NullableInstant = (options: object = {}) =>
   Type.Unsafe<number | null>({
@@ -13,7 +21,11 @@ export const NullableInstant = (options: object = {}) =>
     format: "date-time",
     "x-instant": true,
     ...options,
-  });
+  }) as InstantSchema<number | null>;
+
+/** A field that only the server itself reads: neither the API nor state calls nor fixtures show or take it. */
+export const storedOnly = <T extends TSchema>(schema: T) =>
+  Object.assign(schema, { "x-stored-only": true } as const);
 
 /** What a response carries where `Instant` stands in the record. */
 export const Timestamp = (options: object = {}) => Type.String({ format: "date-time", ...options });

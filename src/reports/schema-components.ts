@@ -3,7 +3,10 @@ import type { TSchema } from "typebox";
 type Json = Record<string, unknown>;
 
 /** Our own notes on schemas, which mean nothing to a reader of the document. */
-const INTERNAL = new Set(["x-instant", "x-page", "$id", "~kind", "~optional"]);
+const INTERNAL = new Set([
+  ...["x-instant", "x-page", "x-refers-to", "x-keys-refer-to", "x-stored-only"],
+  ...["$id", "~kind", "~optional"],
+]);
 
 /** Collects titled object schemas under components/schemas and leaves references in their places. */
 export class SchemaComponents {

@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { StateRules } from "../../src/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import { StateMaking } from "../../src/control/state/state-making.ts";
 import { buildBase } from "../../src/fixtures/base.ts";
+import { makeDepartment } from "../../src/resources/departments/make.ts";
 import { reparentDepartment } from "../../src/resources/departments/operations.ts";
 import { type Department, departments } from "../../src/resources/departments/schema.ts";
 import { departmentState } from "../../src/resources/departments/state.ts";
@@ -98,14 +100,8 @@ function applyToWorld(world: World, command: Command): boolean {
       if (kind === "create") {
         if (found !== undefined) throw new Error("in use");
         const fields = { id, parent_id: command.parent, organization_id: "org_one" };
-        return rules.insert(
-          tx,
-          rules.complete(fields, tx, {
-            random: tx.random("model"),
-            settings: DEFAULT_SETTINGS,
-          }) as Department,
-          ACTOR,
-        );
+        const making = new StateMaking(tx, { random: tx.random("model"), settings: DEFAULT_SETTINGS });
+        return rules.insert(tx, makeDepartment(fields, making), ACTOR);
       }
       if (kind === "delete") {
         if (found === undefined) throw new Error("unknown");

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { stateCollection } from "../../src/control/state/state-collection.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
 import { recordSpending } from "../../src/resources/usage/record-spending.ts";
 import { usageRules } from "../../src/resources/usage/state.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";
@@ -13,6 +15,7 @@ afterEach(() => api.close());
 const DAY = 86_400_000;
 const limits = (who: Who | undefined, org = "org_acme", query = "") =>
   api.call(who, "GET", `/v1/analytics/usage/limits/${org}${query}`);
+const state = stateCollection(RESOURCES, "usage");
 const world = () => api.understudy.sandboxes.get("default")!.world;
 const spend = (amount: number, key_id = "apikey_ada", organization_id = "org_acme") =>
   world().transact((tx) => {
@@ -247,7 +250,7 @@ describe("interfaces 4: state rules of usage", () => {
   it("interfaces 4: shows amounts by calendar month and takes them back", () => {
     const rows = stateRules(api, "usage");
     const read = world().read();
-    expect(usageRules.toPublic!(rows.get("org_acme"), read)).toEqual({
+    expect(state.toPublic(rows.get("org_acme"), read)).toEqual({
       id: "org_acme",
       organization_id: "org_acme",
       api_key_id: null,

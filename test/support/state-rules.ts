@@ -1,5 +1,7 @@
+import { requireReferences } from "../../src/contract/references.ts";
 import type { StateRules } from "../../src/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import { StateMaking } from "../../src/control/state/state-making.ts";
 import { RESOURCES } from "../../src/resources/index.ts";
 import type { AnyCollection } from "../../src/state/collection.ts";
 import type { EmittedEvent, Transaction } from "../../src/state/transaction.ts";
@@ -18,6 +20,7 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
   const owner = RESOURCES.find(({ collections }) => collections.some((known) => known.name === name))!;
   const collection = owner.collections.find((known) => known.name === name) as AnyCollection;
   const rules = (owner.state?.[name] ?? {}) as StateRules<Row>;
+  const make = owner.make![name]!;
   const run = (change: (tx: Transaction) => Row): Done =>
     api.understudy.sandboxes.get("default")!.world.transact((tx) => {
       const record = change(tx);
@@ -26,13 +29,14 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
   return {
     post: (fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
-        const completed =
-          rules.complete?.(fields, tx, { random: tx.random(name), settings: DEFAULT_SETTINGS }) ?? fields;
-        const record = { [collection.idField]: tx.newId(collection.prefix), ...completed };
+        requireReferences(tx, collection, fields);
+        const making = new StateMaking(tx, { random: tx.random(name), settings: DEFAULT_SETTINGS });
+        const record = make(fields, making);
         return rules.insert?.(tx, record, actorOf(actor)) ?? tx.insert(collection, record);
       }),
     patch: (id: string, fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
+        requireReferences(tx, collection, fields);
         const before = tx.get(collection, id)!;
         const after = { ...before, ...fields };
         return rules.update?.(tx, before, after, actorOf(actor)) ?? tx.put(collection, after);

@@ -1,10 +1,11 @@
+import { requireReferences } from "../../contract/references.ts";
 import type { StateActor } from "../../contract/resource.ts";
-import type { fillFromSchema as fillType } from "../../fixtures/filler.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { AnyCollection, StoredRecord } from "../../state/collection.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import type { StateCollection } from "./state-collection.ts";
+import { StateMaking } from "./state-making.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -17,23 +18,20 @@ export interface Target {
 }
 
 /**
- * POST: what was given is kept, the rules derive, the rest is filled plausibly from the sandbox's seed.
+ * POST: what was given is kept, the rest follows from it or is plausible and drawn from the sandbox's seed.
  * @throws Problem 409 for an id in use, 422 for anything that cannot be
  */
-export async function insertRecord({ state, sandbox, actor, admit }: Target, given: Fields): Promise<Fields> {
+export function insertRecord({ state, sandbox, actor, admit }: Target, given: Fields): Fields {
   state.check(given);
-  // Before the transaction, which must not wait; and not at the server's start, which must not pay for it.
-  const { fillFromSchema } = await import("../../fixtures/filler.ts");
   const { collection, rules } = state;
+  const { idField } = collection;
   return sandbox.world.transact((tx) => {
     const random = tx.random(`state/${collection.name}`);
     const fields = state.toStored(given, tx);
-    requireFree(tx, collection, fields[collection.idField]);
-    let record: Fields = { ...fields, ...rules.complete?.(fields, tx, { random, settings: actor.settings }) };
-    record = { ...record, ...filled(fillFromSchema, { state, record, tx, random }) };
-    record[collection.idField] ??= tx.newId(collection.prefix);
-    if (given[collection.idField] === undefined) requireFree(tx, collection, record[collection.idField]);
-    record = inOrder(record, state);
+    requireFree(tx, collection, fields[idField]);
+    requireReferences(tx, collection, fields);
+    const record: Fields = state.make(fields, new StateMaking(tx, { random, settings: actor.settings }));
+    if (given[idField] === undefined) requireFree(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const whole = wholeRecord(state, tx, inserted);
     admit(tx);
@@ -51,7 +49,9 @@ export function updateRecord({ state, sandbox, actor, admit }: Target, id: strin
   }
   return sandbox.world.transact((tx) => {
     const before = requireRecord(tx, collection, id);
-    const after = { ...before, ...state.toStored(given, tx) };
+    const fields = state.toStored(given, tx);
+    requireReferences(tx, collection, fields);
+    const after = { ...before, ...fields };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
     admit(tx);
     return present(state, tx, updated);
@@ -92,45 +92,6 @@ function requireFree(tx: Transaction, collection: AnyCollection, id: unknown): v
     `There is a record ${id} in ${collection.name} already`,
     "PATCH it, choose another id, or leave the id away to get one made up",
   );
-}
-
-/** As the schema lists the fields, so that records read alike however they came to be. */
-function inOrder(record: Fields, { properties }: StateCollection): Fields {
-  const names = Object.keys(properties).filter((name) => Object.hasOwn(record, name));
-  return { ...Object.fromEntries(names.map((name) => [name, record[name]])), ...record };
-}
-
-/** What the schema requires and neither the caller nor the rules gave. */
-function filled(
-  fill: typeof fillType,
-  {
-    state,
-    record,
-    tx,
-    random,
-  }: {
-    state: StateCollection;
-    record: Fields;
-    tx: Transaction;
-    random: Parameters<typeof fillType>[0]["random"];
-  },
-): Fields {
-  const shown = publicOrSelf(state, record, tx);
-  const missing = state.required.filter(
-    (name) => name !== state.collection.idField && record[name] === undefined && shown[name] === undefined,
-  );
-  return missing.length === 0
-    ? {}
-    : fill({ properties: state.properties, missing, given: record, tx, random });
-}
-
-/** Rules that render a record may stumble over one that is not whole yet. */
-function publicOrSelf(state: StateCollection, record: Fields, tx: Transaction): Fields {
-  try {
-    return state.toPublic(record, tx);
-  } catch {
-    return record;
-  }
 }
 
 /**

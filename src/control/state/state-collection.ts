@@ -1,42 +1,52 @@
 import type { TObject, TSchema } from "typebox";
 import { parseInstant } from "../../contract/instant.ts";
+import { instantConverter } from "../../contract/instant-fields.ts";
+import type { Make } from "../../contract/make.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
+import { isStoredOnly, withoutStoredOnly } from "../../contract/shown.ts";
 import type { AnyCollection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { checkInput } from "../check-input.ts";
 import { unknownName, unprocessable } from "../problem.ts";
-import { instantConverter } from "./instants.ts";
 
 type Fields = Record<string, unknown>;
 
-/** A collection as the state calls see it: its rules, and the border between stored and public form. */
+/** A collection as the state calls see it: how its records come to be, its rules, and its public form. */
 export class StateCollection {
   readonly collection: AnyCollection;
   // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
   readonly rules: StateRules<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly make: Make<any>;
   readonly properties: Readonly<Record<string, TSchema>>;
   private readonly convert: ReturnType<typeof instantConverter>;
+  private readonly storedOnly: readonly string[];
+  private readonly whole: TObject;
   private readonly someFields: TObject;
 
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  constructor(collection: AnyCollection, rules: StateRules<any> = {}) {
+  constructor(collection: AnyCollection, { state = {}, make = {} }: Pick<Resource, "state" | "make"> = {}) {
     this.collection = collection;
-    this.rules = rules;
+    this.rules = state[collection.name] ?? {};
+    this.make = madeBy(make, collection);
     this.convert = instantConverter(collection.schema);
-    const { required: _required, $id: _id, ...schema } = collection.schema as TObject & { $id?: string };
-    this.properties = schema.properties;
+    const { properties } = collection.schema as TObject;
+    this.storedOnly = Object.keys(properties).filter((name) => isStoredOnly(properties[name]!));
+    this.whole = withoutStoredOnly(collection.schema);
+    this.properties = this.whole.properties;
     // Which fields must be there is the server's business: it fills in what was not given.
-    this.someFields = { ...schema, additionalProperties: false } as unknown as TObject;
+    const { required: _required, $id: _id, ...some } = this.whole as TObject & { $id?: string };
+    this.someFields = { ...some, additionalProperties: false } as unknown as TObject;
   }
 
-  get required(): readonly string[] {
-    return (this.collection.schema as { required?: string[] }).required ?? [];
-  }
-
-  /** Instants become ISO 8601 texts. */
+  /** Instants become ISO 8601 texts, and what is the server's own stays inside. */
   toPublic(record: object, world: WorldReader): Fields {
-    const shown = this.rules.toPublic ? this.rules.toPublic(record, world) : record;
+    const shown = this.withoutOwn(this.rules.toPublic?.(record, world) ?? record);
     return this.convert(shown, (value) => (typeof value === "number" ? world.iso(value) : value)) as Fields;
+  }
+
+  private withoutOwn(record: object): object {
+    if (this.storedOnly.length === 0) return record;
+    return Object.fromEntries(Object.entries(record).filter(([name]) => !this.storedOnly.includes(name)));
   }
 
   /** For fields that `check` has let pass. */
@@ -67,8 +77,15 @@ export class StateCollection {
 
   /** The same for a whole record in public form. */
   checkWhole(record: unknown): void {
-    checkInput(this.collection.schema, record);
+    checkInput(this.whole, record);
   }
+}
+
+function madeBy(make: NonNullable<Resource["make"]>, { name }: AnyCollection) {
+  const found = make[name];
+  if (found === undefined)
+    throw new Error(`${name} has no make: its resource declares one for each collection`);
+  return found;
 }
 
 function nameOf(fields: Fields, value: unknown): string {
@@ -82,13 +99,10 @@ export function stateCollections(resources: readonly Resource[]): ReadonlyMap<st
   let found = byResources.get(resources);
   if (found === undefined) {
     found = new Map(
-      resources.flatMap(({ collections, state }) =>
-        collections
+      resources.flatMap((resource) =>
+        resource.collections
           .filter(({ internal }) => internal !== true)
-          .map(
-            (collection) =>
-              [collection.name, new StateCollection(collection, state?.[collection.name])] as const,
-          ),
+          .map((collection) => [collection.name, new StateCollection(collection, resource)] as const),
       ),
     );
     byResources.set(resources, found);

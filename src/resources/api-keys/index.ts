@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeApiKey } from "./make.ts";
 import { apiKeys } from "./schema.ts";
 import { apiKeysFixture } from "./seed.ts";
 import { apiKeyState } from "./state.ts";
@@ -7,6 +8,7 @@ export const apiKeysResource: Resource = {
   name: "api_keys",
   collections: [apiKeys],
   operations: [],
+  make: { api_keys: makeApiKey },
   fixture: apiKeysFixture,
   state: { api_keys: apiKeyState },
 };

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { belongsTo } from "../../contract/references.ts";
 import { Id, NullableInstant, UserId } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { digestOf } from "./digest.ts";
@@ -8,9 +9,9 @@ export const KEY_PATTERN = "^ak_[A-Za-z0-9]{39}$";
 
 export const ApiKey = Type.Object({
   id: Id("apikey_"),
-  user_id: UserId(),
+  user_id: UserId(belongsTo("users")),
   /** The organization that requests with this key act in; 4.5 changes it. */
-  current: Id("org_"),
+  current: Id("org_", belongsTo("organizations")),
   key: Type.String({ pattern: KEY_PATTERN }),
   name: Type.String({ minLength: 1 }),
   revoked: Type.Boolean(),

@@ -1,13 +1,15 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeAssistant, makeHistoryEntry } from "./make.ts";
 import { listAssistantHistory } from "./operations.ts";
 import { assistantHistory, assistants } from "./schema.ts";
 import { assistantsFixture } from "./seed.ts";
-import { assistantRules, historyRules } from "./state.ts";
+import { assistantRules } from "./state.ts";
 
 export const assistantsResource: Resource = {
   name: "assistants",
   collections: [assistants, assistantHistory],
   operations: [listAssistantHistory],
+  make: { assistants: makeAssistant, assistant_history: makeHistoryEntry },
   fixture: assistantsFixture,
-  state: { assistants: assistantRules, assistant_history: historyRules },
+  state: { assistants: assistantRules },
 };

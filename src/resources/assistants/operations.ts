@@ -4,7 +4,14 @@ import { operation } from "../../contract/operation.ts";
 import { DateOrInstant, Id, PageNumber, UserId, Words } from "../../contract/schema.ts";
 import { dateSpan } from "../change-logs/date-span.ts";
 import { isMember } from "../organizations/access.ts";
-import { assistantHistory, assistants, HISTORY_ACTIONS, HistoryEntryBody, historyGroup } from "./schema.ts";
+import {
+  assistantHistory,
+  assistants,
+  HISTORY_ACTIONS,
+  HistoryEntryBody,
+  historyGroup,
+  presentHistoryEntry,
+} from "./schema.ts";
 
 export const listAssistantHistory = operation({
   id: "assistants.list_history",
@@ -56,9 +63,7 @@ export const listAssistantHistory = operation({
       .index(assistantHistory, "newest", historyGroup(assistant_id, query))
       .between(-to, -from);
     return {
-      audit_logs: found
-        .page(offset, limit)
-        .map(({ organization_id: _, ...entry }) => ({ ...entry, timestamp: world.iso(entry.timestamp) })),
+      audit_logs: found.page(offset, limit).map((entry) => presentHistoryEntry(entry, world)),
       pagination: { total: found.size, limit, offset, has_more: offset + limit < found.size },
     };
   },

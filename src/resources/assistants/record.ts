@@ -3,14 +3,8 @@ import type { Transaction } from "../../state/transaction.ts";
 import { actorOf } from "../change-logs/actor.ts";
 import { recordChange } from "../change-logs/record.ts";
 import type { Change } from "../change-logs/schema.ts";
+import { STATE_CALL } from "./make.ts";
 import { type Assistant, assistantHistory, type HistoryEntry } from "./schema.ts";
-
-/** State calls reach the world from the machine it runs on. */
-const METADATA: HistoryEntry["metadata"] = {
-  ip_address: "127.0.0.1",
-  user_agent: "understudy-control",
-  source: "api",
-};
 
 /**
  * Tells of a change to an assistant in its history and in the change log (G31). The history of 4.8 has
@@ -40,7 +34,7 @@ export function recordAssistantChange(
       ...entry,
       action,
       ...actorOf(tx, actor.user_id, assistant.organization_id),
-      metadata: METADATA,
+      metadata: STATE_CALL,
     });
   }
   recordChange(tx, { ...entry, action, actor_id: actor.user_id });

@@ -1,5 +1,7 @@
 import Type, { type Static } from "typebox";
-import { Id, Instant, NullableInstant, Timestamp, UserId, Words } from "../../contract/schema.ts";
+import { belongsTo, mentions } from "../../contract/references.ts";
+import { Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 import { entryFields } from "../change-logs/schema.ts";
 
@@ -8,13 +10,13 @@ export const HISTORY_ACTIONS = ["created", "updated", "deleted"] as const;
 /** Section 2.1 names assistants and shows no fields; these are what their history tells of (G18). */
 export const Assistant = Type.Object({
   id: Id("asst_"),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   name: Type.String({ minLength: 1 }),
   description: Type.String(),
   instructions: Type.String(),
   model: Type.String({ minLength: 1 }),
   temperature: Type.Number({ minimum: 0, maximum: 2 }),
-  created_by: UserId(),
+  created_by: UserId(mentions("users")),
   created_at: Instant(),
   /** Set while the assistant is in the bin; null brings it back. */
   deleted_at: NullableInstant(),
@@ -28,26 +30,22 @@ export const assistants = collection<Assistant>({
   schema: Assistant,
 });
 
-const words = { resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) };
-const metadata = Type.Object({
-  ip_address: Type.String(),
-  user_agent: Type.String(),
-  source: Type.String(),
-});
-
 /** Section 2.6. It carries its organization because it outlives the assistant (G18). */
 export const HistoryEntry = Type.Object({
-  organization_id: Id("org_"),
-  ...entryFields({ timestamp: Instant(), ...words }),
-  resource_id: Id("asst_"),
-  metadata,
+  organization_id: Id("org_", belongsTo("organizations")),
+  ...entryFields({ resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) }),
+  metadata: Type.Object({
+    ip_address: Type.String(),
+    user_agent: Type.String(),
+    source: Type.String(),
+  }),
 });
 export type HistoryEntry = Static<typeof HistoryEntry>;
 
-export const HistoryEntryBody = Type.Object(
-  { ...entryFields({ timestamp: Timestamp(), ...words }), metadata },
-  { $id: "AssistantHistoryEntry" },
-);
+export const { schema: HistoryEntryBody, present: presentHistoryEntry } = shown(HistoryEntry, {
+  $id: "AssistantHistoryEntry",
+  omit: ["organization_id"],
+});
 
 /** One list for each combination of filters, so that none of them is ever scanned. */
 export function historyGroup(

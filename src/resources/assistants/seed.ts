@@ -1,26 +1,20 @@
-import Type, { type Static } from "typebox";
+import Type from "typebox";
+import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
-import { Id, Timestamp, UserId } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";
-import { type Actor, actorsOfFixture } from "../change-logs/actor.ts";
-import { firstOrganization, ownerOf } from "../organizations/of-fixture.ts";
-import { type Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
-import { ASSISTANT_NAMES, TUNED, tuned } from "./words.ts";
+import { actorsOfFixture } from "../change-logs/actor.ts";
+import { makeAssistant, makeHistoryEntry } from "./make.ts";
+import { TUNED } from "./sample-text.ts";
+import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
 const HOUR = 3_600_000;
+const TUNED_FIELDS = Object.keys(TUNED) as (keyof typeof TUNED)[];
 const Count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
-const AssistantEntry = Type.Object(
-  {
-    id: Id("asst_"),
-    organization_id: Type.Optional(Id("org_")),
-    name: Type.Optional(Type.String({ minLength: 1 })),
-    description: Type.Optional(Type.String()),
-    instructions: Type.Optional(Type.String()),
-    model: Type.Optional(Type.String({ minLength: 1 })),
-    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-    created_by: Type.Optional(UserId()),
-    created_at: Type.Optional(Timestamp()),
+const record = fixtureRecord(Assistant, {
+  needs: ["id"],
+  omit: ["deleted_at"],
+  more: {
     history: Type.Optional(
       Type.Object(
         { created: Type.Optional(Count), updated: Type.Optional(Count), deleted: Type.Optional(Count) },
@@ -28,18 +22,17 @@ const AssistantEntry = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false },
-);
-type Entry = Static<typeof AssistantEntry>;
+});
+type Entry = EntryOf<typeof record>;
 
 export const assistantsFixture: FixtureReader = {
-  keys: { assistants: Type.Array(AssistantEntry) },
+  keys: { assistants: Type.Array(record.schema) },
   generate: { assistants: Count },
   seed(fixture, base) {
     // Both collections tell one story, so they are made together when either is first read.
     let made: Story[] | undefined;
     const stories = () => {
-      made ??= entriesOf(fixture).map((entry) => story(entry, fixture, base));
+      made ??= all(fixture).map((entry) => story(entry, base));
       return made;
     };
     base.fill(assistants, () => stories().map(({ assistant }) => assistant));
@@ -52,8 +45,8 @@ interface Story {
   history: HistoryEntry[];
 }
 
-function entriesOf(fixture: FixtureData): Entry[] {
-  const given = (fixture["assistants"] ?? []) as Entry[];
+function all(fixture: FixtureData): Entry[] {
+  const given = entriesOf(fixture, "assistants", record);
   const missing = Math.max(0, Number(fixture.generate?.["assistants"] ?? 0) - given.length);
   const generated = Array.from({ length: missing }, (_, i) => ({
     id: `asst_gen${String(i).padStart(7, "0")}`,
@@ -66,24 +59,21 @@ function entriesOf(fixture: FixtureData): Entry[] {
  * update from the value that the one before left, and last what became of it. The assistant stands as
  * its latest entry left it.
  */
-function story(entry: Entry, fixture: FixtureData, base: BaseBuilder): Story {
-  const random = base.random("assistants", entry.id);
-  const organization_id = entry.organization_id ?? firstOrganization(fixture);
+function story(entry: Entry, base: BaseBuilder): Story {
+  const making = base.making("assistants", entry.id);
+  const { random } = making;
   const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
   const count = created + updated + deleted;
-  const born = entry.created_at ? base.instant(entry.created_at) : -count * HOUR;
+  const given = record.given(entry, base);
+  const born = given.created_at ?? -count * HOUR;
   const hourOf = (position: number) =>
     position === 0 ? Math.min(born, -count * HOUR) : -(count - position) * HOUR;
-  let assistant: Assistant = {
-    id: entry.id,
-    organization_id,
-    name: entry.name ?? random.pick(ASSISTANT_NAMES),
-    ...tuned(random),
-    created_by: entry.created_by ?? ownerOf(fixture, organization_id),
-    created_at: born,
-    deleted_at: deleted > 0 ? hourOf(count - 1) : null,
-  };
-  const actors = actorsOfFixture(fixture, base, organization_id);
+  const untuned = { ...given };
+  for (const field of TUNED_FIELDS) delete untuned[field];
+  const deleted_at = deleted > 0 ? hourOf(count - 1) : null;
+  let assistant = makeAssistant({ ...untuned, created_at: born, deleted_at }, making);
+  const { id, organization_id, name } = assistant;
+  const actors = actorsOfFixture(base.world, organization_id);
   const creator = actors.find(({ user_id }) => user_id === assistant.created_by) ?? actors[0]!;
   const history: HistoryEntry[] = [];
   for (let position = 0; position < count; position++) {
@@ -92,57 +82,26 @@ function story(entry: Entry, fixture: FixtureData, base: BaseBuilder): Story {
     if (change) assistant = { ...assistant, [change.field]: change.new_value };
     const actor = action === "created" ? creator : random.pick(actors);
     const changes = change ? [change] : [];
-    history.push(written(assistant, { timestamp: hourOf(position), action, actor, changes, random }));
+    const of = { organization_id, resource_id: id, resource_name: name };
+    history.push(makeHistoryEntry({ ...of, timestamp: hourOf(position), action, ...actor, changes }, making));
   }
-  return { assistant: asGiven(assistant, entry, history), history };
-}
-
-function written(
-  { id, organization_id, name }: Assistant,
-  {
-    timestamp,
-    action,
-    actor,
-    changes,
-    random,
-  }: Pick<HistoryEntry, "timestamp" | "action" | "changes"> & {
-    actor: Actor;
-    random: Random;
-  },
-): HistoryEntry {
-  return {
-    id: `log_${random.letters(20)}`,
-    organization_id,
-    timestamp,
-    resource_type: "assistant",
-    resource_id: id,
-    resource_name: name,
-    action,
-    ...actor,
-    changes,
-    metadata: {
-      // Addresses of the documentation range (RFC 5737).
-      ip_address: `203.0.113.${random.int(1, 254)}`,
-      user_agent: random.pick([
-        "Mozilla/5.0 (X11; Linux x86_64)",
-        "Mozilla/5.0 (Macintosh)",
-        "python-sdk/2.4",
-      ]),
-      source: random.pick(["web", "api"]),
-    },
-  };
+  return { assistant: asGiven(assistant, given, history), history };
 }
 
 function retuned(assistant: Assistant, random: Random) {
-  const field = random.pick(Object.keys(TUNED) as (keyof typeof TUNED)[]);
+  const field = random.pick(TUNED_FIELDS);
   const others = (TUNED[field] as readonly unknown[]).filter((value) => value !== assistant[field]);
   return { field, old_value: assistant[field], new_value: random.pick(others) };
 }
 
 /** What the fixture says of the assistant is how it stands now; its latest change of that field led there. */
-function asGiven(assistant: Assistant, entry: Entry, history: readonly HistoryEntry[]): Assistant {
+function asGiven(
+  assistant: Assistant,
+  entry: Partial<Assistant>,
+  history: readonly HistoryEntry[],
+): Assistant {
   const given: Record<string, unknown> = {};
-  for (const field of Object.keys(TUNED) as (keyof typeof TUNED)[]) {
+  for (const field of TUNED_FIELDS) {
     if (entry[field] === undefined) continue;
     given[field] = entry[field];
     const last = history.findLast(({ changes }) => changes[0]?.field === field);

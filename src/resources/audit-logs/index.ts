@@ -1,13 +1,13 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeAuditLog } from "./make.ts";
 import { exportAuditLog } from "./operations.ts";
 import { auditLogs } from "./schema.ts";
 import { auditLogFixture } from "./seed.ts";
-import { auditLogState } from "./state.ts";
 
 export const auditLogsResource: Resource = {
   name: "audit_logs",
   collections: [auditLogs],
   operations: [exportAuditLog],
+  make: { audit_logs: makeAuditLog },
   fixture: auditLogFixture,
-  state: { audit_logs: auditLogState },
 };

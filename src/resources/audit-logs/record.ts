@@ -1,5 +1,7 @@
+import type { Surroundings } from "../../contract/make.ts";
 import type { StateActor } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { SYSTEM_USER_ID } from "../organizations/people.ts";
 import { users } from "../users/schema.ts";
 import { type AuditLog, auditLogs, type EntityType } from "./schema.ts";
 
@@ -42,15 +44,15 @@ export function recordAudit(tx: Transaction, entry: AuditEntry): AuditLog {
 
 /** Whom a state call's entry names: `?actor=`, else the organization's owner, else a member (G31). */
 export function auditActor(
-  tx: Transaction,
+  world: Surroundings,
   actor: Pick<StateActor, "user_id">,
   organization_id: string,
 ): string {
   if (actor.user_id !== undefined) return actor.user_id;
-  const [owner] = tx.index(users, "by_owned_organization", organization_id).page(0, 1);
-  if (owner !== undefined) return owner.id;
-  const [member] = tx.index(users, "by_organization", organization_id).page(0, 1);
-  return member?.id ?? "usr_system";
+  const user =
+    world.index(users, "by_owned_organization", organization_id).first() ??
+    world.index(users, "by_organization", organization_id).first();
+  return user?.id ?? SYSTEM_USER_ID;
 }
 
 /** The audit entry of a state call, or none when it is to be silent. */

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant, Nullable, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -36,7 +37,7 @@ export const NAMED_ACTIONS = [
 /** One line of an organization's audit log; names are kept as they were when it happened. */
 export const AuditLog = Type.Object({
   id: Id("log_"),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   timestamp: Instant(),
   entity_type: Words(ENTITY_TYPES),
   entity_id: Type.String({ minLength: 1 }),

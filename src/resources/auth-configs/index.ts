@@ -1,11 +1,11 @@
 import Type from "typebox";
-import { ApiError, invalidInput } from "../../contract/errors.ts";
+import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
-import type { Resource, StateRules } from "../../contract/resource.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { isAdministrator } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
-import { type AuthConfig, AuthConfigBody, authConfigs } from "./schema.ts";
-import { authConfigsFixture, inventAuthConfig } from "./seed.ts";
+import { makeAuthConfig } from "./make.ts";
+import { AuthConfigBody, authConfigs, presentAuthConfig } from "./schema.ts";
+import { authConfigsFixture } from "./seed.ts";
 
 export const listAuthConfigs = operation({
   id: "connectors.list_auth_configs",
@@ -29,42 +29,15 @@ export const listAuthConfigs = operation({
   },
   handle({ principal, world }) {
     const found = world.index(authConfigs, "by_organization", principal.organization_id);
-    const auth_configs = [...found].map(({ id, toolkit, type, created_at }) => ({
-      id,
-      toolkit,
-      type,
-      created_at: world.iso(created_at),
-    }));
+    const auth_configs = [...found].map((config) => presentAuthConfig(config, world));
     return { auth_configs, total: found.size };
   },
 });
-
-const authConfigState: StateRules<AuthConfig> = {
-  complete: (fields, tx, { random }) => ({
-    ...inventAuthConfig(random),
-    created_at: tx.now,
-    organization_id: tx.all(organizations).page(0, 1)[0]?.id,
-    ...fields,
-  }),
-  insert(tx, record) {
-    requireOrganization(tx.get(organizations, record.organization_id), record);
-    return tx.insert(authConfigs, record);
-  },
-  update(tx, _before, after) {
-    requireOrganization(tx.get(organizations, after.organization_id), after);
-    return tx.put(authConfigs, after);
-  },
-};
-
-function requireOrganization(found: object | undefined, { organization_id }: AuthConfig): void {
-  if (found === undefined)
-    throw invalidInput("organization_id", organization_id, "there is no such organization");
-}
 
 export const authConfigsResource: Resource = {
   name: "auth_configs",
   collections: [authConfigs],
   operations: [listAuthConfigs],
+  make: { auth_configs: makeAuthConfig },
   fixture: authConfigsFixture,
-  state: { auth_configs: authConfigState },
 };

@@ -1,8 +1,7 @@
-import type { BaseBuilder, FixtureData } from "../../contract/resource.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import type { Surroundings } from "../../contract/make.ts";
 import { auditActor } from "../audit-logs/record.ts";
+import { SYSTEM_USER_ID } from "../organizations/people.ts";
 import { type User, users } from "../users/schema.ts";
-import { usersFixture } from "../users/seed.ts";
 
 export interface Actor {
   user_id: string;
@@ -11,30 +10,39 @@ export interface Actor {
 }
 
 /** G31: who is written down for a state call: the user it names, else the organization's owner. */
-export function actorOf(world: Transaction, user_id: string | undefined, organization_id: string): Actor {
+export function actorOf(world: Surroundings, user_id: string | undefined, organization_id: string): Actor {
   const id = auditActor(world, { user_id }, organization_id);
   const user = world.get(users, id);
   return user ? asActor(user) : { user_id: id, user_name: "System", user_email: "" };
 }
 
+const actors = new WeakMap<Surroundings, Map<string, readonly Actor[]>>();
+
 /**
- * The people of an organization as a fixture seeds them, names and addresses included: logs keep both
- * from the day of the entry, so they have to agree with the users that the same fixture makes.
+ * The people of an organization whose changes a fixture tells of, by preference those who can still make some.
+ * A fixture's people stay as they are, so they are listed once.
  */
-export function actorsOfFixture(fixture: FixtureData, base: BaseBuilder, organization_id: string): Actor[] {
-  let everyone: readonly User[] = [];
-  usersFixture.seed(fixture, {
-    ...base,
-    fill: (collection, records) => {
-      if (collection.name === users.name) everyone = records() as readonly object[] as readonly User[];
-    },
-  });
-  const members = everyone.filter((user) => Object.hasOwn(user.memberships, organization_id));
+export function actorsOfFixture(world: Surroundings, organization_id: string): readonly Actor[] {
+  let known = actors.get(world);
+  if (known === undefined) {
+    known = new Map();
+    actors.set(world, known);
+  }
+  let found = known.get(organization_id);
+  if (found === undefined) {
+    found = peopleOf(world, organization_id);
+    known.set(organization_id, found);
+  }
+  return found;
+}
+
+function peopleOf(world: Surroundings, organization_id: string): readonly Actor[] {
+  const members = [...world.index(users, "by_organization", organization_id)];
   const active = members.filter(({ account }) => account === "active");
-  const known = active.length > 0 ? active : members.length > 0 ? members : everyone;
-  return known.length > 0
-    ? known.map(asActor)
-    : [{ user_id: "usr_system", user_name: "System", user_email: "" }];
+  const people = active.length > 0 ? active : members.length > 0 ? members : [...world.all(users)];
+  return people.length > 0
+    ? people.map(asActor)
+    : [{ user_id: SYSTEM_USER_ID, user_name: "System", user_email: "" }];
 }
 
 function asActor({ id, name, email }: User): Actor {

@@ -1,13 +1,13 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeChangeLog } from "./make.ts";
 import { listChangeLogs } from "./operations.ts";
 import { changeLogs } from "./schema.ts";
 import { changeLogsFixture } from "./seed.ts";
-import { changeLogRules } from "./state.ts";
 
 export const changeLogsResource: Resource = {
   name: "change_logs",
   collections: [changeLogs],
   operations: [listChangeLogs],
+  make: { change_logs: makeChangeLog },
   fixture: changeLogsFixture,
-  state: { change_logs: changeLogRules },
 };

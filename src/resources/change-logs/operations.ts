@@ -3,7 +3,14 @@ import { operation } from "../../contract/operation.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { dateSpan } from "./date-span.ts";
-import { CHANGE_ACTIONS, ChangeLogBody, changeLogGroup, changeLogs, RESOURCE_TYPES } from "./schema.ts";
+import {
+  CHANGE_ACTIONS,
+  ChangeLogBody,
+  changeLogGroup,
+  changeLogs,
+  presentChangeLog,
+  RESOURCE_TYPES,
+} from "./schema.ts";
 
 export const listChangeLogs = operation({
   id: "change_logs.list",
@@ -51,9 +58,7 @@ export const listChangeLogs = operation({
       .index(changeLogs, "newest", changeLogGroup(organization_id, body))
       .between(-to, -from);
     return {
-      logs: found
-        .page(skip, take)
-        .map(({ organization_id: _, ...entry }) => ({ ...entry, timestamp: world.iso(entry.timestamp) })),
+      logs: found.page(skip, take).map((entry) => presentChangeLog(entry, world)),
       total_count: found.size,
       skip,
       take,

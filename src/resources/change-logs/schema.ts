@@ -1,5 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { Id, Instant, Timestamp, UserId, Words } from "../../contract/schema.ts";
+import { belongsTo, mentions } from "../../contract/references.ts";
+import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 /** Section 4.16. */
@@ -24,36 +26,31 @@ export const Change = Type.Object({
 export type Change = Static<typeof Change>;
 
 /** Section 2.6 in its order: what the entries of assistant history and of the change log share. */
-export function entryFields<S extends TSchema, T extends TSchema, A extends TSchema>(entry: {
-  timestamp: S;
-  resource_type: T;
-  action: A;
-}) {
+export function entryFields<T extends TSchema, A extends TSchema>(words: { resource_type: T; action: A }) {
   return {
     id: Id("log_"),
-    timestamp: entry.timestamp,
-    resource_type: entry.resource_type,
+    timestamp: Instant(),
+    resource_type: words.resource_type,
     resource_id: Type.String({ minLength: 1 }),
     resource_name: Type.String(),
-    action: entry.action,
-    user_id: UserId(),
+    action: words.action,
+    user_id: UserId(mentions("users")),
     user_name: Type.String(),
     user_email: Type.String(),
     changes: Type.Array(Change),
   };
 }
 
-const words = { resource_type: Words(RESOURCE_TYPES), action: Words(CHANGE_ACTIONS) };
-
 export const ChangeLog = Type.Object({
-  organization_id: Id("org_"),
-  ...entryFields({ timestamp: Instant(), ...words }),
+  organization_id: Id("org_", belongsTo("organizations")),
+  ...entryFields({ resource_type: Words(RESOURCE_TYPES), action: Words(CHANGE_ACTIONS) }),
 });
 export type ChangeLog = Static<typeof ChangeLog>;
 
 /** Section 2.6, without the metadata that only assistant history carries. */
-export const ChangeLogBody = Type.Object(entryFields({ timestamp: Timestamp(), ...words }), {
+export const { schema: ChangeLogBody, present: presentChangeLog } = shown(ChangeLog, {
   $id: "ChangeLog",
+  omit: ["organization_id"],
 });
 
 /** One list for each combination of filters, so that none of them is ever scanned. */

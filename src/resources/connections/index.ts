@@ -1,12 +1,17 @@
+import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { connections } from "./schema.ts";
-import { connectionsFixture } from "./seed.ts";
+import { makeConnection } from "./make.ts";
+import { Connection, connections } from "./schema.ts";
 import { connectionRules } from "./state.ts";
 
 export const connectionsResource: Resource = {
   name: "connections",
   collections: [connections],
   operations: [],
-  fixture: connectionsFixture,
+  make: { connections: makeConnection },
+  fixture: listOf(connections, {
+    record: fixtureRecord(Connection, { needs: ["id"] }),
+    make: makeConnection,
+  }),
   state: { connections: connectionRules },
 };

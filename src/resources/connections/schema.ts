@@ -1,11 +1,12 @@
 import Type, { type Static } from "typebox";
+import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** What a connector job syncs from; no endpoint of the reference shows one. */
 export const Connection = Type.Object({
   id: Id("conn_"),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   name: Type.String({ minLength: 1 }),
   toolkit: Type.String({ minLength: 1 }),
   created_at: Instant(),

@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeConnectorJob } from "./make.ts";
 import {
   cancelConnectorJob,
   listConnectorJobs,
@@ -14,6 +15,7 @@ export const connectorJobsResource: Resource = {
   name: "connector_jobs",
   collections: [connectorJobs],
   operations: [listConnectorJobs, retrieveConnectorJob, triggerConnectorJob, cancelConnectorJob],
+  make: { connector_jobs: makeConnectorJob },
   fixture: connectorJobsFixture,
   state: { connector_jobs: connectorJobRules },
   timers: { "connector.job": completeJob },

@@ -1,9 +1,10 @@
 import { emit } from "../../contract/event.ts";
+import type { Surroundings } from "../../contract/make.ts";
 import type { Settings } from "../../contract/settings.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { jobFailed, jobSucceeded } from "./events.ts";
-import { type ConnectorJob, connectorJobs, jobGroup } from "./schema.ts";
+import { type ConnectorJob, connectorJobs, jobGroup, presentFigures } from "./schema.ts";
 
 /** G14: how long a job runs that begins now, in whole milliseconds. */
 export function jobLength({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
@@ -27,15 +28,18 @@ export function syncedAt(job: ConnectorJob, now: number): Synced {
   return { bytes_synced: Math.floor(bytes_total * share), rows_synced: Math.floor(rows_total * share) };
 }
 
+/** With the figures of this moment. */
+export function currentJob(job: ConnectorJob, now: number): ConnectorJob {
+  return { ...job, ...syncedAt(job, now) };
+}
+
 export function presentJob(job: ConnectorJob, world: WorldReader) {
-  const { job_id, status, job_type, start_time, connection_id, duration } = job;
-  const figures = syncedAt(job, world.now);
-  return { job_id, status, job_type, start_time: world.iso(start_time), connection_id, ...figures, duration };
+  return presentFigures(currentJob(job, world.now), world);
 }
 
 /** The job of this connection and type that runs now; there is at most one. */
 export function runningJob(
-  world: WorldReader,
+  world: Surroundings,
   { connection_id, job_type }: Pick<ConnectorJob, "connection_id" | "job_type">,
 ): ConnectorJob | undefined {
   return world.index(connectorJobs, "running", `${connection_id}|${job_type}`).page(0, 1)[0];

@@ -1,5 +1,7 @@
 import Type, { type Static } from "typebox";
-import { Id, Instant, Nullable, Timestamp, Words } from "../../contract/schema.ts";
+import { belongsTo } from "../../contract/references.ts";
+import { Id, Instant, Nullable, NullableInstant, storedOnly, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 export const JOB_TYPES = ["sync", "reset"] as const;
@@ -10,38 +12,31 @@ export type JobOrder = (typeof JOB_ORDERS)[number];
 /** The reference shows no prefix for job ids; ours begin with `job_`. */
 export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$", examples: ["job_example"] });
 
-const before = { job_id: JobId(), status: Words(JOB_STATUSES), job_type: Words(JOB_TYPES) };
-const after = {
-  connection_id: Id("conn_"),
+/**
+ * Section 2.10. A running job holds where it is going, and its figures follow from the clock; `bytes_synced`
+ * and `rows_synced` at rest are those of a job that has ended.
+ */
+export const ConnectorJob = Type.Object({
+  job_id: JobId(),
+  status: Words(JOB_STATUSES),
+  job_type: Words(JOB_TYPES),
+  start_time: Instant(),
+  connection_id: Id("conn_", belongsTo("connections")),
   bytes_synced: Type.Integer({ minimum: 0 }),
   rows_synced: Type.Integer({ minimum: 0 }),
   duration: Nullable(Type.Integer({ minimum: 0, description: "Seconds; null while running" })),
-};
-
-/** Section 2.10, as state calls show it. */
-export const ConnectorJobRecord = Type.Object({
-  ...before,
-  start_time: Instant(),
-  ...after,
-  organization_id: Id("org_"),
-});
-
-/** Section 2.10, as it is answered. */
-export const ConnectorJobBody = Type.Object(
-  { ...before, start_time: Timestamp(), ...after },
-  { $id: "ConnectorJob" },
-);
-
-/**
- * A running job holds where it is going, and its figures follow from the clock; `bytes_synced` and
- * `rows_synced` at rest are those of a job that has ended.
- */
-export type ConnectorJob = Static<typeof ConnectorJobRecord> & {
+  organization_id: Id("org_", belongsTo("organizations")),
   /** When it will have run its time; null once it has ended. */
-  due: number | null;
-  bytes_total: number;
-  rows_total: number;
-};
+  due: storedOnly(NullableInstant()),
+  bytes_total: storedOnly(Type.Integer()),
+  rows_total: storedOnly(Type.Integer()),
+});
+export type ConnectorJob = Static<typeof ConnectorJob>;
+
+export const { schema: ConnectorJobBody, present: presentFigures } = shown(ConnectorJob, {
+  $id: "ConnectorJob",
+  omit: ["organization_id"],
+});
 
 export interface JobFilter {
   connection_id?: string | undefined;
@@ -78,7 +73,7 @@ export const connectorJobs = collection<ConnectorJob>({
   name: "connector_jobs",
   prefix: "job_",
   idField: "job_id",
-  schema: ConnectorJobRecord,
+  schema: ConnectorJob,
   indexes: {
     ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups, order: ORDER_OF[name] }])),
     running: {

@@ -1,49 +1,22 @@
 import { invalidInput } from "../../contract/errors.ts";
+import { referred } from "../../contract/references.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { connections } from "../connections/schema.ts";
-import { anyOf, referred } from "../organizations/references.ts";
 import {
+  currentJob,
   emitOutcome,
   endJob,
   jobLength,
-  plannedTotals,
   removeJob,
   runningJob,
   type Synced,
   startJob,
-  syncedAt,
 } from "./rules.ts";
-import { type ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
-
-const MOST_TRIED = 1000;
+import { type ConnectorJob, connectorJobs } from "./schema.ts";
 
 export const connectorJobRules: StateRules<ConnectorJob> = {
-  toPublic(job, world) {
-    const { due: _due, bytes_total: _bytes, rows_total: _rows, ...shown } = job;
-    return { ...shown, ...syncedAt(job, world.now) };
-  },
-  complete(fields, tx, { random, settings }) {
-    const slot = slotFor(tx, fields);
-    const totals = plannedTotals(random);
-    const status = fields.status ?? (slot.free ? "running" : "succeeded");
-    const running = status === "running";
-    const length = fields.duration ?? random.int(5, 120);
-    const start_time = fields.start_time ?? (running ? tx.now : tx.now - length * 1000);
-    return {
-      job_type: slot.job_type,
-      bytes_synced: status === "succeeded" ? totals.bytes_total : 0,
-      rows_synced: status === "succeeded" ? totals.rows_total : 0,
-      duration: running ? null : length,
-      ...fields,
-      status,
-      start_time,
-      connection_id: slot.connection.id,
-      organization_id: fields.organization_id ?? slot.connection.organization_id,
-      ...totals,
-      due: running ? start_time + jobLength(settings) : null,
-    };
-  },
+  toPublic: (job, world) => currentJob(job, world.now),
   insert(tx, record) {
     requireSound(tx, record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
@@ -60,30 +33,6 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
   },
   remove: removeJob,
 };
-
-/** A connection and type for a job that does not name both: where none is running, if there is such a place. */
-function slotFor(tx: Transaction, { connection_id, job_type, organization_id }: Partial<ConnectorJob>) {
-  const among = (
-    connection_id === undefined
-      ? [anyOf(tx, connections, "connection_id"), ...tx.all(connections).page(0, MOST_TRIED)]
-      : [referred(tx, connections, { field: "connection_id", id: connection_id })]
-  ).filter(
-    (one) => connection_id !== undefined || [undefined, one.organization_id].includes(organization_id),
-  );
-  if (among.length === 0)
-    throw invalidInput(
-      "connection_id",
-      null,
-      `connection_id is required: ${organization_id} has no connections`,
-    );
-  const slots = among.flatMap((connection) =>
-    (job_type ? [job_type] : JOB_TYPES).map((type) => ({ connection, job_type: type })),
-  );
-  const free = slots.find(
-    (slot) => !runningJob(tx, { connection_id: slot.connection.id, job_type: slot.job_type }),
-  );
-  return { ...(free ?? slots[0]!), free: free !== undefined };
-}
 
 /** A change of status brings its own duration; one that the call gives is judged as it is. */
 function durationAsked(before: ConnectorJob, given: ConnectorJob): number | null {

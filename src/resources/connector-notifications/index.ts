@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeNotificationConfig } from "./make.ts";
 import { notifyOfEvents } from "./notify.ts";
 import { retrieveNotifications, testNotification, updateNotifications } from "./operations.ts";
 import { connectorNotifications } from "./schema.ts";
@@ -9,6 +10,7 @@ export const connectorNotificationsResource: Resource = {
   name: "connector_notifications",
   collections: [connectorNotifications],
   operations: [retrieveNotifications, updateNotifications, testNotification],
+  make: { connector_notifications: makeNotificationConfig },
   fixture: connectorNotificationsFixture,
   state: { connector_notifications: connectorNotificationRules },
   onEvents: notifyOfEvents,

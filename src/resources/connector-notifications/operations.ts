@@ -5,13 +5,14 @@ import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type Caller, callerOf, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { callWebhook, mail, noticeOf } from "./notify.ts";
-import { configOf, presentConfig, requireCallable, soundRules } from "./rules.ts";
+import { configOf, requireCallable, soundRules } from "./rules.ts";
 import {
   CallableUrl,
   connectorNotifications,
   NOTIFICATION_TYPES,
   NotificationConfigBody,
   NotificationConfigInput,
+  presentConfig,
 } from "./schema.ts";
 
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/notifications";

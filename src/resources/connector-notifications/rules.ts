@@ -47,8 +47,3 @@ export function configOf(world: WorldReader, organization_id: string): Notificat
     }
   );
 }
-
-export function presentConfig(config: NotificationConfig, world: WorldReader) {
-  const { updated_at } = config;
-  return { ...config, updated_at: updated_at === null ? null : world.iso(updated_at) };
-}

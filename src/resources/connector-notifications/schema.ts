@@ -1,5 +1,7 @@
 import Type, { type Static } from "typebox";
-import { Id, Nullable, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
+import { belongsTo } from "../../contract/references.ts";
+import { Id, NullableInstant, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 import { JOB_EVENTS } from "../connector-jobs/events.ts";
 import { EVENT_NAMES } from "../events.ts";
@@ -30,20 +32,15 @@ export type NotificationRule = Static<typeof NotificationRule>;
 const RulesBody = Type.Array(NotificationRule, { maxItems: MOST_RULES });
 
 export const NotificationConfig = Type.Object({
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   notifications: RulesBody,
-  updated_at: NullableInstant(),
+  updated_at: NullableInstant({ description: "Null until somebody sets it" }),
 });
 export type NotificationConfig = Static<typeof NotificationConfig>;
 
-export const NotificationConfigBody = Type.Object(
-  {
-    organization_id: Id("org_"),
-    notifications: Type.Array(NotificationRule),
-    updated_at: Nullable(Timestamp({ description: "Null until somebody sets it" })),
-  },
-  { $id: "NotificationConfig" },
-);
+export const { schema: NotificationConfigBody, present: presentConfig } = shown(NotificationConfig, {
+  $id: "NotificationConfig",
+});
 
 export const NotificationConfigInput = Type.Object({ notifications: RulesBody });
 

@@ -1,16 +1,16 @@
 import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import type { FixtureData, FixtureReader } from "../../contract/resource.ts";
+import { ByOrganization } from "../organizations/schema.ts";
+import { makeNotificationConfig } from "./make.ts";
 import { soundRules } from "./rules.ts";
 import { connectorNotifications, MOST_RULES, NotificationRule } from "./schema.ts";
 
 export const connectorNotificationsFixture: FixtureReader = {
   keys: {
-    connector_notifications: Type.Record(
-      Type.String({ pattern: "^org_" }),
-      Type.Array(NotificationRule, { maxItems: MOST_RULES }),
-      { description: "Notification rules by organization; without any, nobody is notified" },
-    ),
+    connector_notifications: ByOrganization(Type.Array(NotificationRule, { maxItems: MOST_RULES }), {
+      description: "Notification rules by organization; without any, nobody is notified",
+    }),
   },
   check(fixture, report) {
     for (const [organization_id, rules] of Object.entries(rulesOf(fixture))) {
@@ -25,11 +25,12 @@ export const connectorNotificationsFixture: FixtureReader = {
   },
   seed(fixture, base) {
     base.fill(connectorNotifications, () =>
-      Object.entries(rulesOf(fixture)).map(([organization_id, rules]) => ({
-        organization_id,
-        notifications: soundRules(rules),
-        updated_at: null,
-      })),
+      Object.entries(rulesOf(fixture)).map(([organization_id, notifications]) =>
+        makeNotificationConfig(
+          { organization_id, notifications },
+          base.making("connector_notifications", organization_id),
+        ),
+      ),
     );
   },
 };

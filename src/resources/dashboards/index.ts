@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeDashboard, makeShareLink } from "./make.ts";
 import { resolveShareLink, revokeShareLink } from "./operations.ts";
 import { dashboards, shareLinks } from "./schema.ts";
 import { dashboardsFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const dashboardsResource: Resource = {
   name: "dashboards",
   collections: [dashboards, shareLinks],
   operations: [revokeShareLink, resolveShareLink],
+  make: { dashboards: makeDashboard, share_links: makeShareLink },
   fixture: dashboardsFixture,
   state: { dashboards: dashboardRules, share_links: shareLinkRules },
 };

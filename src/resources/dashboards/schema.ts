@@ -1,12 +1,13 @@
 import Type, { type Static } from "typebox";
+import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 export const Dashboard = Type.Object({
   id: Id("dsh_"),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   title: Type.String({ minLength: 1 }),
-  created_by: UserId(),
+  created_by: UserId(mentions("users")),
   created_at: Instant(),
 });
 export type Dashboard = Static<typeof Dashboard>;
@@ -21,10 +22,10 @@ export const dashboards = collection<Dashboard>({
 /** Section 3.4. */
 export const ShareLink = Type.Object({
   link_id: Id("slink_"),
-  dashboard_id: Id("dsh_"),
+  dashboard_id: Id("dsh_", belongsTo("dashboards")),
   slug: Type.String({ pattern: "^[A-Za-z0-9_-]{1,120}$" }),
   status: Words(["active", "revoked"]),
-  created_by: UserId(),
+  created_by: UserId(mentions("users")),
   created_at: Instant(),
   revoked_at: NullableInstant(),
 });

@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeDepartment } from "./make.ts";
 import { reparentDepartment } from "./operations.ts";
 import { departments } from "./schema.ts";
 import { departmentsFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const departmentsResource: Resource = {
   name: "departments",
   collections: [departments],
   operations: [reparentDepartment],
+  make: { departments: makeDepartment },
   fixture: departmentsFixture,
   state: { departments: departmentState },
 };

@@ -4,9 +4,8 @@ import { operation } from "../../contract/operation.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
 import { recordAudit } from "../audit-logs/record.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
-import { presentDepartment } from "./present.ts";
 import { moveDepartment, reparentedEntry, wouldCycle } from "./rules.ts";
-import { DepartmentBody, departments } from "./schema.ts";
+import { DepartmentBody, departments, presentDepartment } from "./schema.ts";
 
 export const reparentDepartment = operation({
   id: "departments.reparent",

@@ -1,28 +1,30 @@
 import Type, { type Static } from "typebox";
-import { Id, Instant, Nullable, Timestamp, UserId } from "../../contract/schema.ts";
+import { belongsTo, mentions } from "../../contract/references.ts";
+import { Id, Instant, Nullable, UserId } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
-const fields = {
+/** Section 2.2. */
+export const Department = Type.Object({
   id: Id("dept_"),
   name: Type.String({ minLength: 1 }),
   description: Type.String(),
-  parent_id: Nullable(Id("dept_")),
+  parent_id: Nullable(Id("dept_", belongsTo("departments"))),
   path: Type.String(),
   depth: Type.Integer({ minimum: 0 }),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   member_count: Type.Integer({ minimum: 0 }),
   is_active: Type.Boolean(),
   is_default: Type.Boolean(),
   color: Nullable(Type.String({ pattern: "^#[0-9a-f]{6}$" })),
-  created_by: UserId(),
-};
-
-/** Section 2.2, as it is stored. */
-export const Department = Type.Object({ ...fields, created_at: Instant() });
+  created_by: UserId(mentions("users")),
+  created_at: Instant(),
+});
 export type Department = Static<typeof Department>;
 
-/** Section 2.2, as it is answered. */
-export const DepartmentBody = Type.Object({ ...fields, created_at: Timestamp() }, { $id: "Department" });
+export const { schema: DepartmentBody, present: presentDepartment } = shown(Department, {
+  $id: "Department",
+});
 
 export const departments = collection<Department>({
   name: "departments",

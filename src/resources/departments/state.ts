@@ -1,42 +1,13 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { auditActor, changedFields, recordStateAudit } from "../audit-logs/record.ts";
-import { organizations } from "../organizations/schema.ts";
+import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
 import { descendantsOf, moveDepartment, placeUnder, reparentedEntry, wouldCycle } from "./rules.ts";
 import { type Department, departments } from "./schema.ts";
-import { NAMES } from "./seed.ts";
 
 /** Path and depth follow from the parent and are never taken as given; the tree stays a tree. */
 export const departmentState: StateRules<Department> = {
-  complete(fields, tx, { random }) {
-    const id = fields.id ?? tx.newId("dept_");
-    const parent = fields.parent_id == null ? undefined : tx.get(departments, fields.parent_id);
-    const organization_id =
-      fields.organization_id ??
-      parent?.organization_id ??
-      tx.all(organizations).page(0, 1)[0]?.id ??
-      "org_acme";
-    const name = fields.name ?? random.pick(NAMES);
-    return {
-      description: `${name} at a glance: people, plans and knowledge of the department.`,
-      member_count: 0,
-      is_active: true,
-      is_default: false,
-      color: null,
-      created_by: auditActor(tx, { user_id: undefined }, organization_id),
-      created_at: tx.now,
-      ...placeUnder(id, parent),
-      ...fields,
-      id,
-      name,
-      organization_id,
-      parent_id: fields.parent_id ?? null,
-    };
-  },
   insert(tx, record, actor) {
-    if (tx.get(organizations, record.organization_id) === undefined)
-      throw invalidInput("organization_id", record.organization_id, "there is no such organization");
     const place = placeUnder(record.id, parentOf(tx, record));
     refuseOwnPlace(record, place, place);
     const inserted = tx.insert(departments, { ...record, ...place });

@@ -1,8 +1,9 @@
+import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
+import { makeFile } from "./make.ts";
 import { createUploadUrl, registerFile, uploadFile } from "./operations.ts";
 import { expireUpload } from "./rules.ts";
-import { files, fileTexts, uploads } from "./schema.ts";
-import { filesFixture } from "./seed.ts";
+import { FileObject, files, fileTexts, uploads } from "./schema.ts";
 import { fileRules } from "./state.ts";
 import { cancelUpload, putUpload } from "./upload-operations.ts";
 
@@ -10,7 +11,11 @@ export const filesResource: Resource = {
   name: "files",
   collections: [files, uploads, fileTexts],
   operations: [createUploadUrl, registerFile, uploadFile, putUpload, cancelUpload],
-  fixture: filesFixture,
+  make: { files: makeFile },
+  fixture: listOf(files, {
+    record: fixtureRecord(FileObject, { needs: ["id"], omit: ["object", "status", "gcs_path"] }),
+    make: makeFile,
+  }),
   state: { files: fileRules },
   timers: { expiry: expireUpload },
 };

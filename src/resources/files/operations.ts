@@ -3,9 +3,8 @@ import { operation, Reply } from "../../contract/operation.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { examineFile, examineUpload } from "./examine-file.ts";
-import { presentFile } from "./present.ts";
 import { insertFile, requireCompleted, requireDescribed, storagePath } from "./rules.ts";
-import { BUCKET, FileBody, FileName, FileSize, files, MimeType, uploads } from "./schema.ts";
+import { BUCKET, FileBody, FileName, FileSize, files, MimeType, presentFile, uploads } from "./schema.ts";
 
 const params = Type.Object({ organization_id: Id("org_") });
 const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };

@@ -1,7 +1,7 @@
 import type { WorldReader } from "../../state/transaction.ts";
 import { bestPassage, type PassageFor } from "../model-responses/passages.ts";
+import { textsFor } from "./sample-text.ts";
 import { type FileObject, files, fileTexts } from "./schema.ts";
-import { textsFor } from "./words.ts";
 
 /** Types whose text a file without bytes is given; nobody expects a picture to be quoted. */
 const WORDY = /^(text\/|application\/(pdf|json))/;

@@ -1,5 +1,7 @@
 import Type, { type Static } from "typebox";
-import { Id, Instant, Nullable, NullableInstant, Timestamp, UserId, Words } from "../../contract/schema.ts";
+import { belongsTo, mentions } from "../../contract/references.ts";
+import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 /** The bucket that gcs_path and upload URLs name. */
@@ -22,25 +24,22 @@ export const MimeType = () =>
   });
 export const FileSize = () => Type.Integer({ minimum: 0, maximum: LARGEST_FILE, examples: [482133] });
 
-const fields = {
+/** The file object of section 2.14 and G13. */
+export const FileObject = Type.Object({
   id: Id("file_"),
   object: Words(["file"]),
   filename: FileName(),
   mime_type: MimeType(),
   file_size: FileSize(),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   status: Words(["uploaded"]),
   gcs_path: Type.String({ minLength: 1 }),
-};
-
-/** The file object of section 2.14 and G13, as it is stored. */
-export const FileObject = Type.Object({ ...fields, created_at: Instant(), created_by: UserId() });
+  created_at: Instant(),
+  created_by: UserId(mentions("users")),
+});
 export type FileObject = Static<typeof FileObject>;
 
-export const FileBody = Type.Object(
-  { ...fields, created_at: Timestamp(), created_by: UserId() },
-  { $id: "File" },
-);
+export const { schema: FileBody, present: presentFile } = shown(FileObject, { $id: "File" });
 
 export const files = collection<FileObject>({
   name: "files",
@@ -56,7 +55,7 @@ export const Upload = Type.Object({
   id: Id("upload_"),
   /** Stands in the URL in place of credentials (G13). */
   token: Type.String(),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   filename: FileName(),
   mime_type: MimeType(),
   file_size: FileSize(),
@@ -67,7 +66,7 @@ export const Upload = Type.Object({
   completed_at: NullableInstant(),
   crc32c: Nullable(Type.String()),
   /** Once registered. */
-  file_id: Nullable(Id("file_")),
+  file_id: Nullable(Id("file_", mentions("files"))),
 });
 export type Upload = Static<typeof Upload>;
 
@@ -115,7 +114,7 @@ export const fileTexts = collection<FileText>({
   prefix: "file_",
   idField: "file_id",
   schema: Type.Object({
-    file_id: Id("file_"),
+    file_id: Id("file_", belongsTo("files")),
     passages: Type.Array(Type.String()),
     trouble: Type.Optional(
       Type.Object({ step: Words(["parsing", "chunking", "embedding"]), message: Type.String() }),

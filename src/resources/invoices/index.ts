@@ -1,12 +1,17 @@
+import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { invoices } from "./schema.ts";
-import { invoicesFixture } from "./seed.ts";
+import { makeInvoice } from "./make.ts";
+import { Invoice, invoices } from "./schema.ts";
 import { invoiceRules } from "./state.ts";
 
 export const invoicesResource: Resource = {
   name: "invoices",
   collections: [invoices],
   operations: [],
-  fixture: invoicesFixture,
+  make: { invoices: makeInvoice },
+  fixture: listOf(invoices, {
+    record: fixtureRecord(Invoice, { needs: ["invoice_id"] }),
+    make: makeInvoice,
+  }),
   state: { invoices: invoiceRules },
 };

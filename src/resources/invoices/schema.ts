@@ -1,11 +1,12 @@
 import Type, { type Static } from "typebox";
+import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** G25: the shape that the billing events carry. */
 export const Invoice = Type.Object({
   invoice_id: Id("inv_"),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   amount: Type.Number({ minimum: 0 }),
   currency: Type.String({ pattern: "^[A-Z]{3}$" }),
   status: Words(["draft", "paid", "failed"]),

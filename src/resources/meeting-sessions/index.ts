@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeLog, makeRecording, makeSession, makeTranscript } from "./make.ts";
 import { deletePermanently, exportTranscript, stopMeeting } from "./operations.ts";
 import {
   meetingArrivals,
@@ -15,6 +16,12 @@ export const meetingSessionsResource: Resource = {
   name: "meeting_sessions",
   collections: [meetingSessions, meetingTranscripts, meetingLogs, meetingRecordings, meetingArrivals],
   operations: [exportTranscript, deletePermanently, stopMeeting, streamTranscripts, streamStatus, streamLogs],
+  make: {
+    meeting_sessions: makeSession,
+    meeting_transcripts: makeTranscript,
+    meeting_logs: makeLog,
+    meeting_recordings: makeRecording,
+  },
   fixture: meetingSessionsFixture,
   state: {
     meeting_sessions: sessionRules,

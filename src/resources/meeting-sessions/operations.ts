@@ -3,9 +3,8 @@ import { noContent, operation, Reply } from "../../contract/operation.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import { callerOf } from "../organizations/access.ts";
 import { MANAGED_SESSION_ERRORS, requireManagedSession, requireSession, SESSION_ERRORS } from "./access.ts";
-import { presentSession } from "./present.ts";
 import { deleteSession, stopSession } from "./rules.ts";
-import { MeetingSessionBody, meetingTranscripts, TranscriptEntryBody } from "./schema.ts";
+import { MeetingSessionBody, meetingTranscripts, presentSession, TranscriptEntryBody } from "./schema.ts";
 import { EXPORT_FORMATS, WRITERS } from "./transcript-formats.ts";
 
 const Params = Type.Object({ session_id: Id("mbsess_") });

@@ -1,38 +1,30 @@
 import Type, { type Static } from "typebox";
-import { Id, Instant, Nullable, NullableInstant, Timestamp, UserId, Words } from "../../contract/schema.ts";
+import { belongsTo, mentions } from "../../contract/references.ts";
+import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 export const SESSION_STATUSES = ["running", "completed"] as const;
+const LanguageCode = () => Type.String({ minLength: 2, maxLength: 35 });
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 
-const sessionFields = {
+/** G16. */
+export const MeetingSession = Type.Object({
   session_id: Id("mbsess_"),
   title: Type.String(),
   status: Words(SESSION_STATUSES),
-  language_code: Type.String({ minLength: 2, maxLength: 35 }),
-  owner_id: UserId(),
-  organization_id: Id("org_"),
-};
-
-/** G16, as it is stored. */
-export const MeetingSession = Type.Object({
-  ...sessionFields,
+  language_code: LanguageCode(),
+  owner_id: UserId(mentions("users")),
+  organization_id: Id("org_", belongsTo("organizations")),
   started_at: Instant(),
   ended_at: NullableInstant(),
   has_recording: Type.Boolean(),
 });
 export type MeetingSession = Static<typeof MeetingSession>;
 
-/** G16, as it is answered. */
-export const MeetingSessionBody = Type.Object(
-  {
-    ...sessionFields,
-    started_at: Timestamp(),
-    ended_at: Nullable(Timestamp()),
-    has_recording: Type.Boolean(),
-  },
-  { $id: "MeetingSession" },
-);
+export const { schema: MeetingSessionBody, present: presentSession } = shown(MeetingSession, {
+  $id: "MeetingSession",
+});
 
 export const meetingSessions = collection<MeetingSession>({
   name: "meeting_sessions",
@@ -41,23 +33,25 @@ export const meetingSessions = collection<MeetingSession>({
   schema: MeetingSession,
 });
 
-const entryFields = {
+/** Section 2.4, with its session. */
+export const TranscriptEntry = Type.Object({
   transcript_id: Id("mbtrans_"),
   text: Type.String(),
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
   start_time: Type.Number({ minimum: 0, description: "Seconds" }),
   end_time: Type.Number({ minimum: 0, description: "Seconds" }),
   speaker: Type.String(),
-  language_code: Type.String({ minLength: 2, maxLength: 35 }),
-};
-
-/** Section 2.4, as it is exported and streamed. */
-export const TranscriptEntryBody = Type.Object(entryFields, { $id: "TranscriptEntry" });
-export type TranscriptEntryBody = Static<typeof TranscriptEntryBody>;
-
-/** Section 2.4 with its session, as it is stored. */
-export const TranscriptEntry = Type.Object({ ...entryFields, session_id: Id("mbsess_") });
+  language_code: LanguageCode(),
+  session_id: Id("mbsess_", belongsTo("meeting_sessions")),
+});
 export type TranscriptEntry = Static<typeof TranscriptEntry>;
+
+/** As it is exported and streamed; the session is named by the path. */
+export const { schema: TranscriptEntryBody, present: presentTranscript } = shown(TranscriptEntry, {
+  $id: "TranscriptEntry",
+  omit: ["session_id"],
+});
+export type TranscriptEntryBody = Static<typeof TranscriptEntryBody>;
 
 export const meetingTranscripts = collection<TranscriptEntry>({
   name: "meeting_transcripts",
@@ -71,7 +65,7 @@ export const meetingTranscripts = collection<TranscriptEntry>({
 
 export const MeetingLog = Type.Object({
   id: Id("mblog_"),
-  session_id: Id("mbsess_"),
+  session_id: Id("mbsess_", belongsTo("meeting_sessions")),
   at: Instant(),
   level: Words(LOG_LEVELS),
   message: Type.String(),
@@ -89,7 +83,7 @@ export const meetingLogs = collection<MeetingLog>({
 /** What 4.2 calls recording metadata; the recording itself is not emulated. */
 export const MeetingRecording = Type.Object({
   recording_id: Id("mbrec_"),
-  session_id: Id("mbsess_"),
+  session_id: Id("mbsess_", belongsTo("meeting_sessions")),
   mime_type: Type.String(),
   started_at: Instant(),
   duration_seconds: Nullable(Type.Number({ minimum: 0 })),

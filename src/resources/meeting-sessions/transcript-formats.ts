@@ -1,7 +1,6 @@
 import { RawBody } from "../../contract/operation.ts";
 import { clockTime, oneLine, toSrt } from "../transcriptions/subtitles.ts";
-import { presentTranscript } from "./present.ts";
-import type { TranscriptEntry } from "./schema.ts";
+import { presentTranscript, type TranscriptEntry } from "./schema.ts";
 
 export const EXPORT_FORMATS = ["txt", "srt", "json"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

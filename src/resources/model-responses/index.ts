@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeReplyRule } from "./make.ts";
 import { createModelResponse } from "./operations.ts";
 import { replyRules } from "./schema.ts";
 import { replyRulesFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const modelResponsesResource: Resource = {
   name: "model_responses",
   collections: [replyRules],
   operations: [createModelResponse],
+  make: { reply_rules: makeReplyRule },
   fixture: replyRulesFixture,
   state: { reply_rules: replyRuleRules },
 };

@@ -1,6 +1,5 @@
 import { parseDuration } from "../../contract/duration.ts";
 import { errorCodesOf } from "../../contract/operation.ts";
-import type { Random } from "../../state/random.ts";
 import { createModelResponse } from "./operations.ts";
 import type { ReplyRule } from "./schema.ts";
 
@@ -22,10 +21,4 @@ export function problemOf(rule: Partial<ReplyRule>): { field: keyof ReplyRule; w
   if (wait === undefined || wait > MAX_DELAY_MS)
     return { field: "delay", why: "delay must be a duration of at most 1h, such as 200ms or 5s" };
   return undefined;
-}
-
-const REPLIES = ["Noted.", "Understood, thank you.", "Here is the answer you asked for."];
-
-export function drawnReply(rule: Partial<ReplyRule>, random: Random): { reply?: string } {
-  return ANSWERS.some((name) => rule[name] !== undefined) ? {} : { reply: random.pick(REPLIES) };
 }

@@ -60,7 +60,11 @@ export const ModelResponse = Type.Object(
   { $id: "ModelResponse" },
 );
 
-const ruleFields = {
+/** G20: what a sandbox answers where its author wants a certain text. */
+export const ReplyRule = Type.Object({
+  id: Id("reply_"),
+  /** Rules are tried in this order. */
+  position: Type.Integer({ minimum: 0 }),
   /** All that are given must hold; none given matches everything. */
   match: Type.Object(
     {
@@ -78,23 +82,10 @@ const ruleFields = {
   error: Type.Optional(Type.Unsafe<ErrorCode>(Type.String())),
   /** How long the answer takes, such as `200ms`. */
   delay: Type.Optional(Type.Unsafe<string | number>({ type: ["string", "number"] })),
-};
-
-/** G20: what a sandbox answers where its author wants a certain text. */
-export const ReplyRule = Type.Object({
-  id: Id("reply_"),
-  /** Rules are tried in this order. */
-  position: Type.Integer({ minimum: 0 }),
   /** Which text of its sequence comes next, counted from 0. */
   turn: Type.Optional(Type.Integer({ minimum: 0 })),
-  ...ruleFields,
 });
 export type ReplyRule = Static<typeof ReplyRule>;
-
-export const ReplyRuleEntry = Type.Object(
-  { id: Type.Optional(Id("reply_")), ...ruleFields },
-  { additionalProperties: false },
-);
 
 export const replyRules = collection<ReplyRule>({
   name: "reply_rules",

@@ -1,28 +1,27 @@
-import Type, { type Static } from "typebox";
+import Type from "typebox";
+import { entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
-import { drawnReply, problemOf } from "./judge-rule.ts";
-import { ReplyRuleEntry, replyRules } from "./schema.ts";
+import { problemOf } from "./judge-rule.ts";
+import { makeReplyRule } from "./make.ts";
+import { ReplyRule, replyRules } from "./schema.ts";
+
+const record = fixtureRecord(ReplyRule, { needs: ["match"], omit: ["position", "turn"] });
 
 export const replyRulesFixture: FixtureReader = {
   keys: {
-    reply_rules: Type.Array(ReplyRuleEntry, { description: "Tried in this order; the first match replies" }),
+    reply_rules: Type.Array(record.schema, { description: "Tried in this order; the first match replies" }),
   },
   check(fixture, report) {
-    const entries = (fixture["reply_rules"] ?? []) as Static<typeof ReplyRuleEntry>[];
-    for (const [position, entry] of entries.entries()) {
+    for (const [position, entry] of entriesOf(fixture, "reply_rules", record).entries()) {
       const problem = problemOf(entry);
       if (problem) report(["reply_rules", position, problem.field], problem.why);
     }
   },
   seed(fixture, base) {
-    const entries = (fixture["reply_rules"] ?? []) as Static<typeof ReplyRuleEntry>[];
     base.fill(replyRules, () =>
-      entries.map((entry, position) => ({
-        id: `reply_${base.random("reply_rules", position).letters(20)}`,
-        ...drawnReply(entry, base.random("reply_rules", position, "reply")),
-        ...entry,
-        position,
-      })),
+      entriesOf(fixture, "reply_rules", record).map((entry, position) =>
+        makeReplyRule({ ...record.given(entry, base), position }, base.making("reply_rules", position)),
+      ),
     );
   },
 };

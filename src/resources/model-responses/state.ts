@@ -1,17 +1,10 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
-import type { Transaction } from "../../state/transaction.ts";
-import { ANSWERS, drawnReply, problemOf } from "./judge-rule.ts";
+import { ANSWERS, problemOf } from "./judge-rule.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
 
-/** A rule that says nothing of its place comes last. */
+/** A rule has one kind of answer. */
 export const replyRuleRules: StateRules<ReplyRule> = {
-  complete: (fields, tx, { random }) => ({
-    match: {},
-    ...drawnReply(fields, random),
-    position: nextPosition(tx),
-    ...fields,
-  }),
   insert: (tx, rule) => tx.insert(replyRules, judged(rule)),
   update(tx, before, after) {
     const changed = ANSWERS.filter((name) => after[name] !== before[name]);
@@ -28,10 +21,4 @@ function judged(rule: ReplyRule): ReplyRule {
   const problem = problemOf(rule);
   if (problem) throw invalidInput(problem.field, rule[problem.field], problem.why);
   return rule;
-}
-
-function nextPosition(tx: Transaction): number {
-  const rules = tx.index(replyRules, "in_order", "");
-  const [last] = rules.page(Math.max(0, rules.size - 1), 1);
-  return last === undefined ? 0 : last.position + 1;
 }

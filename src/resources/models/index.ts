@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeModel } from "./make.ts";
 import { listModels, listModelsV2, listOrganizationModels } from "./operations.ts";
 import { models } from "./schema.ts";
 import { modelsFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const modelsResource: Resource = {
   name: "models",
   collections: [models],
   operations: [listOrganizationModels, listModels, listModelsV2],
+  make: { models: makeModel },
   fixture: modelsFixture,
   state: { models: modelRules },
 };

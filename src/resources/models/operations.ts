@@ -1,11 +1,11 @@
-import Type, { type Static } from "typebox";
+import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { isMember } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
-import { type Model, ModelBody, models } from "./schema.ts";
+import { ModelBody, models, presentModel } from "./schema.ts";
 
 const listing = { models: Type.Array(ModelBody), total_count: Type.Integer() };
 
@@ -13,10 +13,6 @@ const listing = { models: Type.Array(ModelBody), total_count: Type.Integer() };
 function activeModels(world: WorldReader) {
   const active = world.index(models, "active", "");
   return { models: Array.from(active, presentModel), total_count: active.size };
-}
-
-function presentModel({ vision: _, ...shown }: Model): Static<typeof ModelBody> {
-  return shown;
 }
 
 export const listOrganizationModels = operation({

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Id, Nullable, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 /** Section 2.8 says that there are four vendors and keeps their names to itself; so do we. */
@@ -7,7 +8,8 @@ export const PROVIDERS = ["vendor_a", "vendor_b", "vendor_c", "vendor_d"] as con
 
 const LARGEST_ORDER = 1_000_000_000;
 
-const fields = {
+/** Section 2.8. */
+export const Model = Type.Object({
   id: Id("model_"),
   title: Type.String({ minLength: 1 }),
   description: Nullable(Type.String()),
@@ -19,14 +21,12 @@ const fields = {
   order: Type.Integer({ minimum: 0, maximum: LARGEST_ORDER }),
   max_tokens: Nullable(Type.Integer({ minimum: 1 })),
   cost_per_1k_tokens: Nullable(Type.Number({ minimum: 0 })),
-};
-
-/** Section 2.8, as it is answered. */
-export const ModelBody = Type.Object(fields, { $id: "Model" });
-
-/** At rest; whether it takes images is told by no body (G35). */
-export const Model = Type.Object({ ...fields, vision: Type.Boolean() });
+  /** Whether it takes images, which no body tells (G35). */
+  vision: Type.Boolean(),
+});
 export type Model = Static<typeof Model>;
+
+export const { schema: ModelBody, present: presentModel } = shown(Model, { $id: "Model", omit: ["vision"] });
 
 export const models = collection<Model>({
   name: "models",

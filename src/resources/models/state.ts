@@ -2,11 +2,8 @@ import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { type Model, models } from "./schema.ts";
-import { completeModel } from "./seed.ts";
 
 export const modelRules: StateRules<Model> = {
-  complete: (fields, _tx, { random }) =>
-    completeModel({ ...fields, key: fields.key ?? `custom-${random.letters(8)}` }, random),
   insert: (tx, record) => tx.insert(models, unambiguous(tx, record)),
   update: (tx, _before, after) => tx.put(models, unambiguous(tx, after)),
 };

@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeMusicCollection, makeTrack } from "./make.ts";
 import { listTracks } from "./operations.ts";
 import { musicCollections, tracks } from "./schema.ts";
 import { musicCollectionsFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const musicCollectionsResource: Resource = {
   name: "music_collections",
   collections: [musicCollections, tracks],
   operations: [listTracks],
+  make: { music_collections: makeMusicCollection, tracks: makeTrack },
   fixture: musicCollectionsFixture,
   state: { music_collections: musicCollectionState, tracks: trackState },
 };

@@ -3,7 +3,7 @@ import { resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id, PageNumber } from "../../contract/schema.ts";
 import { isMember } from "../organizations/access.ts";
-import { musicCollections, TrackBody, tracks } from "./schema.ts";
+import { musicCollections, presentTrack, TrackBody, tracks } from "./schema.ts";
 
 export const listTracks = operation({
   id: "music_collections.list_tracks",
@@ -44,7 +44,7 @@ export const listTracks = operation({
     const items = world
       .index(tracks, "by_collection", id)
       .page(offset, limit)
-      .map(({ track_id, position, added_at }) => ({ track_id, position, added_at: world.iso(added_at) }));
+      .map((track) => presentTrack(track, world));
     return { collection_id: id, items, limit, offset };
   },
 });

@@ -1,13 +1,15 @@
 import Type, { type Static } from "typebox";
-import { Id, Instant, Timestamp, UserId } from "../../contract/schema.ts";
+import { belongsTo, mentions } from "../../contract/references.ts";
+import { Id, Instant, UserId } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 export const MusicCollection = Type.Object({
   id: Id("mcoll_"),
   name: Type.String({ minLength: 1 }),
-  organization_id: Id("org_"),
+  organization_id: Id("org_", belongsTo("organizations")),
   /** Only its owner sees it (4.4). */
-  owner_id: UserId(),
+  owner_id: UserId(mentions("users")),
   created_at: Instant(),
 });
 export type MusicCollection = Static<typeof MusicCollection>;
@@ -19,13 +21,19 @@ export const musicCollections = collection<MusicCollection>({
   schema: MusicCollection,
 });
 
-const trackFields = { track_id: Id("mtrack_"), position: Type.Integer({ minimum: 0 }) };
-
-export const Track = Type.Object({ ...trackFields, collection_id: Id("mcoll_"), added_at: Instant() });
+export const Track = Type.Object({
+  track_id: Id("mtrack_"),
+  position: Type.Integer({ minimum: 0 }),
+  collection_id: Id("mcoll_", belongsTo("music_collections")),
+  added_at: Instant(),
+});
 export type Track = Static<typeof Track>;
 
 /** Section 2.3. */
-export const TrackBody = Type.Object({ ...trackFields, added_at: Timestamp() }, { $id: "CollectionTrack" });
+export const { schema: TrackBody, present: presentTrack } = shown(Track, {
+  $id: "CollectionTrack",
+  omit: ["collection_id"],
+});
 
 export const tracks = collection<Track>({
   name: "tracks",

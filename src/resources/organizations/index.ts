@@ -1,12 +1,17 @@
+import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { organizations } from "./schema.ts";
-import { organizationsFixture } from "./seed.ts";
+import { makeOrganization } from "./make.ts";
+import { Organization, organizations } from "./schema.ts";
 import { organizationState } from "./state.ts";
 
 export const organizationsResource: Resource = {
   name: "organizations",
   collections: [organizations],
   operations: [],
-  fixture: organizationsFixture,
+  make: { organizations: makeOrganization },
+  fixture: listOf(organizations, {
+    record: fixtureRecord(Organization, { needs: ["id"], notNull: ["rate_limit"] }),
+    make: makeOrganization,
+  }),
   state: { organizations: organizationState },
 };

@@ -1,4 +1,5 @@
-import Type, { type Static } from "typebox";
+import Type, { type Static, type TSchema } from "typebox";
+import { keysBelongTo } from "../../contract/references.ts";
 import { Id, Nullable, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -14,6 +15,14 @@ export const Organization = Type.Object({
   rate_limit: Nullable(Type.Integer({ minimum: 1 })),
 });
 export type Organization = Static<typeof Organization>;
+
+/** A map whose keys are organizations; what stands under a key goes with the organization. */
+export const ByOrganization = <T extends TSchema>(value: T, options: object = {}) =>
+  Type.Record(Type.String({ pattern: "^org_" }), value, {
+    additionalProperties: false,
+    ...keysBelongTo("organizations"),
+    ...options,
+  });
 
 export const organizations = collection<Organization>({
   name: "organizations",

@@ -5,17 +5,9 @@ import { removeKey } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { users } from "../users/schema.ts";
 import { type Organization, organizations } from "./schema.ts";
-import { inventOrganizationName } from "./seed.ts";
 
 /** The service shows no call that creates or deletes an organization; here they come and go with all they own. */
 export const organizationState: StateRules<Organization> = {
-  complete: (fields, _tx, { random }) => ({
-    name: inventOrganizationName(random),
-    type: "company",
-    plan: "standard",
-    rate_limit: null,
-    ...fields,
-  }),
   remove(tx, { id }) {
     for (const collection of tx.collections()) {
       if (isOwned(collection)) removeOwned(tx, collection, id);

@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeMessage, makeThread } from "./make.ts";
 import { deleteThread } from "./operations.ts";
 import { messages, threads } from "./schema.ts";
 import { threadsFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const threadsResource: Resource = {
   name: "threads",
   collections: [threads, messages],
   operations: [deleteThread],
+  make: { threads: makeThread, messages: makeMessage },
   fixture: threadsFixture,
   state: { threads: threadRules, messages: messageRules },
 };

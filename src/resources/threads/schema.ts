@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -7,8 +8,8 @@ export const MESSAGE_ROLES = ["user", "system", "assistant"] as const;
 
 export const Thread = Type.Object({
   id: Id("thread_"),
-  organization_id: Id("org_"),
-  owner_id: UserId(),
+  organization_id: Id("org_", belongsTo("organizations")),
+  owner_id: UserId(mentions("users")),
   title: Type.String(),
   created_at: Instant(),
 });
@@ -39,7 +40,7 @@ export type ContentBlock = Static<typeof ContentBlock>;
 
 export const Message = Type.Object({
   id: Id("msg_"),
-  thread_id: Id("thread_"),
+  thread_id: Id("thread_", belongsTo("threads")),
   role: Words(MESSAGE_ROLES),
   content: Type.Union([Type.String(), Type.Array(ContentBlock)]),
   created_at: Instant(),

@@ -1,51 +1,37 @@
-import Type, { type Static } from "typebox";
+import Type from "typebox";
+import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
-import { Id, Timestamp, UserId, Words } from "../../contract/schema.ts";
-import { firstOrganization, ownerOf } from "../organizations/of-fixture.ts";
-import { ContentBlock, MESSAGE_ROLES, type Message, messages, type Thread, threads } from "./schema.ts";
-import { EXCHANGES, THREAD_TITLES } from "./words.ts";
+import { makeMessage, makeThread } from "./make.ts";
+import { EXCHANGES } from "./sample-text.ts";
+import { Message, messages, Thread, threads } from "./schema.ts";
 
 const MINUTE = 60_000;
-const DAY = 86_400_000;
 
-const MessageEntry = Type.Object(
-  {
-    id: Type.Optional(Id("msg_")),
-    role: Type.Optional(Words(MESSAGE_ROLES)),
-    content: Type.Optional(Type.Union([Type.String(), Type.Array(ContentBlock)])),
-    created_at: Type.Optional(Timestamp()),
-  },
-  { additionalProperties: false },
-);
-
-const ThreadEntry = Type.Object(
-  {
-    id: Id("thread_"),
-    organization_id: Type.Optional(Id("org_")),
-    owner: Type.Optional(UserId()),
-    title: Type.Optional(Type.String()),
-    created_at: Type.Optional(Timestamp()),
+const messageRecord = fixtureRecord(Message, { omit: ["thread_id"] });
+const record = fixtureRecord(Thread, {
+  needs: ["id"],
+  names: { owner_id: "owner" },
+  more: {
     messages: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(MessageEntry)]),
+      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(messageRecord.schema)]),
     ),
   },
-  { additionalProperties: false },
-);
-type Entry = Static<typeof ThreadEntry>;
+});
+type Entry = EntryOf<typeof record>;
 
 export const threadsFixture: FixtureReader = {
-  keys: { threads: Type.Array(ThreadEntry) },
+  keys: { threads: Type.Array(record.schema) },
   generate: { threads: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   seed(fixture, base) {
-    base.fill(threads, () => entriesOf(fixture).map((entry) => threadOf(entry, fixture, base)));
+    base.fill(threads, () => all(fixture).map((entry) => threadOf(entry, base)));
     base.fill(messages, () =>
-      entriesOf(fixture).flatMap((entry) => messagesOf(entry, threadOf(entry, fixture, base), base)),
+      all(fixture).flatMap((entry) => messagesOf(entry, threadOf(entry, base), base)),
     );
   },
 };
 
-function entriesOf(fixture: FixtureData): Entry[] {
-  const given = (fixture["threads"] ?? []) as Entry[];
+function all(fixture: FixtureData): Entry[] {
+  const given = entriesOf(fixture, "threads", record);
   const missing = Math.max(0, Number(fixture.generate?.["threads"] ?? 0) - given.length);
   const generated = Array.from({ length: missing }, (_, i) => ({
     id: `thread_gen${String(i).padStart(7, "0")}`,
@@ -53,16 +39,8 @@ function entriesOf(fixture: FixtureData): Entry[] {
   return [...given, ...generated];
 }
 
-function threadOf(entry: Entry, fixture: FixtureData, base: BaseBuilder): Thread {
-  const random = base.random("threads", entry.id);
-  const organization_id = entry.organization_id ?? firstOrganization(fixture);
-  return {
-    id: entry.id,
-    organization_id,
-    owner_id: entry.owner ?? ownerOf(fixture, organization_id),
-    title: entry.title ?? random.pick(THREAD_TITLES),
-    created_at: entry.created_at ? base.instant(entry.created_at) : -random.int(2 * DAY, 20 * DAY),
-  };
+function threadOf(entry: Entry, base: BaseBuilder): Thread {
+  return makeThread(record.given(entry, base), base.making("threads", entry.id));
 }
 
 /** Question and answer in turn, a minute apart, from the thread's beginning on. */
@@ -70,19 +48,16 @@ function messagesOf(entry: Entry, thread: Thread, base: BaseBuilder): Message[] 
   const wanted = entry.messages ?? 2;
   const listed = typeof wanted === "number" ? [] : wanted;
   const count = typeof wanted === "number" ? wanted : wanted.length;
-  const random = base.random("messages", entry.id);
-  const first = random.int(0, EXCHANGES.length - 1);
+  const making = base.making("messages", entry.id);
+  const first = making.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {
-    const given = listed[position];
     const turn = position % 2;
-    return {
-      id: given?.id ?? `msg_${random.letters(20)}`,
-      thread_id: thread.id,
-      role: given?.role ?? (turn === 0 ? "user" : "assistant"),
-      content: given?.content ?? EXCHANGES[(first + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
-      created_at: given?.created_at
-        ? base.instant(given.created_at)
-        : thread.created_at + (position + 1) * MINUTE,
+    const said = {
+      role: turn === 0 ? ("user" as const) : ("assistant" as const),
+      content: EXCHANGES[(first + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
+      created_at: thread.created_at + (position + 1) * MINUTE,
     };
+    const given = messageRecord.given(listed[position] ?? {}, base);
+    return makeMessage({ ...said, ...given, thread_id: thread.id }, making);
   });
 }

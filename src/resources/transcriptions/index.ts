@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeSentence, makeTranscription } from "./make.ts";
 import { exportSrt, exportVtt, listParagraphs, listSentences } from "./operations.ts";
 import { sentences, transcriptions } from "./schema.ts";
 import { transcriptionsFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const transcriptionsResource: Resource = {
   name: "transcriptions",
   collections: [transcriptions, sentences],
   operations: [listSentences, listParagraphs, exportSrt, exportVtt],
+  make: { transcriptions: makeTranscription, sentences: makeSentence },
   fixture: transcriptionsFixture,
   state: { transcriptions: transcriptionRules, sentences: sentenceRules },
 };

@@ -8,7 +8,14 @@ import { type Caller, isMember } from "../organizations/access.ts";
 import { unlessHeld, validators } from "./conditional.ts";
 import { Actions, pageLinks, siblingLinks } from "./links.ts";
 import { toParagraphs } from "./paragraphs.ts";
-import { type Sentence, sentences, TimedText, type Transcription, transcriptions } from "./schema.ts";
+import {
+  presentSentence,
+  type Sentence,
+  sentences,
+  TimedText,
+  type Transcription,
+  transcriptions,
+} from "./schema.ts";
 import { toSrt, toVtt } from "./subtitles.ts";
 
 const BASE = "/v1/audio/transcribe/{transcription_id}";
@@ -140,10 +147,6 @@ function sentencesOf(world: WorldReader, { transcription_id, status }: Transcrip
     throw invalidInput("status", status, "the transcription must be completed; try again later");
   }
   return world.index(sentences, "by_transcription", transcription_id);
-}
-
-function presentSentence({ text, start, end }: Sentence): TimedText {
-  return { text, start, end };
 }
 
 interface Enveloped {

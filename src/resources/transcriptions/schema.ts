@@ -1,5 +1,7 @@
 import Type, { type Static } from "typebox";
+import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 export const TRANSCRIPTION_STATUSES = ["processing", "completed", "failed"] as const;
@@ -9,8 +11,8 @@ export const PiiPolicy = Type.String({ pattern: "^[a-z][a-z_]{0,63}$", examples:
 
 export const Transcription = Type.Object({
   transcription_id: Id("trans_"),
-  organization_id: Id("org_"),
-  owner_id: UserId(),
+  organization_id: Id("org_", belongsTo("organizations")),
+  owner_id: UserId(mentions("users")),
   status: Words(TRANSCRIPTION_STATUSES),
   filename: Type.String({ minLength: 1 }),
   language_code: Type.String({ minLength: 2, maxLength: 35 }),
@@ -34,23 +36,22 @@ export const transcriptions = collection<Transcription>({
   schema: Transcription,
 });
 
-const sentenceFields = {
+/** Section 2.5, with its transcription. */
+export const Sentence = Type.Object({
+  id: Id("sent_"),
+  transcription_id: Id("trans_", belongsTo("transcriptions")),
   text: Type.String(),
   start: Type.Number({ minimum: 0, description: "Seconds" }),
   end: Type.Number({ minimum: 0, description: "Seconds" }),
-};
-
-/** Section 2.5, as it is answered; a paragraph has the same fields. */
-export const TimedText = Type.Object(sentenceFields, { $id: "TimedText" });
-export type TimedText = Static<typeof TimedText>;
-
-/** Section 2.5, as it is stored. */
-export const Sentence = Type.Object({
-  id: Id("sent_"),
-  transcription_id: Id("trans_"),
-  ...sentenceFields,
 });
 export type Sentence = Static<typeof Sentence>;
+
+/** As it is answered; a paragraph has the same fields. */
+export const { schema: TimedText, present: presentSentence } = shown(Sentence, {
+  $id: "TimedText",
+  omit: ["id", "transcription_id"],
+});
+export type TimedText = Static<typeof TimedText>;
 
 export const sentences = collection<Sentence>({
   name: "sentences",

@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeUsage } from "./make.ts";
 import { retrieveUsageLimits } from "./operations.ts";
 import { usage } from "./schema.ts";
 import { usageFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const usageResource: Resource = {
   name: "usage",
   collections: [usage],
   operations: [retrieveUsageLimits],
+  make: { usage: makeUsage },
   fixture: usageFixture,
   state: { usage: usageRules },
 };

@@ -1,15 +1,16 @@
-import Type from "typebox";
-import { Id, Nullable, Words } from "../../contract/schema.ts";
+import Type, { type Static } from "typebox";
+import { belongsTo } from "../../contract/references.ts";
+import { Id, Nullable, storedOnly, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 const Limit = () => Nullable(Type.Number({ minimum: 0, maximum: 1e9 }));
 
-/** What state calls show and take: amounts in CHF by calendar month. */
+/** As state calls show and take it, amounts in CHF by calendar month; at rest see `Usage`. */
 export const UsageRecord = Type.Object({
   /** `org_acme` for the organization's own row, `org_acme:apikey_ada` for a key's in it. */
   id: Type.String({ pattern: "^org_[A-Za-z0-9_-]{1,120}(:apikey_[A-Za-z0-9_-]{1,120})?$" }),
-  organization_id: Id("org_"),
-  api_key_id: Nullable(Id("apikey_")),
+  organization_id: Id("org_", belongsTo("organizations")),
+  api_key_id: Nullable(Id("apikey_", belongsTo("api_keys"))),
   monthly_limit: Limit(),
   /** For all API keys of the organization together; null in a key's row. */
   api_monthly_limit: Limit(),
@@ -18,21 +19,12 @@ export const UsageRecord = Type.Object({
     Type.Number({ minimum: 0, maximum: 1e9 }),
     { additionalProperties: false, default: {}, examples: [{ "2026-03": 850 }] },
   ),
+  /** Borders whose crossing was told, as `month/scope/event`, so that each is told once (G25). */
+  told: storedOnly(Type.Array(Type.String())),
 });
 
-/** As it is stored. */
-export interface Usage {
-  id: string;
-  organization_id: string;
-  api_key_id: string | null;
-  /** CHF. */
-  monthly_limit: number | null;
-  api_monthly_limit: number | null;
-  /** Millionths of a franc by month relative to the origin's. */
-  spent: Readonly<Record<string, number>>;
-  /** Borders whose crossing was told, as `month/scope/event`, so that each is told once (G25). */
-  told: readonly string[];
-}
+/** At rest `spent` holds millionths of a franc by month relative to the origin's. */
+export type Usage = Static<typeof UsageRecord>;
 
 export const usage = collection<Usage>({
   name: "usage",

@@ -1,8 +1,11 @@
-import Type, { type Static } from "typebox";
-import type { FixtureReader } from "../../contract/resource.ts";
-import { Nullable } from "../../contract/schema.ts";
+import Type from "typebox";
+import { type EntryOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { keysBelongTo } from "../../contract/references.ts";
+import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { ByOrganization } from "../organizations/schema.ts";
+import { makeUsage } from "./make.ts";
 import { toMicro } from "./money.ts";
-import { emptyUsage, type Usage, usage } from "./schema.ts";
+import { type Usage, UsageRecord, usage, usageId } from "./schema.ts";
 
 const Amount = () => Type.Number({ minimum: 0, maximum: 1e9 });
 
@@ -12,47 +15,53 @@ const Spent = Type.Object(
   { additionalProperties: false },
 );
 
-const KeyUsage = Type.Object(
-  { monthly_limit: Type.Optional(Nullable(Amount())), spent: Type.Optional(Spent) },
-  { additionalProperties: false },
-);
-
-const OrganizationUsage = Type.Object(
-  {
-    monthly_limit: Type.Optional(Nullable(Amount())),
-    api_monthly_limit: Type.Optional(Nullable(Amount())),
+const keyRecord = fixtureRecord(UsageRecord, {
+  omit: ["id", "organization_id", "api_key_id", "api_monthly_limit", "spent"],
+  more: { spent: Type.Optional(Spent) },
+});
+const record = fixtureRecord(UsageRecord, {
+  omit: ["id", "organization_id", "api_key_id", "spent"],
+  more: {
     spent: Type.Optional(Spent),
-    keys: Type.Optional(Type.Record(Type.String({ pattern: "^apikey_" }), KeyUsage)),
+    keys: Type.Optional(
+      Type.Record(Type.String({ pattern: "^apikey_" }), keyRecord.schema, {
+        additionalProperties: false,
+        ...keysBelongTo("api_keys"),
+      }),
+    ),
   },
-  { additionalProperties: false },
-);
-type Entries = Record<string, Static<typeof OrganizationUsage>>;
+});
+type Entries = Record<string, EntryOf<typeof record>>;
 
 export const usageFixture: FixtureReader = {
   keys: {
-    usage: Type.Record(Type.String({ pattern: "^org_" }), OrganizationUsage, {
+    usage: ByOrganization(record.schema, {
       description: "CHF by organization; keys not named have neither limit nor spending",
     }),
   },
   seed(fixture, base) {
     const entries = (fixture["usage"] ?? {}) as Entries;
     base.fill(usage, () =>
-      Object.entries(entries).flatMap(([organization_id, { keys, ...own }]) => [
-        row(emptyUsage(organization_id, null), own),
-        ...Object.entries(keys ?? {}).map(([key, figures]) => row(emptyUsage(organization_id, key), figures)),
+      Object.entries(entries).flatMap(([organization_id, own]) => [
+        rowOf(own, { organization_id, api_key_id: null }, base),
+        ...Object.entries(own.keys ?? {}).map(([api_key_id, figures]) =>
+          rowOf(figures, { organization_id, api_key_id }, base),
+        ),
       ]),
     );
   },
 };
 
-function row(empty: Usage, { spent, ...limits }: Static<typeof KeyUsage>): Usage {
-  const { current, previous } = spent ?? {};
-  return {
-    ...empty,
-    ...limits,
-    spent: {
-      ...(current === undefined ? {} : { "0": toMicro(current) }),
-      ...(previous === undefined ? {} : { "-1": toMicro(previous) }),
-    },
+function rowOf(
+  entry: EntryOf<typeof record>,
+  place: Pick<Usage, "organization_id" | "api_key_id">,
+  base: BaseBuilder,
+): Usage {
+  const { current, previous } = entry.spent ?? {};
+  const spent = {
+    ...(current === undefined ? {} : { "0": toMicro(current) }),
+    ...(previous === undefined ? {} : { "-1": toMicro(previous) }),
   };
+  const id = usageId(place.organization_id, place.api_key_id);
+  return makeUsage({ ...record.given(entry, base), ...place, spent }, base.making("usage", id));
 }

@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeUser } from "./make.ts";
 import { setCurrentOrganization } from "./operations.ts";
 import { users } from "./schema.ts";
 import { usersFixture } from "./seed.ts";
@@ -8,6 +9,7 @@ export const usersResource: Resource = {
   name: "users",
   collections: [users],
   operations: [setCurrentOrganization],
+  make: { users: makeUser },
   fixture: usersFixture,
   state: { users: userState },
 };

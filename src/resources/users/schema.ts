@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Instant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
+import { ByOrganization } from "../organizations/schema.ts";
 
 export const ROLES = ["owner", "admin", "member"] as const;
 export const ACCOUNTS = ["active", "suspended", "disabled"] as const;
@@ -10,8 +11,8 @@ export const User = Type.Object({
   id: UserId(),
   name: Type.String({ minLength: 1 }),
   email: Type.String({ minLength: 3 }),
-  memberships: Type.Record(Type.String({ pattern: "^org_" }), Words(ROLES)),
-  capabilities: Type.Record(Type.String({ pattern: "^org_" }), Type.Array(Type.String())),
+  memberships: ByOrganization(Words(ROLES)),
+  capabilities: ByOrganization(Type.Array(Type.String())),
   account: Words(ACCOUNTS),
   verified: Type.Boolean(),
   created_at: Instant(),

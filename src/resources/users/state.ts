@@ -5,10 +5,8 @@ import type { Transaction } from "../../state/transaction.ts";
 import { removeKey } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
-import { organizations } from "../organizations/schema.ts";
 import { type USER_EVENTS, userCreated, userDeleted, userUpdated, userVerified } from "./events.ts";
 import { type User, users } from "./schema.ts";
-import { emailFor, FIRST_NAMES, LAST_NAMES } from "./seed.ts";
 
 type UserEvent = (typeof USER_EVENTS)[number];
 
@@ -20,22 +18,8 @@ interface Change {
 
 /** Users come and go through state calls alone (G18); each organization of theirs hears of it. */
 export const userState: StateRules<User> = {
-  complete(fields, tx, { random }) {
-    const name = fields.name ?? `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
-    const [first] = tx.all(organizations).page(0, 1);
-    return {
-      email: emailFor(name),
-      memberships: first === undefined ? {} : { [first.id]: "member" },
-      capabilities: {},
-      account: "active",
-      verified: false,
-      created_at: tx.now,
-      ...fields,
-      name,
-    };
-  },
   insert(tx, record, actor) {
-    requireOrganizations(tx, record);
+    requireMemberships(record);
     tx.insert(users, record);
     for (const organization_id of Object.keys(record.memberships)) {
       tell({ tx, actor, user: record }, organization_id, userCreated);
@@ -44,7 +28,7 @@ export const userState: StateRules<User> = {
     return record;
   },
   update(tx, before, after, actor) {
-    requireOrganizations(tx, after);
+    requireMemberships(after);
     tx.put(users, after);
     const change = { tx, actor, user: after };
     const values = changedFields(before, after);
@@ -71,11 +55,7 @@ export const userState: StateRules<User> = {
   },
 };
 
-function requireOrganizations(tx: Transaction, { memberships, capabilities }: User): void {
-  for (const id of Object.keys(memberships)) {
-    if (tx.get(organizations, id) === undefined)
-      throw invalidInput(`memberships.${id}`, memberships[id], "there is no such organization");
-  }
+function requireMemberships({ memberships, capabilities }: User): void {
   for (const id of Object.keys(capabilities)) {
     if (!Object.hasOwn(memberships, id))
       throw invalidInput(

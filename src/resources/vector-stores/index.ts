@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeStoreFile, makeVectorStore } from "./make.ts";
 import { attachFile, retrieveFileStatus } from "./operations.ts";
 import { advanceFile } from "./rules.ts";
 import { storeFiles, vectorStores } from "./schema.ts";
@@ -9,6 +10,7 @@ export const vectorStoresResource: Resource = {
   name: "vector_stores",
   collections: [vectorStores, storeFiles],
   operations: [retrieveFileStatus, attachFile],
+  make: { vector_stores: makeVectorStore, store_files: makeStoreFile },
   fixture: vectorStoresFixture,
   state: { vector_stores: vectorStoreRules, store_files: storeFileRules },
   timers: { "file.step": advanceFile },

@@ -5,6 +5,7 @@ import { outgoing } from "../../webhooks/outgoing.ts";
 import { listDeliveries, redeliver, testWebhook } from "./delivery-operations.ts";
 import { enqueueEvents } from "./enqueue.ts";
 import { fixtureFacts } from "./first-organization.ts";
+import { makeDelivery, makeWebhook } from "./make.ts";
 import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from "./operations.ts";
 import { deliveries, webhooks } from "./schema.ts";
 import { webhooksFixture } from "./seed.ts";
@@ -22,6 +23,7 @@ export const webhooksResource: Resource = {
     listDeliveries,
     redeliver,
   ],
+  make: { webhooks: makeWebhook, deliveries: makeDelivery },
   fixture: webhooksFixture,
   onEvents: enqueueEvents,
   state: { webhooks: webhookState, deliveries: deliveryState },

@@ -3,12 +3,14 @@ import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import { MEMBER_ERRORS } from "../organizations/access.ts";
 import { cancelPending, removeWebhook } from "./lifecycle.ts";
-import { presentCreatedWebhook, presentListedWebhook, presentWebhook } from "./present.ts";
 import { requireCallable, requireOrganization, requireWebhook, WEBHOOK_ERRORS } from "./rules.ts";
 import {
   CreatedWebhookBody,
   EventList,
   ListedWebhookBody,
+  presentCreatedWebhook,
+  presentListedWebhook,
+  presentWebhook,
   type Webhook,
   WebhookBody,
   WebhookUrl,

@@ -1,23 +1,5 @@
 import type { WorldReader } from "../../state/transaction.ts";
-import type { Delivery, Webhook } from "./schema.ts";
-
-/** Section 2.12 without the secret, which only the creation shows. */
-export function presentWebhook(webhook: Webhook, world: WorldReader) {
-  const { webhook_id, url, events, description, active, created_at } = webhook;
-  return { webhook_id, url, events, description, active, created_at: world.iso(created_at) };
-}
-
-export function presentCreatedWebhook(webhook: Webhook, world: WorldReader) {
-  return { ...presentWebhook(webhook, world), secret: webhook.secret };
-}
-
-export function presentListedWebhook(webhook: Webhook, world: WorldReader) {
-  const { last_delivery } = webhook;
-  return {
-    ...presentWebhook(webhook, world),
-    last_delivery: last_delivery === null ? null : world.iso(last_delivery),
-  };
-}
+import type { Delivery } from "./schema.ts";
 
 /** Section 2.12: when it was delivered, or when it failed and when it is tried again, never both (G23). */
 export function presentDelivery(delivery: Delivery, world: WorldReader) {

@@ -1,5 +1,7 @@
 import Type, { type Static } from "typebox";
+import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
+import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 import { EVENT_NAMES } from "../events.ts";
 
@@ -15,24 +17,33 @@ export const WebhookUrl = () =>
 export const EventList = () =>
   Type.Array(Words(EVENT_NAMES), { minItems: 1, uniqueItems: true, examples: [["user.created"]] });
 
-const fields = {
+/** Section 2.12, as it is stored. */
+export const Webhook = Type.Object({
   webhook_id: Id("wh_"),
   url: WebhookUrl(),
   events: EventList(),
   description: Type.String({ maxLength: 10_000 }),
   active: Type.Boolean(),
-};
-const Secret = Type.String({ pattern: "^whsec_[A-Za-z0-9_-]{1,200}$" });
-
-/** Section 2.12, as it is stored. */
-export const Webhook = Type.Object({
-  ...fields,
-  secret: Secret,
-  organization_id: Id("org_"),
   created_at: Instant(),
+  secret: Type.String({ pattern: "^whsec_[A-Za-z0-9_-]{1,200}$" }),
   last_delivery: NullableInstant(),
+  organization_id: Id("org_", belongsTo("organizations")),
 });
 export type Webhook = Static<typeof Webhook>;
+
+/** As it is answered: the secret only on creation, last_delivery only in lists. */
+export const { schema: WebhookBody, present: presentWebhook } = shown(Webhook, {
+  $id: "Webhook",
+  omit: ["secret", "last_delivery", "organization_id"],
+});
+export const { schema: CreatedWebhookBody, present: presentCreatedWebhook } = shown(Webhook, {
+  $id: "CreatedWebhook",
+  omit: ["last_delivery", "organization_id"],
+});
+export const { schema: ListedWebhookBody, present: presentListedWebhook } = shown(Webhook, {
+  $id: "ListedWebhook",
+  omit: ["secret", "organization_id"],
+});
 
 export const webhooks = collection<Webhook>({
   name: "webhooks",
@@ -72,8 +83,8 @@ export const STATUSES = ["success", "failed"] as const;
 /** Section 2.12, as it is stored, with every attempt and the exact text that each sends. */
 export const Delivery = Type.Object({
   delivery_id: Id("del_"),
-  webhook_id: Id("wh_"),
-  organization_id: Id("org_"),
+  webhook_id: Id("wh_", belongsTo("webhooks")),
+  organization_id: Id("org_", belongsTo("organizations")),
   event: Type.String({ minLength: 1 }),
   status: Words(STATUSES),
   response_code: Type.Integer({ minimum: 0, maximum: 999 }),
@@ -107,15 +118,6 @@ export const deliveries = collection<Delivery>({
     },
   },
 });
-
-/** Section 2.12, as it is answered; the secret only on creation, last_delivery only in lists. */
-const body = { ...fields, created_at: Timestamp() };
-export const WebhookBody = Type.Object(body, { $id: "Webhook" });
-export const CreatedWebhookBody = Type.Object({ ...body, secret: Secret }, { $id: "CreatedWebhook" });
-export const ListedWebhookBody = Type.Object(
-  { ...body, last_delivery: Type.Union([Timestamp(), Type.Null()]) },
-  { $id: "ListedWebhook" },
-);
 
 export const DeliveryBody = Type.Object(
   {

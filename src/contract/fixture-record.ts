@@ -1,0 +1,138 @@
+import Type, { type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from "typebox";
+import type { Collection, StoredRecord } from "../state/collection.ts";
+import { instantConverter } from "./instant-fields.ts";
+import type { Make } from "./make.ts";
+import type { BaseBuilder, FixtureData, FixtureReader } from "./resource.ts";
+import { isStoredOnly, type ShownField, shownField } from "./shown.ts";
+
+type Names = Readonly<Record<string, string>>;
+type NameOf<K, Renamed> = K extends keyof Renamed ? Renamed[K] & string : K;
+type Value<S, NotNull> =
+  ShownField<S> extends infer F extends TSchema
+    ? NotNull extends true
+      ? NonNullable<Static<F>>
+      : Static<F>
+    : never;
+
+type Shown<P, Omitted> = {
+  [K in keyof P]: P[K] extends { "x-stored-only": true } ? never : Exclude<K, Omitted>;
+}[keyof P];
+
+type Entry<P, Omitted, Needed, NotNull, Renamed, More extends TProperties> = {
+  [K in Shown<P, Omitted> as K extends Needed ? NameOf<K, Renamed> : never]: Value<P[K], false>;
+} & {
+  [K in Shown<P, Omitted> as K extends Needed ? never : NameOf<K, Renamed>]?: Value<
+    P[K],
+    K extends NotNull ? true : false
+  >;
+} & Static<TObject<More>>;
+
+interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
+  /** What an entry must say, its id first; `make` fills all else. */
+  needs?: readonly Needed[];
+  /** What follows from the rest, or is not for fixtures to say. */
+  omit?: readonly Omitted[];
+  /** Fields that are left out where the record holds null. */
+  notNull?: readonly NotNull[];
+  /** Fields that fixtures call by a shorter name, by the stored one. */
+  names?: Renamed;
+  /** What a fixture says besides, such as the records that belong to this one. */
+  more?: More;
+}
+
+/** How a fixture writes one record of a collection. */
+export interface FixtureRecord<E, R> {
+  schema: TUnsafe<E>;
+  /** The field that tells entries apart; what is drawn for one depends on it. */
+  id: keyof E & string;
+  /** What an entry says of the record, as it is stored; the rest is for `make`. */
+  given(entry: E, base: Pick<BaseBuilder, "instant">): Partial<R>;
+}
+
+/**
+ * A fixture's record, as it follows from the stored schema: instants are ISO 8601 texts, nothing but what
+ * `needs` names is required, and unknown keys are refused (interfaces 5).
+ */
+export function fixtureRecord<
+  P extends TProperties,
+  const Omitted extends keyof P & string = never,
+  const Needed extends keyof P & string = never,
+  const NotNull extends keyof P & string = never,
+  const Renamed extends Names = Record<never, never>,
+  More extends TProperties = Record<never, never>,
+>(
+  stored: TObject<P>,
+  options: RecordOptions<Omitted, Needed, NotNull, Renamed, More>,
+): FixtureRecord<Entry<P, Omitted, Needed, NotNull, Renamed, More>, Static<TObject<P>>> {
+  const { needs = [], names = {} as Renamed, more } = options;
+  const required = new Set<string>(needs);
+  const omitted = new Set<string>(options.omit);
+  const notNull = new Set<string>(options.notNull);
+  const fields: TProperties = {};
+  const storedNames = new Map<string, string>();
+  const own = Object.entries(stored.properties).filter(
+    ([name, field]) => !omitted.has(name) && !isStoredOnly(field),
+  );
+  for (const [name, field] of own) {
+    const shown = names[name] ?? name;
+    storedNames.set(shown, name);
+    const value = notNull.has(name) ? withoutNull(shownField(field)) : shownField(field);
+    fields[shown] = required.has(name) ? value : Type.Optional(value);
+  }
+  const schema = Type.Object({ ...fields, ...more }, { additionalProperties: false });
+  let convert: ReturnType<typeof instantConverter> | undefined;
+  return {
+    schema: Type.Unsafe(schema),
+    id: (needs[0] && (names[needs[0]] ?? needs[0])) as never,
+    given(entry, base) {
+      const given: Record<string, unknown> = {};
+      for (const [name, value] of Object.entries(entry)) {
+        const field = storedNames.get(name);
+        if (field !== undefined) given[field] = value;
+      }
+      convert ??= instantConverter(stored);
+      return convert(given, (value) => (typeof value === "string" ? base.instant(value) : value)) as never;
+    },
+  };
+}
+
+function withoutNull(schema: TSchema): TSchema {
+  const { anyOf = [] } = schema as { anyOf?: TSchema[] };
+  return anyOf.find((part) => (part as { type?: string }).type !== "null") ?? schema;
+}
+
+/** What a fixture's record looks like to TypeScript. */
+export type EntryOf<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
+
+interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered"> {
+  record: FixtureRecord<E, R>;
+  make: Make<R>;
+}
+
+/** The reader of a key that is simply a list of a collection's records. */
+export function listOf<R extends StoredRecord, E extends object>(
+  collection: Collection<R>,
+  { record, make, ...rest }: Listed<E, R>,
+): FixtureReader {
+  const { name } = collection;
+  return {
+    ...rest,
+    keys: { [name]: Type.Array(record.schema) },
+    seed(fixture, base) {
+      base.fill(collection, () =>
+        entriesOf(fixture, name, record).map((entry) =>
+          make(record.given(entry, base), base.making(name, String(entry[record.id]))),
+        ),
+      );
+    },
+  };
+}
+
+/** The entries under a key of a fixture; none where it has none. */
+export function entriesOf<E, R>(
+  fixture: FixtureData,
+  key: string,
+  _record: FixtureRecord<E, R>,
+): readonly E[] {
+  return (fixture[key] ?? []) as readonly E[];
+}

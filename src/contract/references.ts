@@ -1,0 +1,168 @@
+import type { TSchema } from "typebox";
+import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
+import type { Transaction, WorldReader } from "../state/transaction.ts";
+import { invalidInput } from "./errors.ts";
+
+/** What a field, or the keys of a map, name: records of a collection. */
+export interface Reference {
+  collection: string;
+  /**
+   * Whether what holds the reference belongs to what it names and goes with it. Otherwise the name is only
+   * mentioned, as an author is, and stays when its bearer has gone.
+   */
+  owned: boolean;
+}
+
+/** Options of a field whose record goes with the one that it names: `Id("org_", belongsTo("organizations"))`. */
+export const belongsTo = (collection: string) => ({ "x-refers-to": { collection, owned: true } });
+
+/** Options of a field that names a record and outlives it, such as an author. */
+export const mentions = (collection: string) => ({ "x-refers-to": { collection, owned: false } });
+
+/** Options of a map whose entries go with the records that their keys name. */
+export const keysBelongTo = (collection: string) => ({
+  "x-keys-refer-to": { collection, owned: true },
+});
+
+/** An id that stands in a value, with the way to it. */
+export interface Referral {
+  reference: Reference;
+  id: string;
+  path: readonly (string | number)[];
+  /** The id is the key that the path ends with. */
+  atKey: boolean;
+}
+
+type Visit = (referral: Referral) => void;
+type Walk = (value: unknown, path: readonly (string | number)[], visit: Visit) => void;
+
+const walks = new WeakMap<object, Walk | null>();
+
+/** Visits every id in a value that its schema declares to be a reference. */
+export function visitReferences(schema: TSchema | object, value: unknown, visit: Visit): void {
+  walkOf(schema)?.(value, [], visit);
+}
+
+/** The references that a schema declares, wherever they stand in it. */
+export function referencesIn(schema: TSchema | object): Reference[] {
+  const found: Reference[] = [];
+  JSON.stringify(schema, (key, value) => {
+    if (key === "x-refers-to" || key === "x-keys-refer-to") found.push(value as Reference);
+    return value;
+  });
+  return found;
+}
+
+interface Shape {
+  "x-refers-to"?: Reference;
+  "x-keys-refer-to"?: Reference;
+  properties?: Record<string, Shape>;
+  patternProperties?: Record<string, Shape>;
+  items?: Shape;
+  anyOf?: Shape[];
+}
+
+/** Null where nothing below refers to anything, so that most of a large value is never looked at. */
+function walkOf(schema: Shape | object): Walk | null {
+  let walk = walks.get(schema);
+  if (walk === undefined) {
+    walk = compiled(schema as Shape);
+    walks.set(schema, walk);
+  }
+  return walk;
+}
+
+function compiled(schema: Shape): Walk | null {
+  const { "x-refers-to": reference, items, anyOf = [] } = schema;
+  const steps: Walk[] = anyOf.flatMap((part) => walkOf(part) ?? []);
+  if (reference !== undefined)
+    steps.push((value, path, visit) => {
+      if (typeof value === "string") visit({ reference, id: value, path, atKey: false });
+    });
+  const item = items === undefined ? null : walkOf(items);
+  if (item !== null)
+    steps.push((value, path, visit) => {
+      if (Array.isArray(value)) for (const [at, one] of value.entries()) item(one, [...path, at], visit);
+    });
+  steps.push(...ofFields(schema));
+  if (steps.length <= 1) return steps[0] ?? null;
+  return (value, path, visit) => {
+    for (const step of steps) step(value, path, visit);
+  };
+}
+
+function ofFields({ properties = {}, patternProperties = {}, ...schema }: Shape): Walk[] {
+  const keys = schema["x-keys-refer-to"];
+  const named = new Map<string, Walk>();
+  for (const [name, part] of Object.entries(properties)) {
+    const walk = walkOf(part);
+    if (walk !== null) named.set(name, walk);
+  }
+  const values = Object.values(patternProperties).flatMap((part) => walkOf(part) ?? []);
+  if (keys === undefined && named.size === 0 && values.length === 0) return [];
+  return [
+    (value, path, visit) => {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+      for (const [name, inner] of Object.entries(value)) {
+        const place = [...path, name];
+        if (keys !== undefined) visit({ reference: keys, id: name, path: place, atKey: true });
+        const walk = named.get(name);
+        if (walk !== undefined) walk(inner, place, visit);
+        else if (!Object.hasOwn(properties, name)) for (const each of values) each(inner, place, visit);
+      }
+    },
+  ];
+}
+
+/**
+ * That what a state call names is there.
+ * @throws ApiError INVALID_INPUT for the first field that names a record which there is not
+ */
+export function requireReferences(tx: Transaction, { schema }: AnyCollection, given: object): void {
+  const collections = tx.collections();
+  visitReferences(schema, given, ({ reference, id, path, atKey }) => {
+    const collection = collections.find(({ name }) => name === reference.collection);
+    if (collection === undefined || tx.get(collection, id) !== undefined) return;
+    const field = path.reduce<string>(
+      (name, step) =>
+        typeof step === "number" ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`,
+      "",
+    );
+    const value = atKey ? valueAt(given, path) : id;
+    throw invalidInput(field, value, `${field} must name one of the ${collection.name}; there is no ${id}`);
+  });
+}
+
+function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce((inner, step) => (inner as Record<string | number, unknown>)[step], value);
+}
+
+/**
+ * The record that a field of a state call refers to.
+ * @throws ApiError INVALID_INPUT for that field when there is none
+ */
+export function referred<R extends StoredRecord>(
+  world: Pick<WorldReader, "get">,
+  collection: Collection<R>,
+  { field, id }: { field: string; id: string },
+): R {
+  const record = world.get(collection, id);
+  if (record === undefined)
+    throw invalidInput(field, id, `${field} must name one of the ${collection.name}; there is no ${id}`);
+  return record;
+}
+
+/**
+ * The record that another is made for where nothing names one: the first of its collection.
+ * @throws ApiError INVALID_INPUT for the field that would have to name one
+ */
+export function anyOf<R extends StoredRecord>(
+  world: Pick<WorldReader, "all">,
+  collection: Collection<R>,
+  field: string,
+): R {
+  const first = world.all(collection).first();
+  if (first === undefined)
+    throw invalidInput(field, null, `${field} is required: there are no ${collection.name}`);
+  return first;
+}

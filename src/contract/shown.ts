@@ -1,0 +1,110 @@
+import Type, {
+  type Static,
+  type TNull,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TString,
+  type TUnion,
+} from "typebox";
+import type { WorldReader } from "../state/transaction.ts";
+import { type InstantSchema, Nullable, Timestamp } from "./schema.ts";
+
+/** A field as the world outside sees it: an instant is an ISO 8601 text there. */
+export type ShownField<S> = S extends { "x-instant": true }
+  ? S extends InstantSchema<infer T>
+    ? null extends T
+      ? TUnion<[TString, TNull]>
+      : TString
+    : never
+  : S;
+
+type ShownFields<P extends TProperties, Omitted> = {
+  [K in keyof P as P[K] extends { "x-stored-only": true } ? never : Exclude<K, Omitted>]: ShownField<
+    P[K]
+  > extends infer S extends TSchema
+    ? S
+    : never;
+};
+
+type Instants<P> = { [K in keyof P]: P[K] extends { "x-instant": true } ? K : never }[keyof P];
+
+/** Only a body with timestamps needs a world to tell them. */
+type Told<P, Omitted> = [Instants<Omit<P, Omitted & keyof P>>] extends [never]
+  ? unknown[]
+  : [world: Pick<WorldReader, "iso">];
+
+interface ShownOptions<P, Omitted extends keyof P> {
+  /** Names the schema in the OpenAPI document. */
+  $id: string;
+  /** Fields that stay inside, besides those that are stored only. */
+  omit?: readonly Omitted[];
+  description?: string;
+}
+
+export interface Shown<P extends TProperties, Omitted extends keyof P> {
+  schema: TObject<ShownFields<P, Omitted>>;
+  /** The record as this body: instants become timestamps, everything else is as it is stored. */
+  present(record: Static<TObject<P>>, ...told: Told<P, Omitted>): Static<TObject<ShownFields<P, Omitted>>>;
+}
+
+/**
+ * What the API shows of a stored record, and the function that shows one. Both follow from the stored schema,
+ * so that a field which is added there needs no second and third place.
+ */
+export function shown<P extends TProperties, const Omitted extends keyof P & string = never>(
+  stored: TObject<P>,
+  { $id, omit = [], ...options }: ShownOptions<P, Omitted>,
+): Shown<P, Omitted> {
+  const hidden = new Set<string>(omit);
+  for (const [name, field] of Object.entries(stored.properties)) if (isStoredOnly(field)) hidden.add(name);
+  const names = Object.keys(stored.properties).filter((name) => !hidden.has(name));
+  const instants = names.filter((name) => isInstant(stored.properties[name]!));
+  const fields = Object.fromEntries(names.map((name) => [name, shownField(stored.properties[name]!)]));
+  type Fields = Record<string, unknown>;
+  const present = (record: Fields, world: Pick<WorldReader, "iso">): Fields => {
+    // A copy of the whole record is a good deal faster than one field by field.
+    const body: Fields = hidden.size === 0 ? { ...record } : picked(record, names);
+    for (const name of instants) {
+      const instant = body[name];
+      if (typeof instant === "number") body[name] = world.iso(instant);
+    }
+    return body;
+  };
+  return { schema: Type.Object(fields, { $id, ...options }), present } as unknown as Shown<P, Omitted>;
+}
+
+/** A stored schema without the fields that stay inside. */
+export function withoutStoredOnly(stored: TSchema): TObject {
+  const { properties, required = [], ...rest } = stored as TObject & { required?: string[] };
+  const isShown = (name: string) => !isStoredOnly(properties[name]!);
+  return {
+    ...rest,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name))),
+    required: required.filter(isShown),
+  } as unknown as TObject;
+}
+
+/** A stored field's schema at the border. */
+export function shownField(field: TSchema): TSchema {
+  if (!isInstant(field)) return field;
+  const { type, format: _, "x-instant": _instant, ...options } = field as TSchema & Record<string, unknown>;
+  return Array.isArray(type) ? Nullable(Timestamp(options)) : Timestamp(options);
+}
+
+export function isInstant(field: TSchema): boolean {
+  return (field as { "x-instant"?: boolean })["x-instant"] === true;
+}
+
+export function isStoredOnly(field: TSchema): boolean {
+  return (field as { "x-stored-only"?: boolean })["x-stored-only"] === true;
+}
+
+function picked(
+  record: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const name of names) fields[name] = record[name];
+  return fields;
+}

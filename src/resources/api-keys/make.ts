@@ -1,0 +1,25 @@
+import type { Make } from "../../contract/make.ts";
+import { anyOf } from "../../contract/references.ts";
+import { organizations } from "../organizations/schema.ts";
+import { users } from "../users/schema.ts";
+import type { ApiKey } from "./schema.ts";
+
+const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** A key acts in an organization that its user belongs to. */
+export const makeApiKey: Make<ApiKey> = (given, making) => {
+  const { random, world } = making;
+  const user_id = given.user_id ?? anyOf(world, users, "user_id").id;
+  return {
+    id: given.id ?? making.newId("apikey_"),
+    user_id,
+    current:
+      given.current ??
+      Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
+      anyOf(world, organizations, "current").id,
+    key: given.key ?? `ak_${random.letters(39, ALPHANUMERIC)}`,
+    name: given.name ?? `Key of ${user_id}`,
+    revoked: given.revoked ?? false,
+    expires_at: given.expires_at ?? null,
+  };
+};

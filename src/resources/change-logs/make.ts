@@ -1,0 +1,37 @@
+import type { Make } from "../../contract/make.ts";
+import { anyOf } from "../../contract/references.ts";
+import { organizations } from "../organizations/schema.ts";
+import { actorOf, actorsOfFixture } from "./actor.ts";
+import { SUBJECTS } from "./sample-text.ts";
+import type { ChangeLog } from "./schema.ts";
+
+/** An entry that no change has written; it describes one, and nothing follows from it. */
+export const makeChangeLog: Make<ChangeLog> = (given, making) => {
+  const { random, world, past, now } = making;
+  const organization_id = given.organization_id ?? anyOf(world, organizations, "organization_id").id;
+  const id = given.id ?? making.newId("log_");
+  const resource_type = given.resource_type ?? "assistant";
+  const action = given.action ?? "updated";
+  const { prefix, names, fields } = SUBJECTS[resource_type];
+  const name = random.pick(names);
+  // What a fixture tells of was anybody's doing.
+  const actor =
+    past && given.user_id === undefined
+      ? random.pick(actorsOfFixture(world, organization_id))
+      : actorOf(world, given.user_id, organization_id);
+  const field = random.pick(Object.keys(fields));
+  const [old_value, new_value] = random.sample(fields[field]!, 2);
+  return {
+    id,
+    organization_id,
+    timestamp: given.timestamp ?? now,
+    resource_type,
+    resource_id: given.resource_id ?? `${prefix}${name.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`,
+    resource_name: given.resource_name ?? name,
+    action,
+    user_id: actor.user_id,
+    user_name: given.user_name ?? actor.user_name,
+    user_email: given.user_email ?? actor.user_email,
+    changes: given.changes ?? (action === "updated" ? [{ field, old_value, new_value }] : []),
+  };
+};

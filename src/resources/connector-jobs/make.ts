@@ -1,0 +1,93 @@
+import { invalidInput } from "../../contract/errors.ts";
+import type { Make, Making, Surroundings } from "../../contract/make.ts";
+import { anyOf, referred } from "../../contract/references.ts";
+import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
+import { type Connection, connections } from "../connections/schema.ts";
+import { organizations } from "../organizations/schema.ts";
+import { jobLength, plannedTotals, runningJob } from "./rules.ts";
+import { type ConnectorJob, JOB_TYPES } from "./schema.ts";
+
+const HOUR = 3_600_000;
+/** A job that began at an instant of its own choice began within the first 20 of the default 30 seconds. */
+const DEFAULT_LENGTH = jobLength(DEFAULT_SETTINGS);
+const MOST_TRIED = 1000;
+
+export const makeConnectorJob: Make<ConnectorJob> = (given, making) => {
+  const { random, world, past, settings } = making;
+  const slot = past ? slotOf(given, world) : slotFor(given, world);
+  const totals = plannedTotals(random);
+  const status = given.status ?? (slot.free ? "running" : "succeeded");
+  const running = status === "running";
+  const seconds = given.duration ?? random.int(5, 120);
+  const start_time = given.start_time ?? startOf(running, seconds, making);
+  const whole = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
+  return {
+    job_id: given.job_id ?? making.newId("job_"),
+    status,
+    job_type: slot.job_type,
+    start_time,
+    connection_id: slot.connection_id,
+    bytes_synced: running ? 0 : (given.bytes_synced ?? whole.bytes_total),
+    rows_synced: running ? 0 : (given.rows_synced ?? whole.rows_total),
+    duration: given.duration === undefined ? (running ? null : seconds) : given.duration,
+    organization_id: given.organization_id ?? slot.organization_id,
+    due: running ? start_time + jobLength(settings) : null,
+    ...totals,
+  };
+};
+
+function startOf(running: boolean, seconds: number, { random, past, now, settings }: Making): number {
+  if (!past) return running ? now : now - seconds * 1000;
+  return running
+    ? -Math.round((random.int(1, 20) * 1000 * jobLength(settings)) / DEFAULT_LENGTH)
+    : -random.int(2, 400) * HOUR;
+}
+
+interface Slot {
+  connection_id: string;
+  organization_id: string;
+  job_type: ConnectorJob["job_type"];
+  free: boolean;
+}
+
+/** A fixture says of which connection a job is, and of a job that runs that it does. */
+function slotOf(given: Partial<ConnectorJob>, world: Surroundings): Slot {
+  const connection_id = given.connection_id ?? anyOf(world, connections, "connection_id").id;
+  const { organization_id } = world.get(connections, connection_id) ?? {
+    organization_id: anyOf(world, organizations, "organization_id").id,
+  };
+  return { connection_id, organization_id, job_type: given.job_type ?? "sync", free: false };
+}
+
+/** Where no such job is running, if there is such a place, for a job that does not name connection and type. */
+function slotFor(given: Partial<ConnectorJob>, world: Surroundings): Slot {
+  const { job_type } = given;
+  const slots = connectionsFor(given, world).flatMap(({ id, organization_id }) =>
+    (job_type ? [job_type] : JOB_TYPES).map((type) => ({
+      connection_id: id,
+      organization_id,
+      job_type: type,
+    })),
+  );
+  const free = slots.find((slot) => !runningJob(world, slot));
+  return { ...(free ?? slots[0]!), free: free !== undefined };
+}
+
+/** @throws ApiError INVALID_INPUT where there is none */
+function connectionsFor(
+  { connection_id, organization_id }: Partial<ConnectorJob>,
+  world: Surroundings,
+): Connection[] {
+  if (connection_id !== undefined)
+    return [referred(world, connections, { field: "connection_id", id: connection_id })];
+  const first = anyOf(world, connections, "connection_id");
+  const found = [first, ...world.all(connections).page(0, MOST_TRIED)].filter((one) =>
+    [undefined, one.organization_id].includes(organization_id),
+  );
+  if (found.length > 0) return found;
+  throw invalidInput(
+    "connection_id",
+    null,
+    `connection_id is required: ${organization_id} has no connections`,
+  );
+}

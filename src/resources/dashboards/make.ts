@@ -1,0 +1,38 @@
+import type { Make } from "../../contract/make.ts";
+import { anyOf } from "../../contract/references.ts";
+import { authorOf, SYSTEM_USER_ID } from "../organizations/people.ts";
+import { organizations } from "../organizations/schema.ts";
+import { type Dashboard, dashboards, type ShareLink } from "./schema.ts";
+
+const DAY = 86_400_000;
+const TITLES = ["Revenue", "Assistant adoption", "Cost per team", "Answer quality", "Usage"];
+const READERS = ["board", "partner", "team", "press"];
+
+export const makeDashboard: Make<Dashboard> = (given, making) => {
+  const { random, world, past, now } = making;
+  const organization_id = given.organization_id ?? anyOf(world, organizations, "organization_id").id;
+  return {
+    id: given.id ?? making.newId("dsh_"),
+    organization_id,
+    title: given.title ?? random.pick(TITLES),
+    created_by: given.created_by ?? authorOf(world, organization_id),
+    created_at: given.created_at ?? (past ? -random.int(20 * DAY, 200 * DAY) : now),
+  };
+};
+
+/** By whoever made the dashboard. */
+export const makeShareLink: Make<ShareLink> = (given, making) => {
+  const { random, world, past, now } = making;
+  const dashboard_id = given.dashboard_id ?? anyOf(world, dashboards, "dashboard_id").id;
+  const status = given.status ?? "active";
+  const revoked_at = past ? now - DAY : now;
+  return {
+    link_id: given.link_id ?? making.newId("slink_"),
+    dashboard_id,
+    slug: given.slug ?? `${random.pick(READERS)}-${random.letters(8)}`,
+    status,
+    created_by: given.created_by ?? world.get(dashboards, dashboard_id)?.created_by ?? SYSTEM_USER_ID,
+    created_at: given.created_at ?? now,
+    revoked_at: given.revoked_at ?? (status === "revoked" ? revoked_at : null),
+  };
+};

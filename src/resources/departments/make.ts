@@ -1,0 +1,47 @@
+import type { Make } from "../../contract/make.ts";
+import { anyOf } from "../../contract/references.ts";
+import { authorOf } from "../organizations/people.ts";
+import { organizations } from "../organizations/schema.ts";
+import { placeUnder } from "./rules.ts";
+import { type Department, departments } from "./schema.ts";
+
+const DAY = 86_400_000;
+const NAMES = [
+  "Support",
+  "Design",
+  "Research",
+  "Legal",
+  "Finance",
+  "Field",
+  "Data",
+  "Security",
+  "People",
+  "Growth",
+];
+
+/** Path and depth follow from the parent; a fixture, whose tree is only growing, says them itself. */
+export const makeDepartment: Make<Department> = (given, making) => {
+  const { random, world, past, now } = making;
+  const id = given.id ?? making.newId("dept_");
+  const above = given.path === undefined ? given.parent_id : undefined;
+  const parent = above == null ? undefined : world.get(departments, above);
+  const place = placeUnder(id, parent);
+  const organization_id =
+    given.organization_id ?? parent?.organization_id ?? anyOf(world, organizations, "organization_id").id;
+  const name = given.name ?? random.pick(NAMES);
+  return {
+    id,
+    name,
+    description: given.description ?? `${name} at a glance: people, plans and knowledge of the department.`,
+    parent_id: given.parent_id ?? null,
+    path: given.path ?? place.path,
+    depth: given.depth ?? place.depth,
+    organization_id,
+    member_count: given.member_count ?? (past ? random.int(1, 30) : 0),
+    is_active: given.is_active ?? true,
+    is_default: given.is_default ?? false,
+    color: given.color ?? null,
+    created_by: given.created_by ?? authorOf(world, organization_id),
+    created_at: given.created_at ?? (past ? -random.int(30, 300) * DAY : now),
+  };
+};

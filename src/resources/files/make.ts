@@ -1,0 +1,45 @@
+import type { Make } from "../../contract/make.ts";
+import { anyOf } from "../../contract/references.ts";
+import { authorOf } from "../organizations/people.ts";
+import { organizations } from "../organizations/schema.ts";
+import { storagePath } from "./rules.ts";
+import { OTHER_TYPES, SAMPLE_FILES } from "./sample-text.ts";
+import type { FileObject } from "./schema.ts";
+
+const DAY = 86_400_000;
+
+/** A file that nobody uploaded has no bytes; what it says follows from its name. */
+export const makeFile: Make<FileObject> = (given, making) => {
+  const { random, world, past, now } = making;
+  const sample = random.pick(SAMPLE_FILES);
+  const organization_id = given.organization_id ?? anyOf(world, organizations, "organization_id").id;
+  const filename = given.filename ?? (given.mime_type ? nameFor(given.mime_type) : sample.filename);
+  return {
+    id: given.id ?? making.newId("file_"),
+    object: "file",
+    filename,
+    mime_type: given.mime_type ?? typeOf(filename),
+    file_size: given.file_size ?? random.int(2_000, 900_000),
+    organization_id,
+    status: "uploaded",
+    gcs_path: given.gcs_path ?? storagePath(organization_id, random.letters(20), filename),
+    created_at: given.created_at ?? (past ? -random.int(2 * DAY, 60 * DAY) : now),
+    created_by: given.created_by ?? authorOf(world, organization_id),
+  };
+};
+
+/** By the name's extension. */
+export function typeOf(filename: string): string {
+  const extension = /\.[^.]+$/.exec(filename)?.[0].toLowerCase() ?? "";
+  const known = SAMPLE_FILES.find((sample) => extension !== "" && sample.filename.endsWith(extension));
+  const other = Object.hasOwn(OTHER_TYPES, extension) ? OTHER_TYPES[extension] : undefined;
+  return (known ?? other)?.mime_type ?? "application/octet-stream";
+}
+
+/** A name for a file of this type, such as a sample has; one of an unknown type says nothing of it. */
+function nameFor(mime_type: string): string {
+  const known = [...SAMPLE_FILES, ...Object.values(OTHER_TYPES)].find(
+    (sample) => sample.mime_type === mime_type,
+  );
+  return known?.filename ?? "attachment.bin";
+}

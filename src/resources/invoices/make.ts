@@ -1,0 +1,18 @@
+import type { Make } from "../../contract/make.ts";
+import { anyOf } from "../../contract/references.ts";
+import { organizations } from "../organizations/schema.ts";
+import type { Invoice } from "./schema.ts";
+
+const DAY = 86_400_000;
+
+export const makeInvoice: Make<Invoice> = (given, making) => {
+  const { random, world, past, now } = making;
+  return {
+    invoice_id: given.invoice_id ?? making.newId("inv_"),
+    organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
+    amount: given.amount ?? random.int(2_000, 90_000) / 100,
+    currency: given.currency ?? "CHF",
+    status: given.status ?? "draft",
+    created_at: given.created_at ?? (past ? -random.int(1, 60) * DAY : now),
+  };
+};

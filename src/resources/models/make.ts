@@ -1,0 +1,39 @@
+import type { Make } from "../../contract/make.ts";
+import { type Model, PROVIDERS } from "./schema.ts";
+
+/** A whole model from as little as its key. */
+export const makeModel: Make<Model> = (given, { random }) => {
+  const key = given.key ?? `custom-${random.letters(8)}`;
+  const provider = given.provider ?? random.pick(PROVIDERS);
+  const words = key.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  const drawn = {
+    description: random.pick([
+      "For demanding questions.",
+      "Fast and frugal.",
+      "For everyday conversations.",
+      null,
+    ]),
+    max_tokens: random.pick([32_000, 64_000, 128_000]),
+    cost_per_1k_tokens: random.pick([0.001, 0.004, 0.01]),
+  };
+  // Null says something here: a model without such a figure.
+  const { description, max_tokens, cost_per_1k_tokens } = { ...drawn, ...given };
+  return {
+    id: given.id ?? modelId(key),
+    title: given.title ?? words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join(" "),
+    description,
+    key,
+    external: given.external ?? `${provider}/${key}-2026-01`,
+    provider,
+    is_active: given.is_active ?? true,
+    is_visible_in_ui: given.is_visible_in_ui ?? true,
+    order: given.order ?? 100,
+    vision: given.vision ?? true,
+    max_tokens,
+    cost_per_1k_tokens,
+  };
+};
+
+export function modelId(key: string): string {
+  return `model_${key.replaceAll(/[^A-Za-z0-9_-]/g, "-")}`;
+}

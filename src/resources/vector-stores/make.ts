@@ -1,0 +1,89 @@
+import { invalidInput } from "../../contract/errors.ts";
+import type { Make, Making, Surroundings } from "../../contract/make.ts";
+import { anyOf, referred } from "../../contract/references.ts";
+import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
+import { files } from "../files/schema.ts";
+import { organizations } from "../organizations/schema.ts";
+import { processingMs, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
+import { STORE_NAMES } from "./sample-text.ts";
+import { type StoreFile, storeFileId, storeFiles, type VectorStore, vectorStores } from "./schema.ts";
+
+const DAY = 86_400_000;
+/** What is over took as long as by default; only what still runs follows the sandbox's setting. */
+const PAST_PROCESSING_MS = processingMs(DEFAULT_SETTINGS);
+
+export const makeVectorStore: Make<VectorStore> = (given, making) => {
+  const { random, world, past, now } = making;
+  return {
+    id: given.id ?? making.newId("vs_"),
+    name: given.name ?? random.pick(STORE_NAMES),
+    organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
+    created_at: given.created_at ?? (past ? -random.int(60 * DAY, 200 * DAY) : now),
+  };
+};
+
+/** A file in a store: what its status says decides about progress, step and times (section 3.1, G11). */
+export const makeStoreFile: Make<StoreFile> = (given, making) => {
+  const { past, now } = making;
+  const place = placeOf(given, making.world);
+  const status = statusOf(given, past);
+  const processing_ms = past && status !== "processing" ? PAST_PROCESSING_MS : processingMs(making.settings);
+  const started_at = given.started_at ?? startOf(status, processing_ms, making);
+  const processing = { started_at, processing_ms };
+  const ended = status === "failed" ? stepEnd(processing, "parsing") : started_at + processing_ms;
+  const completed_at = status === "processing" ? null : (given.completed_at ?? (past ? ended : now));
+  const reached = progressAt(processing, completed_at ?? now);
+  const progress_percent =
+    status === "failed" ? (given.progress_percent ?? reached.progress_percent) : reached.progress_percent;
+  return {
+    id: storeFileId(place.store_id, place.file_id),
+    store_id: place.store_id,
+    file_id: place.file_id,
+    status,
+    progress_percent: status === "completed" ? 100 : progress_percent,
+    current_step: status === "processing" ? reached.current_step : null,
+    error_message: status === "failed" ? (given.error_message ?? UNSUPPORTED) : null,
+    started_at,
+    completed_at,
+    processing_ms,
+  };
+};
+
+function statusOf({ status, error_message }: Partial<StoreFile>, past: boolean): StoreFile["status"] {
+  return status ?? (error_message ? "failed" : past ? "completed" : "processing");
+}
+
+function startOf(status: StoreFile["status"], processing_ms: number, { random, past, now }: Making): number {
+  if (!past) return now;
+  return status === "processing"
+    ? -random.int(0, Math.max(0, processing_ms - 1))
+    : -random.int(DAY, 30 * DAY);
+}
+
+const MOST_TRIED = 1000;
+
+/** A store and a file of the same organization that are not together yet, where the record does not name both. */
+function placeOf({ id, ...given }: Partial<StoreFile>, world: Surroundings) {
+  const [storeInId, fileInId] = id?.split(":") ?? [];
+  const { store_id = storeInId, file_id = fileInId } = given;
+  if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
+  const stores = store_id
+    ? [referred(world, vectorStores, { field: "store_id", id: store_id })]
+    : world.all(vectorStores).page(0, MOST_TRIED);
+  const known = file_id
+    ? [referred(world, files, { field: "file_id", id: file_id })]
+    : world.all(files).page(0, MOST_TRIED);
+  for (const store of stores) {
+    for (const file of known) {
+      if (file.organization_id !== store.organization_id) continue;
+      const place = { store_id: store.id, file_id: file.id };
+      if (world.get(storeFiles, storeFileId(store.id, file.id)) === undefined) return place;
+    }
+  }
+  const missing = store_id === undefined ? "store_id" : "file_id";
+  throw invalidInput(
+    missing,
+    null,
+    `${missing} is required: no other file of an organization fits one of its stores`,
+  );
+}
