@@ -78,6 +78,7 @@ export function shown<P extends TProperties, const Omitted extends keyof P & str
 export function withoutStoredOnly(stored: TSchema): TObject {
   const { properties, required = [], ...rest } = stored as TObject & { required?: string[] };
   const isShown = (name: string) => !isStoredOnly(properties[name]!);
+  if (Object.keys(properties).every(isShown)) return stored as TObject;
   return {
     ...rest,
     properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name))),

@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from "typebox";
 import { noContent } from "../../contract/operation.ts";
 import type { StateActor } from "../../contract/resource.ts";
 import { Closed, ListOf, Words } from "../../contract/schema.ts";
+import { withoutStoredOnly } from "../../contract/shown.ts";
 import { RESOURCES } from "../../resources/index.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
@@ -25,7 +26,7 @@ const MAX_RECORDS = 1_000_000;
 const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections }) => collections)
     .filter(({ internal }) => internal !== true)
-    .map(({ name, schema }) => [name, { ...schema, $id: `${inPascalCase(name)}Record` }]),
+    .map(({ name, schema }) => [name, { ...withoutStoredOnly(schema), $id: `${inPascalCase(name)}Record` }]),
 );
 
 function inPascalCase(name: string): string {
