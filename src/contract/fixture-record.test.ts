@@ -1,0 +1,50 @@
+import Type from "typebox";
+import { describe, expect, it } from "vitest";
+import { fixtureRecord } from "./fixture-record.ts";
+import { Id, Instant, Nullable, NullableInstant, storedOnly, UserId } from "./schema.ts";
+import { validatorOf } from "./validator.ts";
+
+const Crate = Type.Object({
+  crate_id: Id("crate_"),
+  owner_id: UserId(),
+  label: Nullable(Type.String()),
+  depth: Type.Integer(),
+  packed_at: Instant(),
+  opened_at: NullableInstant(),
+  weight: storedOnly(Type.Integer()),
+});
+const record = fixtureRecord(Crate, {
+  needs: ["crate_id"],
+  omit: ["depth"],
+  notNull: ["opened_at"],
+  names: { crate_id: "id", owner_id: "owner" },
+  more: { items: Type.Optional(Type.Integer()) },
+});
+const fits = (entry: object) => validatorOf(record.schema)(entry);
+const base = { instant: (iso: string) => Date.parse(iso) };
+
+describe("a fixture's record", () => {
+  it("interfaces 5 needs no more than make cannot fill in, and says no more than fixtures may", () => {
+    expect(fits({ id: "crate_a" })).toBe(true);
+    expect(fits({ id: "crate_a", owner: "usr_a", label: null, items: 3 })).toBe(true);
+    expect(fits({ id: "crate_a", packed_at: "2026-03-15T12:00:00Z" })).toBe(true);
+    for (const wrong of [
+      {},
+      { id: "box_a" },
+      { id: "crate_a", owner_id: "usr_a" },
+      { id: "crate_a", depth: 1 },
+      { id: "crate_a", weight: 1 },
+      { id: "crate_a", lable: "A" },
+      { id: "crate_a", opened_at: null },
+      { id: "crate_a", packed_at: 5 },
+    ])
+      expect(fits(wrong), JSON.stringify(wrong)).toBe(false);
+  });
+
+  it("interfaces 5 is what the record stores of it, and nothing where it says nothing", () => {
+    expect(record.id).toBe("id");
+    const entry = { id: "crate_a", owner: "usr_a", opened_at: "1970-01-01T00:00:02Z", items: 3 };
+    expect(record.given(entry, base)).toEqual({ crate_id: "crate_a", owner_id: "usr_a", opened_at: 2000 });
+    expect(record.given({ id: "crate_a", label: null }, base)).toEqual({ crate_id: "crate_a", label: null });
+  });
+});

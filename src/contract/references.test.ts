@@ -1,0 +1,55 @@
+import Type from "typebox";
+import { describe, expect, it } from "vitest";
+import { belongsTo, keysBelongTo, mentions, referencesIn, visitReferences } from "./references.ts";
+import { Id, Nullable, UserId } from "./schema.ts";
+
+const Parcel = Type.Object({
+  id: Id("parcel_"),
+  crate_id: Nullable(Id("crate_", belongsTo("crates"))),
+  packed_by: UserId(mentions("users")),
+  shares: Type.Record(Type.String({ pattern: "^org_" }), Type.Integer(), keysBelongTo("organizations")),
+  items: Type.Array(Type.Object({ file_id: Id("file_", belongsTo("files")), note: Type.String() })),
+});
+
+function visited(value: unknown): string[] {
+  const found: string[] = [];
+  visitReferences(Parcel, value, ({ reference, id, path, atKey }) =>
+    found.push(`${path.join(".")} ${reference.collection} ${id}${atKey ? " as key" : ""}`),
+  );
+  return found;
+}
+
+describe("declared references", () => {
+  it("interfaces 5 are found wherever they stand, as values and as keys", () => {
+    const parcel = {
+      id: "parcel_a",
+      crate_id: "crate_a",
+      packed_by: "usr_dan",
+      shares: { org_a: 1, org_b: 2 },
+      items: [{ file_id: "file_a", note: "usr_ada" }, { file_id: "file_b" }],
+    };
+    expect(visited(parcel)).toEqual([
+      "crate_id crates crate_a",
+      "packed_by users usr_dan",
+      "shares.org_a organizations org_a as key",
+      "shares.org_b organizations org_b as key",
+      "items.0.file_id files file_a",
+      "items.1.file_id files file_b",
+    ]);
+  });
+
+  it("interfaces 5 are nothing where a value is null, missing or of another form", () => {
+    expect(visited({ crate_id: null })).toEqual([]);
+    expect(visited({ crate_id: 5, items: "none", shares: [] })).toEqual([]);
+    expect(visited("parcel_a")).toEqual([]);
+  });
+
+  it("interfaces 4 say what belongs to a record and what only names it", () => {
+    expect(referencesIn(Parcel)).toEqual([
+      { collection: "crates", owned: true },
+      { collection: "users", owned: false },
+      { collection: "organizations", owned: true },
+      { collection: "files", owned: true },
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import Type from "typebox";
+import { describe, expect, it } from "vitest";
+import { Id, Instant, NullableInstant, Nullable, storedOnly, Timestamp } from "./schema.ts";
+import { shown, withoutStoredOnly } from "./shown.ts";
+
+const Crate = Type.Object({
+  id: Id("crate_"),
+  shelf_id: Id("shelf_"),
+  packed_at: Instant(),
+  opened_at: NullableInstant({ description: "Null until somebody does" }),
+  weight: storedOnly(Type.Integer()),
+});
+const world = { iso: (instant: number) => new Date(instant).toISOString() };
+const record = { id: "crate_a", shelf_id: "shelf_a", packed_at: 1000, opened_at: null, weight: 7 };
+
+describe("what is shown of a stored record", () => {
+  const { schema, present } = shown(Crate, { $id: "Crate", omit: ["shelf_id"] });
+
+  it("2.2 is its fields with timestamps, without what is left out or the server's own", () => {
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(
+      JSON.parse(
+        JSON.stringify(
+          Type.Object(
+            {
+              id: Id("crate_"),
+              packed_at: Timestamp(),
+              opened_at: Nullable(Timestamp({ description: "Null until somebody does" })),
+            },
+            { $id: "Crate" },
+          ),
+        ),
+      ),
+    );
+    expect(present(record, world)).toEqual({
+      id: "crate_a",
+      packed_at: "1970-01-01T00:00:01.000Z",
+      opened_at: null,
+    });
+    expect(present({ ...record, opened_at: 0 }, world).opened_at).toBe("1970-01-01T00:00:00.000Z");
+    expect(record.packed_at).toBe(1000);
+  });
+
+  it("2.2 keeps the order of the stored fields, whatever that of the record is", () => {
+    const shuffled = { weight: 7, opened_at: null, packed_at: 1000, shelf_id: "shelf_a", id: "crate_a" };
+    expect(Object.keys(present(shuffled, world))).toEqual(["id", "packed_at", "opened_at"]);
+  });
+
+  it("interfaces 4 a schema without fields of the server's own is itself", () => {
+    expect(Object.keys(withoutStoredOnly(Crate).properties)).not.toContain("weight");
+    expect((withoutStoredOnly(Crate) as { required?: string[] }).required).not.toContain("weight");
+    const plain = Type.Object({ id: Id("crate_") });
+    expect(withoutStoredOnly(plain)).toBe(plain);
+  });
+});
