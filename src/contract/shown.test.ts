@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
-import { Id, Instant, NullableInstant, Nullable, storedOnly, Timestamp } from "./schema.ts";
+import { Id, Instant, Nullable, NullableInstant, storedOnly, Timestamp } from "./schema.ts";
 import { shown, withoutStoredOnly } from "./shown.ts";
 
 const Crate = Type.Object({
