@@ -76,11 +76,11 @@ export function shown<P extends TProperties, const Omitted extends keyof P & str
 
 /** A stored schema without the fields that stay inside. */
 export function withoutStoredOnly(stored: TSchema): TObject {
-  const { properties, required = [], ...rest } = stored as TObject & { required?: string[] };
+  const { properties, required = [] } = stored as TObject & { required?: string[] };
   const isShown = (name: string) => !isStoredOnly(properties[name]!);
   if (Object.keys(properties).every(isShown)) return stored as TObject;
   return {
-    ...rest,
+    ...stored,
     properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name))),
     required: required.filter(isShown),
   } as unknown as TObject;

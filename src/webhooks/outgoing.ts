@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { belongsTo } from "../contract/references.ts";
 import { collection } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
@@ -39,13 +40,13 @@ export const outgoing = collection<Outgoing>({
   schema: Type.Object({
     id: Type.String(),
     kind: Type.Enum(["first", "retry", "redelivery"]),
-    webhook_id: Type.String(),
+    webhook_id: Type.String(belongsTo("webhooks")),
     delivery_id: Type.String(),
     position: Type.Integer({ minimum: 1 }),
     cancelled: Type.Boolean(),
     first: Type.Optional(
       Type.Object({
-        organization_id: Type.String(),
+        organization_id: Type.String(belongsTo("organizations")),
         event: Type.String(),
         created_at: Type.Integer(),
         body: Type.String(),

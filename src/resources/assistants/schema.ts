@@ -34,6 +34,8 @@ export const assistants = collection<Assistant>({
 export const HistoryEntry = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   ...entryFields({ resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) }),
+  /** Of an assistant that may be gone. */
+  resource_id: Id("asst_"),
   metadata: Type.Object({
     ip_address: Type.String(),
     user_agent: Type.String(),

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { belongsTo } from "../../contract/references.ts";
 import { collection } from "../../state/collection.ts";
 
 /**
@@ -21,7 +22,7 @@ export const refreshTokens = collection<RefreshToken>({
   schema: Type.Object({
     id: Type.String(),
     digest: Type.String(),
-    key_id: Type.String(),
+    key_id: Type.String(belongsTo("api_keys")),
     expires_at: Type.Integer(),
   }),
   indexes: {

@@ -122,7 +122,7 @@ export const meetingArrivals = collection<Arrival>({
   internal: true,
   schema: Type.Object({
     id: Type.String(),
-    session_id: Type.String(),
+    session_id: Type.String(belongsTo("meeting_sessions")),
     kind: Words(["transcript", "log"]),
     position: Type.Integer({ minimum: 1 }),
     record_id: Type.String(),
