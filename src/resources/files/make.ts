@@ -2,8 +2,9 @@ import type { Make } from "../../contract/make.ts";
 import { anyOf } from "../../contract/references.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
+import { nameFor, typeOf } from "./file-type.ts";
 import { storagePath } from "./rules.ts";
-import { OTHER_TYPES, SAMPLE_FILES } from "./sample-text.ts";
+import { SAMPLE_FILES } from "./sample-text.ts";
 import type { FileObject } from "./schema.ts";
 
 const DAY = 86_400_000;
@@ -27,19 +28,3 @@ export const makeFile: Make<FileObject> = (given, making) => {
     created_by: given.created_by ?? authorOf(world, organization_id),
   };
 };
-
-/** By the name's extension. */
-export function typeOf(filename: string): string {
-  const extension = /\.[^.]+$/.exec(filename)?.[0].toLowerCase() ?? "";
-  const known = SAMPLE_FILES.find((sample) => extension !== "" && sample.filename.endsWith(extension));
-  const other = Object.hasOwn(OTHER_TYPES, extension) ? OTHER_TYPES[extension] : undefined;
-  return (known ?? other)?.mime_type ?? "application/octet-stream";
-}
-
-/** A name for a file of this type, such as a sample has; one of an unknown type says nothing of it. */
-function nameFor(mime_type: string): string {
-  const known = [...SAMPLE_FILES, ...Object.values(OTHER_TYPES)].find(
-    (sample) => sample.mime_type === mime_type,
-  );
-  return known?.filename ?? "attachment.bin";
-}
