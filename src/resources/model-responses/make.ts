@@ -6,11 +6,9 @@ const REPLIES = ["Noted.", "Understood, thank you.", "Here is the answer you ask
 
 /** A rule that says nothing of its place comes last, and one without an answer is given a text. */
 export const makeReplyRule: Make<ReplyRule> = (given, making) => {
-  const id = given.id ?? making.newId("reply_");
-  const position = given.position ?? nextPosition(making.world);
-  const answers = ANSWERS.some((name) => given[name] !== undefined);
-  const reply = answers ? {} : { reply: making.random.pick(REPLIES) };
-  return { ...reply, ...given, id, position, match: given.match ?? {} };
+  const { id = making.newId("reply_"), match = {}, position = nextPosition(making.world), ...answer } = given;
+  const answers = ANSWERS.some((name) => answer[name] !== undefined);
+  return { id, match, ...(answers ? {} : { reply: making.random.pick(REPLIES) }), ...answer, position };
 };
 
 function nextPosition(world: Surroundings): number {
