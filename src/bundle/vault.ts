@@ -102,7 +102,7 @@ export class Vault {
 }
 
 /** What an answer hands out, in the order of the text. */
-export function issuedSecrets(text: string): string[] {
+function issuedSecrets(text: string): string[] {
   const found: { at: number; secret: string }[] = [];
   for (const pattern of [KEY, WEBHOOK_SECRET, JWT]) {
     for (const match of text.matchAll(pattern)) found.push({ at: match.index, secret: match[0] });

@@ -2,7 +2,7 @@ import { ListOf } from "../../contract/schema.ts";
 import { EmailBody, listEmails } from "../../webhooks/outbox.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 
-export const showOutbox = operation({
+const showOutbox = operation({
   id: "outbox.list",
   section: "interfaces 4",
   method: "GET",

@@ -7,7 +7,7 @@ import { makeAuthConfig } from "./make.ts";
 import { AuthConfigBody, authConfigs, presentAuthConfig } from "./schema.ts";
 import { authConfigsFixture } from "./seed.ts";
 
-export const listAuthConfigs = operation({
+const listAuthConfigs = operation({
   id: "connectors.list_auth_configs",
   section: "4.10",
   assumptions: ["G02", "G28"],

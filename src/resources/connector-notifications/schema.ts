@@ -9,7 +9,7 @@ import { EVENT_NAMES } from "../events.ts";
 export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
 
 /** G15: those of section 6.1, and what becomes of connector jobs. */
-export const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => name)] as const;
+const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => name)] as const;
 
 export const MOST_RULES = 100;
 

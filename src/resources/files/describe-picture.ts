@@ -59,7 +59,7 @@ const HUES: readonly (readonly [number, string])[] = [
 const GREY_BELOW = 0.14;
 
 /** What a person would call a colour, of three bytes. */
-export function colourName(red: number, green: number, blue: number): string {
+function colourName(red: number, green: number, blue: number): string {
   const most = Math.max(red, green, blue);
   const least = Math.min(red, green, blue);
   const light = (most + least) / 510;

@@ -14,7 +14,7 @@ export const passageInFile: PassageFor = async ({ world, file_id, question }) =>
 };
 
 /** The text that was uploaded; where there were no bytes, what a file of its name would say. */
-export function passagesOf(file: FileObject, world: WorldReader): readonly string[] {
+function passagesOf(file: FileObject, world: WorldReader): readonly string[] {
   const uploaded = world.get(fileTexts, file.id)?.passages;
   return uploaded ?? (WORDY.test(file.mime_type) ? textsFor(file.filename) : []);
 }

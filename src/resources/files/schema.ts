@@ -48,7 +48,7 @@ export const files = collection<FileObject>({
   schema: FileObject,
 });
 
-export const UPLOAD_STATUSES = ["open", "complete", "cancelled", "expired"] as const;
+const UPLOAD_STATUSES = ["open", "complete", "cancelled", "expired"] as const;
 
 /** A resumable upload: what was announced, and how far it came. Its bytes are in the ByteStore under its id. */
 export const Upload = Type.Object({
