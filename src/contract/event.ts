@@ -138,7 +138,7 @@ export function sampleData(
 }
 
 export interface SampleOf {
-  world: WorldReader;
+  world: Pick<WorldReader, "iso">;
   /** The instant of every field that is one. */
   at: number;
   random: Random;

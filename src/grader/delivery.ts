@@ -1,6 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { type Payload, renderBody } from "../resources/webhooks/body.ts";
 import { deliveryHeaders, SIGNATURE_HEADER, sign } from "../webhooks/sign.ts";
+import { drawEventData } from "./event-data.ts";
 import type { RawRequest } from "./send-raw.ts";
+
+export type { Payload };
 
 export interface Delivery {
   id: string;
@@ -10,25 +14,26 @@ export interface Delivery {
   signature: string | null;
 }
 
-export interface Payload {
-  event: string;
-  data: Record<string, unknown>;
-  timestamp: string;
-  webhook_id: string;
-  delivery_id: string;
-}
-
+/** What all deliveries of a run have in common. */
 export interface DeliverySource {
   secret: string;
   webhookId: string;
+  organizationId: string;
+  /** The event of deliveries that name none. */
+  event: string;
+  /** Fields of data that the receiver is to see in every event that has them. */
+  data: Readonly<Record<string, unknown>>;
 }
 
 export interface DeliveryShape {
   event?: string;
+  /** In place of the values drawn; for an event of no declaration, all of its data. */
   data?: Record<string, unknown>;
-  /** Milliseconds between the payload's timestamp and now; positive is in the past. */
-  ageMs?: number;
-  /** Writes the payload in another textual form than compact JSON. */
+  /** The delivery's id; drawn afresh unless given. */
+  id?: string;
+  /** The payload's instant in epoch milliseconds; now unless given. */
+  at?: number;
+  /** Writes the payload in another textual form than the service's compact JSON. */
   write?: (payload: Payload) => string;
 }
 
@@ -40,27 +45,29 @@ export function freshId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString("hex")}`;
 }
 
-/** Builds a correctly signed delivery with the payload of 6.2, by default a `user.created`. */
+/** Builds a correctly signed delivery with the payload of 6.2, its data as the event is declared. */
 export function makeDelivery(source: DeliverySource, shape: DeliveryShape = {}): Delivery {
-  const now = Date.now();
+  const { event = source.event, at = Date.now(), id = freshId("del"), write = renderBody } = shape;
+  const known = { organization_id: source.organizationId, webhook_id: source.webhookId, ...source.data };
   const payload: Payload = {
-    event: shape.event ?? "user.created",
-    data: shape.data ?? {
-      user_id: freshId("usr"),
-      email: "ada@example.com",
-      created_at: new Date(now).toISOString(),
-    },
-    timestamp: new Date(now - (shape.ageMs ?? 0)).toISOString(),
+    event,
+    data: { ...drawEventData(event, { at, known }), ...shape.data },
+    timestamp: new Date(at).toISOString(),
     webhook_id: source.webhookId,
-    delivery_id: freshId("del"),
+    delivery_id: id,
   };
-  const body = Buffer.from((shape.write ?? JSON.stringify)(payload));
-  return { id: payload.delivery_id, event: payload.event, body, signature: sign(source.secret, body) };
+  const body = Buffer.from(write(payload));
+  return { id, event, body, signature: sign(source.secret, body) };
 }
 
+/** How a request differs from the service's own. */
 export interface Transport {
-  contentType?: string;
+  method?: string;
+  /** Null leaves the header out. */
+  contentType?: string | null;
   headerNames?: (name: string) => string;
+  /** Sent besides those of 6.2. */
+  headers?: readonly (readonly [name: string, value: string])[];
   /** Replaces the (unsigned) delivery id in the header, the body staying as it is. */
   headerDeliveryId?: string;
   chunkAt?: number[];
@@ -79,12 +86,13 @@ export function deliveryRequest(
     signature: delivery.signature ?? "",
     serviceName: target.serviceName,
   });
-  if (transport.contentType) sent["Content-Type"] = transport.contentType;
+  if (transport.contentType === null) delete sent["Content-Type"];
+  else if (transport.contentType !== undefined) sent["Content-Type"] = transport.contentType;
   if (delivery.signature === null) delete sent[SIGNATURE_HEADER];
   const named = transport.headerNames ?? ((name: string) => name);
-  const headers = Object.entries(sent).map(([name, value]): [string, string] => [named(name), value]);
-  const request: RawRequest = { method: "POST", url: target.url, headers, body: delivery.body };
-  if (transport.chunkAt) request.chunkAt = transport.chunkAt;
-  if (transport.leave) request.leave = transport.leave;
-  return request;
+  const headers = [...Object.entries(sent), ...(transport.headers ?? [])].map(
+    ([name, value]): [string, string] => [named(name), value],
+  );
+  const { method = "POST", chunkAt, leave } = transport;
+  return { method, url: target.url, headers, body: delivery.body, chunkAt, leave };
 }

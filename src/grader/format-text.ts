@@ -1,4 +1,5 @@
 import { type CheckReport, NOT_RUN, type Outcome, type ReceiverReport } from "./report.ts";
+import type { Unseen } from "./unseen.ts";
 
 const MARKS: Record<Outcome, { mark: string; colour: number }> = {
   passed: { mark: "pass", colour: 32 },
@@ -26,6 +27,10 @@ export function formatText(report: ReceiverReport, { colour = false }: FormatTex
       `${paint(33, "----")}  ${notRun.length} checks were not run: ${notRun.map(({ id }) => id).join(", ")}`,
     );
   }
+  // A receiver that could not be graded has other worries.
+  if (report.stopped === null) {
+    lines.push("", "Cannot be seen from outside:", ...report.unseen.map(formatUnseen));
+  }
   lines.push("", ...formatVerdict(report, paint));
   return `${lines.join("\n")}\n`;
 }
@@ -42,11 +47,16 @@ function formatCheck(check: CheckReport, paint: Paint): string[] {
   return lines.map(withoutControls);
 }
 
+function formatUnseen({ what, how }: Unseen): string {
+  return `  - ${what}. ${how}`;
+}
+
 function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
   const { passed, failed, not_observable: notObservable, error } = report.summary;
   const counts = `${passed} passed, ${failed} failed, ${notObservable} not observable, ${error} with an error`;
   const verdict = report.verdict === "pass" ? paint(32, "PASS") : paint(31, "FAIL");
   const lines = [`${verdict}  ${report.url}: ${counts}`];
+  if (report.fail_on !== "minor") lines.push(`Failures below ${report.fail_on} don't fail the receiver.`);
   if (report.stopped) lines.push(report.stopped);
   return lines.map(withoutControls);
 }

@@ -21,33 +21,56 @@ export interface ProbeOptions extends SendLimits {
 /** What the side effects of some deliveries should come to: delivery id -> how many. */
 export type ExpectedEffects = ReadonlyMap<string, number>;
 
+export interface Effects {
+  /** How they differ from what was expected, or null. */
+  difference: string | null;
+  /** Some were still missing when patience ended: they may never come, or later. */
+  missing: boolean;
+  /** How long the last of them took to show, in milliseconds. */
+  latenessMs: number;
+  settled: ProbeReading;
+}
+
 /** What the deliveries accepted since the reading `from` have left to do. */
 export interface Debt {
   from: ProbeReading | null;
   owed: ReadonlySet<string>;
 }
 
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
 const RESTLESS =
   "the probe's count goes on rising although nothing is sent; let it answer the list of ids, or grade while nothing else arrives";
 
 export class Probe {
   private readonly options: ProbeOptions;
+  /** A second side effect that nobody expects would be as late as the first ones were. */
+  private latenessMs = 0;
 
   constructor(options: ProbeOptions) {
-    this.options = options;
+    this.options = { ...options };
+  }
+
+  /** Side effects were seen to come so late. */
+  allowFor(latenessMs: number): void {
+    this.latenessMs = Math.max(this.latenessMs, latenessMs);
+    this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
   }
 
   /** @throws ProbeError when the probe cannot be reached or its answer is none of the known forms. */
   async read(): Promise<ProbeReading> {
     const { url } = this.options;
     const headers: [string, string][] = [["Accept", "application/json"]];
-    const result = await sendRaw({ method: "GET", url, headers, body: Buffer.alloc(0) }, this.options);
+    const result = await sendRaw(
+      { method: "GET", url, headers, body: Buffer.alloc(0), maxAnswerBytes: MAX_ANSWER_BYTES },
+      this.options,
+    );
     if (result.kind !== "answer") {
       throw new ProbeError(`the probe gave no answer (${result.kind === "none" ? result.message : "left"})`);
     }
     if (result.truncated) {
       throw new ProbeError(
-        "the probe's answer is longer than 64 KB; let it answer a count, or the newest ids only",
+        "the probe's answer is longer than 1 MB; let it answer a count, or the newest ids only",
       );
     }
     if (result.status !== 200) throw new ProbeError(`the probe answered ${result.status} instead of 200`);
@@ -82,28 +105,36 @@ export class Probe {
 
   /**
    * Waits until the expected effects are there (receivers may work after they have answered), then a
-   * little longer, so that a late second effect is seen as well. `difference` is null when there is none.
+   * little longer, so that a late second effect is seen as well.
    */
-  async compare(
-    before: ProbeReading,
-    expected: ExpectedEffects,
-  ): Promise<{ difference: string | null; settled: ProbeReading }> {
-    const giveUp = performance.now() + this.options.patienceMs;
+  async compare(before: ProbeReading, expected: ExpectedEffects): Promise<Effects> {
+    const { patienceMs, settleMs } = this.options;
+    const started = performance.now();
+    const giveUp = started + patienceMs;
     let now = await this.read();
     while (isShort(before, now, expected) && performance.now() < giveUp) {
-      await this.pause(25);
+      await this.pause(Math.min(25 + (performance.now() - started) / 20, 250));
       now = await this.read();
     }
-    await this.pause(this.options.settleMs);
+    const latenessMs = performance.now() - started;
+    await this.pause(totalOf(expected) === 0 ? Math.max(settleMs, this.latenessMs * 1.5) : settleMs);
     const settled = await this.read();
     const found = difference(before, settled, expected);
-    const waited = found !== null && isShort(before, settled, expected);
-    return { difference: waited ? `${found}, in ${this.options.patienceMs / 1000} s` : found, settled };
+    const missing = found !== null && isShort(before, settled, expected);
+    return {
+      difference: missing ? `${found}, in ${seconds(patienceMs)}` : found,
+      ...{ missing, latenessMs, settled },
+    };
   }
 
   private async pause(ms: number): Promise<void> {
     await wait(ms, undefined, this.options.signal ? { signal: this.options.signal } : {});
   }
+}
+
+/** `0.3 s`, `12 s`. */
+export function seconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(1))} s`;
 }
 
 /** Whether side effects are still missing; other deliveries that arrive meanwhile are none of them. */

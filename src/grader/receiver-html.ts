@@ -1,6 +1,6 @@
 import { type Html, html } from "../reports/html.ts";
 import { htmlPage, instantHtml, proseHtml } from "../reports/html-page.ts";
-import type { CheckReport, Outcome, ReceiverReport, Severity } from "./report.ts";
+import { type CheckReport, type Outcome, type ReceiverReport, SEVERITIES } from "./report.ts";
 
 const OUTCOMES: Record<Outcome, string> = {
   passed: "passed",
@@ -9,7 +9,7 @@ const OUTCOMES: Record<Outcome, string> = {
   error: "error",
 };
 
-const SEVERITIES: readonly Severity[] = ["critical", "major", "minor"];
+const WORST_FIRST = [...SEVERITIES].reverse();
 
 const STYLE = `
 .verdict { margin: 1rem 0; border-left: .4rem solid var(--bad); border-radius: 4px; padding: .75rem 1rem; background: var(--soft); }
@@ -37,13 +37,14 @@ ${verdictHtml(report)}
 ${mendHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity is what a failure costs: critical, events are lost, forged or done twice; major, genuine deliveries are refused or a check is weak; minor, little. Not observable: nothing was proven either way.</p>
-${report.checks.map(checkHtml)}`,
+${report.checks.map(checkHtml)}
+${unseenHtml(report)}`,
   });
 }
 
 function verdictHtml(report: ReceiverReport): Html {
   const { total, passed, failed, not_observable: notObservable, error } = report.summary;
-  const bySeverity = SEVERITIES.map((severity) => {
+  const bySeverity = WORST_FIRST.map((severity) => {
     const count = report.checks.filter(
       (check) => check.outcome === "failed" && check.severity === severity,
     ).length;
@@ -55,16 +56,23 @@ function verdictHtml(report: ReceiverReport): Html {
       ? "No probe was given, so side effects could not be observed."
       : html`Probe: <code>${report.probe}</code>`;
   return html`<div class="verdict ${report.verdict}"><strong>${report.verdict === "pass" ? "PASS" : "FAIL"}</strong>
-<p>${total} checks: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.</p>
+<p>${total} checks: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.${report.fail_on === "minor" ? "" : ` Failures below ${report.fail_on} don't fail the receiver.`}</p>
 ${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${instantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
 </div>`;
+}
+
+function unseenHtml({ unseen }: ReceiverReport): Html {
+  const items = unseen.map(({ what, how }) => html`<li><b>${what}.</b> ${proseHtml(how)}</li>\n`);
+  return html`<h2>What cannot be seen from outside</h2>
+<ul>
+${items}</ul>`;
 }
 
 /** The worst first, so that a reader of thirty checks knows where to begin. */
 function mendHtml({ checks }: ReceiverReport): Html {
   const open = checks.filter(({ outcome }) => outcome === "failed" || outcome === "error");
   if (open.length === 0) return html``;
-  const items = SEVERITIES.flatMap((severity) => open.filter((check) => check.severity === severity)).map(
+  const items = WORST_FIRST.flatMap((severity) => open.filter((check) => check.severity === severity)).map(
     ({ id, title, severity }) =>
       html`<li><a href="#${id}">${title}</a> <span class="quiet">${severity}</span></li>\n`,
   );

@@ -12,6 +12,8 @@ function reportWith(check: Partial<CheckReport>): ReceiverReport {
     started_at: "2026-01-05T08:00:00.000Z",
     duration_ms: 1234,
     verdict: "fail",
+    fail_on: "minor",
+    unseen: [{ what: "Constant time", how: "Look for it." }],
     stopped: `It stopped ${HOSTILE}`,
     summary: { total: 1, passed: 0, failed: 1, not_observable: 0, error: 0 },
     checks: [

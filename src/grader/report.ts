@@ -1,4 +1,8 @@
-export type Severity = "critical" | "major" | "minor";
+import type { Unseen } from "./unseen.ts";
+
+/** From the least to the worst. */
+export const SEVERITIES = ["minor", "major", "critical"] as const;
+export type Severity = (typeof SEVERITIES)[number];
 
 /** `not-observable` means that nothing was proven either way; it never stands in for a pass. */
 export type Outcome = "passed" | "failed" | "not-observable" | "error";
@@ -38,8 +42,17 @@ export interface ReceiverReport {
   started_at: string;
   duration_ms: number;
   verdict: "pass" | "fail";
+  /** The least severity whose failure fails the receiver. */
+  fail_on: Severity;
   /** Why grading ended before the last check, or null when every check ran. */
   stopped: string | null;
   summary: { total: number; passed: number; failed: number; not_observable: number; error: number };
   checks: CheckReport[];
+  /** What no grading from outside can show. */
+  unseen: readonly Unseen[];
+}
+
+/** Whether the check's failure is one that fails the receiver. */
+export function isGrave({ severity }: Pick<CheckReport, "severity">, failOn: Severity): boolean {
+  return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn);
 }

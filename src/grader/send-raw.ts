@@ -5,7 +5,8 @@ import { createOutbound, type Outbound } from "../outbound/outbound.ts";
 import type { OutboundErrorKind } from "../outbound/outbound-failure.ts";
 import type { OutboundRequest } from "../outbound/outbound-request.ts";
 
-export interface RawRequest extends Pick<OutboundRequest, "method" | "body" | "chunkAt" | "leave"> {
+export interface RawRequest
+  extends Pick<OutboundRequest, "method" | "body" | "chunkAt" | "reuse" | "maxAnswerBytes" | "leave"> {
   url: URL;
   /** Sent exactly so: this order, this letter case, duplicates included. `Host` is added. */
   headers: [name: string, value: string][];
@@ -16,8 +17,10 @@ export interface RawAnswer {
   status: number;
   headers: Record<string, string | string[]>;
   body: Buffer;
-  /** The answer went on after the 64 KB that are read. */
+  /** The answer went on after what was read. */
   truncated: boolean;
+  /** Over a connection that had carried others before. */
+  reused: boolean;
   duration_ms: number;
 }
 
@@ -25,10 +28,11 @@ export interface NoAnswer {
   kind: "none";
   reason: OutboundErrorKind;
   message: string;
+  reused: boolean;
   duration_ms: number;
 }
 
-export type RawResult = RawAnswer | NoAnswer | { kind: "left"; duration_ms: number };
+export type RawResult = RawAnswer | NoAnswer | { kind: "left"; reused: boolean; duration_ms: number };
 
 export interface SendLimits {
   outbound: Outbound;
@@ -49,8 +53,8 @@ export function openOutbound(caFile?: string): Outbound {
 }
 
 /**
- * Sends one request over a connection of its own, with the client that real deliveries use (G24: no redirects,
- * a total deadline, 64 KB of answer). Network failures are a result; only an aborted `signal` rejects.
+ * Sends one request with the client that real deliveries use (G24: no redirects, a total deadline, 64 KB of
+ * answer). Network failures are a result; only an aborted `signal` rejects.
  */
 export async function sendRaw(
   request: RawRequest,
@@ -64,8 +68,8 @@ export async function sendRaw(
     ...(signal === undefined ? {} : { signal }),
   });
   signal?.throwIfAborted();
-  const { response_code: status, headers, body, truncated, duration_ms, error } = result;
-  if (error === undefined) return { kind: "answer", status, headers, body, truncated, duration_ms };
-  if (error.kind === "left") return { kind: "left", duration_ms };
-  return { kind: "none", reason: error.kind, message: error.message, duration_ms };
+  const { response_code: status, headers, body, truncated, duration_ms, error, reused = false } = result;
+  if (error === undefined) return { kind: "answer", status, headers, body, truncated, reused, duration_ms };
+  if (error.kind === "left") return { kind: "left", reused, duration_ms };
+  return { kind: "none", reason: error.kind, message: error.message, reused, duration_ms };
 }

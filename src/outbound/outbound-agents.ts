@@ -1,6 +1,7 @@
 import http from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
+import tls from "node:tls";
 
 /**
  * An idle connection is used again for a second at most. Receivers commonly close theirs after two to five
@@ -26,7 +27,8 @@ export interface OutboundAgents {
 export function createAgents(ca?: string | string[]): OutboundAgents {
   const offered = new WeakSet<Duplex>();
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN };
-  const trusted = ca === undefined ? {} : { ca };
+  // Made once: reading a list of authorities takes longer than the rest of a handshake.
+  const trusted = ca === undefined ? {} : { secureContext: tls.createSecureContext({ ca }) };
   const agents = {
     "http:": new http.Agent(options),
     "https:": new https.Agent({ ...options, ...trusted }),

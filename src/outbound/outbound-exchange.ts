@@ -7,30 +7,32 @@ import { describeFailure, type Failure, failed } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import type { ResolvedAddress } from "./resolve-target.ts";
 
-/** As much of an answer's body as is ever read. */
+/** As much of an answer's body as is read unless more was asked for. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Bytes on the wire per answer. Chunk extensions and one-byte chunks cost a receiver little and would keep us
+ * Bytes on the wire per byte of answer. Chunk extensions and one-byte chunks cost a receiver little and would keep us
  * busy until the deadline, although hardly any of it counts as body.
  */
-const MAX_WIRE_BYTES = 2 * MAX_ANSWER_BYTES;
+const WIRE_FACTOR = 2;
 
 /** How much the HTTP parser gets at a time. */
 const SLICE_BYTES = 4096;
 
-/** Pieces in which a body may come; a stream of one-byte chunks is cut off here, well before the limits above. */
+/** Pieces in which so much of a body may come; a stream of one-byte chunks is cut off here, well before the limits above. */
 const MAX_PIECES = 500;
 
 /** Interim 1xx answers before the real one; real receivers send a handful. */
 const MAX_INTERIM_ANSWERS = 100;
 
 export type Target = URL & { protocol: "http:" | "https:" };
-export type Settled = Omit<OutboundResult, "duration_ms">;
+export type Settled = Omit<OutboundResult, "duration_ms" | "reused">;
 
 export interface Exchange {
   /** How far it got, as the end of a sentence about why it ended. */
   stage(): string;
+  /** Whether it went over a connection that had carried others before. */
+  reused(): boolean;
   /** Lets go of the connection: back to the pool after a complete answer, else destroyed. */
   release(): void;
 }
@@ -46,7 +48,8 @@ export interface ExchangeOptions {
 /** Sends one request and reports its end exactly once or not at all; deadlines are the caller's business. */
 export function createExchange(options: ExchangeOptions, settle: (result: Settled) => void): Exchange {
   const outgoing = open(options);
-  const wire = watchWire(outgoing, options.target, () => overflow());
+  const limit = options.request.maxAnswerBytes ?? MAX_ANSWER_BYTES;
+  const wire = watchWire(outgoing, { target: options.target, limit, onOverflow: () => overflow() });
   let answer: ReturnType<typeof collect> | undefined;
 
   const overflow = () => {
@@ -61,12 +64,12 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
   const left = () => settle(failed("left", "hung up on purpose"));
   outgoing.on("response", (incoming) => {
     if (options.request.leave !== undefined) return left();
-    answer = collect(incoming, settle);
+    answer = collect(incoming, limit, settle);
     if (/\bkeep-alive\b/i.test(incoming.headers.connection ?? "")) options.agents.offer(incoming.socket);
   });
   outgoing.on("upgrade", (incoming, socket) => {
     socket.destroy();
-    settle(resultOf(incoming, [], false));
+    settle(resultOf(incoming, Buffer.alloc(0), false));
   });
   outgoing.on("error", (error) => settle(answer ? answer.broken(error) : wire.explain(error)));
   outgoing.on("close", () => {
@@ -76,6 +79,7 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
 
   return {
     stage: () => answer?.stage() ?? wire.stage(),
+    reused: () => outgoing.reusedSocket,
     release: () => {
       wire.unwatch();
       if (!(answer?.ended() && outgoing.writableFinished)) outgoing.destroy();
@@ -99,7 +103,8 @@ function open({ request, target, addresses, agents }: ExchangeOptions): http.Cli
   if (!isList(headers)) return start({ ...to, agent: agents.of(protocol), headers });
   // A flat list, because Node then sends names and order untouched.
   const listed = [...framing(request, target), ...headers].flat();
-  return start({ ...to, agent: agents.single(protocol), headers: listed });
+  const agent = request.reuse ? agents.of(protocol) : agents.single(protocol);
+  return start({ ...to, agent, headers: listed });
 }
 
 function isList(headers: OutboundRequest["headers"]): headers is readonly (readonly [string, string])[] {
@@ -107,10 +112,10 @@ function isList(headers: OutboundRequest["headers"]): headers is readonly (reado
 }
 
 /** What Node adds by itself only where headers come as an object. */
-function framing({ method, body, chunkAt }: OutboundRequest, target: Target): [string, string][] {
+function framing({ method, body, chunkAt, reuse }: OutboundRequest, target: Target): [string, string][] {
   const always: [string, string][] = [
     ["Host", target.host],
-    ["Connection", "close"],
+    ["Connection", reuse ? "keep-alive" : "close"],
   ];
   if (chunkAt !== undefined) return [...always, ["Transfer-Encoding", "chunked"]];
   return method === "GET" ? always : [...always, ["Content-Length", String(body.length)]];
@@ -133,14 +138,17 @@ function writeBody(
 }
 
 /** Follows the connection beneath a request: what stage it reached, and how much it brought. */
-function watchWire(outgoing: http.ClientRequest, target: Target, onOverflow: () => void) {
+function watchWire(
+  outgoing: http.ClientRequest,
+  { target, limit, onOverflow }: { target: Target; limit: number; onOverflow: () => void },
+) {
   const secure = target.protocol === "https:";
   let stage: "waiting" | "connected" | "ready" = "waiting";
   let socket: Duplex | undefined;
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MAX_WIRE_BYTES) onOverflow();
+    if (bytes > WIRE_FACTOR * limit) onOverflow();
   };
   outgoing.on("socket", (opened) => {
     socket = opened;
@@ -190,10 +198,12 @@ function readInSlices(socket: net.Socket): void {
 }
 
 /** Reads an answer as far as the limit. A status whose body breaks off is no complete answer (G24). */
-function collect(incoming: http.IncomingMessage, settle: (result: Settled) => void) {
+function collect(incoming: http.IncomingMessage, limit: number, settle: (result: Settled) => void) {
+  const pieces = MAX_PIECES * Math.ceil(limit / MAX_ANSWER_BYTES);
   const chunks: Buffer[] = [];
   let length = 0;
   let ended = false;
+  const read = () => Buffer.concat(chunks).subarray(0, limit);
   const broken = (error?: Error): Failure => {
     const where = `the answer ${incoming.statusCode} broke off after ${length} bytes of its body`;
     const cause = error ? describeFailure(error).error : undefined;
@@ -201,33 +211,32 @@ function collect(incoming: http.IncomingMessage, settle: (result: Settled) => vo
     return failed("protocol", `${where}: ${cause.message}`);
   };
   incoming.on("data", (chunk: Buffer) => {
-    if (length >= MAX_ANSWER_BYTES || chunks.length >= MAX_PIECES) return;
+    if (length >= limit || chunks.length >= pieces) return;
     chunks.push(chunk);
     length += chunk.length;
-    if (length < MAX_ANSWER_BYTES && chunks.length < MAX_PIECES) return;
-    const isWhole =
-      length === MAX_ANSWER_BYTES && incoming.headers["content-length"] === String(MAX_ANSWER_BYTES);
-    settle(resultOf(incoming, chunks, !isWhole));
+    if (length < limit && chunks.length < pieces) return;
+    const isWhole = length === limit && incoming.headers["content-length"] === String(limit);
+    settle(resultOf(incoming, read(), !isWhole));
   });
   incoming.on("end", () => {
     ended = incoming.complete;
-    settle(ended ? resultOf(incoming, chunks, false) : broken());
+    settle(ended ? resultOf(incoming, read(), false) : broken());
   });
   incoming.on("error", (error) => settle(broken(error)));
   incoming.on("close", () => settle(broken()));
   return {
-    result: (truncated: boolean) => resultOf(incoming, chunks, truncated),
+    result: (truncated: boolean) => resultOf(incoming, read(), truncated),
     broken,
     ended: () => ended,
     stage: () => `the body of the answer ${incoming.statusCode} did not end`,
   };
 }
 
-function resultOf(incoming: http.IncomingMessage, chunks: readonly Buffer[], truncated: boolean): Settled {
+function resultOf(incoming: http.IncomingMessage, body: Buffer, truncated: boolean): Settled {
   return {
     response_code: incoming.statusCode!,
     headers: incoming.headers as Record<string, string | string[]>,
-    body: Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES),
+    body,
     truncated,
   };
 }

@@ -6,12 +6,17 @@ export interface OutboundRequest {
   method: string;
   /**
    * Sent in this spelling; only Host, Connection and Content-Length are added. A list is sent in its order,
-   * repeated names included, over a connection of its own that is closed after the answer.
+   * repeated names included, over a connection of its own that is closed after the answer, unless `reuse` says
+   * otherwise.
    */
   headers: Record<string, string | string[]> | readonly (readonly [name: string, value: string])[];
   body: Buffer;
   /** Cut points within `body`: it then travels with chunked transfer coding, one chunk per piece. */
   chunkAt?: readonly number[] | undefined;
+  /** A list of headers, too, may go over a connection that was kept, and leave one behind. */
+  reuse?: boolean | undefined;
+  /** How much of the answer is read; default 64 KB. */
+  maxAnswerBytes?: number | undefined;
   /** Where to hang up, as a network failure or a deadline would; ends as `left`. */
   leave?: "mid-body" | "after-body" | "at-answer" | undefined;
   /** From the call of `send` to the end of the answer, name resolution included; milliseconds of wall clock. */
@@ -23,11 +28,13 @@ export interface OutboundResult {
   /** The receiver's status, or 0 when no complete answer came in time (G24). */
   response_code: number;
   headers: Record<string, string | string[]>;
-  /** As sent, never decompressed; at most 64 KB. */
+  /** As sent, never decompressed; at most 64 KB, or `maxAnswerBytes`. */
   body: Buffer;
-  /** The answer's body went on after the 64 KB that were read. */
+  /** The answer's body went on after what was read. */
   truncated: boolean;
   duration_ms: number;
+  /** Present where the request went over a connection that had carried others before. */
+  reused?: true;
   /** Present exactly when response_code is 0. */
   error?: { kind: OutboundErrorKind; message: string };
 }

@@ -38,8 +38,9 @@ export function createOutbound({ policy, lookup = createSystemLookup(), ca }: Ou
         if (!open.delete(settle)) return;
         clearTimeout(timer);
         request.signal?.removeEventListener("abort", abort);
+        const reused = exchange?.reused() ? ({ reused: true } as const) : undefined;
         exchange?.release();
-        resolve({ ...result, duration_ms: Math.round(performance.now() - startedAt) });
+        resolve({ ...result, ...reused, duration_ms: Math.round(performance.now() - startedAt) });
       };
       const abort = () => settle(failed("aborted", "the attempt was called off"));
       const expire = () => settle(failed("timeout", `no answer in time: ${progress(exchange, request)}`));

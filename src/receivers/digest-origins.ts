@@ -30,7 +30,10 @@ const WHOLE_SECRET = "the secret";
 const WHOLE_BODY = "the body";
 
 /** From the most to the least likely; lazy, since most callers stop early. */
-function* digestOrigins(ingredients: Ingredients, algorithm: Algorithm = "sha256"): Generator<DigestOrigin> {
+export function* digestOrigins(
+  ingredients: Ingredients,
+  algorithm: Algorithm = "sha256",
+): Generator<DigestOrigin> {
   const { secret, body, candidates = [] } = ingredients;
   const hmac = (key: string | Uint8Array, bytes: Uint8Array) =>
     createHmac(algorithm, key).update(bytes).digest();

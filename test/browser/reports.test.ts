@@ -22,8 +22,7 @@ const HOSTILE = `<img src="http://127.0.0.1:9/x.png" onerror="document.title=1">
 async function receiverReport(): Promise<string> {
   const receiver = await startReceiver(SECRET, {});
   try {
-    const report = await gradeReceiver({
-      url: receiver.url,
+    const report = await gradeReceiver(receiver.url, {
       secret: "whsec_another",
       settleMs: 5,
       patienceMs: 50,

@@ -71,6 +71,36 @@ describe("interfaces 2 wrong usage of listen and receiver-test", () => {
     expect(code).toBe(2);
   });
 
+  it.each([
+    { args: ["--only", "duplicat"], says: 'did you mean "duplicate"' },
+    { args: ["--require-probe"], says: "a probe is required" },
+    { args: ["--data", "user_id"], says: "--data takes FIELD=VALUE" },
+    { args: ["--fail-on", "never"], says: "critical" },
+  ])("interfaces 14 receiver-test $args is 2 and one message", async ({ args, says }) => {
+    const { code, stderr } = await runCommand([
+      ...["receiver-test", "http://127.0.0.1:1/", "--secret", "x"],
+      ...args,
+    ]);
+    expect(stderr).toContain(says);
+    expect(code).toBe(2);
+  });
+
+  it("interfaces 14 receiver-test runs the checks that were chosen, and fails on those that matter", async () => {
+    const { url, close } = await startReceiver(SECRET, { get: () => [500] });
+    const test = (...args: string[]) =>
+      runCommand(["receiver-test", url, "--secret", SECRET, "--only", "method-post-only,body-utf8", ...args]);
+    const strict = await test("--json");
+    const lenient = await test("--fail-on", "major", "--data", "user_id=usr_known");
+    await close();
+    expect(JSON.parse(strict.stdout).checks.map(({ id }: { id: string }) => id)).toEqual([
+      "valid-accepted",
+      "body-utf8",
+      "method-post-only",
+    ]);
+    expect([strict.code, lenient.code]).toEqual([1, 0]);
+    expect(lenient.stdout).toContain("Failures below major don't fail the receiver.");
+  });
+
   it("interfaces 2 receiver-test says each check once, and nothing beside it", async () => {
     const { url, probe, close } = await startReceiver(SECRET);
     const folder = scratch();

@@ -86,9 +86,11 @@ const receiver: ReceiverReport = {
     started_at: "2026-01-05T08:00:00.000Z",
     duration_ms: 1,
     verdict: "fail",
+    fail_on: "minor",
     stopped: "a",
   },
   summary: { total: 1, passed: 0, failed: 1, not_observable: 0, error: 0 },
+  unseen: [{ what: "a", how: "a" }],
   checks: [
     {
       ...{ id: "a", title: "a", severity: "major", why: "a", outcome: "failed", detail: "a", advice: "a" },
@@ -103,6 +105,7 @@ const verification: VerifyReport = {
     target: "a",
     started_at: "2026-01-05T08:00:00.000Z",
     verdict: "fail",
+    fail_on: "minor",
     stopped: "a",
     organization_id: "a",
   },

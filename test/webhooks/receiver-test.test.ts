@@ -1,23 +1,13 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { CHECKS } from "../../src/grader/checks/index.ts";
-import { formatText } from "../../src/grader/format-text.ts";
-import {
-  type GradeReceiverOptions,
-  gradeReceiver,
-  ReceiverTestUsageError,
-} from "../../src/grader/grade-receiver.ts";
-import { receiverHtml, receiverJunit } from "../../src/grader/receiver-report.ts";
-import type { Outcome, ReceiverReport } from "../../src/grader/report.ts";
+import { type GradeReceiverOptions, ReceiverTestUsageError } from "../../src/grader/grading-options.ts";
+import type { ReceiverReport } from "../../src/grader/report.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
-
-const SECRET = "whsec_9b1d4f2c7a60e358";
+import { grade as gradeAt, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -30,13 +20,11 @@ async function running(...args: Parameters<typeof startReceiver>) {
   return receiver;
 }
 
-/** Short waits: all receivers here work before they answer. */
-function grade(options: Omit<GradeReceiverOptions, "secret"> & { secret?: string }): Promise<ReceiverReport> {
-  return gradeReceiver({ secret: SECRET, settleMs: 15, patienceMs: 200, ...options });
-}
-
-function withOutcome(report: ReceiverReport, outcome: Outcome): string[] {
-  return report.checks.filter((check) => check.outcome === outcome).map((check) => check.id);
+function grade({
+  url,
+  ...options
+}: Partial<GradeReceiverOptions> & { url: string }): Promise<ReceiverReport> {
+  return gradeAt(url, options);
 }
 
 function expectFullPass(report: ReceiverReport): void {
@@ -45,89 +33,17 @@ function expectFullPass(report: ReceiverReport): void {
   expect(report).toMatchObject({ verdict: "pass", stopped: null });
 }
 
-describe("6 good receivers pass in full", () => {
-  it("6 the Node sample", async () => {
-    const sample = new URL("../../docs/receivers/node/receiver.mjs", import.meta.url).href;
-    const { createReceiver } = await import(sample);
-    const server: http.Server = createReceiver(SECRET);
-    server.listen(0, "127.0.0.1");
-    cleanups.push(() => server.close());
-    await once(server, "listening");
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    expectFullPass(await grade({ url: `${base}/webhook`, probe: `${base}/processed` }));
-  });
-
-  it.each([
-    { name: "Node", command: process.execPath, file: "node/receiver.mjs" },
-    { name: "Python", command: "python3", file: "python/receiver.py" },
-  ])("6 the $name sample as a process of its own", async ({ command, file }) => {
-    const path = fileURLToPath(new URL(`../../docs/receivers/${file}`, import.meta.url));
-    const env = { ...process.env, PORT: "0", WEBHOOK_SECRET: SECRET };
-    const child = spawn(command, [path], { env, stdio: ["ignore", "pipe", "pipe"] });
-    let errors = "";
-    child.stderr.on("data", (text) => {
-      errors += text;
-    });
-    const exited = new Promise((resolve) => child.once("close", resolve));
-    cleanups.push(async () => {
-      child.kill();
-      await exited;
-    });
-    const line = await new Promise<string>((resolve, reject) => {
-      child.once("error", (error) =>
-        reject(new Error(`${command} is needed by this test: ${error.message}`)),
-      );
-      child.once("exit", (code) => reject(new Error(`${file} ended with ${code}: ${errors}`)));
-      createInterface({ input: child.stdout }).once("line", resolve);
-    });
-    const url = line.replace("listening on ", "");
-    expectFullPass(await grade({ url, probe: new URL("/processed", url).href }));
-    expect(errors).not.toMatch(/Traceback|Error/);
-  });
-
-  it("6 the receiver that the flawed ones are made from", async () => {
-    const { url, probe } = await running(SECRET);
-    expectFullPass(await grade({ url, probe }));
-  });
-});
-
-describe("6 every flaw is found, and nothing else is blamed", () => {
-  for (const { name, fails, steps } of FLAWS) {
-    it.concurrent(`6 a receiver that ${name}`, async ({ expect, onTestFinished }) => {
-      const { url, probe, close } = await startReceiver(SECRET, steps);
-      onTestFinished(close);
-      const report = await grade({ url, probe, timeoutMs: 1500 });
-      expect(withOutcome(report, "failed").sort()).toEqual([...fails].sort());
-      expect(withOutcome(report, "error")).toEqual([]);
-      expect(report.verdict).toBe("fail");
-      expect(report.summary.failed).toBe(fails.length);
-      // What a receiver discloses must not spread with the report.
-      for (const text of [
-        receiverHtml(report),
-        receiverJunit(report),
-        formatText(report),
-        JSON.stringify(report),
-      ]) {
-        expect(text).not.toContain(SECRET);
-      }
-    });
-  }
-
-  it("6 there is a flawed receiver for every check", () => {
-    const found = new Set(FLAWS.flatMap((flaw) => flaw.fails));
-    expect(CHECKS.map((check) => check.id).filter((id) => !found.has(id))).toEqual([]);
-  });
-});
-
 const NEED_A_PROBE = [
   "valid-processed",
   "duplicate",
   "duplicate-at-once",
   "retry-after-5xx",
+  "distinct-deliveries",
   "forgery-before-original",
   "out-of-order",
   "timeout-after-commit",
   "whole-schedule",
+  "long-memory",
 ];
 
 describe("6.4 side effects", () => {

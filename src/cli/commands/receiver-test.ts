@@ -1,12 +1,21 @@
 import type { CommandModule } from "yargs";
+import type { Severity } from "../../grader/report.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, print } from "../output.ts";
 import { reportFiles, writeReports } from "../report-files.ts";
+import { typedValue } from "../typed-value.ts";
 
 interface Options {
   endpoint: string;
   secret: string;
   probe: string | undefined;
+  "require-probe": boolean;
+  only: string[] | undefined;
+  skip: string[] | undefined;
+  "fail-on": Severity;
+  data: string[] | undefined;
+  event: string;
+  memory: number;
   report: string[] | undefined;
   timeout: number;
   patience: number;
@@ -30,6 +39,41 @@ export const receiverTestCommand: CommandModule<object, Options> = {
         type: "string",
         describe: "URL that answers how many deliveries, or which ids, were processed",
       })
+      .option("require-probe", {
+        type: "boolean",
+        default: false,
+        describe: "Refuse to run without --probe, so that side effects never go unseen",
+      })
+      .option("only", {
+        type: "string",
+        array: true,
+        requiresArg: true,
+        describe: "Checks to run, by id; repeatable or comma-separated (valid-accepted always runs)",
+      })
+      .option("skip", {
+        type: "string",
+        array: true,
+        requiresArg: true,
+        describe: "Checks to leave out, by id; repeatable or comma-separated",
+      })
+      .option("fail-on", {
+        choices: ["critical", "major", "minor"] as const,
+        default: "minor",
+        describe: "The least severity whose failure makes the exit code 1",
+      })
+      .option("data", {
+        type: "string",
+        array: true,
+        requiresArg: true,
+        describe:
+          "FIELD=VALUE in the data of every event that has the field, such as a user_id that is known",
+      })
+      .option("event", {
+        type: "string",
+        default: "user.created",
+        requiresArg: true,
+        describe: "Event of most deliveries, for a receiver that has no use for the default",
+      })
       .option("report", {
         type: "string",
         array: true,
@@ -40,6 +84,11 @@ export const receiverTestCommand: CommandModule<object, Options> = {
         type: "number",
         default: 3,
         describe: "Seconds that a side effect may follow its answer, and the receiver may take to be up",
+      })
+      .option("memory", {
+        type: "number",
+        default: 12,
+        describe: "Seconds after which the first delivery is sent again",
       })
       .option("ca", {
         type: "string",
@@ -54,12 +103,17 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       .example(
         "$0 receiver-test http://127.0.0.1:3000/webhook --secret whsec_… --probe http://127.0.0.1:3000/processed",
         "Every check, side effects included",
+      )
+      .example(
+        "$0 receiver-test URL --secret whsec_… --fail-on critical --skip body-large",
+        "In CI",
       ) as never,
   async handler(options) {
     const reports = reportFiles(options.report);
-    const [{ gradeReceiver, ReceiverTestUsageError }, { formatText }, { receiverHtml, receiverJunit }] =
+    const [{ gradeReceiver }, { ReceiverTestUsageError }, { formatText }, { receiverHtml, receiverJunit }] =
       await Promise.all([
         import("../../grader/grade-receiver.ts"),
+        import("../../grader/grading-options.ts"),
         import("../../grader/format-text.ts"),
         import("../../grader/receiver-report.ts"),
       ]);
@@ -68,10 +122,16 @@ export const receiverTestCommand: CommandModule<object, Options> = {
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     try {
-      const graded = await gradeReceiver({
-        url: options.endpoint,
+      const graded = await gradeReceiver(options.endpoint, {
         secret: options.secret,
         probe: options.probe,
+        requireProbe: options["require-probe"],
+        only: ids(options.only),
+        skip: ids(options.skip),
+        failOn: options["fail-on"],
+        data: dataOf(options.data),
+        event: options.event,
+        memoryMs: options.memory * 1000,
         timeoutMs: options.timeout * 1000,
         patienceMs: options.patience * 1000,
         serviceName: options["service-name"],
@@ -93,3 +153,17 @@ export const receiverTestCommand: CommandModule<object, Options> = {
     }
   },
 };
+
+function ids(given: readonly string[] | undefined): string[] | undefined {
+  return given?.flatMap((text) => text.split(",")).map((text) => text.trim());
+}
+
+/** `user_id=usr_1`; a value that is JSON is read as JSON. @throws UsageError */
+function dataOf(assignments: readonly string[] = []): Record<string, unknown> {
+  const pairs = assignments.map((assignment): [string, unknown] => {
+    const mark = assignment.indexOf("=");
+    if (mark < 1) throw new UsageError(`--data takes FIELD=VALUE, not "${assignment}"`);
+    return [assignment.slice(0, mark), typedValue(assignment.slice(mark + 1))];
+  });
+  return Object.fromEntries(pairs);
+}

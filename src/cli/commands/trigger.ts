@@ -4,6 +4,7 @@ import type { EventName } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { typedValue } from "../typed-value.ts";
 
 type Options = Target & { event: string; for: string | undefined; set: string[] | undefined };
 
@@ -71,15 +72,7 @@ function dataOf(assignments: readonly string[] | undefined): Record<string, unkn
       if (typeof place[part] !== "object" || place[part] === null) place[part] = {};
       place = place[part] as Record<string, unknown>;
     }
-    place[path.at(-1)!] = parsed(assignment.slice(mark + 1));
+    place[path.at(-1)!] = typedValue(assignment.slice(mark + 1));
   }
   return data;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-
 /** Three channels of floats. */
 export interface Plane {
   data: Float32Array;
@@ -22,26 +20,19 @@ export function plane(width: number, height: number): Plane {
  * The colours of a whole canvas without its details: within `inner` those of the image, softened; outside them
  * those of the nearest border, ever softer with the distance, so that sky stays above and ground below.
  */
-export async function baseColours(
-  image: Plane,
-  canvas: { width: number; height: number },
-  inner: Rect,
-): Promise<Plane> {
+export function baseColours(image: Plane, canvas: { width: number; height: number }, inner: Rect): Plane {
   const shorter = Math.min(image.width, image.height);
-  const soft = await softened(image, Math.max(1, Math.round(shorter / 7)));
+  const soft = softened(image, Math.max(1, Math.round(shorter / 7)));
   const near = plane(canvas.width, canvas.height);
   for (let y = 0; y < canvas.height; y++) {
     const row = clamp(y - inner.top, 0, image.height - 1) * image.width;
     for (let x = 0; x < canvas.width; x++) {
       const from = (row + clamp(x - inner.left, 0, image.width - 1)) * 3;
-      const to = (y * canvas.width + x) * 3;
-      near.data[to] = soft.data[from]!;
-      near.data[to + 1] = soft.data[from + 1]!;
-      near.data[to + 2] = soft.data[from + 2]!;
+      near.data.set(soft.data.subarray(from, from + 3), (y * canvas.width + x) * 3);
     }
   }
   const reach = Math.max(2, Math.round(shorter / 3));
-  const far = await softened(near, reach);
+  const far = softened(near, reach);
   for (let y = 0; y < canvas.height; y++) {
     const dy = Math.max(inner.top - y, y - inner.top - inner.height + 1, 0);
     for (let x = 0; x < canvas.width; x++) {
@@ -56,13 +47,10 @@ export async function baseColours(
   return near;
 }
 
-/** Three box blurs are as good as a Gaussian, and cost the same for every radius; others have their turn in between. */
-async function softened(source: Plane, radius: number): Promise<Plane> {
+/** Three box blurs are as good as a Gaussian, and cost the same for every radius. */
+function softened(source: Plane, radius: number): Plane {
   let from = source;
-  for (let pass = 0; pass < 6; pass++) {
-    from = transposedBlur(from, radius);
-    await nextTurn();
-  }
+  for (let pass = 0; pass < 3; pass++) from = transposedBlur(transposedBlur(from, radius), radius);
   return from;
 }
 

@@ -3,8 +3,7 @@ import type { Region } from "sharp";
 import { Random } from "../../state/random.ts";
 import { baseColours, clamp, type Plane, plane, type Rect } from "./base-colours.ts";
 import { type KnownImage, pixelsOf } from "./inspect-image.ts";
-import type { Side } from "./patch-places.ts";
-import { type Patch, patchSize, type Quilt, quilt } from "./quilt.ts";
+import { type Patch, patchSize, type Quilt, quilt, type Side } from "./quilt.ts";
 
 export interface Growth {
   left: number;
@@ -17,9 +16,9 @@ const CHANNELS = 3;
 
 /** Patches are chosen and cut at this size and laid at the full one: what is chosen costs, what is laid does not. */
 const MAX_CHOSEN_SIDE = 384;
-const MAX_CHOSEN_PIXELS = 600_000;
+const MAX_CHOSEN_PIXELS = 1_000_000;
 
-const PIXELS_PER_TURN = 100_000;
+const PIXELS_PER_TURN = 200_000;
 
 interface Canvas {
   data: Buffer;
@@ -49,7 +48,7 @@ export async function growImage(image: KnownImage, growth: Growth, seed: number)
 
 async function fillBorder(canvas: Canvas, random: Random): Promise<void> {
   const small = await reduced(canvas);
-  const base = await baseColours(small.image, small.canvas, small.inner);
+  const base = baseColours(small.image, small.canvas, small.inner);
   const layer = new Layer(canvas, base, random.uint32());
   const size = patchSize(small.inner);
   if (size === undefined) {

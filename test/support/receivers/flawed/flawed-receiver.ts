@@ -32,6 +32,9 @@ export type Answer = [status: number, text?: string, headers?: Record<string, st
 
 /** The steps of a receiver that does everything right; a flaw replaces one of them. */
 export interface Steps {
+  /** Whether a request of this method is a delivery. */
+  takes(context: Context): boolean;
+  /** A request of any other method. */
   get(context: Context): Answer;
   /** Before the body is read; null goes on. */
   screen(context: Context): Answer | null;
@@ -53,6 +56,7 @@ export function sentSignature(context: Context): string | undefined {
 }
 
 export const RIGHT_STEPS: Steps = {
+  takes: ({ request }) => request.method === "POST",
   get: () => [405, "POST only", { Allow: "POST" }],
   screen: () => null,
   async readBody({ request }) {
@@ -108,7 +112,7 @@ export async function startReceiver(secret: string, flaw: Partial<Steps> = {}): 
 async function respond(steps: Steps, context: Context): Promise<Answer> {
   const { request, memory } = context;
   if (request.url === "/processed") return [200, JSON.stringify(memory.processed)];
-  if (request.method !== "POST") return steps.get(context);
+  if (!steps.takes(context)) return steps.get(context);
   const refusal = steps.screen(context);
   if (refusal) return refusal;
   context.body = await steps.readBody(context);

@@ -1,0 +1,74 @@
+import { type Check, type Finding, failed, isAccepted, isPutOff, notObservable, passed } from "../check.ts";
+import type { Delivery } from "../delivery.ts";
+import { describe } from "../describe-exchange.ts";
+import { deliverWhenFree, NO_PROBE } from "../expectations.ts";
+import { seconds } from "../probe.ts";
+import type { Session } from "../session.ts";
+
+/** How many of the others travel at once, and how long all of them may take together. */
+const AT_ONCE = 4;
+const MAX_FILLING_MS = 15_000;
+
+export const longMemory: Check = {
+  id: "long-memory",
+  title: "Remembers a delivery behind many others, and after a while",
+  severity: "critical",
+  why: "The last retry comes 7 h 21 min after the first attempt, behind everything that happened meanwhile; an id that was forgotten by then is processed twice.",
+  advice:
+    "Keep the ids of deliveries for at least 24 hours, however many there are, in a table with a unique key: not in a list of the last few, nor in a cache that expires.",
+  mends: ["conflict", "bad-request", "gone", "invalid", "exception"],
+  async run(session) {
+    const { first, options } = session;
+    if (first === null) return notObservable("no delivery was accepted");
+    if (!options.probe) return notObservable(`not tried: ${NO_PROBE}`);
+    const delivery = session.makeDelivery();
+    const exchange = await session.deliver(delivery);
+    if (!isAccepted(exchange))
+      return failed(`the receiver ${describe(exchange)}, where 2xx is expected`, exchange);
+    const others = await deliverOthers(session);
+    const afterOthers = await repeat(session, { delivery, when: `behind ${others} others` });
+    if (afterOthers.outcome !== "passed") return afterOthers;
+    await session.pause(Math.max(0, first.at + options.memoryMs - performance.now()));
+    const when = `after ${seconds(performance.now() - first.at)}`;
+    const afterWhile = await repeat(session, { delivery: first.delivery, when });
+    if (afterWhile.outcome !== "passed") return afterWhile;
+    return passed(
+      `a repetition behind ${others} others, and one ${when}, had no side effect`,
+      afterWhile.exchange,
+    );
+  },
+};
+
+/** As many as asked for, or as many as the receiver takes in the time; how many it took. */
+async function deliverOthers(session: Session): Promise<number> {
+  const giveUp = performance.now() + MAX_FILLING_MS;
+  let left = session.options.memoryDeliveries;
+  let taken = 0;
+  const fill = async () => {
+    while (left > 0 && performance.now() < giveUp) {
+      left -= 1;
+      const exchange = await session.deliverOnce(session.makeDelivery(), {
+        reuse: session.reusesConnections,
+      });
+      if (isAccepted(exchange)) taken += 1;
+      // It has a limit of its own, and what it says of memory is worth more than what it says of load.
+      if (isPutOff(exchange)) left = 0;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, fill));
+  return taken;
+}
+
+async function repeat(
+  session: Session,
+  { delivery, when }: { delivery: Delivery; when: string },
+): Promise<Finding> {
+  const before = await session.readProbe();
+  const exchange = await deliverWhenFree(session, delivery);
+  const told = `a repetition ${when}: the receiver ${describe(exchange)}`;
+  if (isPutOff(exchange)) return notObservable(told, exchange);
+  if (!isAccepted(exchange)) return failed(`${told}, where 2xx is expected`, exchange);
+  const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
+  if (effects === null || effects.difference === null) return passed(told, exchange);
+  return failed(`a repetition ${when} was processed again`, exchange);
+}

@@ -1,0 +1,57 @@
+import {
+  type Check,
+  type Finding,
+  failed,
+  isAccepted,
+  isPutOff,
+  notObservable,
+  passed,
+  statusOf,
+} from "../check.ts";
+import { describe } from "../describe-exchange.ts";
+import type { Session } from "../session.ts";
+
+const METHODS = ["PUT", "PATCH"];
+
+export const methodPostOnly: Check = {
+  id: "method-post-only",
+  title: "Takes deliveries by POST alone, and answers others in an orderly way",
+  severity: "minor",
+  why: "A route that takes any method hides mistakes of routing, and slips past rules of proxies and firewalls that are written for POST.",
+  advice:
+    "Route POST alone; answer 405 with `Allow: POST` (or 404) to other methods. A GET may say that all is well.",
+  mends: ["exception"],
+  async run(session) {
+    for (const method of METHODS) {
+      const finding = await judgeMethod(session, method);
+      if (finding !== null) return finding;
+    }
+    const exchange = await session.get();
+    const status = statusOf(exchange);
+    // 501 is how some servers say that they know no such method.
+    if (status >= 500 && status !== 501) {
+      return failed(
+        `GET: the receiver ${describe(exchange)}, where no error of the server is expected`,
+        exchange,
+      );
+    }
+    return passed(`PUT and PATCH aren't taken; to GET the receiver ${describe(exchange)}`, exchange);
+  },
+};
+
+/** A receiver that says 200 to everything that is no POST takes no delivery by it: then a forged one is as welcome. */
+async function judgeMethod(session: Session, method: string): Promise<Finding | null> {
+  const before = await session.readProbe();
+  const delivery = session.makeDelivery();
+  const genuine = await session.deliver(delivery, { method });
+  if (isPutOff(genuine) || !isAccepted(genuine)) return null;
+  const taken = failed(`${method}: a valid delivery was taken: the receiver ${describe(genuine)}`, genuine);
+  const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
+  if (effects !== null) return effects.difference === null ? null : taken;
+  const forged = await session.deliver({ ...session.makeDelivery(), signature: null }, { method });
+  if (!isAccepted(forged)) return taken;
+  return notObservable(
+    `${method}: everything is answered 2xx, and only a probe could tell whether it is processed`,
+    genuine,
+  );
+}

@@ -1,0 +1,30 @@
+import { randomInt } from "node:crypto";
+import { sampleData } from "../contract/event.ts";
+import { EVENTS, eventNamed } from "../resources/events.ts";
+import { webhookTest } from "../resources/webhooks/events.ts";
+import { Random } from "../state/random.ts";
+
+/** Every event that the service may send, its test included. */
+export const SENT_EVENTS: readonly string[] = [...EVENTS, webhookTest].map(({ name }) => name);
+
+/** Fields that some event's data has. */
+export const DATA_FIELDS: ReadonlySet<string> = new Set([...EVENTS, webhookTest].flatMap(({ data }) => data));
+
+const world = { iso: (at: number) => new Date(at).toISOString() };
+
+/**
+ * Data of an event as its declaration has it, field by field: what a receiver that validates has to accept (6.2,
+ * G25). Drawn anew each time. Empty for an event that the service does not have.
+ */
+export function drawEventData(
+  event: string,
+  { at, known }: { at: number; known: Readonly<Record<string, unknown>> },
+): Record<string, unknown> {
+  const declared = event === webhookTest.name ? webhookTest : eventNamed(event);
+  if (declared === undefined) return {};
+  const random = new Random(randomInt(2 ** 31), "grader");
+  const data = sampleData(declared, { world, at, random, known });
+  // Some validators refuse the reserved domain of the samples, and none refuses this one.
+  if ("email" in data && !("email" in known)) data["email"] = `ada.${random.letters(6)}@example.com`;
+  return data;
+}

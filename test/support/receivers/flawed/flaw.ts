@@ -1,0 +1,34 @@
+import { type Context, type Payload, rightSignature, type Steps, sentSignature } from "./flawed-receiver.ts";
+
+export interface Flaw {
+  name: string;
+  /** Exactly the checks that must fail: no less, and no false alarm either. */
+  fails: string[];
+  steps: Partial<Steps>;
+}
+
+/** Verifies the signature over another text than the raw body. */
+export const verifyOver = (rewrite: (body: Buffer) => string | Buffer): Partial<Steps> => ({
+  isSigned({ body, secret, ...context }) {
+    const rewritten = Buffer.from(rewrite(body) as string);
+    return sentSignature({ body, secret, ...context }) === rightSignature(secret, rewritten);
+  },
+});
+
+/** Processes a delivery without looking whether it was processed before. */
+export function effect({ memory }: Context, { delivery_id: id }: Payload): [number] {
+  memory.processed.push(id);
+  return [200];
+}
+
+/** Processes what is not known yet by this key. */
+export function onceBy(keyOf: (payload: Payload) => string): Partial<Steps> {
+  return {
+    process(context, payload) {
+      const key = keyOf(payload);
+      if (context.memory.known.has(key)) return [200];
+      context.memory.known.add(key);
+      return effect(context, payload);
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { effect, type Flaw, onceBy } from "./flaw.ts";
+import { RIGHT_STEPS } from "./flawed-receiver.ts";
+
+/** Longer than the checks of repetitions take, and shorter than the grader is told to wait. */
+export const SHORT_WHILE_MS = 3000;
+
+export const repetitionFlaws: Flaw[] = [
+  {
+    name: "never looks at the delivery id",
+    fails: [
+      "duplicate",
+      "duplicate-at-once",
+      "retry-after-5xx",
+      "timeout-after-commit",
+      "whole-schedule",
+      "long-memory",
+    ],
+    steps: { process: (context, payload) => effect(context, payload) },
+  },
+  {
+    name: "answers 409 to a repetition",
+    fails: ["duplicate", "retry-after-5xx", "timeout-after-commit", "whole-schedule", "long-memory"],
+    steps: {
+      process: (context, payload) =>
+        context.memory.known.has(payload.delivery_id) ? [409] : RIGHT_STEPS.process(context, payload),
+    },
+  },
+  {
+    name: "looks first and records later",
+    fails: ["duplicate-at-once"],
+    steps: {
+      async process(context, payload) {
+        if (context.memory.known.has(payload.delivery_id)) return [200];
+        await wait(8);
+        context.memory.known.add(payload.delivery_id);
+        return effect(context, payload);
+      },
+    },
+  },
+  {
+    name: "remembers only the last delivery",
+    fails: ["retry-after-5xx", "whole-schedule", "long-memory"],
+    steps: {
+      process({ memory, ...context }, payload) {
+        if (memory.scratch.get("last") === payload.delivery_id) return [200];
+        memory.scratch.set("last", payload.delivery_id);
+        return effect({ memory, ...context }, payload);
+      },
+    },
+  },
+  {
+    name: "records the delivery when its answer was sent",
+    fails: ["timeout-after-commit", "whole-schedule", "duplicate-at-once"],
+    steps: {
+      async process(context, payload) {
+        if (context.memory.known.has(payload.delivery_id)) return [200];
+        const answer = effect(context, payload);
+        await wait(30);
+        if (!context.request.socket.destroyed) context.memory.known.add(payload.delivery_id);
+        return answer;
+      },
+    },
+  },
+  {
+    name: "remembers the id before it verifies",
+    fails: ["forgery-before-original"],
+    steps: {
+      screen({ request, memory }) {
+        const id = String(request.headers["x-service-delivery"]);
+        memory.scratch.set(id, Number(memory.scratch.get(id) ?? 0) + 1);
+        return null;
+      },
+      refuseSignature({ request, memory }) {
+        memory.known.add(String(request.headers["x-service-delivery"]));
+        return [401];
+      },
+    },
+  },
+  {
+    name: "drops what is older than the newest",
+    fails: ["distinct-deliveries", "out-of-order", "whole-schedule"],
+    steps: {
+      process(context, payload) {
+        const newest = String(context.memory.scratch.get("newest") ?? "");
+        if (payload.timestamp < newest) return [200, "stale"];
+        context.memory.scratch.set("newest", payload.timestamp);
+        return RIGHT_STEPS.process(context, payload);
+      },
+    },
+  },
+  {
+    name: "refuses timestamps older than five minutes",
+    fails: ["whole-schedule"],
+    steps: {
+      consider: (_context, { timestamp }) =>
+        Date.now() - Date.parse(timestamp) > 300_000 ? [400, "stale"] : null,
+    },
+  },
+  {
+    name: "accepts and does nothing",
+    fails: [
+      "valid-processed",
+      "duplicate",
+      "duplicate-at-once",
+      "retry-after-5xx",
+      "distinct-deliveries",
+      "forgery-before-original",
+      "timeout-after-commit",
+      "whole-schedule",
+    ],
+    steps: { process: () => [200] },
+  },
+  {
+    name: "knows deliveries by event and object",
+    fails: ["distinct-deliveries"],
+    steps: onceBy(({ event, data }) => `${event} ${JSON.stringify(data["user_id"] ?? data)}`),
+  },
+  {
+    name: "knows deliveries by event, object and time",
+    fails: ["distinct-deliveries"],
+    steps: onceBy(({ event, data, timestamp }) => JSON.stringify([event, data, timestamp])),
+  },
+  {
+    name: "knows deliveries by how their ids begin",
+    fails: ["distinct-deliveries"],
+    steps: onceBy(({ delivery_id }) => delivery_id.slice(0, 24)),
+  },
+  {
+    name: "remembers fifty deliveries",
+    fails: ["long-memory"],
+    steps: {
+      process(context, payload) {
+        const { known } = context.memory;
+        if (known.has(payload.delivery_id)) return [200];
+        known.add(payload.delivery_id);
+        if (known.size > 50) known.delete([...known][0]!);
+        return effect(context, payload);
+      },
+    },
+  },
+  {
+    name: "remembers deliveries for a short while",
+    fails: ["long-memory"],
+    steps: {
+      process(context, payload) {
+        const { scratch } = context.memory;
+        const until = Number(scratch.get(payload.delivery_id) ?? 0);
+        scratch.set(payload.delivery_id, performance.now() + SHORT_WHILE_MS);
+        return performance.now() < until ? [200] : effect(context, payload);
+      },
+    },
+  },
+  {
+    name: "refuses an update of somebody it does not know",
+    fails: ["out-of-order"],
+    steps: {
+      consider({ memory }, { event, data }) {
+        const user = `user ${data["user_id"]}`;
+        // Those of other checks come and go alone.
+        if (event === "user.created") memory.scratch.set(user, true);
+        return event === "user.deleted" && !memory.scratch.has(user) ? [404, "no such user"] : null;
+      },
+    },
+  },
+];

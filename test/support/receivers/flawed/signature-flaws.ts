@@ -1,0 +1,289 @@
+import { createHash, createHmac } from "node:crypto";
+import type { Flaw } from "./flaw.ts";
+import { type Payload, RIGHT_STEPS, rightSignature, sentSignature } from "./flawed-receiver.ts";
+
+const ZEROES = `sha256=${"0".repeat(64)}`;
+
+export const signatureFlaws: Flaw[] = [
+  {
+    name: "takes a missing header for nothing to verify",
+    fails: ["signature-missing", "signature-behind-proxy", "signature-every-event", "signature-every-form"],
+    steps: {
+      isSigned: (context) => sentSignature(context) === undefined || RIGHT_STEPS.isSigned(context),
+    },
+  },
+  {
+    name: "takes a falsy header for nothing to verify",
+    fails: [
+      "signature-missing",
+      "signature-empty",
+      "signature-behind-proxy",
+      "signature-every-event",
+      "signature-every-form",
+    ],
+    steps: { isSigned: (context) => !sentSignature(context) || RIGHT_STEPS.isSigned(context) },
+  },
+  {
+    name: "takes a bare prefix for nothing to verify",
+    fails: ["signature-empty"],
+    steps: { isSigned: (context) => sentSignature(context) === "sha256=" || RIGHT_STEPS.isSigned(context) },
+  },
+  {
+    name: "compares as many characters as were sent",
+    fails: ["signature-truncated"],
+    steps: {
+      isSigned(context) {
+        const sent = sentSignature(context) ?? "";
+        return sent.length > 10 && rightSignature(context.secret, context.body).startsWith(sent);
+      },
+    },
+  },
+  {
+    name: "throws in the comparison of unequal lengths",
+    fails: [
+      "signature-missing",
+      "signature-empty",
+      "signature-truncated",
+      "signature-surrounded",
+      "signature-wrong-prefix",
+      "signature-wrong-encoding",
+    ],
+    steps: {
+      isSigned(context) {
+        if ((sentSignature(context) ?? "").length !== 71)
+          throw new RangeError("must have the same byte length");
+        return RIGHT_STEPS.isSigned(context);
+      },
+    },
+  },
+  {
+    name: "looks only at what follows the equals sign",
+    fails: ["signature-surrounded", "signature-wrong-prefix"],
+    steps: {
+      isSigned(context) {
+        return (
+          sentSignature(context)?.split("=").at(-1) === rightSignature(context.secret, context.body).slice(7)
+        );
+      },
+    },
+  },
+  {
+    name: "takes base64 as well",
+    fails: ["signature-wrong-encoding"],
+    steps: {
+      isSigned(context) {
+        const sent = sentSignature(context) ?? "";
+        const asHex = `sha256=${Buffer.from(sent.slice(7), "base64").toString("hex")}`;
+        return RIGHT_STEPS.isSigned(context) || asHex === rightSignature(context.secret, context.body);
+      },
+    },
+  },
+  {
+    name: "looks only at the form of the signature",
+    fails: [
+      "signature-nearly-right",
+      "signature-wrong-secret",
+      "signature-behind-proxy",
+      "signature-every-event",
+      "signature-every-form",
+      "body-changed",
+    ],
+    steps: { isSigned: (context) => /^sha256=[0-9a-f]{64}$/.test(sentSignature(context) ?? "") },
+  },
+  {
+    name: "has an empty secret beside the right one",
+    fails: ["signature-wrong-secret"],
+    steps: {
+      isSigned: (context) =>
+        RIGHT_STEPS.isSigned(context) || sentSignature(context) === rightSignature("", context.body),
+    },
+  },
+  {
+    name: "remembers signatures that were right once",
+    fails: ["body-changed"],
+    steps: {
+      isSigned(context) {
+        const key = `verified ${sentSignature(context)}`;
+        if (RIGHT_STEPS.isSigned(context)) context.memory.scratch.set(key, true);
+        return context.memory.scratch.has(key);
+      },
+    },
+  },
+  {
+    name: "refuses forgeries and processes them all the same",
+    fails: [
+      "signature-missing",
+      "signature-empty",
+      "signature-truncated",
+      "signature-nearly-right",
+      "signature-surrounded",
+      "signature-wrong-prefix",
+      "signature-wrong-encoding",
+      "signature-wrong-secret",
+      "signature-behind-proxy",
+      "signature-every-event",
+      "signature-every-form",
+      "body-changed",
+    ],
+    steps: {
+      refuseSignature(context) {
+        const payload = JSON.parse(context.body.toString()) as Payload;
+        // Under an id that is known already, too, as that of a body which was changed is.
+        if (!context.memory.known.has(payload.delivery_id) || sentSignature(context) !== ZEROES) {
+          context.memory.known.add(payload.delivery_id);
+          context.memory.processed.push(payload.delivery_id);
+        }
+        return [401];
+      },
+    },
+  },
+  {
+    name: "looks only at how the signature begins",
+    fails: ["signature-surrounded"],
+    steps: {
+      isSigned: (context) =>
+        sentSignature(context)?.startsWith(rightSignature(context.secret, context.body)) === true,
+    },
+  },
+  {
+    name: "cuts the signature to its length",
+    fails: ["signature-surrounded"],
+    steps: {
+      isSigned: (context) =>
+        sentSignature(context)?.slice(0, 71) === rightSignature(context.secret, context.body),
+    },
+  },
+  {
+    name: "looks for the signature anywhere in the header",
+    fails: ["signature-surrounded"],
+    steps: {
+      isSigned: (context) =>
+        sentSignature(context)?.includes(rightSignature(context.secret, context.body)) === true,
+    },
+  },
+  {
+    name: "takes several signatures, separated by commas",
+    fails: ["signature-surrounded"],
+    steps: {
+      isSigned(context) {
+        const right = rightSignature(context.secret, context.body);
+        return (sentSignature(context) ?? "").split(",").includes(right);
+      },
+    },
+  },
+  {
+    name: "compares the first sixteen digits",
+    fails: ["signature-nearly-right"],
+    steps: {
+      isSigned(context) {
+        const sent = sentSignature(context) ?? "";
+        return (
+          sent.length === 71 &&
+          sent.slice(0, 23) === rightSignature(context.secret, context.body).slice(0, 23)
+        );
+      },
+    },
+  },
+  {
+    name: "compares the last eight digits",
+    fails: ["signature-nearly-right"],
+    steps: {
+      isSigned(context) {
+        const sent = sentSignature(context) ?? "";
+        const right = rightSignature(context.secret, context.body);
+        return /^sha256=[0-9a-f]{64}$/.test(sent) && sent.slice(-8) === right.slice(-8);
+      },
+    },
+  },
+  {
+    name: "takes the algorithm from the prefix",
+    fails: ["signature-wrong-prefix"],
+    steps: {
+      isSigned(context) {
+        const [algorithm = "", digest] = (sentSignature(context) ?? "").split("=");
+        if (!["md5", "sha1", "sha256", "sha512"].includes(algorithm)) return false;
+        return createHmac(algorithm, context.secret).update(context.body).digest("hex") === digest;
+      },
+    },
+  },
+  {
+    name: "has a secret of its own to fall back on",
+    fails: ["signature-wrong-secret"],
+    steps: {
+      isSigned: (context) =>
+        RIGHT_STEPS.isSigned(context) || sentSignature(context) === rightSignature("secret", context.body),
+    },
+  },
+  {
+    name: "takes a plain hash of the body as well",
+    fails: ["signature-wrong-secret"],
+    steps: {
+      isSigned(context) {
+        const plain = `sha256=${createHash("sha256").update(context.body).digest("hex")}`;
+        return RIGHT_STEPS.isSigned(context) || sentSignature(context) === plain;
+      },
+    },
+  },
+  ...[
+    ["X-Forwarded-For", "127.0.0.1"],
+    ["X-Forwarded-For", "10.0.0.1"],
+    ["X-Real-IP", "127.0.0.1"],
+    ["X-Forwarded-Proto", "https"],
+    ["X-Forwarded-Host", "localhost"],
+  ].map(
+    ([name, value]): Flaw => ({
+      name: `verifies nothing with ${name}: ${value}`,
+      fails: ["signature-behind-proxy"],
+      steps: {
+        isSigned: (context) =>
+          context.request.headers[name!.toLowerCase()] === value || RIGHT_STEPS.isSigned(context),
+      },
+    }),
+  ),
+  {
+    name: "verifies nothing behind a Forwarded header",
+    fails: ["signature-behind-proxy"],
+    steps: {
+      isSigned: (context) =>
+        context.request.headers["forwarded"] !== undefined || RIGHT_STEPS.isSigned(context),
+    },
+  },
+  {
+    name: "needs no signature on a test",
+    fails: ["signature-every-event"],
+    steps: {
+      isSigned: (context) =>
+        context.request.headers["x-service-event"] === "webhook.test" || RIGHT_STEPS.isSigned(context),
+    },
+  },
+  {
+    name: "verifies events of users and messages alone",
+    fails: ["signature-every-event"],
+    steps: {
+      isSigned: (context) =>
+        !/^(user|message)\./.test(String(context.request.headers["x-service-event"])) ||
+        RIGHT_STEPS.isSigned(context),
+    },
+  },
+  {
+    name: "verifies JSON alone",
+    fails: ["signature-every-form"],
+    steps: {
+      isSigned: (context) =>
+        !/json/i.test(String(context.request.headers["content-type"])) || RIGHT_STEPS.isSigned(context),
+    },
+  },
+  {
+    name: "verifies nothing that comes in chunks",
+    fails: ["signature-every-form"],
+    steps: {
+      isSigned: (context) =>
+        context.request.headers["content-length"] === undefined || RIGHT_STEPS.isSigned(context),
+    },
+  },
+  {
+    name: "does not verify large bodies",
+    fails: ["signature-every-form"],
+    steps: { isSigned: (context) => context.body.length > 100_000 || RIGHT_STEPS.isSigned(context) },
+  },
+];

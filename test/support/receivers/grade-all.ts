@@ -1,0 +1,55 @@
+import { gradeReceiver } from "../../../src/grader/grade-receiver.ts";
+import type { GradeReceiverOptions } from "../../../src/grader/grading-options.ts";
+import type { Outcome, ReceiverReport } from "../../../src/grader/report.ts";
+
+export const SECRET = "whsec_9b1d4f2c7a60e358";
+
+/** Short waits, since most receivers here work before they answer. */
+export const QUICK: Omit<GradeReceiverOptions, "secret"> = {
+  settleMs: 15,
+  patienceMs: 200,
+  memoryMs: 0,
+  memoryDeliveries: 60,
+};
+
+export const grade = (url: string, options: Partial<GradeReceiverOptions> = {}) =>
+  gradeReceiver(url, { secret: SECRET, ...QUICK, ...options });
+
+export function withOutcome({ checks }: ReceiverReport, outcome: Outcome): string[] {
+  return checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
+}
+
+/** Runs all jobs, so many at a time, and keeps what each came to under its key. */
+export class Pool<T> {
+  private readonly results = new Map<string, Promise<T>>();
+  private readonly waiting: (() => void)[] = [];
+  private free: number;
+
+  constructor(atOnce: number) {
+    this.free = atOnce;
+  }
+
+  add(key: string, job: () => Promise<T>): void {
+    const result = this.place()
+      .then(job)
+      .finally(() => this.release());
+    // Whoever asks for it gets the reason.
+    result.catch(() => {});
+    this.results.set(key, result);
+  }
+
+  async resultOf(key: string): Promise<T> {
+    return this.results.get(key)!;
+  }
+
+  private async place(): Promise<void> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  private release(): void {
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.free += 1;
+  }
+}

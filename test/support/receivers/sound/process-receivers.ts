@@ -1,0 +1,169 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Running, SoundReceiver } from "./sound-receiver.ts";
+
+const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const docs = (name: string) => file(`../../../../docs/receivers/${name}`);
+const scratch = () => mkdtempSync(join(tmpdir(), "sound-receiver-"));
+
+interface Program {
+  command: string;
+  args: string[];
+  env?: Record<string, string>;
+}
+
+/** Starts a program and waits for the line that says where it listens. */
+async function startProgram(secret: string, { command, args, env = {} }: Program): Promise<Running> {
+  const child = spawn(command, args, {
+    env: { ...process.env, PORT: "0", WEBHOOK_SECRET: secret, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let errors = "";
+  child.stderr.on("data", (text) => {
+    errors += text;
+  });
+  const exited = new Promise((resolve) => child.once("close", resolve));
+  const line = await new Promise<string>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`${command} ${args} ended with ${code}: ${errors}`)));
+    createInterface({ input: child.stdout }).once("line", resolve);
+  });
+  const url = line.replace("listening on ", "");
+  return {
+    url,
+    probe: new URL("/processed", url).href,
+    async close() {
+      child.kill("SIGKILL");
+      await exited;
+      if (/Traceback|Error\b/.test(errors)) throw new Error(errors);
+    },
+  };
+}
+
+/** Programs that are compiled, or take a moment to start, and nothing else. */
+const program = (name: string, needs: string, make: () => Program, notes: string[] = []): SoundReceiver => ({
+  name,
+  needs,
+  notes,
+  start: (secret) => startProgram(secret, make()),
+});
+
+/** PHP's server says nothing that could be waited for, and takes no port 0. */
+const php: SoundReceiver = {
+  name: "PHP on its built-in server",
+  needs: "php",
+  async start(secret) {
+    const port = await freePort();
+    const base = `http://127.0.0.1:${port}`;
+    const child = spawn(
+      "php",
+      ["-d", "post_max_size=2M", "-S", `127.0.0.1:${port}`, file("php/receiver.php")],
+      {
+        env: {
+          ...process.env,
+          WEBHOOK_SECRET: secret,
+          WEBHOOK_STORE: join(scratch(), "deliveries"),
+          PHP_CLI_SERVER_WORKERS: "4",
+        },
+        stdio: "ignore",
+        // Its workers end with it only as a group.
+        detached: true,
+      },
+    );
+    const exited = new Promise((resolve) => child.once("close", resolve));
+    const close = async () => {
+      process.kill(-child.pid!, "SIGKILL");
+      await exited;
+    };
+    for (let tries = 0; tries < 200; tries += 1) {
+      const isUp = await fetch(`${base}/processed`).then(
+        () => true,
+        () => false,
+      );
+      if (isUp) return { url: `${base}/webhook`, probe: `${base}/processed`, close };
+      await wait(50);
+    }
+    await close();
+    throw new Error("PHP's server did not come up");
+  },
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function goProgram(): Program {
+  const binary = join(scratch(), "receiver");
+  const env = { ...process.env, GOFLAGS: "-buildvcs=false", GO111MODULE: "off", CGO_ENABLED: "0" };
+  const built = spawnSync("go", ["build", "-o", binary, file("go/main.go")], { env, encoding: "utf8" });
+  if (built.status !== 0) throw new Error(`go build: ${built.stderr}`);
+  return { command: binary, args: [] };
+}
+
+const HEX_DECODED = ["signature-upper-case"];
+
+export const PROCESS_RECEIVERS: SoundReceiver[] = [
+  program("the Node sample as a process of its own", "node", () => ({
+    command: process.execPath,
+    args: [docs("node/receiver.mjs")],
+  })),
+  program("the Python sample as a process of its own", "python3", () => ({
+    command: "python3",
+    args: [docs("python/receiver.py")],
+  })),
+  program("Python, WSGI and SQLite", "python3", () => ({
+    command: "python3",
+    args: [file("python/wsgi.py")],
+  })),
+  program("Perl on a socket", "perl", () => ({ command: "perl", args: [file("perl/receiver.pl")] })),
+  program("Java, the JDK's own server", "java", () => ({
+    command: "java",
+    args: ["-XX:TieredStopAtLevel=1", file("java/Receiver.java")],
+  })),
+  program("Ruby on WEBrick", "ruby -r webrick", () => ({
+    command: "ruby",
+    args: [file("ruby/receiver.rb")],
+  })),
+  program("Go, net/http", "go", goProgram, HEX_DECODED),
+  php,
+  program(
+    "Flask",
+    "python3 -c 'import flask'",
+    () => ({ command: "python3", args: [file("python/flask_app.py")] }),
+    HEX_DECODED,
+  ),
+  program("a strict Pydantic model of section 6.2", "python3 -c 'import pydantic'", () => ({
+    command: "python3",
+    args: [file("python/pydantic_model.py")],
+  })),
+];
+
+const PROBES: Record<string, [command: string, args: string[]]> = {
+  node: [process.execPath, ["--version"]],
+  python3: ["python3", ["--version"]],
+  perl: ["perl", ["-MJSON::PP", "-MDigest::SHA", "-e", "1"]],
+  java: ["java", ["-version"]],
+  go: ["go", ["version"]],
+  php: ["php", ["--version"]],
+  "ruby -r webrick": ["ruby", ["-r", "webrick", "-e", "1"]],
+  "python3 -c 'import flask'": ["python3", ["-c", "import flask"]],
+  "python3 -c 'import pydantic'": ["python3", ["-c", "import pydantic"]],
+};
+
+/** Whether what a receiver needs is installed here. */
+export function isInstalled({ needs }: SoundReceiver): boolean {
+  if (needs === undefined) return true;
+  const [command, args] = PROBES[needs]!;
+  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
+}

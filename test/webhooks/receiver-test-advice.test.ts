@@ -1,0 +1,226 @@
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import http from "node:http";
+import https from "node:https";
+import net, { type AddressInfo, type Server } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import type { CheckReport, ReceiverReport } from "../../src/grader/report.ts";
+import { type Steps, sentSignature, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+const running = async (steps: Partial<Steps> = {}) => {
+  const receiver = await startReceiver(SECRET, steps);
+  cleanups.push(() => receiver.close());
+  return receiver;
+};
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const checkOf = ({ checks }: ReceiverReport, id: string): CheckReport =>
+  checks.find((check) => check.id === id)!;
+
+/** The advice on a receiver that answers every delivery so. */
+async function adviceOn(
+  status: number,
+  headers: Record<string, string> = {},
+  body = "",
+): Promise<CheckReport & { url: string }> {
+  const server = http.createServer((request, response) => {
+    request.resume();
+    response.writeHead(status, headers).end(body);
+  });
+  const url = `http://127.0.0.1:${await listening(server)}/hook`;
+  return { ...(await grade(url)).checks[0]!, url };
+}
+
+describe("6.4 advice follows the answer that came", () => {
+  const answers: [status: number, headers: Record<string, string>, body: string, advice: RegExp][] = [
+    [301, { Location: "/hook/" }, "", /^Register http:\/\/127\.0\.0\.1:\d+\/hook\/ .*slash at its end/],
+    [302, { Location: "/login?next=hook" }, "", /page to log in/],
+    [308, { Location: "https://receiver.test/hook" }, "", /https, where this is http/],
+    [400, {}, "", /could make nothing of the request/],
+    [401, {}, "", /right signature for wrong.*signature explain/],
+    [401, { "WWW-Authenticate": "Basic" }, "", /credentials of HTTP/],
+    [403, {}, "CSRF verification failed", /cross-site requests/],
+    [404, {}, "", /Nothing is routed at this path/],
+    [405, {}, "", /Deliveries are POST/],
+    [409, {}, "", /processed before.*--patience/],
+    [411, {}, "", /without a Content-Length/],
+    [413, {}, "", /Raise the body limit/],
+    [415, {}, "", /application\/json/],
+    [422, {}, "", /validation.*--data/],
+    [500, {}, "", /exception in its handler/],
+    [502, {}, "", /gateway answered.*down/],
+    [503, {}, "", /overloaded.*--patience/],
+    [504, {}, "", /gave up waiting.*answer 2xx/],
+  ];
+  it.each(answers)("6.4 %i %j %s", async (status, headers, body, advice) => {
+    const found = await adviceOn(status, headers, body);
+    expect(found).toMatchObject({ id: "valid-accepted", outcome: "failed" });
+    expect(found.advice).toMatch(advice);
+  });
+
+  it("6.4 no two statuses get the same advice", async () => {
+    const statuses = [301, 400, 401, 404, 405, 409, 411, 413, 415, 422, 500, 502, 503, 504];
+    const advices = await Promise.all(statuses.map(async (status) => (await adviceOn(status)).advice));
+    expect(new Set(advices).size).toBe(statuses.length);
+  });
+
+  it("6.4 an answer too late", async () => {
+    const { url } = await running({ process: () => new Promise<never>(() => {}) });
+    const { advice } = (await grade(url, { timeoutMs: 300 })).checks[0]!;
+    expect(advice).toMatch(/^Store the delivery durably.*answer 2xx.*waits 30 s/);
+  });
+
+  it("G24 a certificate of one's own, http where https is spoken, and https where http is", async () => {
+    const secure = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY });
+    const port = await listening(secure);
+    const own = (await grade(`https://127.0.0.1:${port}/`)).checks[0]!;
+    expect(own.advice).toMatch(/--ca FILE/);
+    const plain = await running();
+    const tls = (await grade(plain.url.replace("http:", "https:"))).checks[0]!;
+    expect(tls.advice).toMatch(/speaks plain HTTP/);
+  });
+
+  it("G24 what is no HTTP, and what hangs up", async () => {
+    const other = net.createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-server\r\n"));
+    const noHttp = (await grade(`http://127.0.0.1:${await listening(other)}/`)).checks[0]!;
+    expect(noHttp.advice).toMatch(/isn't HTTP/);
+    const closing = http.createServer((request) => request.socket.destroy());
+    const hungUp = (await grade(`http://127.0.0.1:${await listening(closing)}/`)).checks[0]!;
+    expect(hungUp.advice).toMatch(/closed the connection.*exception, a crash or a restart/);
+  });
+
+  it("6.4 within other checks, too: what answers is mended, not what the check is about", async () => {
+    const { url } = await running({
+      consider: (_context, { event }) => (event.startsWith("message") ? [502] : null),
+    });
+    const large = checkOf(await grade(url), "body-large");
+    expect(large.detail).toContain("answered 502");
+    expect(large.advice).toMatch(/gateway answered/);
+    const limited = await running({
+      screen: ({ request }) => (Number(request.headers["content-length"]) > 300_000 ? [413] : null),
+    });
+    expect(checkOf(await grade(limited.url), "body-large").advice).toMatch(/Raise the body limit/);
+  });
+
+  it("6.4 a redirect is told the same way by both checks that see it", async () => {
+    const { url } = await running({ screen: () => [301, "", { Location: "/webhook/" }] });
+    const report = await grade(url);
+    expect(checkOf(report, "no-redirect").advice).toBe(checkOf(report, "valid-accepted").advice);
+  });
+});
+
+describe("6.4 lateness", () => {
+  const late = (ms: number): Partial<Steps> => ({
+    process({ memory }, { delivery_id: id }) {
+      if (!memory.known.has(id)) {
+        memory.known.add(id);
+        setTimeout(() => memory.processed.push(id), ms);
+      }
+      return [202];
+    },
+  });
+
+  it("6.4 side effects that come later than patience lasts are waited for, and --patience is named", async () => {
+    const { url, probe } = await running(late(500));
+    const report = await grade(url, { probe, patienceMs: 300, only: ["valid-processed", "duplicate"] });
+    expect(report.verdict).toBe("pass");
+    expect(checkOf(report, "valid-processed").note).toMatch(/came .* after the answer.*--patience \d/);
+  });
+
+  it("6.4 ones that never come are lost, or later still: --patience is named", async () => {
+    const { url, probe } = await running({ process: () => [200] });
+    const report = await grade(url, { probe, patienceMs: 50, only: ["valid-processed", "duplicate"] });
+    for (const id of ["valid-processed", "duplicate"]) {
+      const { outcome, advice } = checkOf(report, id);
+      expect(outcome).toBe("failed");
+      expect(advice).toMatch(/Store the delivery durably.*raise --patience/);
+      expect(advice).not.toMatch(/unique key/);
+    }
+  });
+});
+
+describe("6.3 a receiver that has not quite the secret, or signs otherwise", () => {
+  const digest = (key: string | Uint8Array, body: Buffer | string) =>
+    createHmac("sha256", key).update(body).digest("hex");
+  const causes: [name: string, signature: (body: Buffer) => string, cause: RegExp, mend: RegExp][] = [
+    [
+      "without its prefix",
+      (body) => `sha256=${digest(SECRET.slice(6), body)}`,
+      /without its whsec_/,
+      /whsec_ included/,
+    ],
+    [
+      "with its prefix twice",
+      (body) => `sha256=${digest(`whsec_${SECRET}`, body)}`,
+      /prefix twice/,
+      /whsec_/,
+    ],
+    [
+      "decoded from base64",
+      (body) => `sha256=${digest(Buffer.from(SECRET.slice(6), "base64"), body)}`,
+      /decoded from base64/,
+      /nothing decoded/,
+    ],
+    ["with a line end", (body) => `sha256=${digest(`${SECRET}\n`, body)}`, /a line break after it/, /added/],
+    ["never set", (body) => `sha256=${digest("undefined", body)}`, /"undefined"/, /whsec_/],
+    [
+      "and base64 for its digest",
+      (body) => Buffer.from(digest(SECRET, body), "hex").toString("base64"),
+      /base64/,
+      /hex digits/,
+    ],
+    [
+      "and JSON written anew, as Python does",
+      (body) => `sha256=${digest(SECRET, body.toString().replaceAll(/([:,])(?=["{])/g, "$1 "))}`,
+      /a space after : and ,/,
+      /before anything parses/,
+    ],
+    [
+      "and the timestamp before the body",
+      (body) => `sha256=${digest(SECRET, `${JSON.parse(body.toString()).timestamp}.${body}`)}`,
+      /payload's timestamp, a dot/,
+      /without anything added/,
+    ],
+  ];
+  it.each(causes)("6.3 the grader finds a secret %s", async (_name, signature, cause, mend) => {
+    const { url } = await running({
+      isSigned: (context) => sentSignature(context) === signature(context.body),
+    });
+    const report = await grade(url);
+    const { outcome, detail, advice } = report.checks[0]!;
+    expect(outcome).toBe("failed");
+    expect(detail).toMatch(cause);
+    expect(advice).toMatch(mend);
+    expect(JSON.stringify(report)).not.toContain(SECRET.slice(6));
+  });
+
+  it("6.3 with a secret that has nothing to do with it, no cause is made up", async () => {
+    const { url } = await running({ isSigned: () => false });
+    const { detail, advice } = (await grade(url)).checks[0]!;
+    expect(detail).not.toContain("accepts one that is signed otherwise");
+    expect(advice).toContain("signature explain");
+  });
+});
+
+describe("6 what cannot be seen from outside", () => {
+  it("6 is said once, with where to look in the code", async () => {
+    const { url } = await running();
+    const { unseen } = await grade(url, { only: ["valid-accepted"] });
+    const text = unseen.map(({ what, how }) => `${what}. ${how}`).join("\n");
+    expect(text).toMatch(/constant time.*timingSafeEqual/);
+    expect(text).toMatch(/24 hours.*unique key/);
+  });
+});

@@ -1,0 +1,133 @@
+import { Ajv } from "ajv";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dataSchema } from "../../src/contract/event.ts";
+import { EVENTS } from "../../src/resources/events.ts";
+import { webhookTest } from "../../src/resources/webhooks/events.ts";
+import {
+  type Context,
+  type RunningReceiver,
+  rightSignature,
+  startReceiver,
+} from "../support/receivers/flawed/flawed-receiver.ts";
+import { grade, SECRET } from "../support/receivers/grade-all.ts";
+
+interface Sent {
+  headers: string[];
+  body: Buffer;
+  isSigned: boolean;
+}
+
+const INSTANT = { type: "string", pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" };
+
+/** Section 6.2, and not a field more. */
+const ENVELOPE = {
+  type: "object",
+  additionalProperties: false,
+  required: ["event", "data", "timestamp", "webhook_id", "delivery_id"],
+  properties: {
+    event: { type: "string" },
+    data: { type: "object" },
+    timestamp: INSTANT,
+    webhook_id: { type: "string", pattern: "^wh_\\w+$" },
+    delivery_id: { type: "string", pattern: "^del_\\w+$" },
+  },
+};
+
+/** As section 6.2 writes it, rather than as we declare it. */
+const USER_CREATED = {
+  type: "object",
+  additionalProperties: false,
+  required: ["user_id", "email", "created_at"],
+  properties: {
+    user_id: { type: "string", pattern: "^usr_\\w+$" },
+    email: { type: "string", pattern: "^[\\w.]+@[\\w.]+\\.[a-z]+$" },
+    created_at: INSTANT,
+  },
+};
+
+const ajv = new Ajv({ strict: false, formats: { "date-time": new RegExp(INSTANT.pattern) } });
+const isEnvelope = ajv.compile(ENVELOPE);
+const isData = new Map(
+  [...EVENTS, webhookTest].map((event) => [
+    String(event.name),
+    ajv.compile({ ...dataSchema(event), additionalProperties: false }),
+  ]),
+);
+isData.set("user.created", ajv.compile(USER_CREATED));
+
+describe("6.2 what the grader itself sends", () => {
+  const sent: Sent[] = [];
+  let receiver: RunningReceiver;
+  beforeAll(async () => {
+    receiver = await startReceiver(SECRET, {
+      isSigned(context: Context) {
+        const { request, body } = context;
+        const isSigned = request.headers["x-service-signature"] === rightSignature(SECRET, body);
+        sent.push({ headers: request.rawHeaders, body, isSigned });
+        return isSigned;
+      },
+    });
+    await grade(receiver.url, { probe: receiver.probe });
+  });
+  afterAll(() => receiver.close());
+
+  const bodies = () =>
+    sent.flatMap(({ body }) => {
+      try {
+        return [JSON.parse(body.toString("utf8")) as Record<string, unknown>];
+      } catch {
+        return [];
+      }
+    });
+
+  it("6.2 every payload has the five fields, and no other but where other fields are the matter", () => {
+    const misfits = bodies().filter((payload) => !isEnvelope(payload));
+    expect(misfits.map((payload) => payload["api_version"])).toEqual(["2031-01-01"]);
+    expect(bodies().length).toBeGreaterThan(150);
+  });
+
+  it("6.2, G25 the data of every event is as that event is declared, field by field", () => {
+    const seen = new Set<string>();
+    const misfits: unknown[] = [];
+    for (const { event, data, api_version } of bodies()) {
+      const name = String(event);
+      seen.add(name);
+      // Bodies that were changed under their signature name an event that there is not.
+      const judge = isData.get(name);
+      if (judge === undefined || api_version !== undefined) continue;
+      if (!judge(data)) misfits.push({ name, data, errors: judge.errors });
+    }
+    expect(misfits).toEqual([]);
+    expect([...seen].filter((name) => !isData.has(name)).sort()).toEqual([
+      "planet.discovered",
+      "users.created",
+    ]);
+    expect([...isData.keys()].filter((name) => !seen.has(name))).toEqual([]);
+  });
+
+  it("6.2 one body alone is no JSON, and only its author could have signed it", () => {
+    const broken = sent.filter(({ body }) => !body.toString("utf8").trim().endsWith("}"));
+    expect(broken.map(({ isSigned }) => isSigned)).toEqual([true]);
+  });
+
+  it("6.2 genuine deliveries carry the service's five headers as it spells them, and connections are kept", () => {
+    const genuine = sent.filter(({ isSigned, body }) => isSigned && body.toString("utf8").endsWith("}"));
+    const kept = genuine.filter(({ headers }) => headerOf(headers, "Connection") === "keep-alive");
+    expect(kept.length).toBeGreaterThan(50);
+    for (const { headers, body } of kept) {
+      const { event, delivery_id } = JSON.parse(body.toString("utf8"));
+      expect(headers.slice(headers.indexOf("Content-Type"))).toEqual([
+        ...["Content-Type", "application/json"],
+        ...["X-Service-Event", event],
+        ...["X-Service-Signature", rightSignature(SECRET, body)],
+        ...["X-Service-Delivery", delivery_id],
+        ...["User-Agent", "Service-Webhook/1.0"],
+      ]);
+    }
+  });
+});
+
+function headerOf(raw: readonly string[], name: string): string | undefined {
+  const at = raw.indexOf(name);
+  return at < 0 ? undefined : raw[at + 1];
+}

@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { CHECKS } from "../../src/grader/checks/index.ts";
+import { formatText } from "../../src/grader/format-text.ts";
+import { receiverHtml, receiverJunit } from "../../src/grader/receiver-report.ts";
+import type { ReceiverReport } from "../../src/grader/report.ts";
+import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
+import { SHORT_WHILE_MS } from "../support/receivers/flawed/repetition-flaws.ts";
+import { grade, Pool, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
+import { NODE_RECEIVERS } from "../support/receivers/sound/node-receivers.ts";
+import { isInstalled, PROCESS_RECEIVERS } from "../support/receivers/sound/process-receivers.ts";
+import type { SoundReceiver } from "../support/receivers/sound/sound-receiver.ts";
+
+const pool = new Pool<ReceiverReport>(8);
+const SOUND = [...NODE_RECEIVERS, ...PROCESS_RECEIVERS];
+const INSTALLED = SOUND.filter(isInstalled);
+const MISSING = SOUND.filter((receiver) => !INSTALLED.includes(receiver));
+
+async function gradeFlawed({ steps, name }: Flaw): Promise<ReceiverReport> {
+  const { url, probe, close } = await startReceiver(SECRET, steps);
+  const memoryMs = name.includes("for a short while") ? SHORT_WHILE_MS + 500 : 0;
+  try {
+    return await grade(url, { probe, timeoutMs: 1500, memoryMs });
+  } finally {
+    await close();
+  }
+}
+
+async function gradeSound(receiver: SoundReceiver): Promise<ReceiverReport> {
+  const { url, probe, options, close } = await receiver.start(SECRET);
+  try {
+    return await grade(url, { probe, patienceMs: 3000, ...options });
+  } finally {
+    await close();
+  }
+}
+
+beforeAll(() => {
+  for (const receiver of INSTALLED) pool.add(receiver.name, () => gradeSound(receiver));
+  for (const flaw of FLAWS) pool.add(flaw.name, () => gradeFlawed(flaw));
+});
+
+function count(reports: readonly ReceiverReport[], verdict: ReceiverReport["verdict"]): number {
+  return reports.filter((report) => report.verdict === verdict).length;
+}
+
+describe("6 good receivers pass in full", () => {
+  for (const { name, notes = [] } of INSTALLED) {
+    it(`6 ${name}`, async () => {
+      const report = await pool.resultOf(name);
+      expect(report.checks.filter((check) => check.outcome !== "passed")).toEqual([]);
+      expect(report.checks.filter((check) => check.note !== null).map(({ id }) => id)).toEqual(notes);
+      expect(report.checks.map((check) => check.id)).toEqual(CHECKS.map((check) => check.id));
+      expect(report).toMatchObject({ verdict: "pass", stopped: null });
+    });
+  }
+  // Named, so that a run without them is no silent pass.
+  for (const { name, needs } of MISSING) {
+    it.skip(`6 ${name}: NOT RUN, it needs ${needs}`, () => {});
+  }
+});
+
+describe("6 every flaw is found, and nothing else is blamed", () => {
+  for (const { name, fails } of FLAWS) {
+    it(`6 a receiver that ${name}`, async () => {
+      const report = await pool.resultOf(name);
+      expect(withOutcome(report, "failed").sort()).toEqual([...fails].sort());
+      expect(withOutcome(report, "error")).toEqual([]);
+      expect(report.verdict).toBe("fail");
+      expect(report.summary.failed).toBe(fails.length);
+      // What a receiver discloses must not spread with the report.
+      for (const text of [
+        receiverHtml(report),
+        receiverJunit(report),
+        formatText(report),
+        JSON.stringify(report),
+      ]) {
+        expect(text).not.toContain(SECRET);
+      }
+    });
+  }
+
+  it("6 none is missed and none is accused, as a table", async () => {
+    const flawed = await Promise.all(FLAWS.map(async ({ name }) => pool.resultOf(name)));
+    const sound = await Promise.all(INSTALLED.map(async ({ name }) => pool.resultOf(name)));
+    const table = [
+      { receivers: "flawed", graded: flawed.length, failed: count(flawed, "fail") },
+      { receivers: "sound", graded: sound.length, failed: count(sound, "fail") },
+    ];
+    for (const { name, needs } of MISSING) console.warn(`NOT RUN: ${name}, which needs ${needs}`);
+    expect(table).toEqual([
+      { receivers: "flawed", graded: FLAWS.length, failed: FLAWS.length },
+      { receivers: "sound", graded: INSTALLED.length, failed: 0 },
+    ]);
+    expect(FLAWS.length).toBeGreaterThanOrEqual(40);
+    expect(SOUND.length).toBeGreaterThanOrEqual(20);
+  });
+
+  it("6 there is a flawed receiver for every check", () => {
+    const found = new Set(FLAWS.flatMap((flaw) => flaw.fails));
+    const ids = CHECKS.map((check) => check.id);
+    expect(ids.filter((id) => !found.has(id))).toEqual(["signature-upper-case"]);
+  });
+});
