@@ -28,8 +28,8 @@ export async function startServer(flags: StartFlags): Promise<void> {
   else if (!options.quiet) process.stdout.write(banner(understudy, ready));
   else if (token !== null && !options.readyFile) process.stdout.write(`${token}\n`);
   // After the start, which it must not slow down; a folder that cannot be removed is no reason to say anything.
-  void import("../storage/left-folders.ts")
-    .then(({ sweepLeftFolders }) => sweepLeftFolders())
+  void import("../storage/orphaned-folders.ts")
+    .then(({ sweepOrphanedFolders }) => sweepOrphanedFolders())
     .catch(() => {});
   if (!options.watch) return;
   const watch = await watchFiles(understudy);

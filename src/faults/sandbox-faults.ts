@@ -128,7 +128,7 @@ export class SandboxFaults implements FaultGate {
   ): Verdict | Promise<Verdict> {
     const reasons = [`the request asked for ${name} by its own header`];
     const verdict = (effect: Awaited<ReturnType<typeof effectOf>>): Verdict => ({
-      strike: { decision: `fault:header/${name}`, delay_ms, effect },
+      injection: { decision: `fault:header/${name}`, delay_ms, effect },
       reasons,
     });
     const effect = effectOf(plan, facts, { spending: this.parts.spending });
@@ -199,7 +199,7 @@ function atOnce(rule: Rule): Rule {
 function refused(message: string): Verdict {
   const effect = { kind: "refused", title: "The override cannot be honoured", detail: message } as const;
   return {
-    strike: { decision: "fault:header/refused", delay_ms: 0, effect },
+    injection: { decision: "fault:header/refused", delay_ms: 0, effect },
     reasons: [message],
   };
 }

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { STATUS_CODES } from "node:http";
-import type { StrikeEffect } from "../sandbox/fault-gate.ts";
+import type { InjectedEffect } from "../sandbox/fault-gate.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { standardHeaders } from "./response-headers.ts";
 
-type WireStrike = Extract<StrikeEffect, { kind: "wire" }>;
+type WireInjection = Extract<InjectedEffect, { kind: "wire" }>;
 
 /** A body that is made while it is sent is taken so far: a stream may never end by itself. */
 const STREAM_BYTES = 16 * 1024 * 1024;
@@ -12,7 +12,7 @@ const STREAM_MS = 1_000;
 
 /** Breaks connections, and lets go of those that hang when the server ends. */
 export interface WirePerformer {
-  perform(effect: WireStrike, exchange: Exchange, answer: Answer): Promise<void>;
+  perform(effect: WireInjection, exchange: Exchange, answer: Answer): Promise<void>;
   close(): void;
 }
 

@@ -2,20 +2,20 @@ import { ApiError } from "../contract/errors.ts";
 import type { Call, Identity } from "../contract/operation.ts";
 import type { FormSpace, Services } from "../contract/services.ts";
 import type { Log } from "../log.ts";
-import type { StrikeEffect } from "../sandbox/fault-gate.ts";
+import type { InjectedEffect } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { checkResponse, errorAnswer, internalError, toAnswer } from "./answer.ts";
 import { BodyStream } from "./body-stream.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { keepBody } from "./keep-body.ts";
 import { ClientGone } from "./read-body.ts";
 import { record, recordWire } from "./record.ts";
 import type { Router } from "./router.ts";
 import { send, sendStream } from "./send.ts";
 import * as step from "./steps.ts";
-import { hasOverride, Struck, strike } from "./strike.ts";
 
 /** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. */
 export interface Durability {
@@ -42,7 +42,7 @@ export interface PipelineParts {
   /** Undefined where answers need not wait for the disk. */
   durability: Durability | undefined;
   performWire: (
-    effect: Extract<StrikeEffect, { kind: "wire" }>,
+    effect: Extract<InjectedEffect, { kind: "wire" }>,
     exchange: Exchange,
     answer: Answer,
   ) => Promise<void>;
@@ -54,13 +54,13 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
   const { durability } = parts;
   const mark = durability?.mark();
   let answer: Answer;
-  let wire: Struck["wire"];
+  let wire: EarlyResponse["wire"];
   try {
     answer = await proceed(parts, exchange);
     if (exchange.decision === "") exchange.decision = exchange.delayed_by ?? "ok";
   } catch (error) {
     if (error instanceof ClientGone) return exchange.cleanUp?.();
-    if (error instanceof Struck) {
+    if (error instanceof EarlyResponse) {
       exchange.decision = error.decision;
       answer = error.answer;
       wire = error.wire;
@@ -108,7 +108,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
   exchange.organization = step.organizationOf(exchange);
 
   const faulty = sandbox.faults.armed || hasOverride(request.headers);
-  const struck = faulty ? strike(exchange, "before") : undefined;
+  const struck = faulty ? injectFault(exchange, "before") : undefined;
   if (struck !== undefined) await struck;
 
   exchange.stage = "auth";
@@ -160,7 +160,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     const result = operation.handle(bound, loaded, prepared);
     if (checked) checkResponse(operation, result);
     const full = parts.refusal?.(sandbox.world, tx);
-    if (full !== undefined) throw new Struck("limit", full);
+    if (full !== undefined) throw new EarlyResponse("limit", full);
     return result;
   });
   step.spendTokens(exchange, value);
@@ -169,6 +169,6 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     if (checked) checkResponse(operation, value);
   }
   const answer = toAnswer(operation, value);
-  if (faulty) await strike(exchange, "after", answer);
+  if (faulty) await injectFault(exchange, "after", answer);
   return answer;
 }

@@ -1,4 +1,4 @@
-import type { StrikeEffect } from "../sandbox/fault-gate.ts";
+import type { InjectedEffect } from "../sandbox/fault-gate.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { standardHeaders } from "./response-headers.ts";
@@ -36,7 +36,7 @@ export function record(exchange: Exchange, answer: Answer, headers: string[]): J
 /** A wire fault: status 0 and no headers where the client saw neither; `decision` names the fault. */
 export function recordWire(
   exchange: Exchange,
-  effect: Extract<StrikeEffect, { kind: "wire" }>,
+  effect: Extract<InjectedEffect, { kind: "wire" }>,
   answer: Answer,
 ): void {
   if (effect.wire.shows_status) {

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { drainRequest } from "./drain-request.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { KeptAnswer, type StreamedBody } from "./keep-answer.ts";
-import { linger } from "./linger.ts";
 import { standardHeaders } from "./response-headers.ts";
 
 const PING_MS = 10_000;
@@ -35,7 +35,7 @@ export function writeAnswer(
     if (answer.status !== 204 && answer.status !== 304) headers.push("Content-Length", String(length));
   }
   if (response.destroyed || response.headersSent) return headers;
-  if (!request.complete) linger(request);
+  if (!request.complete) drainRequest(request);
   response.writeHead(answer.status, headers);
   if (answer.stream === undefined) response.end(answer.body);
   return headers;

@@ -57,7 +57,7 @@ export class SqliteStore implements Store {
   }
 
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
-    return this.inTurn(async () => {
+    return this.withPermit(async () => {
       try {
         if (this.isLost) await this.reopen();
         await this.apply(pieces);
@@ -71,7 +71,7 @@ export class SqliteStore implements Store {
 
   /** @throws PersistenceError when the copy to fall back to could not be made; the database itself is whole */
   async close(): Promise<void> {
-    await this.inTurn(async () => {
+    await this.withPermit(async () => {
       const failure = await this.thread.ask("copyTo", { copy: this.files.copy }).then(
         () => undefined,
         (error: Error) => error,
@@ -84,7 +84,7 @@ export class SqliteStore implements Store {
   }
 
   private copy(): Promise<void> {
-    return this.inTurn(() => this.thread.ask("copyTo", { copy: this.files.copy }));
+    return this.withPermit(() => this.thread.ask("copyTo", { copy: this.files.copy }));
   }
 
   private async apply(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
@@ -112,7 +112,7 @@ export class SqliteStore implements Store {
     this.isLost = false;
   }
 
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+  private withPermit<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.turn.then(work);
     this.turn = mine.catch(() => {});
     return mine;

@@ -44,7 +44,7 @@ export type AnswerEffect =
       content_type: string | undefined;
     };
 
-export type StrikeEffect =
+export type InjectedEffect =
   | AnswerEffect
   /** `answer` is what the wire carries; without it the operation's own, or a 503 where nothing has run. */
   | { kind: "wire"; wire: WireFault; over_ms: number; answer: AnswerEffect | undefined }
@@ -73,17 +73,17 @@ export interface Wire {
   gone: AbortSignal;
 }
 
-export interface Strike {
+export interface Injection {
   /** `fault:<scenario | header | inline>/<rule id or code>`, for X-Sandbox-Decision. */
   decision: string;
-  /** Wall milliseconds to wait first; a strike may be nothing but a delay. */
+  /** Wall milliseconds to wait first; it may be nothing but a delay. */
   delay_ms: number;
-  effect: StrikeEffect | undefined;
+  effect: InjectedEffect | undefined;
 }
 
 /** What the sandbox's faults say to one request. */
 export interface Verdict {
-  readonly strike: Strike | undefined;
+  readonly injection: Injection | undefined;
   /** For the journal: the rule that struck and its draw, else the nearest rule and why it did not. */
   readonly reasons: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeOwnedFolder } from "./left-folders.ts";
+import { makeOwnedFolder } from "./orphaned-folders.ts";
 
 /**
  * A folder that comes into being with the first file for it and goes with the process; what a killed one

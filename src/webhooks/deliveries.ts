@@ -1,6 +1,6 @@
 import type { Settings } from "../contract/settings.ts";
 import type { Outbound } from "../outbound/outbound.ts";
-import { SendBudget } from "../outbound/send-budget.ts";
+import { Semaphore } from "../outbound/semaphore.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { TimerHandler, WorldParts } from "../state/world.ts";
@@ -33,7 +33,7 @@ export interface Deliveries<S extends Sender> {
 /** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
 export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): Deliveries<S> {
   const { outbound, rules, fault, onError, readyToSend = async () => {} } = parts;
-  const budget = new SendBudget();
+  const budget = new Semaphore();
   const dispatchers = new WeakMap<S, Dispatcher>();
   return {
     worldParts(sandbox) {

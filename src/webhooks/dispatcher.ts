@@ -1,14 +1,14 @@
 import { parseDuration } from "../contract/duration.ts";
 import type { Outbound } from "../outbound/outbound.ts";
-import { MAX_SENDING_PER_SANDBOX, type SendBudget } from "../outbound/send-budget.ts";
+import { MAX_SENDING_PER_SANDBOX, type Semaphore } from "../outbound/semaphore.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, ListenedWorld } from "../state/world.ts";
-import { endureFault } from "./endure-fault.ts";
-import { type Job, Lane } from "./lane.ts";
+import { DeliveryQueue, type Job } from "./delivery-queue.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "./schedule.ts";
 import { deliveryHeaders, sign } from "./sign.ts";
+import { simulateReceiver } from "./simulate-receiver.ts";
 
 /** What an attempt sends, and where. */
 export interface AttemptPlan {
@@ -45,7 +45,7 @@ export interface DeliveryRules {
 export interface DispatcherParts {
   outbound: Pick<Outbound, "send">;
   /** Shared by all sandboxes of a server. */
-  budget: SendBudget;
+  budget: Semaphore;
   settings: () => {
     service_name: string;
     webhook_timeout_seconds: number;
@@ -63,13 +63,13 @@ const QUEUE_KEY = `${outgoing.name}\u0000`;
 /**
  * Sends what stands in one world's queue of outgoing attempts and records what came of it. It keeps nothing
  * that the root does not hold, so a restore only has to read the queue again. Webhooks do not wait for each
- * other; how much is under way at once is bounded per webhook (`Lane`), per sandbox and in all.
+ * other; how much is under way at once is bounded per webhook (`DeliveryQueue`), per sandbox and in all.
  */
 export class Dispatcher {
   private readonly parts: DispatcherParts;
   private world: ListenedWorld | undefined;
   private jobs = new Map<string, Job>();
-  private lanes = new Map<string, Lane>();
+  private queues = new Map<string, DeliveryQueue>();
   private sending = 0;
   /** Lanes that found no place free. */
   private starved = new Set<string>();
@@ -98,7 +98,7 @@ export class Dispatcher {
     this.world = world;
     const { jobs } = this;
     this.jobs = new Map();
-    this.lanes = new Map();
+    this.queues = new Map();
     this.starved.clear();
     this.parts.budget.forget(this.resume);
     for (const job of jobs.values()) {
@@ -122,12 +122,12 @@ export class Dispatcher {
     });
     const job: Job = { row, controller: new AbortController(), done, end };
     this.jobs.set(row.id, job);
-    let lane = this.lanes.get(row.webhook_id);
-    if (lane === undefined) {
-      lane = new Lane();
-      this.lanes.set(row.webhook_id, lane);
+    let queue = this.queues.get(row.webhook_id);
+    if (queue === undefined) {
+      queue = new DeliveryQueue();
+      this.queues.set(row.webhook_id, queue);
     }
-    lane.add(job);
+    queue.add(job);
     job.controller.signal.addEventListener("abort", () => this.callOff(job), { once: true });
     world.track(done);
     this.pump(row.webhook_id);
@@ -135,7 +135,7 @@ export class Dispatcher {
 
   /** One that has not begun ends here; one under way ends when its request does. */
   private callOff(job: Job): void {
-    if (!this.lanes.get(job.row.webhook_id)?.remove(job)) return;
+    if (!this.queues.get(job.row.webhook_id)?.remove(job)) return;
     this.jobs.delete(job.row.id);
     job.end(false);
     this.tidy(job.row.webhook_id);
@@ -143,22 +143,22 @@ export class Dispatcher {
 
   private pump(webhook_id: string): void {
     const world = this.world;
-    const lane = this.lanes.get(webhook_id);
-    if (lane === undefined || world === undefined || world.isClosed) return;
+    const queue = this.queues.get(webhook_id);
+    if (queue === undefined || world === undefined || world.isClosed) return;
     for (;;) {
-      const job = lane.next(world.clock.pinned !== undefined);
+      const job = queue.next(world.clock.pinned !== undefined);
       if (job === undefined) break;
       if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.parts.budget.take(this.resume)) {
         this.starved.add(webhook_id);
         return;
       }
       this.sending += 1;
-      lane.begin(job);
+      queue.begin(job);
       void this.make(world, job)
         .catch(this.parts.onError)
         .finally(() => {
           this.sending -= 1;
-          lane.finish(job);
+          queue.finish(job);
           this.parts.budget.release();
           this.pump(webhook_id);
           this.resume();
@@ -168,10 +168,10 @@ export class Dispatcher {
   }
 
   private tidy(webhook_id: string): void {
-    if (this.lanes.get(webhook_id)?.isEmpty) this.lanes.delete(webhook_id);
+    if (this.queues.get(webhook_id)?.isEmpty) this.queues.delete(webhook_id);
   }
 
-  /** A place is free: the lane that has waited longest goes on. */
+  /** A place is free: the queue that has waited longest goes on. */
   private readonly resume = (): void => {
     for (let [webhook_id] = this.starved; webhook_id !== undefined; [webhook_id] = this.starved) {
       this.starved.delete(webhook_id);
@@ -225,7 +225,7 @@ export class Dispatcher {
     const timeoutMs = webhook_timeout_seconds * 1000;
     const { webhook_id, delivery_id } = row;
     const injected = this.parts.fault({ event: plan.event, webhook_id, delivery_id });
-    const endured = injected && (await endureFault(injected, timeoutMs, signal));
+    const endured = injected && (await simulateReceiver(injected, timeoutMs, signal));
     const fault = injected === undefined ? {} : { fault: injected.decision };
     if (endured !== undefined) return { ...endured, ...fault };
     const delay = injected?.holds_ms ?? 0;

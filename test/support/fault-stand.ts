@@ -59,8 +59,8 @@ export function factsOf(operation_id: string, sent: Sent = {}): FaultFacts {
 
 /** Sends one call past the rules; what came of it, as the decision or `-`. */
 export async function ask(faults: SandboxFaults, operation_id: string, sent?: Sent): Promise<string> {
-  const { strike } = await verdictOf(faults, operation_id, sent);
-  return strike?.decision ?? "-";
+  const { injection } = await verdictOf(faults, operation_id, sent);
+  return injection?.decision ?? "-";
 }
 
 export async function verdictOf(faults: SandboxFaults, operation_id: string, sent?: Sent): Promise<Verdict> {

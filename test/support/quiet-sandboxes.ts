@@ -14,7 +14,7 @@ export const NO_BLOBS: BlobKeeper = {
   decode: async () => undefined,
 };
 
-const UNTOUCHED: Verdict = { strike: undefined, reasons: [] };
+const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
 
 export const NO_FAULTS: FaultGate = {
   armed: false,

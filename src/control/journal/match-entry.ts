@@ -4,8 +4,8 @@ import { GlobError, glob } from "../../documents/glob.ts";
 import { nearest } from "../../documents/nearest.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { unprocessable } from "../problem.ts";
-import { maskJson, maskText } from "./mask-secrets.ts";
 import { requestBody } from "./render-entry.ts";
+import { redactJson, redactText } from "./secret-redactor.ts";
 
 export interface EntryMatch {
   /** An operation id or a glob of ids. */
@@ -41,7 +41,7 @@ export function conditionsOf(match: EntryMatch, operations: readonly string[], p
   }
   if (path !== undefined) {
     const matches = pattern(`${prefix}path`, path);
-    conditions.push((entry) => failed(matches(entry.path), "path", maskText(entry.path), path));
+    conditions.push((entry) => failed(matches(entry.path), "path", redactText(entry.path), path));
   }
   if (method !== undefined) {
     const upper = method.toUpperCase();
@@ -81,7 +81,7 @@ function hasStatus({ status }: JournalEntry, wanted: number | string): boolean {
 }
 
 function failed(met: boolean, what: string, found: unknown, wanted: unknown): string | undefined {
-  return met ? undefined : `${what} is ${found ?? "none"}, not ${maskText(String(wanted))}`;
+  return met ? undefined : `${what} is ${found ?? "none"}, not ${redactText(String(wanted))}`;
 }
 
 /** Where a body does not contain what it should, in words; undefined when it does. */
@@ -104,7 +104,7 @@ export function bodyDifference(wanted: unknown, found: unknown, path = "body"): 
 function shown(path: string, value: unknown): string {
   if (value === undefined) return "missing";
   const name = path.split(".").at(-1)!;
-  const masked = (maskJson({ [name]: value }) as Record<string, unknown>)[name];
+  const masked = (redactJson({ [name]: value }) as Record<string, unknown>)[name];
   const text = JSON.stringify(masked);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
-import { maskBrokenJson, maskHeader, maskJson, maskQuery, maskText } from "./mask-secrets.ts";
+import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "./secret-redactor.ts";
 
 const message = {
   headers: Type.Array(Closed({ name: Type.String(), value: Type.String() }), {
@@ -70,27 +70,27 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     at: new Date(entry.at).toISOString(),
     operation: entry.operation,
     method: entry.method,
-    path: maskText(entry.path),
+    path: redactText(entry.path),
     status: entry.status,
     code: entry.code,
     duration_ms: entry.duration_ms,
     principal: entry.principal,
     api_key: entry.api_key,
     decision: entry.decision,
-    reasons: entry.reasons.map(maskText),
+    reasons: entry.reasons.map(redactText),
     request: {
-      query: maskQuery(entry.query),
+      query: redactQuery(entry.query),
       ...renderMessage(entry.request_headers, entry.request_body),
     },
     response: renderMessage(entry.response_headers, entry.response_body),
-    warnings: entry.warnings.map(maskText),
+    warnings: entry.warnings.map(redactText),
   };
 }
 
 function renderMessage(flat: readonly string[], bytes: Buffer | string | undefined): RenderedMessage {
   const headers: RenderedMessage["headers"] = [];
   for (let i = 0; i + 1 < flat.length; i += 2) {
-    headers.push({ name: flat[i]!, value: maskHeader(flat[i]!, flat[i + 1]!) });
+    headers.push({ name: flat[i]!, value: redactHeader(flat[i]!, flat[i + 1]!) });
   }
   if (bytes === undefined || bytes.length === 0) return { headers };
   return { headers, body: renderBody(bytes, headers) };
@@ -100,11 +100,11 @@ function renderBody(bytes: Buffer | string, headers: RenderedMessage["headers"])
   const type = headers.find(({ name }) => name.toLowerCase() === "content-type")?.value ?? "";
   const text = typeof bytes === "string" ? bytes : decode(bytes);
   if (text === undefined) return { bytes: bytes.length };
-  if (!/json/i.test(type)) return maskBrokenJson(text);
+  if (!/json/i.test(type)) return redactBrokenJson(text);
   try {
-    return maskJson(JSON.parse(text));
+    return redactJson(JSON.parse(text));
   } catch {
-    return maskBrokenJson(text);
+    return redactBrokenJson(text);
   }
 }
 

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
-import { maskText } from "./mask-secrets.ts";
 import { conditionsOf, type EntryMatch } from "./match-entry.ts";
+import { redactText } from "./secret-redactor.ts";
 
 const Whole = Type.Integer({ minimum: 0 });
 export const Count = Type.Unsafe<number | { min?: number; max?: number }>({
@@ -74,5 +74,13 @@ export function boundsOf(count: Count): { min: number; max: number } {
 
 function nearMiss({ entry, differences }: { entry: JournalEntry; differences: string[] }): NearMiss {
   const { id, at, operation, method, path, status } = entry;
-  return { id, at: new Date(at).toISOString(), operation, method, path: maskText(path), status, differences };
+  return {
+    id,
+    at: new Date(at).toISOString(),
+    operation,
+    method,
+    path: redactText(path),
+    status,
+    differences,
+  };
 }

@@ -1,5 +1,5 @@
 import { CATALOGUE } from "../../contract/errors.ts";
-import type { AnswerEffect, FaultFacts, StrikeEffect } from "../../sandbox/fault-gate.ts";
+import type { AnswerEffect, FaultFacts, InjectedEffect } from "../../sandbox/fault-gate.ts";
 import { codeOfStatus } from "../codes.ts";
 import type { AnswerPlan, EffectPlan } from "../effects/effect.ts";
 import { asksForBody, plausibleRefusal, type SpendingOf } from "../plausible-refusal.ts";
@@ -12,9 +12,9 @@ export function effectOf(
   plan: EffectPlan,
   facts: FaultFacts,
   { answer = plan.answer, spending }: { answer?: AnswerPlan | undefined; spending: SpendingOf },
-): StrikeEffect | undefined | Promise<StrikeEffect | undefined> {
+): InjectedEffect | undefined | Promise<InjectedEffect | undefined> {
   const { wire } = plan;
-  const onWire = (inner: AnswerEffect | undefined): StrikeEffect | undefined =>
+  const onWire = (inner: AnswerEffect | undefined): InjectedEffect | undefined =>
     wire === undefined ? inner : { kind: "wire", wire: wire.effect, over_ms: wire.over_ms, answer: inner };
   if (answer === undefined) return onWire(undefined);
   const resolved = withCode(answer, facts);

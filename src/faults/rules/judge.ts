@@ -1,4 +1,4 @@
-import type { FaultFacts, Strike, StrikeEffect, Verdict } from "../../sandbox/fault-gate.ts";
+import type { FaultFacts, InjectedEffect, Injection, Verdict } from "../../sandbox/fault-gate.ts";
 import type { SpendingOf } from "../plausible-refusal.ts";
 import { effectOf } from "./answer-of.ts";
 import type { ArmedRule, Decision } from "./armed-rule.ts";
@@ -113,24 +113,28 @@ class Judgement {
     });
     if (effect.wire !== undefined) this.reasons!.push(`wire fault ${effect.wire.effect.name}`);
     return made instanceof Promise
-      ? made.then((one) => this.struckBy(armed, one))
-      : this.struckBy(armed, made);
+      ? made.then((one) => this.earlyResponseOf(armed, one))
+      : this.earlyResponseOf(armed, made);
   }
 
-  private struckBy(armed: ArmedRule, effect: StrikeEffect | undefined): Verdict {
-    const strike: Strike = { decision: `fault:${armed.key}`, delay_ms: this.delay_ms ?? 0, effect };
-    return { strike, reasons: this.reasons! };
+  private earlyResponseOf(armed: ArmedRule, effect: InjectedEffect | undefined): Verdict {
+    const injection: Injection = { decision: `fault:${armed.key}`, delay_ms: this.delay_ms ?? 0, effect };
+    return { injection, reasons: this.reasons! };
   }
 
   private unanswered(): Verdict {
-    if (this.delayedBy !== undefined) return this.struckBy(this.delayedBy, undefined);
+    if (this.delayedBy !== undefined) return this.earlyResponseOf(this.delayedBy, undefined);
     const reasons = this.reasons ?? this.near;
     // A delay of nothing is how the later phase says that the request has had its delay.
     if (this.context.delay_ms) {
-      const strike = { decision: "fault:header/delay", delay_ms: this.context.delay_ms, effect: undefined };
+      const injection = {
+        decision: "fault:header/delay",
+        delay_ms: this.context.delay_ms,
+        effect: undefined,
+      };
       const own = `the request asked for a delay of ${this.context.delay_ms} ms by its own header`;
-      return { strike, reasons: [own, ...(reasons ?? [])] };
+      return { injection, reasons: [own, ...(reasons ?? [])] };
     }
-    return reasons === undefined ? this.context.otherwise : { strike: undefined, reasons };
+    return reasons === undefined ? this.context.otherwise : { injection: undefined, reasons };
   }
 }

@@ -79,8 +79,8 @@ describe("matching", () => {
     faults.rules.add({ id: "never-asked", effect: { delay: "9s" } });
     faults.rules.add({ id: "answer", times: 1, effect: { status: 503, delay: "5s" } });
     faults.rules.add({ id: "slow", times: 1, effect: { delay: "20ms" } });
-    const { strike } = await verdictOf(faults, "threads.delete");
-    expect(strike).toMatchObject({ decision: "fault:inline/answer", delay_ms: 20 });
+    const { injection } = await verdictOf(faults, "threads.delete");
+    expect(injection).toMatchObject({ decision: "fault:inline/answer", delay_ms: 20 });
     const hits = Object.fromEntries(
       faults.rules.inlineRules.map(({ rule, progress }) => [rule.id, progress.hits]),
     );

@@ -4,7 +4,7 @@ import type { ArmedRule } from "./armed-rule.ts";
 
 export type Phase = "before" | "after";
 
-export const UNTOUCHED: Verdict = { strike: undefined, reasons: [] };
+export const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
 
 /** The rules of one operation and phase, in their order of precedence. */
 export class Bucket {
@@ -21,7 +21,7 @@ export class Bucket {
     this.foreign =
       named === undefined
         ? UNTOUCHED
-        : { strike: undefined, reasons: named.missed(`principal is not ${named.rule.principal}`) };
+        : { injection: undefined, reasons: named.missed(`principal is not ${named.rule.principal}`) };
     for (const { rule } of all) {
       if (rule.principal === undefined || this.byPrincipal.has(rule.principal)) continue;
       const own = all.filter(

@@ -36,7 +36,7 @@ describe("schedules", () => {
     faults.rules.add({ id: "f", sequence: [503, "RATE_LIMIT_EXCEEDED", "pass", 404, 418] });
     const codes = [];
     for (let i = 0; i < 5; i++) {
-      const effect = (await verdictOf(faults, "threads.delete")).strike?.effect;
+      const effect = (await verdictOf(faults, "threads.delete")).injection?.effect;
       codes.push(effect?.kind === "error" ? effect.code : effect);
     }
     // A bare 4xx is the operation's own first code with that status.
@@ -77,13 +77,13 @@ describe("schedules", () => {
           const busy = armed();
           const seen = [];
           for (const operation of traffic) {
-            const { strike } = await verdictOf(busy, operation);
-            if (operation === "threads.delete") seen.push(strike?.delay_ms ?? null);
+            const { injection } = await verdictOf(busy, operation);
+            if (operation === "threads.delete") seen.push(injection?.delay_ms ?? null);
           }
           const quiet = armed();
           const alone = [];
           for (let i = 0; i < seen.length; i++) {
-            alone.push((await verdictOf(quiet, "threads.delete")).strike?.delay_ms ?? null);
+            alone.push((await verdictOf(quiet, "threads.delete")).injection?.delay_ms ?? null);
           }
           expect(seen).toEqual(alone);
         },
@@ -96,7 +96,8 @@ describe("schedules", () => {
     const faults = faultsWithSeed(3);
     faults.rules.add({ id: "slow", effect: { delay: { p50: "100ms", p99: "1s" } } });
     const delays: number[] = [];
-    for (let i = 0; i < 3000; i++) delays.push((await verdictOf(faults, "threads.delete")).strike!.delay_ms);
+    for (let i = 0; i < 3000; i++)
+      delays.push((await verdictOf(faults, "threads.delete")).injection!.delay_ms);
     delays.sort((a, b) => a - b);
     expect(delays[1500]!).toBeGreaterThan(90);
     expect(delays[1500]!).toBeLessThan(110);

@@ -6,7 +6,7 @@ import type { Settings } from "../../contract/settings.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { fillImage, SIZES } from "./fill-image.ts";
 import { type Growth, growImage } from "./grow-image.ts";
-import { inTurn } from "./in-turn.ts";
+import { withPermit } from "./image-semaphore.ts";
 import { inspectImage, type KnownImage, MAX_PIXELS, undecodable } from "./inspect-image.ts";
 
 const Side = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
@@ -71,7 +71,7 @@ export const uncropImage = operation({
   prepare: (call, _organization, { signal }) => {
     const { body, files } = call;
     requireOwnFields(body, files);
-    return inTurn(signal, () => (body.provider === "provider_a" ? grown(call) : filled(call)));
+    return withPermit(signal, () => (body.provider === "provider_a" ? grown(call) : filled(call)));
   },
   handle({ body: { provider }, world }, _organization, { bytes, credits }) {
     const type = provider === "provider_a" ? "image/jpeg" : "image/png";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { SendBudget } from "./send-budget.ts";
+import { Semaphore } from "./semaphore.ts";
 
-describe("SendBudget", () => {
+describe("Semaphore", () => {
   it("6.4 gives out so many places and calls back who waits, first come first served", () => {
-    const budget = new SendBudget(2);
+    const budget = new Semaphore(2);
     const log: string[] = [];
     const claim = (name: string) => {
       const retry = () => {
@@ -22,7 +22,7 @@ describe("SendBudget", () => {
   });
 
   it("6.4 a place that the first who waits no longer needs goes to the next", () => {
-    const budget = new SendBudget(1);
+    const budget = new Semaphore(1);
     budget.take(() => {});
     let served = false;
     budget.take(() => {});

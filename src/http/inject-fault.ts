@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CATALOGUE } from "../contract/errors.ts";
-import type { AnswerEffect, FaultFacts, Strike, StrikeEffect, Verdict } from "../sandbox/fault-gate.ts";
+import type { AnswerEffect, FaultFacts, InjectedEffect, Injection, Verdict } from "../sandbox/fault-gate.ts";
 import { renderedAnswer } from "./answer.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { RequestFacts } from "./request-facts.ts";
 
-type WireEffect = Extract<StrikeEffect, { kind: "wire" }>;
+type WireEffect = Extract<InjectedEffect, { kind: "wire" }>;
 
 /** A fault decided the answer; carries it past the rest of the line. */
-export class Struck extends Error {
+export class EarlyResponse extends Error {
   readonly decision: string;
   readonly answer: Answer;
   readonly wire: WireEffect | undefined;
@@ -33,9 +33,9 @@ export function hasOverride(headers: Exchange["request"]["headers"]): boolean {
 /**
  * Lets the sandbox's faults strike. A delay alone only waits (on the wall clock, frozen or not). Returns
  * nothing to wait for where nothing strikes, which is the rule with a thousand faults armed.
- * @throws Struck when a fault answers in place of the operation
+ * @throws EarlyResponse when a fault answers in place of the operation
  */
-export function strike(
+export function injectFault(
   exchange: Exchange,
   phase: "before" | "after",
   answer?: Answer,
@@ -46,39 +46,40 @@ export function strike(
   return take(exchange, verdict, answer);
 }
 
-function take(exchange: Exchange, { strike: found, reasons }: Verdict, answer: Answer | undefined) {
+function take(exchange: Exchange, { injection: found, reasons }: Verdict, answer: Answer | undefined) {
   if (reasons.length > 0)
     exchange.reasons = exchange.reasons.length === 0 ? reasons : [...exchange.reasons, ...reasons];
   return found === undefined ? undefined : carryOut(exchange, found, answer);
 }
 
-async function carryOut(exchange: Exchange, found: Strike, answer: Answer | undefined): Promise<void> {
+async function carryOut(exchange: Exchange, found: Injection, answer: Answer | undefined): Promise<void> {
   // Unreferenced: the client's connection keeps the server alive, a delay alone must not.
   if (found.delay_ms > 0) await sleep(found.delay_ms, undefined, { ref: false });
   if (found.effect === undefined) {
     exchange.delayed_by = found.decision;
     return;
   }
-  throw struckBy(exchange, found.decision, { effect: found.effect, answer });
+  throw earlyResponseOf(exchange, found.decision, { effect: found.effect, answer });
 }
 
-function struckBy(
+function earlyResponseOf(
   exchange: Exchange,
   decision: string,
-  { effect, answer }: { effect: StrikeEffect; answer: Answer | undefined },
-): Struck {
-  if (effect.kind === "refused") return new Struck(decision, refusal(effect));
-  if (effect.kind !== "wire") return new Struck(decision, answerOf(exchange, effect));
-  if (effect.answer !== undefined) return new Struck(decision, answerOf(exchange, effect.answer), effect);
+  { effect, answer }: { effect: InjectedEffect; answer: Answer | undefined },
+): EarlyResponse {
+  if (effect.kind === "refused") return new EarlyResponse(decision, refusal(effect));
+  if (effect.kind !== "wire") return new EarlyResponse(decision, answerOf(exchange, effect));
+  if (effect.answer !== undefined)
+    return new EarlyResponse(decision, answerOf(exchange, effect.answer), effect);
   // What has no body cannot be cut short or spoilt, so it is a failure that the wire carries then.
   const bare = answer === undefined || (answer.body === undefined && answer.stream === undefined);
-  return new Struck(decision, bare ? answerOf(exchange, UNAVAILABLE) : answer, effect);
+  return new EarlyResponse(decision, bare ? answerOf(exchange, UNAVAILABLE) : answer, effect);
 }
 
 const UNAVAILABLE: AnswerEffect = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
 
 /** Understudy's own refusal, never the emulated API's (interfaces 3). */
-function refusal({ title, detail }: Extract<StrikeEffect, { kind: "refused" }>): Answer {
+function refusal({ title, detail }: Extract<InjectedEffect, { kind: "refused" }>): Answer {
   return {
     status: 400,
     headers: {},

@@ -20,11 +20,11 @@ export function makeOwnedFolder(): string {
  * certainly ours and nobody's any more: a real folder of this user, named by a process of this machine that
  * does not exist now. Whatever cannot be removed stays. Returns what was removed.
  */
-export async function sweepLeftFolders(parent = tmpdir()): Promise<string[]> {
+export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]> {
   const removed: string[] = [];
   for (const name of await readdir(parent).catch(() => [])) {
     const path = join(parent, name);
-    if (!isLeftBehind(name) || !(await isOwnFolder(path))) continue;
+    if (!isOrphaned(name) || !(await isOwnFolder(path))) continue;
     try {
       await rm(path, { recursive: true, force: true });
       removed.push(name);
@@ -35,7 +35,7 @@ export async function sweepLeftFolders(parent = tmpdir()): Promise<string[]> {
   return removed;
 }
 
-function isLeftBehind(name: string): boolean {
+function isOrphaned(name: string): boolean {
   const [, where, pid, started] = NAME.exec(name) ?? [];
   if (where !== machine()) return false;
   return !isProcessAlive(Number(pid), started === UNKNOWN_START ? undefined : started);

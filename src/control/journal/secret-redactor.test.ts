@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { MASK, maskBrokenJson, maskHeader, maskJson, maskQuery, maskText } from "./mask-secrets.ts";
+import {
+  MASK,
+  redactBrokenJson,
+  redactHeader,
+  redactJson,
+  redactQuery,
+  redactText,
+} from "./secret-redactor.ts";
 
 const KEY = "ak_adaOwnerAcme000000000000000000000000000";
 const SECRET = "whsec_referenceSecretForTheOpsWebhook0001";
@@ -16,44 +23,44 @@ describe("interfaces 4 secrets in the journal", () => {
     ["an ordinary path", "/v1/organizations/org_acme/departments", "/v1/organizations/org_acme/departments"],
     ["a record's id", "file_k3v9x2ab7c8d9e0f1g2h", "file_k3v9x2ab7c8d9e0f1g2h"],
   ])("masks %s by its looks", (_what, text, expected) => {
-    expect(maskText(text)).toBe(expected);
+    expect(redactText(text)).toBe(expected);
   });
 
   it("masks an access token's claims and signature", () => {
-    const masked = maskText(`got ${JWT}`);
+    const masked = redactText(`got ${JWT}`);
     for (const part of JWT.split(".").slice(1)) expect(masked).not.toContain(part);
   });
 
   it("masks credentials in headers, keeping the scheme", () => {
-    expect(maskHeader("Authorization", "Bearer canary")).toBe(`Bearer ${MASK}`);
-    expect(maskHeader("authorization", "canary")).toBe(MASK);
-    expect(maskHeader("Api-Key", "canary")).toBe(MASK);
-    expect(maskHeader("Location", `http://x/${TOKEN}`)).toBe(`http://x/${MASK}`);
-    expect(maskHeader("Content-Type", "application/json")).toBe("application/json");
+    expect(redactHeader("Authorization", "Bearer canary")).toBe(`Bearer ${MASK}`);
+    expect(redactHeader("authorization", "canary")).toBe(MASK);
+    expect(redactHeader("Api-Key", "canary")).toBe(MASK);
+    expect(redactHeader("Location", `http://x/${TOKEN}`)).toBe(`http://x/${MASK}`);
+    expect(redactHeader("Content-Type", "application/json")).toBe("application/json");
   });
 
   it("masks fields by name at any depth, and the value that an error repeats", () => {
-    expect(maskJson({ data: [{ secret: "canary", access_token: 7, name: "x" }] })).toEqual({
+    expect(redactJson({ data: [{ secret: "canary", access_token: 7, name: "x" }] })).toEqual({
       data: [{ secret: MASK, access_token: MASK, name: "x" }],
     });
-    expect(maskJson({ details: { field: "api_key", value: { a: "canary" } } })).toEqual({
+    expect(redactJson({ details: { field: "api_key", value: { a: "canary" } } })).toEqual({
       details: { field: "api_key", value: MASK },
     });
-    expect(maskJson({ details: { field: "name", value: "shown" } })).toEqual({
+    expect(redactJson({ details: { field: "name", value: "shown" } })).toEqual({
       details: { field: "name", value: "shown" },
     });
   });
 
   it("masks what a body that is no JSON still says", () => {
-    const masked = maskBrokenJson('{"refresh_token": "canary \\" more", "secret":"canary');
+    const masked = redactBrokenJson('{"refresh_token": "canary \\" more", "secret":"canary');
     expect(masked).not.toContain("canary");
-    expect(maskQuery("a=1&api_key=canary&api%5Fkey=canary")).toBe(`a=1&api_key=${MASK}&api%5Fkey=${MASK}`);
+    expect(redactQuery("a=1&api_key=canary&api%5Fkey=canary")).toBe(`a=1&api_key=${MASK}&api%5Fkey=${MASK}`);
   });
 
   // A pattern that backtracks would take hours here, and the suite's time limit end it.
   it("ends on megabytes that almost look like secrets", () => {
     for (const part of ["a", "eyJ-", "ak_", "whsec_", '"secret" ', "? ", "_1"]) {
-      expect(maskBrokenJson(part.repeat(1_000_000 / part.length))).not.toBe("");
+      expect(redactBrokenJson(part.repeat(1_000_000 / part.length))).not.toBe("");
     }
   });
 });

@@ -14,7 +14,7 @@ export interface Job {
 const AT_ONCE: Readonly<Record<AttemptKind, number>> = { first: 1, retry: 4, redelivery: 4 };
 
 /** One webhook's attempts: what waits and what is under way. */
-export class Lane {
+export class DeliveryQueue {
   private readonly waiting: Readonly<Record<AttemptKind, Set<Job>>> = {
     first: new Set(),
     retry: new Set(),

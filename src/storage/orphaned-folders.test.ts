@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { sweepLeftFolders } from "./left-folders.ts";
 import { isProcessAlive, startOfProcess } from "./live-process.ts";
+import { sweepOrphanedFolders } from "./orphaned-folders.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 
 let parent: string;
@@ -41,7 +41,7 @@ const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
 describe("what a killed server leaves behind", () => {
   it("7 the folder of a process that is gone is removed with its uploads", async () => {
     const name = left({ pid: deadPid(), began: "12345" });
-    expect(await sweepLeftFolders()).toEqual([name]);
+    expect(await sweepOrphanedFolders()).toEqual([name]);
     expect(existsSync(join(parent, name))).toBe(false);
   });
 
@@ -49,7 +49,7 @@ describe("what a killed server leaves behind", () => {
     "7 so is one whose process id was given to somebody else since",
     async () => {
       const name = left({ began: String(Number(parts[2]) + 1) });
-      expect(await sweepLeftFolders()).toEqual([name]);
+      expect(await sweepOrphanedFolders()).toEqual([name]);
     },
   );
 
@@ -58,7 +58,7 @@ describe("what a killed server leaves behind", () => {
     try {
       const began = startOfProcess(other.pid!) ?? "0";
       const names = [left({ pid: other.pid!, began }), left({ began: "0" })];
-      expect(await sweepLeftFolders()).toEqual([]);
+      expect(await sweepOrphanedFolders()).toEqual([]);
       for (const name of [...names, basename(own.path)]) expect(existsSync(join(parent, name))).toBe(true);
     } finally {
       other.kill();
@@ -75,7 +75,7 @@ describe("what a killed server leaves behind", () => {
     mkdirSync(join(parent, "target"));
     writeFileSync(join(parent, "target", "kept"), "");
     symlinkSync(join(parent, "target"), join(parent, `${start}${pid}-2-${rest}`));
-    expect(await sweepLeftFolders()).toEqual([]);
+    expect(await sweepOrphanedFolders()).toEqual([]);
     expect(existsSync(join(parent, foreign, "blob-00000001"))).toBe(true);
     expect(existsSync(join(parent, "target", "kept"))).toBe(true);
   });
@@ -83,13 +83,17 @@ describe("what a killed server leaves behind", () => {
   it("7 several servers that start at once share the work", async () => {
     const pid = deadPid();
     const names = Array.from({ length: 20 }, (_, i) => left({ pid, began: String(100 + i) }));
-    const removed = await Promise.all([sweepLeftFolders(), sweepLeftFolders(), sweepLeftFolders()]);
+    const removed = await Promise.all([
+      sweepOrphanedFolders(),
+      sweepOrphanedFolders(),
+      sweepOrphanedFolders(),
+    ]);
     expect(new Set(removed.flat())).toEqual(new Set(names));
     for (const name of names) expect(existsSync(join(parent, name))).toBe(false);
   });
 
   it("7 a folder for temporary things that is not there is no failure", async () => {
-    expect(await sweepLeftFolders(join(parent, "none"))).toEqual([]);
+    expect(await sweepOrphanedFolders(join(parent, "none"))).toEqual([]);
   });
 
   it("7 a process is known by its id and its start", () => {

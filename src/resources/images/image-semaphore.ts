@@ -5,7 +5,7 @@ let running = 0;
 const waiting: (() => void)[] = [];
 
 /** Runs `work` when it is its turn. @throws the signal's reason when the client left while waiting */
-export async function inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function withPermit<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   if (running < AT_ONCE) running += 1;
   else await new Promise<void>((resolve) => waiting.push(resolve));
   try {

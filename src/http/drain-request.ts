@@ -7,7 +7,7 @@ const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
  * Reads on for a while after a refusal was sent before the body's end. A connection that is closed with
  * bytes unread is reset, and the client would lose the very answer that tells it why.
  */
-export function linger(request: IncomingMessage): void {
+export function drainRequest(request: IncomingMessage): void {
   let bytes = 0;
   const cut = () => request.destroy();
   const timer = setTimeout(cut, LONGEST_MS);

@@ -6,7 +6,7 @@ const MAX_SENDING = 512;
  * Bounds how much is under way at once. Whoever finds nothing free is called back, first come first
  * served, when something is.
  */
-export class SendBudget {
+export class Semaphore {
   private free: number;
   private readonly waiting = new Set<() => void>();
 

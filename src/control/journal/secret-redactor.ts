@@ -25,15 +25,15 @@ const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9_+/=-]+/g;
 const LONG_TOKEN = /[A-Za-z0-9_-]{40,}/g;
 
 /** Any text: what can be told by its looks. Keys keep their prefix, so that a reader sees what was there. */
-export function maskText(text: string): string {
+export function redactText(text: string): string {
   if (text.length < 10) return text;
   const masked = shortened(text);
   return masked.includes("?")
-    ? masked.replace(/\?[^\s"'<>#]+/g, (query) => `?${maskQuery(query.slice(1))}`)
+    ? masked.replace(/\?[^\s"'<>#]+/g, (query) => `?${redactQuery(query.slice(1))}`)
     : masked;
 }
 
-export function maskQuery(query: string): string {
+export function redactQuery(query: string): string {
   return query
     .split("&")
     .map((pair) => {
@@ -60,19 +60,19 @@ function decoded(text: string): string {
   }
 }
 
-export function maskHeader(name: string, value: string): string {
+export function redactHeader(name: string, value: string): string {
   const lower = name.toLowerCase();
   if (SECRET_HEADERS.has(lower)) {
     const scheme = /^(Bearer|Basic|Digest)\s/i.exec(value)?.[1];
     return scheme === undefined ? MASK : `${scheme} ${MASK}`;
   }
-  return maskText(value);
+  return redactText(value);
 }
 
 /** A JSON value: fields by their name, texts by their looks. */
-export function maskJson(value: unknown): unknown {
-  if (typeof value === "string") return maskText(value);
-  if (Array.isArray(value)) return value.map(maskJson);
+export function redactJson(value: unknown): unknown {
+  if (typeof value === "string") return redactText(value);
+  if (Array.isArray(value)) return value.map(redactJson);
   if (typeof value !== "object" || value === null) return value;
   // An error says which field it is about, and repeats its value beside it (G08).
   const about = (value as Record<string, unknown>)["field"];
@@ -80,12 +80,12 @@ export function maskJson(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const secret = SECRET_FIELD.test(name) || (repeats && name === "value");
-      return [name, secret && inner !== null && inner !== undefined ? MASK : maskJson(inner)];
+      return [name, secret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
     }),
   );
 }
 
 /** A body that claims to be JSON and is not. */
-export function maskBrokenJson(text: string): string {
-  return maskText(text.replace(SECRET_PAIR, `$1"${MASK}"`));
+export function redactBrokenJson(text: string): string {
+  return redactText(text.replace(SECRET_PAIR, `$1"${MASK}"`));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DeliveryFault } from "../sandbox/fault-gate.ts";
-import { endureFault } from "./endure-fault.ts";
+import { simulateReceiver } from "./simulate-receiver.ts";
 
 const fault = (fields: Partial<DeliveryFault>): DeliveryFault => ({
   decision: "fault:inline/test",
@@ -13,16 +13,16 @@ const never = new AbortController().signal;
 
 describe("interfaces 6 faults in a receiver's place", () => {
   it("interfaces 6 a status is as if the receiver had answered so", async () => {
-    expect(await endureFault(fault({ answer: { response_code: 503 } }), 1000, never)).toEqual({
+    expect(await simulateReceiver(fault({ answer: { response_code: 503 } }), 1000, never)).toEqual({
       response_code: 503,
       duration_ms: 0,
     });
   });
 
   it("interfaces 6 a delay alone still calls the receiver, one beyond the timeout is no answer in time", async () => {
-    expect(await endureFault(fault({ holds_ms: 1 }), 1000, never)).toBeUndefined();
+    expect(await simulateReceiver(fault({ holds_ms: 1 }), 1000, never)).toBeUndefined();
     for (const holds_ms of [60_000, Number.POSITIVE_INFINITY]) {
-      expect(await endureFault(fault({ holds_ms }), 5, never)).toMatchObject({
+      expect(await simulateReceiver(fault({ holds_ms }), 5, never)).toMatchObject({
         response_code: 0,
         duration_ms: 5,
         error: expect.stringContaining("no answer in time"),
@@ -32,7 +32,11 @@ describe("interfaces 6 faults in a receiver's place", () => {
 
   it("interfaces 6 calling the attempt off ends the wait", async () => {
     const controller = new AbortController();
-    const waiting = endureFault(fault({ holds_ms: Number.POSITIVE_INFINITY }), 60_000, controller.signal);
+    const waiting = simulateReceiver(
+      fault({ holds_ms: Number.POSITIVE_INFINITY }),
+      60_000,
+      controller.signal,
+    );
     controller.abort();
     expect(await waiting).toMatchObject({ response_code: 0 });
   });

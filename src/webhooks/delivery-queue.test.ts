@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { DeliveryQueue, type Job } from "./delivery-queue.ts";
+import type { AttemptKind } from "./outgoing.ts";
+
+function job(kind: AttemptKind, delivery_id: string): Job {
+  const row = {
+    id: `${delivery_id}/${kind}`,
+    kind,
+    delivery_id,
+    webhook_id: "wh_1",
+    position: 0,
+    cancelled: false,
+  };
+  return { row, controller: new AbortController(), done: Promise.resolve(true), end: () => {} };
+}
+
+function begun(queue: DeliveryQueue, oneByOne = false): string[] {
+  const ids: string[] = [];
+  for (let next = queue.next(oneByOne); next !== undefined; next = queue.next(oneByOne)) {
+    queue.begin(next);
+    ids.push(next.row.id);
+  }
+  return ids;
+}
+
+describe("DeliveryQueue", () => {
+  it("6.4 first attempts go one by one, in their order", () => {
+    const queue = new DeliveryQueue();
+    const jobs = ["a", "b", "c"].map((id) => job("first", id));
+    for (const each of jobs) queue.add(each);
+    expect(begun(queue)).toEqual(["a/first"]);
+    queue.finish(jobs[0]!);
+    expect(begun(queue)).toEqual(["b/first"]);
+  });
+
+  it("6.4 retries do not wait for first attempts, and are bounded; in an advance they go one by one", () => {
+    const queue = new DeliveryQueue();
+    queue.add(job("first", "new"));
+    const retries = Array.from({ length: 6 }, (_, i) => job("retry", `old${i}`));
+    for (const each of retries) queue.add(each);
+    expect(begun(queue)).toEqual(["new/first", "old0/retry", "old1/retry", "old2/retry", "old3/retry"]);
+    queue.finish(retries[1]!);
+    expect(begun(queue)).toEqual(["old4/retry"]);
+    for (const i of [0, 2, 3]) queue.finish(retries[i]!);
+    expect(begun(queue, true)).toEqual([]);
+    queue.finish(retries[4]!);
+    expect(begun(queue, true)).toEqual(["old5/retry"]);
+  });
+
+  it("G24 attempts of one delivery follow each other, whatever set them off", () => {
+    const queue = new DeliveryQueue();
+    const redelivery = job("redelivery", "a");
+    queue.add(redelivery);
+    queue.add(job("retry", "a"));
+    queue.add(job("retry", "b"));
+    expect(begun(queue)).toEqual(["a/redelivery", "b/retry"]);
+    queue.finish(redelivery);
+    expect(begun(queue)).toEqual(["a/retry"]);
+  });
+
+  it("6.4 is empty only when nothing waits and nothing is under way", () => {
+    const queue = new DeliveryQueue();
+    const only = job("first", "a");
+    queue.add(only);
+    expect(queue.isEmpty).toBe(false);
+    queue.begin(only);
+    expect(queue.isEmpty).toBe(false);
+    queue.finish(only);
+    expect(queue.isEmpty).toBe(true);
+    expect(queue.remove(only)).toBe(false);
+  });
+});
