@@ -4,7 +4,6 @@ import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
 import type { OutboundClient, Services } from "./contract/services.ts";
 import type { Settings } from "./contract/settings.ts";
-import { AnswerJudge } from "./control/answer-judge.ts";
 import { createGuard } from "./control/guard.ts";
 import { createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
@@ -175,10 +174,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     limits: options.shared && { ...SHARED_LIMITS, ...options.shared.limits },
     log,
     recordings,
-    judge:
-      (options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1")
-        ? new AnswerJudge()
-        : undefined,
+    judgesAnswers: options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1",
   };
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [

@@ -1,8 +1,10 @@
-import type { TSchema } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import { fieldName, pointerTo, valueAt } from "../contract/invalid-field.ts";
+import { Closed } from "../contract/schema.ts";
 import { validatorOf } from "../contract/validator.ts";
 import { diagnose } from "../documents/diagnose.ts";
 import { explain } from "../documents/schema-message.ts";
+import { readQuery, withDefaults } from "../http/read-query.ts";
 import { type Problem, unprocessable } from "./problem.ts";
 
 /**
@@ -12,6 +14,23 @@ import { type Problem, unprocessable } from "./problem.ts";
 export function checkInput(schema: TSchema, value: unknown, prefix = ""): void {
   const validate = validatorOf(schema);
   if (!validate(value)) throw inputProblem(value, diagnose(value, validate)[0]!, prefix);
+}
+
+const NO_QUERY = Closed({});
+
+/**
+ * Typed query values with their defaults.
+ * @throws Problem 422 for a key that is not known, sent twice, or of the wrong kind
+ */
+export function checkedQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
+  const sent = readQuery(schema, search, { unknown: "keep", outOfRange: "reject" });
+  for (const name in sent) {
+    const value = sent[name];
+    if (Array.isArray(value)) throw unprocessable(name, value[1], "was sent twice");
+  }
+  const values = withDefaults(schema, sent, "reject");
+  checkInput(schema, values);
+  return values;
 }
 
 function inputProblem(value: unknown, error: Parameters<typeof explain>[0], prefix: string): Problem {

@@ -7,11 +7,11 @@ import type { Answer } from "../http/exchange.ts";
 import { ClientGone, parseJson, readBody } from "../http/read-body.ts";
 import { type Match, Router } from "../http/router.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { checkInput } from "./check-input.ts";
+import { AnswerJudge } from "./answer-judge.ts";
+import { checkedQuery, checkInput } from "./check-input.ts";
 import type { ControlOperation, ControlServer } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName } from "./problem.ts";
-import { readQuery } from "./read-query.ts";
 import { ReceivedControlCall } from "./received-call.ts";
 import { sendAnswer } from "./send-answer.ts";
 
@@ -27,21 +27,22 @@ interface Arrival {
 /** The control API: what it finds at a path is answered, or thrown as a Problem. */
 export function createControl(server: ControlServer) {
   const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
+  const judge = server.judgesAnswers ? new AnswerJudge() : undefined;
   return async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
     const match = matchCall(router, request.method!, path);
     try {
-      const answer = await proceed(server, { request, response, path }, match);
+      const answer = await proceed({ server, judge }, { request, response, path }, match);
       await sendAnswer(request, response, answer);
     } catch (error) {
       if (error instanceof ClientGone) return;
-      throw server.judge?.refusal(match.operation, error) ?? error;
+      throw judge?.refusal(match.operation, error) ?? error;
     }
   };
 }
 
 /** One call, one line: sandbox, body, query, handler, what it changed, answer. */
 async function proceed(
-  server: ControlServer,
+  { server, judge }: { server: ControlServer; judge: AnswerJudge | undefined },
   { request, response, path }: Arrival,
   { operation, params }: Match<ControlOperation>,
 ): Promise<Answer> {
@@ -50,9 +51,9 @@ async function proceed(
   const call = new ReceivedControlCall(server, { request, response }, { params, sandbox });
   call.body = await receiveBody(operation, request);
   const search = searchOf(request.url!);
-  call.query = readQuery(operation.query, new URLSearchParams(search));
+  call.query = checkedQuery(search.slice(1), operation.query);
   const value = await operation.handle(call);
-  const answer = toAnswer(operation, server.judge ? server.judge.answer(operation, params, value) : value);
+  const answer = toAnswer(operation, judge ? judge.answer(operation, params, value) : value);
   if (!readsOnly(operation)) noteCall(server, { operation, path: path + search, call, answer });
   // What it shows is as good as acknowledged, also where it was another who changed it.
   await server.durability?.settled(readsOnly(operation) ? sandbox : undefined, mark!);

@@ -10,7 +10,6 @@ import type { Receivers } from "../receivers/receivers.ts";
 import type { SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { AnswerJudge } from "./answer-judge.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {
@@ -34,8 +33,8 @@ export interface ControlServer {
   savingFailure: () => SavingFailure | null | undefined;
   /** First days and changing calls of all sandboxes, for bundles. */
   recordings: Recordings;
-  /** Holds every answer to its declaration, where tests run; see answer-judge.ts. */
-  judge?: AnswerJudge | undefined;
+  /** Whether every answer is held to its declaration, as where tests run (answer-judge.ts). */
+  judgesAnswers: boolean;
 }
 
 export interface ControlDurability {
@@ -78,8 +77,7 @@ export type ControlCall<P = unknown, Q = unknown, B = unknown> = Input<P, Q, B> 
 export type ControlOperation = OperationOf<ControlContext, ProblemKind, any, any, any, any>;
 
 /**
- * Declares one call of the control API. Query keys outside the declaration are 422, unless its schema says
- * `additionalProperties: true`. Handlers throw Problem; ApiError and DocumentError become 422.
+ * Declares one call of the control API. Handlers throw Problem; ApiError and DocumentError become 422.
  */
 export const operation = operationOf<ControlContext, ProblemKind>();
 

@@ -33,7 +33,7 @@ const conditions = {
   path: Text("A glob of paths, without sandbox prefix and query"),
 };
 
-export const JournalQuery = Type.Object({
+export const JournalQuery = Closed({
   ...conditions,
   since: Text("An ISO 8601 date or timestamp, on the sandbox's clock"),
   limit: Type.Integer({

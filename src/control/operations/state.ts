@@ -66,7 +66,7 @@ const OfRecord = below({
   id: Type.String({ description: "The record's public id", examples: ["thread_ada"] }),
 });
 
-export const ChangeQuery = Type.Object({
+export const ChangeQuery = Closed({
   silent: Type.Boolean({ default: false, description: "No events and no audit entries" }),
   actor: Type.Optional(
     Type.String({ description: "The user who did it; by default the owner of the organization concerned" }),

@@ -1,0 +1,75 @@
+import Type from "typebox";
+import { describe, expect, it } from "vitest";
+import { ApiError } from "../contract/errors.ts";
+import { type AnyDeclaration, noContent, RawBody, Reply, StreamBody } from "../contract/operation.ts";
+import { Closed } from "../contract/schema.ts";
+import { AnswerJudge, Undeclared } from "./answer-judge.ts";
+import { Problem } from "./problem.ts";
+
+const Body = Closed({ name: Type.String() });
+const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
+  id: "things.show",
+  section: "interfaces 4",
+  method: "GET",
+  path: "/_control/things/{kind}",
+  summary: "Show a thing",
+  errors: ["unknown-record"],
+  success: { status: 200, schema: Body },
+  ...more,
+});
+const judge = new AnswerJudge();
+const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
+  judge.answer(declared(more), { kind: "round" }, value);
+
+describe("interfaces 11 every answer of the control API is held to its declaration", () => {
+  it("interfaces 11 lets through what fits", () => {
+    expect(answered({ name: "a" })).toEqual({ name: "a" });
+    // JSON has no undefined, so a field that is undefined is none.
+    expect(() => answered({ name: "a", note: undefined })).not.toThrow();
+    expect(() => answered(noContent(), { success: { status: 204 } })).not.toThrow();
+    const page = new RawBody("text/html; charset=utf-8", "<p>");
+    expect(() => answered(page, { success: { status: 200, content_types: ["text/html"] } })).not.toThrow();
+  });
+
+  it.each<[string, unknown, Partial<AnyDeclaration>]>([
+    ["a field that is not declared", { name: "a", size: 1 }, {}],
+    ["a field that is missing", {}, {}],
+    ["a field of another type", { name: 1 }, {}],
+    ["no body where there is one", undefined, {}],
+    ["a body where there is none", {}, { success: { status: 200 } }],
+    ["a status that is not declared", new Reply(201, { name: "a" }), {}],
+    ["bytes of a type that is not declared", new RawBody("text/css", "a {}"), {}],
+    [
+      "the fields of another kind",
+      { name: "a" },
+      { success: { status: 200, schema: Body, by: { parameter: "kind", schemas: { round: Closed({}) } } } },
+    ],
+  ])("interfaces 11 takes %s for a defect", (_what, value, more) => {
+    expect(() => answered(value, more)).toThrow(Undeclared);
+  });
+
+  it("interfaces 11 judges a stream event by event", async () => {
+    const success = { status: 200, content_types: ["text/event-stream"], events: Body };
+    const stream = (data: object) =>
+      new StreamBody("text/event-stream", () => [": hello\n\n", `id: 1\ndata: ${JSON.stringify(data)}\n\n`]);
+    const chunksOf = async (data: object) => {
+      const { body } = answered(stream(data), { success }) as Reply<StreamBody>;
+      const chunks: string[] = [];
+      for await (const chunk of body.chunks(new AbortController().signal)) chunks.push(String(chunk));
+      return chunks;
+    };
+    expect(await chunksOf({ name: "a" })).toHaveLength(2);
+    await expect(chunksOf({ nme: "a" })).rejects.toThrow(Undeclared);
+  });
+
+  it("interfaces 11 takes a refusal that is not declared for a defect", () => {
+    const refusal = (error: unknown) => judge.refusal(declared({}), error);
+    expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
+    expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();
+    expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(Undeclared);
+    const odd = new Problem("unknown-record", { detail: "There is none.", extension: { size: 1 } as object });
+    expect(refusal(odd)).toBeInstanceOf(Undeclared);
+    // What is no refusal is a 500 already.
+    expect(refusal(new TypeError("oh"))).toBeUndefined();
+  });
+});

@@ -1,0 +1,79 @@
+import type { TSchema } from "typebox";
+
+interface Property {
+  type?: string | string[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  "x-page"?: boolean;
+}
+
+export type OutOfRange = "reject" | "clamp";
+
+interface Reading {
+  /** What becomes of keys that the schema does not have. */
+  unknown: "drop" | "keep";
+  outOfRange: OutOfRange;
+}
+
+/**
+ * What a query says, its values typed as the schema has them. They are read strictly: `month=` and `month=1.5` stay
+ * texts, so that they fail as what was sent. So does a key sent twice, which is ambiguous: as the list that it is.
+ */
+export function readQuery(
+  schema: TSchema | undefined,
+  search: string,
+  reading: Reading,
+): Record<string, unknown> {
+  // Without a prototype, so that `__proto__` is a key like any other.
+  const values: Record<string, unknown> = Object.create(null);
+  if (search === "") return values;
+  const properties = propertiesOf(schema);
+  for (const [name, text] of new URLSearchParams(search)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property === undefined && reading.unknown === "drop") continue;
+    const value = property === undefined ? text : typed(property, text, reading.outOfRange);
+    values[name] = name in values ? [values[name], value].flat() : value;
+  }
+  return values;
+}
+
+function typed(property: Property, text: string, outOfRange: OutOfRange): unknown {
+  const { type } = property;
+  if (type === "integer" || type === "number") {
+    return numberOr(text, outOfRange === "clamp" && property["x-page"] === true);
+  }
+  if (type === "boolean" && (text === "true" || text === "")) return true;
+  return type === "boolean" && text === "false" ? false : text;
+}
+
+/** What is too long for a number stays the text it is, so that a refusal can show it as it was sent. */
+function numberOr(text: string, clamped: boolean): number | string {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  if (!clamped || !/^-?\d+$/.test(text)) return text;
+  return text.startsWith("-") ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
+}
+
+/** A copy with the schema's defaults, and page numbers moved into their bounds where that is asked for (G08). */
+export function withDefaults<T>(schema: TSchema | undefined, value: T, outOfRange: OutOfRange): T {
+  const properties = propertiesOf(schema);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const filled = { ...value } as Record<string, unknown>;
+  for (const name in properties) {
+    const property = properties[name]!;
+    if (filled[name] === undefined && property.default !== undefined) filled[name] = property.default;
+    if (outOfRange === "clamp" && property["x-page"] && Number.isInteger(filled[name])) {
+      filled[name] = Math.min(
+        property.maximum ?? Number.MAX_SAFE_INTEGER,
+        Math.max(property.minimum ?? 0, filled[name] as number),
+      );
+    }
+  }
+  return filled as T;
+}
+
+const NONE: Readonly<Record<string, Property>> = {};
+
+function propertiesOf(schema: TSchema | undefined): Readonly<Record<string, Property>> {
+  return (schema as { properties?: Record<string, Property> } | undefined)?.properties ?? NONE;
+}
