@@ -7,6 +7,8 @@ export default defineConfig({
     reporters: ["default", "./test/support/counts-reporter.ts"],
     testTimeout: 20_000,
     hookTimeout: 30_000,
+    // A poll waits for what another process does; on a busy machine that takes longer than its default second.
+    expect: { poll: { timeout: 15_000 } },
     setupFiles: ["./test/support/property-seed.ts"],
     // A focused test would leave the others out.
     allowOnly: false,
