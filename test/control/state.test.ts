@@ -100,6 +100,33 @@ describe("interfaces 4 state calls", () => {
     });
   });
 
+  it("interfaces 4 in a world without organizations a record that needs one is refused, and says which field", async () => {
+    const sandbox = await fresh({ fixture: { models: [{ key: "alone" }] } });
+    const refused: string[] = [];
+    for (const { name, schema } of COLLECTIONS) {
+      const { properties } = schema as unknown as { properties: Record<string, object> };
+      if (!Object.hasOwn(properties, "organization_id")) continue;
+      const answer = await control("POST", `/${sandbox}/state/${name}`, {});
+      refused.push(name);
+      expect([name, answer.status, answer.body.field]).toEqual([name, 422, expect.any(String)]);
+      expect(answer.body.detail).toMatch(/is required: there are no |has its notification rules already/);
+    }
+    expect(refused.length).toBeGreaterThan(12);
+  });
+
+  it("interfaces 4 refuses to refer to what is not there, and a PATCH only what it names itself", async () => {
+    const sandbox = await fresh();
+    const state = (method: string, path: string, body?: object) =>
+      control(method, `/${sandbox}/state/${path}`, body);
+    const wrong = await state("POST", "threads", { owner_id: "usr_nobody" });
+    expect([wrong.status, wrong.body.field, wrong.body.value]).toEqual([422, "owner_id", "usr_nobody"]);
+    expect(wrong.body.detail).toContain("owner_id must name one of the users; there is no usr_nobody");
+    const { id } = (await state("POST", "threads", { owner_id: "usr_gus" })).body;
+    expect((await state("DELETE", "users/usr_gus")).status).toBe(204);
+    expect((await state("PATCH", `threads/${id}`, { title: "Left behind" })).status).toBe(200);
+    expect((await state("PATCH", `threads/${id}`, { owner_id: "usr_gus" })).status).toBe(422);
+  });
+
   it("interfaces 4 a given id and given fields are kept, timestamps in any zone", async () => {
     const sandbox = await fresh();
     const given = {
