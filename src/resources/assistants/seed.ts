@@ -7,7 +7,7 @@ import { makeAssistant, makeHistoryEntry } from "./make.ts";
 import { TUNED } from "./sample-text.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const TUNED_FIELDS = Object.keys(TUNED) as (keyof typeof TUNED)[];
 const Count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
@@ -65,9 +65,9 @@ function story(entry: Entry, base: BaseBuilder): Story {
   const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
   const count = created + updated + deleted;
   const given = record.given(entry, base);
-  const born = given.created_at ?? -count * HOUR;
+  const born = given.created_at ?? -count * HOUR_MS;
   const hourOf = (position: number) =>
-    position === 0 ? Math.min(born, -count * HOUR) : -(count - position) * HOUR;
+    position === 0 ? Math.min(born, -count * HOUR_MS) : -(count - position) * HOUR_MS;
   const untuned = { ...given };
   for (const field of TUNED_FIELDS) delete untuned[field];
   const deleted_at = deleted > 0 ? hourOf(count - 1) : null;

@@ -12,9 +12,9 @@ const record = fixtureRecord(AuditLog, { omit: ["organization_id"] });
 type Entry = EntryOf<typeof record>;
 
 const COUNT = Type.Integer({ minimum: 0, maximum: 2_000_000 });
-const HALF_YEAR = 180 * 86_400_000;
-const WIDEST_GAP = 3 * 3_600_000;
-const LARGEST_CAST = 50;
+const HALF_YEAR_MS = 180 * 86_400_000;
+const MAX_GAP_MS = 3 * 3_600_000;
+const MAX_CAST = 50;
 
 export const auditLogFixture: FixtureReader = {
   keys: {
@@ -48,7 +48,7 @@ function entriesOfOrganization(place: Place, given: number | readonly Entry[], t
   const count = Math.max(typeof given === "number" ? given : given.length, total);
   const making = base.making("audit_log", organization_id);
   const cast = castOf(place);
-  const gap = Math.max(1, Math.min(WIDEST_GAP, Math.floor(HALF_YEAR / count)));
+  const gap = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(HALF_YEAR_MS / count)));
   const prefix = `log_${organization_id.slice("org_".length)}_`;
   return Array.from({ length: count }, (_, n) => {
     const id = prefix + String(n + 1).padStart(6, "0");
@@ -63,7 +63,7 @@ function entriesOfOrganization(place: Place, given: number | readonly Entry[], t
 
 /** The organization's own people and departments, as far as the fixture names them. */
 function castOf({ fixture, base, organization_id }: Place): Cast {
-  const people = base.world.index(users, "by_organization", organization_id).page(0, LARGEST_CAST);
+  const people = base.world.index(users, "by_organization", organization_id).page(0, MAX_CAST);
   return {
     people,
     // Owners and admins are those who administer.
@@ -71,7 +71,7 @@ function castOf({ fixture, base, organization_id }: Place): Cast {
     departments: departmentEntries(fixture)
       .map(({ entry }) => entry)
       .filter((entry) => entry.organization_id === organization_id)
-      .slice(0, LARGEST_CAST)
+      .slice(0, MAX_CAST)
       .map(({ id, name }) => ({ id, name: name ?? id })),
   };
 }

@@ -3,7 +3,7 @@ import { anyOf } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import type { AuthConfig } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 export const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"];
 const TYPES = ["oauth2", "api_key", "basic"];
 
@@ -16,6 +16,6 @@ export const makeAuthConfig: Make<AuthConfig> = (given, making) => {
     toolkit,
     type: given.type ?? type,
     organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
-    created_at: given.created_at ?? (past ? -random.int(1, 120) * DAY - random.int(0, DAY) : now),
+    created_at: given.created_at ?? (past ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
   };
 };

@@ -5,7 +5,7 @@ import { ByOrganization } from "../organizations/schema.ts";
 import { makeChangeLog } from "./make.ts";
 import { CHANGE_ACTIONS, ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const Count = Type.Integer({ minimum: 0, maximum: 2_000_000 });
 
 const record = fixtureRecord(ChangeLog, { omit: ["organization_id", "user_name", "user_email"] });
@@ -51,5 +51,5 @@ function entryOf(
   };
   const made = makeChangeLog({ ...inTurn, ...record.given(entry, base), organization_id }, making);
   if (entry.timestamp !== undefined) return made;
-  return { ...made, timestamp: -(i * 4 + 1) * HOUR - making.random.int(0, HOUR) };
+  return { ...made, timestamp: -(i * 4 + 1) * HOUR_MS - making.random.int(0, HOUR_MS) };
 }

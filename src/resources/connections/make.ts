@@ -3,7 +3,7 @@ import { anyOf } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import type { Connection } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
 const PLACES = ["Company", "Shared", "Team", "Product"];
 
@@ -17,6 +17,6 @@ export const makeConnection: Make<Connection> = (given, making) => {
     organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
     name: given.name ?? `${random.pick(PLACES)} ${toolkit}`,
     toolkit,
-    created_at: given.created_at ?? (past ? -random.int(10, 200) * DAY : now),
+    created_at: given.created_at ?? (past ? -random.int(10, 200) * DAY_MS : now),
   };
 };

@@ -7,10 +7,10 @@ import { organizations } from "../organizations/schema.ts";
 import { jobLength, plannedTotals, runningJob } from "./rules.ts";
 import { type ConnectorJob, JOB_TYPES } from "./schema.ts";
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** A job that began at an instant of its own choice began within the first 20 of the default 30 seconds. */
 const DEFAULT_LENGTH = jobLength(DEFAULT_SETTINGS);
-const MOST_TRIED = 1000;
+const MAX_TRIED = 1000;
 
 export const makeConnectorJob: Make<ConnectorJob> = (given, making) => {
   const { random, world, past, settings } = making;
@@ -40,7 +40,7 @@ function startOf(running: boolean, seconds: number, { random, past, now, setting
   if (!past) return running ? now : now - seconds * 1000;
   return running
     ? -Math.round((random.int(1, 20) * 1000 * jobLength(settings)) / DEFAULT_LENGTH)
-    : -random.int(2, 400) * HOUR;
+    : -random.int(2, 400) * HOUR_MS;
 }
 
 interface Slot {
@@ -81,7 +81,7 @@ function connectionsFor(
   if (connection_id !== undefined)
     return [referred(world, connections, { field: "connection_id", id: connection_id })];
   const first = anyOf(world, connections, "connection_id");
-  const found = [first, ...world.all(connections).page(0, MOST_TRIED)].filter((one) =>
+  const found = [first, ...world.all(connections).page(0, MAX_TRIED)].filter((one) =>
     [undefined, one.organization_id].includes(organization_id),
   );
   if (found.length > 0) return found;

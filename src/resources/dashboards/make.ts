@@ -4,7 +4,7 @@ import { authorOf, SYSTEM_USER_ID } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
 import { type Dashboard, dashboards, type ShareLink } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const TITLES = ["Revenue", "Assistant adoption", "Cost per team", "Answer quality", "Usage"];
 const READERS = ["board", "partner", "team", "press"];
 
@@ -16,7 +16,7 @@ export const makeDashboard: Make<Dashboard> = (given, making) => {
     organization_id,
     title: given.title ?? random.pick(TITLES),
     created_by: given.created_by ?? authorOf(world, organization_id),
-    created_at: given.created_at ?? (past ? -random.int(20 * DAY, 200 * DAY) : now),
+    created_at: given.created_at ?? (past ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
 
@@ -25,7 +25,7 @@ export const makeShareLink: Make<ShareLink> = (given, making) => {
   const { random, world, past, now } = making;
   const dashboard_id = given.dashboard_id ?? anyOf(world, dashboards, "dashboard_id").id;
   const status = given.status ?? "active";
-  const revoked_at = past ? now - DAY : now;
+  const revoked_at = past ? now - DAY_MS : now;
   return {
     link_id: given.link_id ?? making.newId("slink_"),
     dashboard_id,

@@ -4,7 +4,7 @@ import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { makeDashboard, makeShareLink } from "./make.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 const linkRecord = fixtureRecord(ShareLink, {
   needs: ["link_id", "slug"],
@@ -47,7 +47,7 @@ function linksOf({ id, share_links = [] }: EntryOf<typeof record>, base: BaseBui
       {
         ...linkRecord.given(entry, base),
         dashboard_id: id,
-        created_at: created_at + (position + 1) * DAY,
+        created_at: created_at + (position + 1) * DAY_MS,
       },
       base.making("share_links", entry.link_id),
     ),

@@ -5,7 +5,7 @@ import { organizations } from "../organizations/schema.ts";
 import { placeUnder } from "./rules.ts";
 import { type Department, departments } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const NAMES = [
   "Support",
   "Design",
@@ -42,6 +42,6 @@ export const makeDepartment: Make<Department> = (given, making) => {
     is_default: given.is_default ?? false,
     color: given.color ?? null,
     created_by: given.created_by ?? authorOf(world, organization_id),
-    created_at: given.created_at ?? (past ? -random.int(30, 300) * DAY : now),
+    created_at: given.created_at ?? (past ? -random.int(30, 300) * DAY_MS : now),
   };
 };

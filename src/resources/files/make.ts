@@ -7,7 +7,7 @@ import { storagePath } from "./rules.ts";
 import { SAMPLE_FILES } from "./sample-text.ts";
 import type { FileObject } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** A file that nobody uploaded has no bytes; what it says follows from its name. */
 export const makeFile: Make<FileObject> = (given, making) => {
@@ -24,7 +24,7 @@ export const makeFile: Make<FileObject> = (given, making) => {
     organization_id,
     status: "uploaded",
     gcs_path: given.gcs_path ?? storagePath(organization_id, random.letters(20), filename),
-    created_at: given.created_at ?? (past ? -random.int(2 * DAY, 60 * DAY) : now),
+    created_at: given.created_at ?? (past ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
     created_by: given.created_by ?? authorOf(world, organization_id),
   };
 };

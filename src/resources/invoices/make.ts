@@ -3,7 +3,7 @@ import { anyOf } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import type { Invoice } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 export const makeInvoice: Make<Invoice> = (given, making) => {
   const { random, world, past, now } = making;
@@ -13,6 +13,6 @@ export const makeInvoice: Make<Invoice> = (given, making) => {
     amount: given.amount ?? random.int(2_000, 90_000) / 100,
     currency: given.currency ?? "CHF",
     status: given.status ?? "draft",
-    created_at: given.created_at ?? (past ? -random.int(1, 60) * DAY : now),
+    created_at: given.created_at ?? (past ? -random.int(1, 60) * DAY_MS : now),
   };
 };

@@ -15,7 +15,7 @@ import {
 } from "./schema.ts";
 
 const HALF_AN_HOUR_MS = 1_800_000;
-const MOST_HEARD = 20;
+const MAX_HEARD = 20;
 
 /** A session runs unless something says that it has ended. */
 export const makeSession: Make<MeetingSession> = (given, making) => {
@@ -76,7 +76,7 @@ function nextStart(
 }
 
 function heardIn(world: Surroundings, session_id: string): readonly string[] {
-  const said = world.index(meetingTranscripts, "by_session", session_id).page(0, MOST_HEARD);
+  const said = world.index(meetingTranscripts, "by_session", session_id).page(0, MAX_HEARD);
   return said.length > 0 ? [...new Set(said.map(({ speaker }) => speaker))] : SPEAKERS;
 }
 

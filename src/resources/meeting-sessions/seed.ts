@@ -18,7 +18,7 @@ import {
   TranscriptEntry,
 } from "./schema.ts";
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 const ENTRIES_WHERE_NOT_SAID = 8;
 
 const spokenRecord = fixtureRecord(TranscriptEntry, { omit: ["session_id"] });
@@ -93,7 +93,7 @@ function story(entry: Entry, base: BaseBuilder): Story {
 /** A running session began so long ago that what was said fits in; one that ended lies some days back. */
 function times({ status, started_at, ended_at }: Partial<MeetingSession>, length: number, random: Random) {
   // Within the working hours around a fixture's noon.
-  const daysBack = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR - length;
+  const daysBack = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS - length;
   const began = status === "running" ? -length : ended_at == null ? daysBack : ended_at - length;
   const start = started_at ?? began;
   return { started_at: start, ended_at: status === "running" ? null : (ended_at ?? start + length) };

@@ -4,7 +4,7 @@ import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
 import { type MusicCollection, musicCollections, type Track, tracks } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const MOODS = ["Quiet", "Early", "Late", "Bright", "Slow", "Deep", "Rainy", "Open"];
 const OCCASIONS = ["focus", "commute", "workshop", "evening", "studio", "retro", "Friday"];
 
@@ -16,7 +16,7 @@ export const makeMusicCollection: Make<MusicCollection> = (given, making) => {
     name: given.name ?? `${random.pick(MOODS)} ${random.pick(OCCASIONS)}`,
     organization_id,
     owner_id: given.owner_id ?? authorOf(world, organization_id),
-    created_at: given.created_at ?? (past ? -random.int(30, 300) * DAY : now),
+    created_at: given.created_at ?? (past ? -random.int(30, 300) * DAY_MS : now),
   };
 };
 

@@ -5,7 +5,7 @@ import { organizations } from "../organizations/schema.ts";
 import { EXCHANGES, THREAD_TITLES } from "./sample-text.ts";
 import { type Message, type Thread, threads } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 export const makeThread: Make<Thread> = (given, making) => {
   const { random, world, past, now } = making;
@@ -15,7 +15,7 @@ export const makeThread: Make<Thread> = (given, making) => {
     organization_id,
     owner_id: given.owner_id ?? authorOf(world, organization_id),
     title: given.title ?? random.pick(THREAD_TITLES),
-    created_at: given.created_at ?? (past ? -random.int(2 * DAY, 20 * DAY) : now),
+    created_at: given.created_at ?? (past ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
   };
 };
 

@@ -5,7 +5,7 @@ import { makeMessage, makeThread } from "./make.ts";
 import { EXCHANGES } from "./sample-text.ts";
 import { Message, messages, Thread, threads } from "./schema.ts";
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 const messageRecord = fixtureRecord(Message, { omit: ["thread_id"] });
 const record = fixtureRecord(Thread, {
@@ -55,7 +55,7 @@ function messagesOf(entry: Entry, thread: Thread, base: BaseBuilder): Message[] 
     const said = {
       role: turn === 0 ? ("user" as const) : ("assistant" as const),
       content: EXCHANGES[(first + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
-      created_at: thread.created_at + (position + 1) * MINUTE,
+      created_at: thread.created_at + (position + 1) * MINUTE_MS,
     };
     const given = messageRecord.given(listed[position] ?? {}, base);
     return makeMessage({ ...said, ...given, thread_id: thread.id }, making);

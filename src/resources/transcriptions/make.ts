@@ -5,7 +5,7 @@ import { organizations } from "../organizations/schema.ts";
 import { FILENAMES, interviewSentence, spokenSeconds } from "./sample-text.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
-const HOUR = 3_600_000;
+const HOUR_MS = 3_600_000;
 
 export const makeTranscription: Make<Transcription> = (given, making) => {
   const { random, world, past, now } = making;
@@ -37,7 +37,7 @@ export const makeTranscription: Make<Transcription> = (given, making) => {
 };
 
 function longAgo(status: Transcription["status"], { random }: Making): number {
-  return status === "processing" ? -random.int(20, 90) * 1000 : -random.int(12, 300) * HOUR;
+  return status === "processing" ? -random.int(20, 90) * 1000 : -random.int(12, 300) * HOUR_MS;
 }
 
 /** What is said next, unless the sentence says when it is. */

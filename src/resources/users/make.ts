@@ -2,7 +2,7 @@ import type { Make } from "../../contract/make.ts";
 import { organizations } from "../organizations/schema.ts";
 import type { User } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const FIRST_NAMES = [
   "Alma",
   "Bela",
@@ -44,7 +44,7 @@ export const makeUser: Make<User> = (given, making) => {
     capabilities: given.capabilities ?? {},
     account: given.account ?? "active",
     verified: given.verified ?? past,
-    created_at: given.created_at ?? (past ? -random.int(60, 400) * DAY : now),
+    created_at: given.created_at ?? (past ? -random.int(60, 400) * DAY_MS : now),
   };
 };
 

@@ -8,7 +8,7 @@ import { processingMs, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
 import { STORE_NAMES } from "./sample-text.ts";
 import { type StoreFile, storeFileId, storeFiles, type VectorStore, vectorStores } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** What is over took as long as by default; only what still runs follows the sandbox's setting. */
 const PAST_PROCESSING_MS = processingMs(DEFAULT_SETTINGS);
 
@@ -18,7 +18,7 @@ export const makeVectorStore: Make<VectorStore> = (given, making) => {
     id: given.id ?? making.newId("vs_"),
     name: given.name ?? random.pick(STORE_NAMES),
     organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
-    created_at: given.created_at ?? (past ? -random.int(60 * DAY, 200 * DAY) : now),
+    created_at: given.created_at ?? (past ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
 
@@ -57,10 +57,10 @@ function startOf(status: StoreFile["status"], processing_ms: number, { random, p
   if (!past) return now;
   return status === "processing"
     ? -random.int(0, Math.max(0, processing_ms - 1))
-    : -random.int(DAY, 30 * DAY);
+    : -random.int(DAY_MS, 30 * DAY_MS);
 }
 
-const MOST_TRIED = 1000;
+const MAX_TRIED = 1000;
 
 /** A store and a file of the same organization that are not together yet, where the record does not name both. */
 function placeOf({ id, ...given }: Partial<StoreFile>, world: Surroundings) {
@@ -69,10 +69,10 @@ function placeOf({ id, ...given }: Partial<StoreFile>, world: Surroundings) {
   if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
   const stores = store_id
     ? [referred(world, vectorStores, { field: "store_id", id: store_id })]
-    : world.all(vectorStores).page(0, MOST_TRIED);
+    : world.all(vectorStores).page(0, MAX_TRIED);
   const known = file_id
     ? [referred(world, files, { field: "file_id", id: file_id })]
-    : world.all(files).page(0, MOST_TRIED);
+    : world.all(files).page(0, MAX_TRIED);
   for (const store of stores) {
     for (const file of known) {
       if (file.organization_id !== store.organization_id) continue;

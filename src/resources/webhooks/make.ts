@@ -5,7 +5,7 @@ import { EVENT_NAMES } from "../events.ts";
 import { organizations } from "../organizations/schema.ts";
 import { type Delivery, type Webhook, webhooks } from "./schema.ts";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** Nobody listens on port 9, so that a webhook made up by the server calls nobody. */
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 const PURPOSES = ["Operations", "Billing", "Audit", "Search index"];
@@ -20,7 +20,7 @@ export const makeWebhook: Make<Webhook> = (given, making) => {
     events: given.events ? [...given.events] : random.sample(EVENT_NAMES, 3),
     description: given.description ?? (past ? random.pick(PURPOSES) : ""),
     active: given.active ?? true,
-    created_at: given.created_at ?? (past ? -random.int(DAY, 30 * DAY) : now),
+    created_at: given.created_at ?? (past ? -random.int(DAY_MS, 30 * DAY_MS) : now),
     last_delivery: given.last_delivery ?? null,
   };
 };
@@ -33,7 +33,7 @@ export const makeDelivery: Make<Delivery> = (given, making) => {
   const status = given.status ?? (given.next_retry == null ? "success" : "failed");
   const failed = status === "failed";
   const attempts = given.attempts ?? 1;
-  const ended = given.delivered_at ?? given.last_attempt ?? (past ? -DAY : now);
+  const ended = given.delivered_at ?? given.last_attempt ?? (past ? -DAY_MS : now);
   return {
     delivery_id: given.delivery_id ?? making.newestFirstId("del_"),
     webhook_id,
