@@ -2,7 +2,7 @@
 export const APP_SCRIPT = `import { byId, call, complain, element, fill, fromHash, get, pathOf, say, shortTime, state } from "./client.js";
 import { noticeClearing, onVisibility, showJournal, togglePause } from "./journal.js";
 
-const MOST_SANDBOXES = 100;
+const MAX_SANDBOXES = 100;
 const RENEW_MS = 3000;
 
 function showHealth({ version, uptime_seconds: up, sandboxes }) {
@@ -75,7 +75,7 @@ async function refresh() {
   try {
     const health = await get("/_control/health");
     showHealth(health);
-    const few = health.sandboxes <= MOST_SANDBOXES;
+    const few = health.sandboxes <= MAX_SANDBOXES;
     const items = few ? (await get("/_control/sandboxes")).items : [await get(pathOf(""))];
     const sandbox = items.find((one) => one.name === state.chosen);
     showSandboxes(items, few ? items.length : health.sandboxes);

@@ -1,7 +1,7 @@
 /** The part of the console that shows requests as they come. */
 export const JOURNAL_SCRIPT = `import { byId, call, element, get, pathOf, shortTime } from "./client.js";
 
-const MOST_ENTRIES = 50;
+const MAX_ENTRIES = 50;
 const PAUSE_MS = 3000;
 const table = byId("journal");
 let newest = 0;
@@ -55,10 +55,10 @@ function messageLines({ headers, body }) {
 }
 
 function showEntries(entries) {
-  const fresh = entries.filter((entry) => entry.sequence > newest).slice(-MOST_ENTRIES);
+  const fresh = entries.filter((entry) => entry.sequence > newest).slice(-MAX_ENTRIES);
   if (fresh.length > 0) newest = fresh.at(-1).sequence;
   table.tHead.after(...fresh.reverse().map(entryGroup));
-  while (table.tBodies.length > MOST_ENTRIES) table.tBodies[MOST_ENTRIES].remove();
+  while (table.tBodies.length > MAX_ENTRIES) table.tBodies[MAX_ENTRIES].remove();
   byId("no-journal").hidden = table.tBodies.length > 0;
 }
 
@@ -81,7 +81,7 @@ async function follow() {
   stream = mine;
   while (!mine.signal.aborted) {
     try {
-      const { entries } = await get(pathOf("/journal?limit=" + MOST_ENTRIES));
+      const { entries } = await get(pathOf("/journal?limit=" + MAX_ENTRIES));
       if (mine.signal.aborted) return;
       // The server began a new count, after a reset or a start: what is shown is of another world.
       if ((entries[0]?.sequence ?? 0) < newest) clearEntries();

@@ -162,12 +162,12 @@ function apiProblem(error: ApiError): Problem {
   });
 }
 
-const LONGEST_VALUE = 2000;
+const MAX_VALUE_LENGTH = 2000;
 
 function shortened(value: unknown): unknown {
   if (value === undefined) return null;
   const text = JSON.stringify(value) ?? "null";
-  return text.length <= LONGEST_VALUE ? value : clip(text, LONGEST_VALUE);
+  return text.length <= MAX_VALUE_LENGTH ? value : clip(text, MAX_VALUE_LENGTH);
 }
 
 function sentence(text: string, hint?: string): string {

@@ -26,7 +26,7 @@ export function checkDocument(
   const details: ProblemDetails[] = [];
   if (validate(document.value) !== true) {
     const errors = diagnose(document.value, validate).filter((error) => !isSummary(error));
-    for (const error of errors.slice(0, MOST_ERRORS)) details.push(detailsOf(error, document.value));
+    for (const error of errors.slice(0, MAX_ERRORS)) details.push(detailsOf(error, document.value));
   }
   for (const [place, known] of Object.entries(options.knownValues ?? {}))
     details.push(...unknownValues(document.value, place, known));
@@ -34,7 +34,7 @@ export function checkDocument(
 }
 
 // Finding a place costs time; a document with hundreds of errors needs no order among the last of them.
-const MOST_ERRORS = 200;
+const MAX_ERRORS = 200;
 
 // `if` only says that `then` or `else` failed; what a key's name has against it, `propertyNames` sums up.
 function isSummary(error: ErrorObject): boolean {

@@ -3,9 +3,9 @@ export class GlobError extends Error {
   override readonly name = "GlobError";
 }
 
-const LONGEST_PATTERN = 256;
-const LONGEST_TEXT = 4_096;
-const MOST_TOKENS = 512;
+const MAX_PATTERN_LENGTH = 256;
+const MAX_TEXT_LENGTH = 4_096;
+const MAX_TOKENS = 512;
 
 // A token either takes one character or may be passed without one; `maybe` may skip the `skip` tokens after it.
 type Token =
@@ -26,13 +26,13 @@ type Token =
  */
 export function glob(pattern: string): (text: string) => boolean {
   if (pattern === "") throw new GlobError("a pattern must not be empty");
-  if (pattern.length > LONGEST_PATTERN)
-    throw new GlobError(`a pattern may have at most ${LONGEST_PATTERN} characters, not ${pattern.length}`);
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    throw new GlobError(`a pattern may have at most ${MAX_PATTERN_LENGTH} characters, not ${pattern.length}`);
   const alternatives = expandBraces(pattern).map(tokenize);
   const size = alternatives.reduce((sum, tokens) => sum + tokens.length, 0);
-  if (size > MOST_TOKENS) throw new GlobError("the alternatives of the pattern are too many");
+  if (size > MAX_TOKENS) throw new GlobError("the alternatives of the pattern are too many");
   const matchers = alternatives.map(matcher);
-  return (text) => text.length <= LONGEST_TEXT && matchers.some((matches) => matches(text));
+  return (text) => text.length <= MAX_TEXT_LENGTH && matchers.some((matches) => matches(text));
 }
 
 /** Whether a text uses anything that a glob gives a meaning. */
@@ -52,7 +52,7 @@ function expandBraces(pattern: string): string[] {
   const expanded: string[] = [];
   for (const after of expandBraces(pattern.slice(close + 1))) {
     for (const choice of choices) expanded.push(before + choice + after);
-    if (expanded.length > MOST_TOKENS) throw new GlobError("the alternatives of the pattern are too many");
+    if (expanded.length > MAX_TOKENS) throw new GlobError("the alternatives of the pattern are too many");
   }
   return expanded;
 }

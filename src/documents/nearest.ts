@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-const LONGEST_WORD = 80;
+const MAX_WORD_LENGTH = 80;
 
 /**
  * The candidate that a mistyped word most likely meant, or undefined when none is near. Case is ignored;
@@ -8,7 +8,7 @@ const LONGEST_WORD = 80;
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   // Nobody mistypes a word this long, and the distance costs length times length.
-  if (word.length === 0 || word.length > LONGEST_WORD) return undefined;
+  if (word.length === 0 || word.length > MAX_WORD_LENGTH) return undefined;
   const wanted = word.toLowerCase();
   const forgiven = slips(wanted.length);
   let best: string | undefined;

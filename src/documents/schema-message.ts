@@ -172,11 +172,11 @@ function count(number: number, word: string): string {
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
-const MOST_LISTED = 12;
+const MAX_LISTED = 12;
 
 function someOf(words: readonly string[]): string[] {
-  if (words.length <= MOST_LISTED) return [...words];
-  return [...words.slice(0, MOST_LISTED), `${words.length - MOST_LISTED} others`];
+  if (words.length <= MAX_LISTED) return [...words];
+  return [...words.slice(0, MAX_LISTED), `${words.length - MAX_LISTED} others`];
 }
 
 function listed(words: readonly string[], last: "and" | "or"): string {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-const LONGEST_MS = 5_000;
+const MAX_DRAIN_MS = 5_000;
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -10,7 +10,7 @@ const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 export function drainRequest(request: IncomingMessage): void {
   let bytes = 0;
   const cut = () => request.destroy();
-  const timer = setTimeout(cut, LONGEST_MS);
+  const timer = setTimeout(cut, MAX_DRAIN_MS);
   timer.unref();
   request.on("data", (chunk: Buffer) => {
     bytes += chunk.length;

@@ -3,7 +3,7 @@ import { ApiError } from "../contract/errors.ts";
 
 /** A body that makes no progress for this long is given up, so stalled clients hold nothing (wall clock). */
 export const BODY_IDLE_MS = 15_000;
-const DEEPEST_JSON = 100;
+const MAX_JSON_DEPTH = 100;
 
 /** The client left before its body was complete; nobody is there to answer. */
 export class ClientGone extends Error {}
@@ -115,7 +115,7 @@ export function parseJson(request: IncomingMessage, bytes: Buffer, optional: boo
   }
   requireJson(request);
   const text = decodeUtf8(bytes);
-  if (nestsTooDeep(text)) throw invalidJson(`The document nests deeper than ${DEEPEST_JSON} levels.`);
+  if (nestsTooDeep(text)) throw invalidJson(`The document nests deeper than ${MAX_JSON_DEPTH} levels.`);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -149,7 +149,7 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 function nestsTooDeep(text: string): boolean {
-  if (text.length < 2 * DEEPEST_JSON) return false;
+  if (text.length < 2 * MAX_JSON_DEPTH) return false;
   let depth = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
@@ -159,7 +159,7 @@ function nestsTooDeep(text: string): boolean {
       else if (char === 34) inString = false;
     } else if (char === 34) inString = true;
     else if (char === 91 || char === 123) {
-      if (++depth > DEEPEST_JSON) return true;
+      if (++depth > MAX_JSON_DEPTH) return true;
     } else if (char === 93 || char === 125) depth--;
   }
   return false;

@@ -82,8 +82,8 @@ function* addedTo(table: AnyTable) {
   for (const record of table.all()) yield { id: table.collection.idOf(record), after: record };
 }
 
-const MOST_A_PIECE = 500;
-const LONGEST_TURN_MS = 4;
+const MAX_CHANGES_A_PIECE = 500;
+const MAX_TURN_MS = 4;
 
 /** In pieces that are made between two turns of the event loop, so that a large change holds up no request. */
 export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
@@ -91,7 +91,7 @@ export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<reado
   let began = performance.now();
   for (const change of changes) {
     piece.push(change);
-    if (piece.length < MOST_A_PIECE && performance.now() - began < LONGEST_TURN_MS) continue;
+    if (piece.length < MAX_CHANGES_A_PIECE && performance.now() - began < MAX_TURN_MS) continue;
     yield piece;
     piece = [];
     await nextTurn();

@@ -9,7 +9,7 @@ import { type Change, refusalOf, type Store, StoreRefusal } from "./store.ts";
 /** interfaces 2: saved within a second, the writing included. */
 const SWEEP_MS = 300;
 /** Sandboxes in one transaction; more would hold the event loop while they are looked at. */
-const MOST_TOGETHER = 500;
+const MAX_BATCH = 500;
 
 /** What the saver asks of the server's sandboxes. */
 export interface SavedSandboxes {
@@ -171,10 +171,10 @@ export class Saver {
     const refused: Step[] = [];
     let refusal: StoreRefusal | undefined;
     let names = all ? this.goneNames() : [];
-    for (let from = 0; from === 0 || from < concerned.length; from += MOST_TOGETHER) {
+    for (let from = 0; from === 0 || from < concerned.length; from += MAX_BATCH) {
       const steps: Step[] = names.map((name) => ({ name, image: undefined }));
       names = [];
-      for (const sandbox of concerned.slice(from, from + MOST_TOGETHER)) {
+      for (const sandbox of concerned.slice(from, from + MAX_BATCH)) {
         if (!this.isSaved(sandbox)) {
           steps.push({ name: sandbox.name, image: SandboxImage.of(sandbox, this.parts.uploads) });
         }

@@ -47,7 +47,7 @@ export interface ReceiverParts {
   candidates: (world: WorldReader) => readonly { label: string; secret: string }[];
 }
 
-const LONGEST_BODY = 10 * 1024 * 1024;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const KEPT_REQUESTS = 10_000;
 const KEPT_BYTES = 16 * 1024 * 1024;
 /** What a request costs beside its body; a rough figure, so that a flood of empty ones counts too. */
@@ -87,9 +87,10 @@ export class Receivers {
         `there is no receiver ${id.slice(0, 80)} in sandbox ${sandbox.slice(0, 80)}`,
       );
     }
-    const bytes = await readDelivery(request, LONGEST_BODY);
+    const bytes = await readDelivery(request, MAX_BODY_BYTES);
     if (bytes === "gone") return;
-    if (bytes === "too-large") return refuse(response, 413, `a receiver reads at most ${LONGEST_BODY} bytes`);
+    if (bytes === "too-large")
+      return refuse(response, 413, `a receiver reads at most ${MAX_BODY_BYTES} bytes`);
     const receiver = world.read().get(receivers, id);
     if (receiver === undefined) return refuse(response, 404, `the receiver ${id} is gone`);
     const answer = answerTo(receiver.answers, receiver.served);

@@ -9,8 +9,8 @@ export const about = "200 times kill -9 under writes: restarts, and what is lost
 const KILLS = 200;
 const WRITERS = 8;
 // The load is spread over the second in which a save happens, so that kills fall before, into and after one.
-const SHORTEST_MS = 700;
-const LONGEST_MS = 1700;
+const MIN_RUN_MS = 700;
+const MAX_RUN_MS = 1700;
 
 export async function measure({ log }) {
   const outcomes = { durable: [], saved: [] };
@@ -19,7 +19,7 @@ export async function measure({ log }) {
     const mode = kill % 2 === 0 ? "durable" : "saved";
     log(`kill ${kill} of ${KILLS}, ${mode}`);
     const args = ["--persist", folders[mode], ...(mode === "durable" ? ["--durable"] : [])];
-    const serving = SHORTEST_MS + ((LONGEST_MS - SHORTEST_MS) * kill) / KILLS;
+    const serving = MIN_RUN_MS + ((MAX_RUN_MS - MIN_RUN_MS) * kill) / KILLS;
     outcomes[mode].push(await killOnce(args, serving));
   }
   const all = [...outcomes.durable, ...outcomes.saved];

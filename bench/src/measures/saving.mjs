@@ -14,7 +14,7 @@ const RECORDS = 50_000;
 const SECONDS = 8;
 const SAVED_WITHIN_MS = 3000;
 // A record on disk takes more than this, however it is written; less means that they were not saved.
-const LEAST_BYTES_PER_RECORD = 20;
+const MIN_BYTES_PER_RECORD = 20;
 
 export async function measure({ log }) {
   const folder = scratchFolder();
@@ -73,7 +73,7 @@ function checkSaved(folder) {
     .map((name) => statSync(join(folder, name)))
     .filter((file) => file.isFile());
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  if (bytes < RECORDS * LEAST_BYTES_PER_RECORD)
+  if (bytes < RECORDS * MIN_BYTES_PER_RECORD)
     throw new Error(`only ${(bytes / MB).toFixed(1)} MB were saved`);
   const newest = Math.max(...files.map(({ mtimeMs }) => mtimeMs));
   if (Date.now() - newest > SAVED_WITHIN_MS) throw new Error("the last save is too long ago");

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
 
 /** Longer than any client waits; a timer of the machine could not hold much more. */
-export const LONGEST_DELAY_MS = 3_600_000;
+export const MAX_DELAY_MS = 3_600_000;
 
 export const DurationText = Type.Unsafe<string | number>({
   type: ["string", "number"],
@@ -13,7 +13,7 @@ export const DurationText = Type.Unsafe<string | number>({
 export function delayProblem(value: unknown): { message: string; hint?: string } | undefined {
   const duration = parseDuration(value);
   if (duration === undefined) return durationProblem(value);
-  return duration > LONGEST_DELAY_MS ? { message: "may be at most 1h" } : undefined;
+  return duration > MAX_DELAY_MS ? { message: "may be at most 1h" } : undefined;
 }
 
 /** What is wrong with a duration of any length. */

@@ -1,6 +1,6 @@
 import { parseDuration } from "../../contract/duration.ts";
 import type { Random } from "../../state/random.ts";
-import { DurationText, delayProblem, LONGEST_DELAY_MS } from "./delay-range.ts";
+import { DurationText, delayProblem, MAX_DELAY_MS } from "./delay-range.ts";
 import type { DelayPlan, Effect } from "./effect.ts";
 
 /** Waits on the wall clock, frozen or not (interfaces 3). */
@@ -48,7 +48,7 @@ export function drawDelay(plan: DelayPlan, random: () => Random): number {
   const median = Math.max(1, plan.p50_ms);
   const sigma = Math.log(Math.max(median, plan.p99_ms) / median) / Z99;
   const drawn = median * Math.exp(sigma * standardNormal(random()));
-  return Math.min(LONGEST_DELAY_MS, Math.round(drawn));
+  return Math.min(MAX_DELAY_MS, Math.round(drawn));
 }
 
 /** Box and Muller's way from two even draws. */

@@ -5,8 +5,8 @@ import { DurationText, delayProblem } from "./delay-range.ts";
 import type { WireEffect } from "./effect.ts";
 
 export const DRIP_MS = 2_000;
-const FEWEST_PIECES = 3;
-const MOST_PIECES = 20;
+const MIN_PIECES = 3;
+const MAX_PIECES = 20;
 const PIECE_EVERY_MS = 250;
 
 /** The whole answer, in pieces that are spread over `over`. */
@@ -39,7 +39,7 @@ export const dripWire = {
 } as const satisfies WireEffect;
 
 function piecesOf({ head, body }: { head: Buffer; body: Buffer }, over_ms: number): Buffer[] {
-  const count = Math.min(MOST_PIECES, Math.max(FEWEST_PIECES, Math.ceil(over_ms / PIECE_EVERY_MS) + 1));
+  const count = Math.min(MAX_PIECES, Math.max(MIN_PIECES, Math.ceil(over_ms / PIECE_EVERY_MS) + 1));
   // Headers come at once, as from a server that works on its body; a short answer is cut anywhere.
   const whole = body.length < count;
   const parts = cut(whole ? Buffer.concat([head, body]) : body, count);

@@ -11,7 +11,7 @@ export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
 /** G15: those of section 6.1, and what becomes of connector jobs. */
 const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => name)] as const;
 
-export const MOST_RULES = 100;
+export const MAX_RULES = 100;
 
 /** Absolute, http or https; what a pattern cannot tell is checked by `requireCallable`. */
 export const CallableUrl = () =>
@@ -29,7 +29,7 @@ export const NotificationRule = Type.Object(
 );
 export type NotificationRule = Static<typeof NotificationRule>;
 
-const RulesBody = Type.Array(NotificationRule, { maxItems: MOST_RULES });
+const RulesBody = Type.Array(NotificationRule, { maxItems: MAX_RULES });
 
 export const NotificationConfig = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),

@@ -4,11 +4,11 @@ import type { FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { makeNotificationConfig } from "./make.ts";
 import { soundRules } from "./rules.ts";
-import { connectorNotifications, MOST_RULES, NotificationRule } from "./schema.ts";
+import { connectorNotifications, MAX_RULES, NotificationRule } from "./schema.ts";
 
 export const connectorNotificationsFixture: FixtureReader = {
   keys: {
-    connector_notifications: ByOrganization(Type.Array(NotificationRule, { maxItems: MOST_RULES }), {
+    connector_notifications: ByOrganization(Type.Array(NotificationRule, { maxItems: MAX_RULES }), {
       description: "Notification rules by organization; without any, nobody is notified",
     }),
   },

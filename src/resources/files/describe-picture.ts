@@ -6,7 +6,7 @@ const MAX_PIXELS = 40_000_000;
 /** Looked at this small: enough to tell colours, and nothing to keep. */
 const SIDE = 32;
 /** A colour that covers less is not named. */
-const LEAST_SHARE = 0.08;
+const MIN_SHARE = 0.08;
 const MAX_COLOURS = 3;
 
 const FORMATS = new Set(["png", "jpeg", "webp", "gif"]);
@@ -38,7 +38,7 @@ function dominant(pixels: Buffer): string[] {
   }
   const total = pixels.length / 3;
   const [first, ...others] = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  return [first!, ...others.filter(([, count]) => count / total >= LEAST_SHARE)]
+  return [first!, ...others.filter(([, count]) => count / total >= MIN_SHARE)]
     .slice(0, MAX_COLOURS)
     .map(([name]) => name);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { textOfPdf } from "./extract-pdf.ts";
 
 const MB = 1024 * 1024;
-const MOST = 200_000;
+const MAX_TEXT_LENGTH = 200_000;
 
 /** A document with one page for each of these contents. */
 function pdf(contents: readonly { bytes: Buffer; filter: string }[]): Buffer {
@@ -36,7 +36,9 @@ const folded = (bytes: Buffer) => ({ bytes: deflateSync(bytes), filter: "/Filter
 describe("G20 the text of a PDF", () => {
   it("G20 is read page by page, compressed or not", async () => {
     const document = pdf([plain(saying("The pump runs.")), folded(saying("The valve opens."))]);
-    expect(await textOfPdf(document, MOST)).toEqual({ text: "The pump runs.\nThe valve opens.\n" });
+    expect(await textOfPdf(document, MAX_TEXT_LENGTH)).toEqual({
+      text: "The pump runs.\nThe valve opens.\n",
+    });
     expect(await textOfPdf(document, 8)).toEqual({ text: "The pump" });
   });
 
@@ -44,7 +46,7 @@ describe("G20 the text of a PDF", () => {
     const bomb = folded(Buffer.alloc(100 * MB, " "));
     const { text } = await textOfPdf(
       pdf([plain(saying("The pump runs.")), bomb, plain(saying("Never reached."))]),
-      MOST,
+      MAX_TEXT_LENGTH,
     );
     expect(text).toContain("The pump runs.");
     expect(text).not.toContain("Never reached.");
@@ -52,9 +54,9 @@ describe("G20 the text of a PDF", () => {
 
   it("G20 G34 what is no PDF has no text, and is told from one without words", async () => {
     const unreadable = { text: "", problem: "the PDF cannot be read" };
-    expect(await textOfPdf(Buffer.from("%PDF-1.4 garbage"), MOST)).toEqual(unreadable);
-    expect(await textOfPdf(Buffer.alloc(0), MOST)).toEqual(unreadable);
-    const scanned = await textOfPdf(pdf([plain(Buffer.from("0 0 10 10 re f"))]), MOST);
+    expect(await textOfPdf(Buffer.from("%PDF-1.4 garbage"), MAX_TEXT_LENGTH)).toEqual(unreadable);
+    expect(await textOfPdf(Buffer.alloc(0), MAX_TEXT_LENGTH)).toEqual(unreadable);
+    const scanned = await textOfPdf(pdf([plain(Buffer.from("0 0 10 10 re f"))]), MAX_TEXT_LENGTH);
     expect(scanned).toEqual({ text: "\n" });
   });
 });

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
 const PDFJS = pathToFileURL(createRequire(import.meta.url).resolve("pdfjs-dist/legacy/build/pdf.mjs")).href;
-const LONGEST_MS = 15_000;
+const MAX_EXTRACTION_MS = 15_000;
 
 /** What decoding may take beside the document itself; a page of text is some kilobytes. */
 const MAX_DECODED_BYTES = 64 * 1024 * 1024;
@@ -98,7 +98,7 @@ function readInThread(bytes: Buffer, most: number): Promise<PdfText> {
       resolve(found);
       void worker.terminate();
     };
-    const timer = setTimeout(() => settle(TOO_MUCH), LONGEST_MS);
+    const timer = setTimeout(() => settle(TOO_MUCH), MAX_EXTRACTION_MS);
     worker.once("message", settle);
     worker.once("error", () => settle(TOO_MUCH));
     worker.once("exit", () => settle(TOO_MUCH));

@@ -73,7 +73,7 @@ function cutBetweenWords(sentence: string): string[] {
 }
 
 /** What nests deeper is left out; a document may nest deeper than the stack. */
-const DEEPEST = 50;
+const MAX_DEPTH = 50;
 
 /**
  * A line per value, after the names that lead to it. Undefined for what is no JSON; the first part of a
@@ -89,7 +89,7 @@ export function textOfJson(text: string, isWhole = true): string | undefined {
   const lines: string[] = [];
   let length = 0;
   const visit = (value: unknown, names: readonly string[], depth: number): void => {
-    if (length > MAX_TEXT_LENGTH || depth > DEEPEST) return;
+    if (length > MAX_TEXT_LENGTH || depth > MAX_DEPTH) return;
     if (typeof value === "object" && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
         visit(inner, Array.isArray(value) ? names : [...names, name], depth + 1);

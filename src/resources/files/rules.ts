@@ -9,8 +9,8 @@ import {
   type Findings,
   files,
   fileTexts,
-  LONGEST_FILENAME,
-  LONGEST_TYPE,
+  MAX_FILENAME_LENGTH,
+  MAX_TYPE_LENGTH,
   MIME_TYPE,
   type Upload,
   uploads,
@@ -104,9 +104,9 @@ export function requireCompleted(
  * @throws ApiError INVALID_INPUT
  */
 export function requireDescribed({ filename, mime_type }: ReceivedFile): void {
-  if (filename.length > LONGEST_FILENAME)
-    throw invalidInput("file", filename, `its name is longer than ${LONGEST_FILENAME} characters`);
-  if (mime_type.length > LONGEST_TYPE || !new RegExp(MIME_TYPE).test(mime_type))
+  if (filename.length > MAX_FILENAME_LENGTH)
+    throw invalidInput("file", filename, `its name is longer than ${MAX_FILENAME_LENGTH} characters`);
+  if (mime_type.length > MAX_TYPE_LENGTH || !new RegExp(MIME_TYPE).test(mime_type))
     throw invalidInput("file", mime_type, "its Content-Type is no MIME type");
 }
 

@@ -8,21 +8,21 @@ import { collection } from "../../state/collection.ts";
 export const BUCKET = "uploads";
 
 /** The largest object that Google Cloud Storage takes, 5 TiB. */
-const LARGEST_FILE = 5 * 1024 ** 4;
+const MAX_FILE_BYTES = 5 * 1024 ** 4;
 
-export const LONGEST_FILENAME = 1024;
-export const LONGEST_TYPE = 255;
+export const MAX_FILENAME_LENGTH = 1024;
+export const MAX_TYPE_LENGTH = 255;
 export const MIME_TYPE = "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+\\s*(;.*)?$";
 
 export const FileName = () =>
-  Type.String({ minLength: 1, maxLength: LONGEST_FILENAME, examples: ["handbook.pdf"] });
+  Type.String({ minLength: 1, maxLength: MAX_FILENAME_LENGTH, examples: ["handbook.pdf"] });
 export const MimeType = () =>
   Type.String({
-    maxLength: LONGEST_TYPE,
+    maxLength: MAX_TYPE_LENGTH,
     pattern: MIME_TYPE,
     examples: ["application/pdf"],
   });
-export const FileSize = () => Type.Integer({ minimum: 0, maximum: LARGEST_FILE, examples: [482133] });
+export const FileSize = () => Type.Integer({ minimum: 0, maximum: MAX_FILE_BYTES, examples: [482133] });
 
 /** The file object of section 2.14 and G13. */
 export const FileObject = Type.Object({

@@ -6,7 +6,7 @@ import { collection } from "../../state/collection.ts";
 /** Section 2.8 says that there are four vendors and keeps their names to itself; so do we. */
 export const PROVIDERS = ["vendor_a", "vendor_b", "vendor_c", "vendor_d"] as const;
 
-const LARGEST_ORDER = 1_000_000_000;
+const MAX_ORDER = 1_000_000_000;
 
 /** Section 2.8. */
 export const Model = Type.Object({
@@ -18,7 +18,7 @@ export const Model = Type.Object({
   provider: Words(PROVIDERS),
   is_active: Type.Boolean(),
   is_visible_in_ui: Type.Boolean(),
-  order: Type.Integer({ minimum: 0, maximum: LARGEST_ORDER }),
+  order: Type.Integer({ minimum: 0, maximum: MAX_ORDER }),
   max_tokens: Nullable(Type.Integer({ minimum: 1 })),
   cost_per_1k_tokens: Nullable(Type.Number({ minimum: 0 })),
   /** Whether it takes images, which no body tells (G35). */
