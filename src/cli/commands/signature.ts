@@ -50,7 +50,8 @@ export const signatureCommand: CommandModule = {
             ) as never,
         handler: explainMine,
       } as CommandModule<object, Options>)
-      .demandCommand(1, "signature takes an action: explain"),
+      .demandCommand(1, "signature takes an action: explain")
+      .example("$0 signature explain --secret whsec_… --body delivery.json --mine sha256=…", ""),
   handler: () => {},
 };
 
