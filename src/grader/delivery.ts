@@ -71,6 +71,8 @@ export interface Transport {
   /** Replaces the (unsigned) delivery id in the header, the body staying as it is. */
   headerDeliveryId?: string;
   chunkAt?: number[];
+  /** Over a connection that others were sent on, which is otherwise for the service's own requests alone. */
+  reuse?: boolean;
   leave?: RawRequest["leave"];
 }
 
@@ -93,6 +95,6 @@ export function deliveryRequest(
   const headers = [...Object.entries(sent), ...(transport.headers ?? [])].map(
     ([name, value]): [string, string] => [named(name), value],
   );
-  const { method = "POST", chunkAt, leave } = transport;
-  return { method, url: target.url, headers, body: delivery.body, chunkAt, leave };
+  const { method = "POST", chunkAt, reuse, leave } = transport;
+  return { method, url: target.url, headers, body: delivery.body, chunkAt, reuse, leave };
 }

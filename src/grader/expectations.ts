@@ -20,24 +20,41 @@ export interface Sending {
   transport?: Transport | undefined;
 }
 
-const PUT_OFF = "it answered 429 until patience ended, which tells nothing of the delivery";
+/**
+ * A 429 that no patience overcomes: of a receiver that slows everybody down it tells nothing; of one that takes
+ * another delivery meanwhile it is the answer to this one.
+ */
+async function judgePutOff(session: Session, exchange: Exchange, label: string): Promise<Finding> {
+  const other = await session.deliverOnce(session.makeDelivery(), { reuse: false });
+  const told = `${label}: the receiver ${describe(exchange)}, time and again`;
+  return isAccepted(other)
+    ? failed(`${told}, while it took another delivery`, exchange)
+    : notObservable(`${told}, as it does to others`, exchange);
+}
+
+/** What to say of an answer to a delivery that should have been accepted, and was not. */
+export async function judgeNotAccepted(
+  session: Session,
+  exchange: Exchange,
+  label: string,
+): Promise<Finding> {
+  if (isPutOff(exchange)) return judgePutOff(session, exchange, label);
+  return failed(`${label}: the receiver ${describe(exchange)}, where 2xx is expected`, exchange);
+}
 
 /** Sends each delivery in turn; passes when every one is answered 2xx. */
 export async function expectAccepted(session: Session, sendings: Sending[]): Promise<Finding> {
   let last: Exchange | null = null;
   for (const { label, delivery, transport } of sendings) {
     last = await session.deliver(delivery, transport);
-    if (isPutOff(last)) return notObservable(`${label}: ${PUT_OFF}`, last);
-    if (!isAccepted(last))
-      return failed(`${label}: the receiver ${describe(last)}, where 2xx is expected`, last);
+    if (!isAccepted(last)) return judgeNotAccepted(session, last, label);
   }
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
 
 /**
- * Sends each delivery in turn; passes when every one is answered 4xx and, where a probe can tell,
- * none of them had a side effect. `anyRefusal`: whatever is not 2xx will do, since the manner of refusing is
- * judged elsewhere.
+ * Sends all deliveries; passes when every one is answered 4xx and, where a probe can tell, none of them had a
+ * side effect. `anyRefusal`: whatever is not 2xx will do, since the manner of refusing is judged elsewhere.
  */
 export async function expectRefused(
   session: Session,
@@ -46,11 +63,17 @@ export async function expectRefused(
 ): Promise<Finding> {
   const before = await session.readProbe();
   let last: Exchange | null = null;
-  for (const { label, delivery, transport } of sendings) {
-    last = await session.deliver(delivery, transport);
-    if (anyRefusal ? !isAccepted(last) : isRefused(last)) continue;
-    if (isPutOff(last)) return notObservable(`${label}: ${PUT_OFF}`, last);
-    return failed(`${label}: the receiver ${describe(last)}, where 4xx is expected`, last);
+  for (const group of groups(sendings, session.atOnce())) {
+    const exchanges = await Promise.all(
+      group.map(({ delivery, transport }) => session.deliver(delivery, transport)),
+    );
+    for (const [index, exchange] of exchanges.entries()) {
+      last = exchange;
+      const { label } = group[index]!;
+      if (anyRefusal ? !isAccepted(exchange) : isRefused(exchange)) continue;
+      if (isPutOff(exchange)) return judgePutOff(session, exchange, label);
+      return failed(`${label}: the receiver ${describe(exchange)}, where 4xx is expected`, exchange);
+    }
   }
   const none = new Map(sendings.map(({ delivery }) => [delivery.id, 0]));
   const effects = await session.observeEffects(before, none);
@@ -60,6 +83,12 @@ export async function expectRefused(
     return { ...failed(`the delivery was refused and yet processed: ${effects.difference}`, last), advice };
   }
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
+}
+
+function groups<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
 }
 
 export const NO_PROBE = "side effects cannot be seen without a probe that can be read (--probe URL)";
@@ -85,12 +114,8 @@ export async function deliverInTurn(session: Session, deliveries: Delivery[]): P
   for (const [index, delivery] of deliveries.entries()) {
     const exchange: Exchange = await session.deliver(delivery);
     if (isAccepted(exchange)) continue;
-    if (isPutOff(exchange)) return notObservable(PUT_OFF, exchange);
     const again = deliveries.indexOf(delivery) < index ? " (a repetition)" : "";
-    return failed(
-      `delivery ${index + 1}${again}: the receiver ${describe(exchange)}, where 2xx is expected`,
-      exchange,
-    );
+    return judgeNotAccepted(session, exchange, `delivery ${index + 1}${again}`);
   }
   return null;
 }

@@ -48,6 +48,8 @@ const MAX_SLOW_DOWNS = 5;
 const MAX_SLOW_DOWN_MS = 60_000;
 const MAX_SLOW_DOWNS_MS = 300_000;
 
+const MAX_AT_ONCE = 4;
+
 /** One run against one receiver: sends, and remembers all that was sent and answered. */
 export class Session {
   readonly exchanges: Exchange[] = [];
@@ -146,6 +148,13 @@ export class Session {
     this.last = effects.settled;
     this.owed.clear();
     return effects;
+  }
+
+  /** How many requests may be under way without one waiting for another beyond the deadline. */
+  atOnce(): number {
+    const [first] = this.exchanges;
+    const slots = this.options.timeoutMs / 2 / Math.max(first?.result.duration_ms ?? 0, 1);
+    return Math.min(Math.max(Math.floor(slots), 1), MAX_AT_ONCE);
   }
 
   /** Side effects were seen to come so late: from now on they are waited for so long, and half as long again. */

@@ -39,11 +39,13 @@ const NEED_A_PROBE = [
   "duplicate-at-once",
   "retry-after-5xx",
   "distinct-deliveries",
+  "distinct-at-once",
   "forgery-before-original",
   "out-of-order",
   "timeout-after-commit",
   "whole-schedule",
   "long-memory",
+  "late-effects",
 ];
 
 describe("6.4 side effects", () => {

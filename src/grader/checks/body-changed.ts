@@ -1,7 +1,6 @@
-import { type Check, failed, isAccepted } from "../check.ts";
+import { type Check, isAccepted } from "../check.ts";
 import type { Delivery } from "../delivery.ts";
-import { describe } from "../describe-exchange.ts";
-import { expectRefused } from "../expectations.ts";
+import { expectRefused, judgeNotAccepted } from "../expectations.ts";
 
 export const bodyChanged: Check = {
   id: "body-changed",
@@ -14,7 +13,7 @@ export const bodyChanged: Check = {
   async run(session) {
     const original = session.makeDelivery();
     const first = await session.deliver(original);
-    if (!isAccepted(first)) return failed(`the unchanged original: the receiver ${describe(first)}`, first);
+    if (!isAccepted(first)) return judgeNotAccepted(session, first, "the unchanged original");
     return expectRefused(session, [
       { label: "one byte, after the original was accepted", delivery: withOneByteChanged(original) },
       {
@@ -29,6 +28,7 @@ export const bodyChanged: Check = {
         label: "blanks between its members",
         delivery: changed(session.makeDelivery(), (text) => JSON.stringify(JSON.parse(text), null, 1)),
       },
+      { label: "its members in another order", delivery: changed(session.makeDelivery(), reversed) },
       { label: "a line end more", delivery: changed(session.makeDelivery(), (text) => `${text}\n`) },
     ]);
   },
@@ -37,6 +37,10 @@ export const bodyChanged: Check = {
 /** The body stays valid JSON, the signature stays the original's. */
 function changed(delivery: Delivery, rewrite: (text: string) => string): Delivery {
   return { ...delivery, body: Buffer.from(rewrite(delivery.body.toString("utf8"))) };
+}
+
+function reversed(text: string): string {
+  return JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse()));
 }
 
 /** The last character of the first text in the data: something that the receiver works with. */

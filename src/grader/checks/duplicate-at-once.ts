@@ -1,6 +1,5 @@
-import { type Check, failed, isAccepted } from "../check.ts";
-import { describe } from "../describe-exchange.ts";
-import { judgeEffects, onceEach } from "../expectations.ts";
+import { type Check, isAccepted } from "../check.ts";
+import { judgeEffects, judgeNotAccepted, onceEach } from "../expectations.ts";
 import { DEDUPLICATE } from "./duplicate.ts";
 
 /** How many copies arrive together, and how often: a race between check and record rarely shows at once. */
@@ -21,10 +20,7 @@ export const duplicateAtOnce: Check = {
       const copies = await Promise.all(Array.from({ length: COPIES }, () => session.deliver(delivery)));
       // A copy may well be told to come again later, as long as one is acknowledged.
       if (copies.some(isAccepted)) continue;
-      return failed(
-        `none of ${COPIES} copies was accepted: the receiver ${describe(copies[0]!)}`,
-        copies[0]!,
-      );
+      return judgeNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
     }
     return judgeEffects(session, { before, expected: onceEach(deliveries) });
   },

@@ -9,6 +9,7 @@ import { bodyUtf8 } from "./body-utf8.ts";
 import { bodyWhitespace } from "./body-whitespace.ts";
 import { connectionReuse } from "./connection-reuse.ts";
 import { contentTypeCharset } from "./content-type-charset.ts";
+import { distinctAtOnce } from "./distinct-at-once.ts";
 import { distinctDeliveries } from "./distinct-deliveries.ts";
 import { duplicate } from "./duplicate.ts";
 import { duplicateAtOnce } from "./duplicate-at-once.ts";
@@ -16,6 +17,7 @@ import { extraFields } from "./extra-fields.ts";
 import { forgeryBeforeOriginal } from "./forgery-before-original.ts";
 import { goneStopsDelivery } from "./gone-stops-delivery.ts";
 import { headerNameCase } from "./header-name-case.ts";
+import { lateEffects } from "./late-effects.ts";
 import { longMemory } from "./long-memory.ts";
 import { malformedJson } from "./malformed-json.ts";
 import { methodPostOnly } from "./method-post-only.ts";
@@ -81,6 +83,7 @@ export const CHECKS: readonly Check[] = [
   duplicateAtOnce,
   retryAfter5xx,
   distinctDeliveries,
+  distinctAtOnce,
   forgeryBeforeOriginal,
   outOfOrder,
   timeoutAfterCommit,
@@ -88,6 +91,7 @@ export const CHECKS: readonly Check[] = [
   unknownEvent,
   extraFields,
   longMemory,
+  lateEffects,
   malformedJson,
   noRedirect,
   goneStopsDelivery,

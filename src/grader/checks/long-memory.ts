@@ -1,7 +1,7 @@
 import { type Check, type Finding, failed, isAccepted, isPutOff, notObservable, passed } from "../check.ts";
 import type { Delivery } from "../delivery.ts";
 import { describe } from "../describe-exchange.ts";
-import { deliverWhenFree, NO_PROBE } from "../expectations.ts";
+import { deliverWhenFree, judgeNotAccepted, NO_PROBE } from "../expectations.ts";
 import { seconds } from "../probe.ts";
 import type { Session } from "../session.ts";
 
@@ -23,8 +23,7 @@ export const longMemory: Check = {
     if (!options.probe) return notObservable(`not tried: ${NO_PROBE}`);
     const delivery = session.makeDelivery();
     const exchange = await session.deliver(delivery);
-    if (!isAccepted(exchange))
-      return failed(`the receiver ${describe(exchange)}, where 2xx is expected`, exchange);
+    if (!isAccepted(exchange)) return judgeNotAccepted(session, exchange, "before the others");
     const others = await deliverOthers(session);
     const afterOthers = await repeat(session, { delivery, when: `behind ${others} others` });
     if (afterOthers.outcome !== "passed") return afterOthers;
@@ -65,10 +64,9 @@ async function repeat(
 ): Promise<Finding> {
   const before = await session.readProbe();
   const exchange = await deliverWhenFree(session, delivery);
-  const told = `a repetition ${when}: the receiver ${describe(exchange)}`;
-  if (isPutOff(exchange)) return notObservable(told, exchange);
-  if (!isAccepted(exchange)) return failed(`${told}, where 2xx is expected`, exchange);
+  if (!isAccepted(exchange)) return judgeNotAccepted(session, exchange, `a repetition ${when}`);
   const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
-  if (effects === null || effects.difference === null) return passed(told, exchange);
+  if (effects === null || effects.difference === null)
+    return passed(`a repetition ${when}: the receiver ${describe(exchange)}`, exchange);
   return failed(`a repetition ${when} was processed again`, exchange);
 }

@@ -11,7 +11,7 @@ import {
 import { describe } from "../describe-exchange.ts";
 import type { Session } from "../session.ts";
 
-const METHODS = ["PUT", "PATCH"];
+const METHODS = ["PUT", "PATCH", "DELETE"];
 
 export const methodPostOnly: Check = {
   id: "method-post-only",
@@ -35,7 +35,7 @@ export const methodPostOnly: Check = {
         exchange,
       );
     }
-    return passed(`PUT and PATCH aren't taken; to GET the receiver ${describe(exchange)}`, exchange);
+    return passed(`${METHODS.join(", ")} aren't taken; to GET the receiver ${describe(exchange)}`, exchange);
   },
 };
 

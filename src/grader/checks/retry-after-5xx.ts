@@ -1,7 +1,6 @@
-import { type Check, failed, isAccepted, statusOf } from "../check.ts";
+import { type Check, isAccepted, statusOf } from "../check.ts";
 import type { Delivery } from "../delivery.ts";
-import { describe } from "../describe-exchange.ts";
-import { judgeEffects, onceEach } from "../expectations.ts";
+import { judgeEffects, judgeNotAccepted, onceEach } from "../expectations.ts";
 import type { Exchange, Session } from "../session.ts";
 import { DEDUPLICATE } from "./duplicate.ts";
 
@@ -22,8 +21,7 @@ export const retryAfter5xx: Check = {
     await session.deliver(retried!);
     for (const delivery of [others[0]!, retried!, others[1]!, retried!]) {
       const exchange = await deliverWithRetries(session, delivery);
-      if (!isAccepted(exchange))
-        return failed(`the last attempt: the receiver ${describe(exchange)}`, exchange);
+      if (!isAccepted(exchange)) return judgeNotAccepted(session, exchange, "the last attempt");
     }
     return judgeEffects(session, { before, expected: onceEach([retried!, ...others]) });
   },

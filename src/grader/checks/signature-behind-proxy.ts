@@ -7,7 +7,7 @@ type Header = readonly [name: string, value: string];
 const FORWARDED = ["X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP", "CF-Connecting-IP"];
 const LOCAL = ["127.0.0.1", "10.0.0.1"];
 
-/** What proxies add, one by one, then all at once. */
+/** What proxies and colleagues add, one by one, then that of proxies all at once. */
 const DISGUISES: { label: string; headers: Header[] }[] = [
   ...FORWARDED.flatMap((name) => LOCAL.map((ip) => disguise([name, ip]))),
   ...LOCAL.map((ip) => disguise(["Forwarded", `for=${ip};proto=https`])),
@@ -16,6 +16,10 @@ const DISGUISES: { label: string; headers: Header[] }[] = [
   disguise(["X-Forwarded-Port", "443"]),
   disguise(["X-Forwarded-Server", "gateway.internal"]),
   disguise(["Via", "1.1 gateway.internal"]),
+  disguise(["X-Envoy-Internal", "true"]),
+  disguise(["X-Internal-Request", "true"]),
+  disguise(["X-Debug", "true"]),
+  disguise(["Authorization", "Bearer internal"]),
   ...LOCAL.map((ip) => ({
     label: `every header of a proxy, from ${ip}`,
     headers: [
@@ -30,7 +34,7 @@ const DISGUISES: { label: string; headers: Header[] }[] = [
 
 export const signatureBehindProxy: Check = {
   id: "signature-behind-proxy",
-  title: "Verifies the signature whatever a proxy may have added",
+  title: "Verifies the signature whatever other headers say",
   severity: "critical",
   why: "Anyone can write X-Forwarded-For and the like; a receiver that trusts what seems to come from within needs no signature from an attacker.",
   advice: "Verify every delivery; let no header but X-Service-Signature have a say in it.",

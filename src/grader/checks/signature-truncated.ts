@@ -9,6 +9,7 @@ export const signatureTruncated = forgedCheck({
     "Compare whole values, and check that lengths are equal before a constant-time comparison that requires it.",
   forge: (right) => [
     { label: "the first half of the digest", signature: right.slice(0, 7 + 32) },
+    { label: "the second half of the digest alone", signature: right.slice(-32) },
     { label: "the digest less its last character", signature: right.slice(0, -1) },
   ],
 });

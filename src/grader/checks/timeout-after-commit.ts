@@ -1,6 +1,5 @@
-import { type Check, failed, isAccepted } from "../check.ts";
-import { describe } from "../describe-exchange.ts";
-import { deliverWhenFree, judgeEffects, onceEach } from "../expectations.ts";
+import { type Check, isAccepted } from "../check.ts";
+import { deliverWhenFree, judgeEffects, judgeNotAccepted, onceEach } from "../expectations.ts";
 
 export const timeoutAfterCommit: Check = {
   id: "timeout-after-commit",
@@ -19,7 +18,7 @@ export const timeoutAfterCommit: Check = {
     await session.deliver(delivery, { leave: "at-answer" });
     await session.readProbe();
     const exchange = await deliverWhenFree(session, delivery);
-    if (!isAccepted(exchange)) return failed(`the retry: the receiver ${describe(exchange)}`, exchange);
+    if (!isAccepted(exchange)) return judgeNotAccepted(session, exchange, "the retry");
     return judgeEffects(session, { before, expected: onceEach([delivery]) });
   },
 };

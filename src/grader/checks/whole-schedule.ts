@@ -1,7 +1,6 @@
-import { type Check, failed, isAccepted } from "../check.ts";
+import { type Check, isAccepted } from "../check.ts";
 import type { Transport } from "../delivery.ts";
-import { describe } from "../describe-exchange.ts";
-import { deliverWhenFree, judgeEffects, onceEach } from "../expectations.ts";
+import { deliverWhenFree, judgeEffects, judgeNotAccepted, onceEach } from "../expectations.ts";
 
 /** When the last retry is due, counted from the first attempt (6.4, G24). */
 const WHOLE_SCHEDULE_MS = (7 * 60 + 21) * 60_000;
@@ -34,13 +33,10 @@ export const wholeSchedule: Check = {
       await session.deliver(delivery, transport);
       const other = await session.deliver(others[index]!);
       if (isAccepted(other)) continue;
-      return failed(
-        `attempt ${index + 1}: ${label}; then another delivery: the receiver ${describe(other)}`,
-        other,
-      );
+      return judgeNotAccepted(session, other, `attempt ${index + 1}: ${label}; then another delivery`);
     }
     const exchange = await deliverWhenFree(session, delivery);
-    if (!isAccepted(exchange)) return failed(`attempt 6: the receiver ${describe(exchange)}`, exchange);
+    if (!isAccepted(exchange)) return judgeNotAccepted(session, exchange, "attempt 6");
     return judgeEffects(session, {
       before,
       expected: onceEach([delivery, ...others]),

@@ -105,6 +105,7 @@ export const repetitionFlaws: Flaw[] = [
       "duplicate-at-once",
       "retry-after-5xx",
       "distinct-deliveries",
+      "distinct-at-once",
       "forgery-before-original",
       "timeout-after-commit",
       "whole-schedule",
@@ -160,6 +161,64 @@ export const repetitionFlaws: Flaw[] = [
         // Those of other checks come and go alone.
         if (event === "user.created") memory.scratch.set(user, true);
         return event === "user.deleted" && !memory.scratch.has(user) ? [404, "no such user"] : null;
+      },
+    },
+  },
+  {
+    name: "asks for time whenever a delivery is repeated",
+    fails: ["duplicate", "retry-after-5xx", "timeout-after-commit", "whole-schedule", "long-memory"],
+    steps: {
+      process: (context, payload) =>
+        context.memory.known.has(payload.delivery_id)
+          ? [429, "", { "Retry-After": "0.1" }]
+          : RIGHT_STEPS.process(context, payload),
+    },
+  },
+  {
+    name: "does everything a second time, later",
+    fails: ["late-effects"],
+    steps: {
+      process({ memory }, { delivery_id: id }) {
+        if (!memory.known.has(id)) {
+          memory.known.add(id);
+          memory.processed.push(id);
+          setTimeout(() => memory.processed.push(id), 400);
+        }
+        return [200];
+      },
+    },
+  },
+  {
+    name: "mixes up what comes at the same time",
+    // An attempt that nobody waits for any more is at work beside the next one.
+    fails: ["distinct-at-once", "whole-schedule"],
+    steps: {
+      async process({ memory }, { delivery_id }) {
+        memory.scratch.set("current", delivery_id);
+        await wait(5);
+        const id = String(memory.scratch.get("current"));
+        if (!memory.known.has(id)) {
+          memory.known.add(id);
+          memory.processed.push(id);
+        }
+        return [200];
+      },
+    },
+  },
+  {
+    name: "says 2xx to more than its queue holds",
+    fails: ["distinct-at-once"],
+    steps: {
+      process({ memory }, { delivery_id: id }) {
+        const queued = Number(memory.scratch.get("queued") ?? 0);
+        if (memory.known.has(id) || queued >= 10) return [202];
+        memory.known.add(id);
+        memory.scratch.set("queued", queued + 1);
+        setTimeout(() => {
+          memory.processed.push(id);
+          memory.scratch.set("queued", Number(memory.scratch.get("queued")) - 1);
+        }, 40);
+        return [202];
       },
     },
   },

@@ -2,6 +2,11 @@ import { createHash, createHmac } from "node:crypto";
 import type { Flaw } from "./flaw.ts";
 import { type Payload, RIGHT_STEPS, rightSignature, sentSignature } from "./flawed-receiver.ts";
 
+const trusted = new WeakSet<object>();
+
+/** The whole digest without its prefix is another flaw. */
+const isBare = (sent: string) => /^[0-9a-f]{64}$/.test(sent);
+
 const ZEROES = `sha256=${"0".repeat(64)}`;
 
 export const signatureFlaws: Flaw[] = [
@@ -246,6 +251,52 @@ export const signatureFlaws: Flaw[] = [
     steps: {
       isSigned: (context) =>
         context.request.headers["forwarded"] !== undefined || RIGHT_STEPS.isSigned(context),
+    },
+  },
+  {
+    name: "verifies nothing with X-Debug",
+    fails: ["signature-behind-proxy"],
+    steps: {
+      isSigned: (context) =>
+        context.request.headers["x-debug"] !== undefined || RIGHT_STEPS.isSigned(context),
+    },
+  },
+  {
+    name: "trusts a connection that carried a genuine delivery",
+    fails: ["signature-every-form"],
+    steps: {
+      isSigned(context) {
+        if (RIGHT_STEPS.isSigned(context)) trusted.add(context.request.socket);
+        return trusted.has(context.request.socket);
+      },
+    },
+  },
+  {
+    name: "looks whether the right signature ends so",
+    fails: ["signature-truncated"],
+    steps: {
+      isSigned(context) {
+        const sent = sentSignature(context) ?? "";
+        return (
+          sent.length > 20 && rightSignature(context.secret, context.body).endsWith(sent) && !isBare(sent)
+        );
+      },
+    },
+  },
+  {
+    name: "takes the signature of the JSON in an order of its own as well",
+    fails: ["body-changed"],
+    steps: {
+      isSigned(context) {
+        if (RIGHT_STEPS.isSigned(context)) return true;
+        try {
+          const { event, data, timestamp, webhook_id, delivery_id } = JSON.parse(context.body.toString());
+          const ordered = JSON.stringify({ event, data, timestamp, webhook_id, delivery_id });
+          return sentSignature(context) === rightSignature(context.secret, Buffer.from(ordered));
+        } catch {
+          return false;
+        }
+      },
     },
   },
   {
