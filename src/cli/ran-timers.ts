@@ -30,7 +30,7 @@ export async function withAnswers(
       .state("deliveries")
       .get(id)
       .catch(() => undefined);
-    logs.set(id, (delivery?.["attempt_log"] ?? []) as readonly LoggedAttempt[]);
+    logs.set(id, delivery?.attempt_log ?? []);
   }
   return ran.map((timer) => {
     const attempt = logs.get(timer.subject)?.find(({ at }) => at === timer.at);

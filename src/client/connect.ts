@@ -1,6 +1,6 @@
 import { type ControlHttp, controlHttp } from "./http.ts";
 import { SandboxClient } from "./sandbox.ts";
-import type { Health, List, SandboxOptions, SandboxState } from "./types.ts";
+import type { Health, List, SandboxOptions, SandboxState, StateRecord } from "./types.ts";
 
 /** A running server, in this process or another (interfaces 8). */
 export interface UnderstudyClient {
@@ -40,20 +40,13 @@ export function connect(url = "http://127.0.0.1:4747", options: { token?: string
   };
 }
 
-interface KeyRecord {
-  user_id: string;
-  key: string;
-  revoked: boolean;
-  expires_at: string | null;
-}
-
 /** One key per user: the first that is neither revoked nor expired. */
 async function credentialsOf(
   http: ControlHttp,
   { name, clock }: SandboxState,
 ): Promise<Record<string, string>> {
   const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
-  const { items } = await http.call<List<KeyRecord>>("GET", path);
+  const { items } = await http.call<List<StateRecord<"api_keys">>>("GET", path);
   const credentials: Record<string, string> = {};
   for (const { user_id, key, revoked, expires_at } of items) {
     const usable = !revoked && (expires_at === null || expires_at > clock.now);

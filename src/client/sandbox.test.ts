@@ -67,6 +67,20 @@ describe("interfaces 8 the library gives and takes what the control API declares
     await refusal(sandbox.events.trigger("user.creatd"));
   });
 
+  it("interfaces 8 records of a collection by their fields", async () => {
+    const made = await sandbox
+      .state("threads")
+      .create({ owner_id: "usr_dan", title: "Plans" }, { silent: true });
+    const told: [string, string] = [made.title, made.created_at];
+    expect(told).toEqual(["Plans", "2026-03-15T12:01:30.000Z"]);
+    expect((await sandbox.state("threads").list({ title: "Plans", limit: 5 })).items).toEqual([made]);
+    expect((await sandbox.info()).counts.threads).toBeGreaterThan(3);
+    // @ts-expect-error a thread has no such field
+    await refusal(sandbox.state("threads").update(made.id, { titel: "Plots" }));
+    // @ts-expect-error there is no such collection
+    await refusal(sandbox.state("threds").list());
+  });
+
   it("interfaces 8 a refusal says its hint once", async () => {
     const error = await refusal(understudy.open("defualt"));
     expect(error.message).toBe('There is no sandbox "defualt". Did you mean "default"?');

@@ -81,16 +81,18 @@ export class SandboxClient {
   };
 
   /** Records of a collection, such as `state("threads")`; changes emit the events of a real change. */
-  state(collection: string) {
+  state<C extends Api.CollectionName>(collection: C) {
+    type Shown = Api.StateRecord<C>;
     const path = `/state/${collection}`;
     const of = (id: string) => `${path}/${encodeURIComponent(id)}`;
     return {
-      list: (filter: Api.StateRecord = {}) => this.get<Api.List<Api.StateRecord>>(path + queryOf(filter)),
-      get: (id: string) => this.get<Api.StateRecord>(of(id)),
-      create: (record: Api.StateRecord = {}, options: Api.StateOptions = {}) =>
-        this.send<Api.StateRecord>("POST", path + queryOf(options), record),
-      update: (id: string, fields: Api.StateRecord, options: Api.StateOptions = {}) =>
-        this.send<Api.StateRecord>("PATCH", of(id) + queryOf(options), fields),
+      list: (filter: Partial<Shown> & Api.PageOptions = {}) =>
+        this.get<Api.List<Shown>>(path + queryOf(filter)),
+      get: (id: string) => this.get<Shown>(of(id)),
+      create: (record: Partial<Shown> = {}, options: Api.StateOptions = {}) =>
+        this.send<Shown>("POST", path + queryOf(options), record),
+      update: (id: string, fields: Partial<Shown>, options: Api.StateOptions = {}) =>
+        this.send<Shown>("PATCH", of(id) + queryOf(options), fields),
       remove: (id: string, options: Api.StateOptions = {}) =>
         this.send<void>("DELETE", of(id) + queryOf(options)),
     };

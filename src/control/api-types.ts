@@ -27,6 +27,7 @@ import type { ChangeQuery } from "./operations/state.ts";
 import type { SandboxBody } from "./sandbox-body.ts";
 import type { DifferenceBody } from "./snapshot-diff.ts";
 import type { SnapshotFile as SnapshotFileSchema } from "./snapshot-input.ts";
+import type { ShownRecords } from "./state/shown-records.ts";
 
 /*
  * What a client of the control API gives and gets: its own schemas as types. Types alone are imported, so that the
@@ -88,8 +89,11 @@ export type ReceivedRequest = Static<typeof ReceivedRequestBody>;
 
 /** On whose behalf a record is changed, and whether anybody hears of it. */
 export type StateOptions = Partial<Static<typeof ChangeQuery>>;
-/** A record of a collection, by the names of its fields. */
-export type StateRecord = Record<string, unknown>;
+/** Of a list of records. */
+export type PageOptions = { limit?: number; offset?: number };
+export type CollectionName = keyof ShownRecords;
+/** A record of a collection, such as `StateRecord<"threads">`. */
+export type StateRecord<C extends CollectionName = CollectionName> = ShownRecords[C];
 
 export type Bundle = Static<typeof BundleSchema>;
 

@@ -29,7 +29,7 @@ import { webhookTest } from "./webhooks/events.ts";
 import { webhooksResource } from "./webhooks/index.ts";
 
 /** The whole emulated API, one line per resource; order is the order of documents and lists. */
-export const RESOURCES: readonly Resource[] = [
+const ALL = [
   organizationsResource,
   usersResource,
   apiKeysResource,
@@ -55,7 +55,11 @@ export const RESOURCES: readonly Resource[] = [
   filesResource,
   vectorStoresResource,
   imagesResource,
-];
+] as const;
+export const RESOURCES: readonly Resource[] = ALL;
+
+/** Every collection of the world, those included that are the server's own. */
+export type WorldCollection = (typeof ALL)[number]["collections"][number];
 
 export const API: DeclaredApi = {
   operations: RESOURCES.flatMap(({ operations }) => operations),

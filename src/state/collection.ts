@@ -1,4 +1,4 @@
-import type { TSchema } from "typebox";
+import type { Static, TObject, TSchema } from "typebox";
 
 /** What every stored record is: JSON values only, instants as milliseconds since the sandbox's origin. */
 export type StoredRecord = object;
@@ -10,15 +10,19 @@ export interface IndexSpec<R> {
   order: (record: R) => number | string;
 }
 
-export interface CollectionSpec<R extends StoredRecord> {
+export interface CollectionSpec<
+  R extends StoredRecord,
+  N extends string = string,
+  S extends TSchema = TSchema,
+> {
   /** The name under which the control API's state calls reach it (interfaces 4). */
-  name: string;
+  name: N;
   /** The identifier prefix of section 2.1, such as `dept_`. */
   prefix: string;
   /** The field that holds the public id. */
   idField: keyof R & string;
   /** The record's public form; fields made with `Instant()` are converted at the border. */
-  schema: TSchema;
+  schema: S;
   indexes?: Record<string, IndexSpec<R>>;
   /** Kept out of the state calls: timers, sessions of uploads, spent tokens. */
   internal?: boolean;
@@ -26,14 +30,20 @@ export interface CollectionSpec<R extends StoredRecord> {
   counted?: boolean;
 }
 
-export interface Collection<R extends StoredRecord> extends CollectionSpec<R> {
+export interface Collection<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema>
+  extends CollectionSpec<R, N, S> {
   readonly idOf: (record: R) => string;
 }
 
 /**
  * Declares a table of the world. The returned handle types every access:
- * `world.get(departments, "dept_eng")` is a `Department | undefined`.
+ * `world.get(departments, "dept_eng")` is a `Department | undefined`. What is stored follows from the schema,
+ * unless it is said to be something else.
  */
+export function collection<const N extends string, S extends TObject>(
+  spec: CollectionSpec<Static<S>, N, S>,
+): Collection<Static<S>, N, S>;
+export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R>;
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R> {
   return { ...spec, idOf: (record) => record[spec.idField] as string };
 }

@@ -36,9 +36,12 @@ const { entries } = await sandbox.journal.list({ status: "4xx" });
 const shown: [number, ClockState, JournalEntry | undefined] = [rule.hits, await sandbox.clock.show(), entries[0]];
 // @ts-expect-error a misspelt field
 sandbox.clock.show().then(({ modus }) => modus);
+const { title } = await sandbox.state("threads").create({ owner_id: "usr_dan" });
+// @ts-expect-error a misspelt collection
+sandbox.state("threds");
 // @ts-expect-error a misspelt option
 await createUnderstudy({ fixtures: "reference" });
-export const hint = (error: unknown) => (error instanceof ControlError ? error.problem.hint : shown.length);
+export const hint = (error: unknown) => (error instanceof ControlError ? error.problem.hint : [...shown, title].length);
 `;
 
 describe("interfaces 8 the package's declarations", () => {

@@ -4,11 +4,11 @@ import { apiKeys } from "./schema.ts";
 import { apiKeysFixture } from "./seed.ts";
 import { apiKeyState } from "./state.ts";
 
-export const apiKeysResource: Resource = {
+export const apiKeysResource = {
   name: "api_keys",
   collections: [apiKeys],
   operations: [],
   make: { api_keys: makeApiKey },
   fixture: apiKeysFixture,
   state: { api_keys: apiKeyState },
-};
+} satisfies Resource;

@@ -19,7 +19,7 @@ export const ApiKey = Type.Object({
 });
 export type ApiKey = Static<typeof ApiKey>;
 
-export const apiKeys = collection<ApiKey>({
+export const apiKeys = collection({
   name: "api_keys",
   prefix: "apikey_",
   idField: "id",

@@ -5,11 +5,11 @@ import { assistantHistory, assistants } from "./schema.ts";
 import { assistantsFixture } from "./seed.ts";
 import { assistantRules } from "./state.ts";
 
-export const assistantsResource: Resource = {
+export const assistantsResource = {
   name: "assistants",
   collections: [assistants, assistantHistory],
   operations: [listAssistantHistory],
   make: { assistants: makeAssistant, assistant_history: makeHistoryEntry },
   fixture: assistantsFixture,
   state: { assistants: assistantRules },
-};
+} satisfies Resource;

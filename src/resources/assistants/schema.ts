@@ -23,7 +23,7 @@ export const Assistant = Type.Object({
 });
 export type Assistant = Static<typeof Assistant>;
 
-export const assistants = collection<Assistant>({
+export const assistants = collection({
   name: "assistants",
   prefix: "asst_",
   idField: "id",
@@ -57,7 +57,7 @@ export function historyGroup(
   return `${assistant_id}|${action ?? ""}|${user_id ?? ""}`;
 }
 
-export const assistantHistory = collection<HistoryEntry>({
+export const assistantHistory = collection({
   name: "assistant_history",
   prefix: "log_",
   idField: "id",

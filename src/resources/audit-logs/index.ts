@@ -4,10 +4,10 @@ import { exportAuditLog } from "./operations.ts";
 import { auditLogs } from "./schema.ts";
 import { auditLogFixture } from "./seed.ts";
 
-export const auditLogsResource: Resource = {
+export const auditLogsResource = {
   name: "audit_logs",
   collections: [auditLogs],
   operations: [exportAuditLog],
   make: { audit_logs: makeAuditLog },
   fixture: auditLogFixture,
-};
+} satisfies Resource;

@@ -54,7 +54,7 @@ export const AuditLog = Type.Object({
 });
 export type AuditLog = Static<typeof AuditLog>;
 
-export const auditLogs = collection<AuditLog>({
+export const auditLogs = collection({
   name: "audit_logs",
   prefix: "log_",
   idField: "id",

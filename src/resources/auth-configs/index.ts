@@ -34,10 +34,10 @@ const listAuthConfigs = operation({
   },
 });
 
-export const authConfigsResource: Resource = {
+export const authConfigsResource = {
   name: "auth_configs",
   collections: [authConfigs],
   operations: [listAuthConfigs],
   make: { auth_configs: makeAuthConfig },
   fixture: authConfigsFixture,
-};
+} satisfies Resource;

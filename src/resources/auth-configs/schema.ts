@@ -20,7 +20,7 @@ export const { schema: AuthConfigBody, present: presentAuthConfig } = shown(Auth
   omit: ["organization_id"],
 });
 
-export const authConfigs = collection<AuthConfig>({
+export const authConfigs = collection({
   name: "auth_configs",
   prefix: "authcfg_",
   idField: "id",

@@ -3,9 +3,9 @@ import { createToken, refreshToken } from "./operations.ts";
 import { expireRefreshToken } from "./refresh-tokens.ts";
 import { refreshTokens, signingKeys } from "./schema.ts";
 
-export const authResource: Resource = {
+export const authResource = {
   name: "auth",
   collections: [refreshTokens, signingKeys],
   operations: [createToken, refreshToken],
   timers: { expiry: expireRefreshToken },
-};
+} satisfies Resource;

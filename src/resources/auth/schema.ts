@@ -13,7 +13,7 @@ export interface RefreshToken {
   expires_at: number;
 }
 
-export const refreshTokens = collection<RefreshToken>({
+export const refreshTokens = collection({
   name: "_refresh_tokens",
   prefix: "rtok_",
   idField: "id",
@@ -37,7 +37,7 @@ export interface SigningKey {
   secret: string;
 }
 
-export const signingKeys = collection<SigningKey>({
+export const signingKeys = collection({
   name: "_signing_keys",
   prefix: "",
   idField: "id",

@@ -4,10 +4,10 @@ import { listChangeLogs } from "./operations.ts";
 import { changeLogs } from "./schema.ts";
 import { changeLogsFixture } from "./seed.ts";
 
-export const changeLogsResource: Resource = {
+export const changeLogsResource = {
   name: "change_logs",
   collections: [changeLogs],
   operations: [listChangeLogs],
   make: { change_logs: makeChangeLog },
   fixture: changeLogsFixture,
-};
+} satisfies Resource;

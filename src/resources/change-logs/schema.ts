@@ -61,7 +61,7 @@ export function changeLogGroup(
   return `${organization_id}|${resource_type ?? ""}|${action ?? ""}`;
 }
 
-export const changeLogs = collection<ChangeLog>({
+export const changeLogs = collection({
   name: "change_logs",
   prefix: "log_",
   idField: "id",

@@ -4,7 +4,7 @@ import { makeConnection } from "./make.ts";
 import { Connection, connections } from "./schema.ts";
 import { connectionRules } from "./state.ts";
 
-export const connectionsResource: Resource = {
+export const connectionsResource = {
   name: "connections",
   collections: [connections],
   operations: [],
@@ -14,4 +14,4 @@ export const connectionsResource: Resource = {
     make: makeConnection,
   }),
   state: { connections: connectionRules },
-};
+} satisfies Resource;

@@ -13,7 +13,7 @@ export const Connection = Type.Object({
 });
 export type Connection = Static<typeof Connection>;
 
-export const connections = collection<Connection>({
+export const connections = collection({
   name: "connections",
   prefix: "conn_",
   idField: "id",

@@ -11,7 +11,7 @@ import { connectorJobs } from "./schema.ts";
 import { connectorJobsFixture } from "./seed.ts";
 import { connectorJobRules } from "./state.ts";
 
-export const connectorJobsResource: Resource = {
+export const connectorJobsResource = {
   name: "connector_jobs",
   collections: [connectorJobs],
   operations: [listConnectorJobs, retrieveConnectorJob, triggerConnectorJob, cancelConnectorJob],
@@ -19,4 +19,4 @@ export const connectorJobsResource: Resource = {
   fixture: connectorJobsFixture,
   state: { connector_jobs: connectorJobRules },
   timers: { "connector.job": completeJob },
-};
+} satisfies Resource;

@@ -69,7 +69,7 @@ export const ORDER_OF: Readonly<Record<JobOrder, (job: ConnectorJob) => number>>
   duration: ({ duration }) => duration ?? Number.POSITIVE_INFINITY,
 };
 
-export const connectorJobs = collection<ConnectorJob>({
+export const connectorJobs = collection({
   name: "connector_jobs",
   prefix: "job_",
   idField: "job_id",

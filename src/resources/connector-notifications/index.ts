@@ -6,7 +6,7 @@ import { connectorNotifications } from "./schema.ts";
 import { connectorNotificationsFixture } from "./seed.ts";
 import { connectorNotificationRules } from "./state.ts";
 
-export const connectorNotificationsResource: Resource = {
+export const connectorNotificationsResource = {
   name: "connector_notifications",
   collections: [connectorNotifications],
   operations: [retrieveNotifications, updateNotifications, testNotification],
@@ -14,4 +14,4 @@ export const connectorNotificationsResource: Resource = {
   fixture: connectorNotificationsFixture,
   state: { connector_notifications: connectorNotificationRules },
   onEvents: notifyOfEvents,
-};
+} satisfies Resource;

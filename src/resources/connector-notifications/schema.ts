@@ -44,7 +44,7 @@ export const { schema: NotificationConfigBody, present: presentConfig } = shown(
 
 export const NotificationConfigInput = Type.Object({ notifications: RulesBody });
 
-export const connectorNotifications = collection<NotificationConfig>({
+export const connectorNotifications = collection({
   name: "connector_notifications",
   prefix: "org_",
   idField: "organization_id",

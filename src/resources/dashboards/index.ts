@@ -5,11 +5,11 @@ import { dashboards, shareLinks } from "./schema.ts";
 import { dashboardsFixture } from "./seed.ts";
 import { dashboardRules, shareLinkRules } from "./state.ts";
 
-export const dashboardsResource: Resource = {
+export const dashboardsResource = {
   name: "dashboards",
   collections: [dashboards, shareLinks],
   operations: [revokeShareLink, resolveShareLink],
   make: { dashboards: makeDashboard, share_links: makeShareLink },
   fixture: dashboardsFixture,
   state: { dashboards: dashboardRules, share_links: shareLinkRules },
-};
+} satisfies Resource;

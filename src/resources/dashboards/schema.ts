@@ -12,7 +12,7 @@ export const Dashboard = Type.Object({
 });
 export type Dashboard = Static<typeof Dashboard>;
 
-export const dashboards = collection<Dashboard>({
+export const dashboards = collection({
   name: "dashboards",
   prefix: "dsh_",
   idField: "id",
@@ -31,7 +31,7 @@ export const ShareLink = Type.Object({
 });
 export type ShareLink = Static<typeof ShareLink>;
 
-export const shareLinks = collection<ShareLink>({
+export const shareLinks = collection({
   name: "share_links",
   prefix: "slink_",
   idField: "link_id",

@@ -5,11 +5,11 @@ import { departments } from "./schema.ts";
 import { departmentsFixture } from "./seed.ts";
 import { departmentState } from "./state.ts";
 
-export const departmentsResource: Resource = {
+export const departmentsResource = {
   name: "departments",
   collections: [departments],
   operations: [reparentDepartment],
   make: { departments: makeDepartment },
   fixture: departmentsFixture,
   state: { departments: departmentState },
-};
+} satisfies Resource;

@@ -26,7 +26,7 @@ export const { schema: DepartmentBody, present: presentDepartment } = shown(Depa
   $id: "Department",
 });
 
-export const departments = collection<Department>({
+export const departments = collection({
   name: "departments",
   prefix: "dept_",
   idField: "id",

@@ -7,7 +7,7 @@ import { FileObject, files, fileTexts, uploads } from "./schema.ts";
 import { fileRules } from "./state.ts";
 import { cancelUpload, putUpload } from "./upload-operations.ts";
 
-export const filesResource: Resource = {
+export const filesResource = {
   name: "files",
   collections: [files, uploads, fileTexts],
   operations: [createUploadUrl, registerFile, uploadFile, putUpload, cancelUpload],
@@ -18,4 +18,4 @@ export const filesResource: Resource = {
   }),
   state: { files: fileRules },
   timers: { expiry: expireUpload },
-};
+} satisfies Resource;

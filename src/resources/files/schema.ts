@@ -41,7 +41,7 @@ export type FileObject = Static<typeof FileObject>;
 
 export const { schema: FileBody, present: presentFile } = shown(FileObject, { $id: "File" });
 
-export const files = collection<FileObject>({
+export const files = collection({
   name: "files",
   prefix: "file_",
   idField: "id",
@@ -70,7 +70,7 @@ export const Upload = Type.Object({
 });
 export type Upload = Static<typeof Upload>;
 
-export const uploads = collection<Upload>({
+export const uploads = collection({
   name: "_uploads",
   prefix: "upload_",
   idField: "id",

@@ -1,8 +1,8 @@
 import type { Resource } from "../../contract/resource.ts";
 import { uncropImage } from "./operations.ts";
 
-export const imagesResource: Resource = {
+export const imagesResource = {
   name: "images",
   collections: [],
   operations: [uncropImage],
-};
+} satisfies Resource;

@@ -84,7 +84,7 @@ export const uncropImage = operation({
 });
 
 type UncropCall = Call<unknown, unknown, UncropFields>;
-interface Made {
+export interface Made {
   bytes: Buffer;
   credits: number | undefined;
 }

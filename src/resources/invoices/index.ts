@@ -4,7 +4,7 @@ import { makeInvoice } from "./make.ts";
 import { Invoice, invoices } from "./schema.ts";
 import { invoiceRules } from "./state.ts";
 
-export const invoicesResource: Resource = {
+export const invoicesResource = {
   name: "invoices",
   collections: [invoices],
   operations: [],
@@ -14,4 +14,4 @@ export const invoicesResource: Resource = {
     make: makeInvoice,
   }),
   state: { invoices: invoiceRules },
-};
+} satisfies Resource;

@@ -14,7 +14,7 @@ export const Invoice = Type.Object({
 });
 export type Invoice = Static<typeof Invoice>;
 
-export const invoices = collection<Invoice>({
+export const invoices = collection({
   name: "invoices",
   prefix: "inv_",
   idField: "invoice_id",

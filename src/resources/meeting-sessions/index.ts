@@ -12,7 +12,7 @@ import { meetingSessionsFixture } from "./seed.ts";
 import { logRules, recordingRules, sessionRules, transcriptRules } from "./state.ts";
 import { streamLogs, streamStatus, streamTranscripts } from "./streams.ts";
 
-export const meetingSessionsResource: Resource = {
+export const meetingSessionsResource = {
   name: "meeting_sessions",
   collections: [meetingSessions, meetingTranscripts, meetingLogs, meetingRecordings, meetingArrivals],
   operations: [exportTranscript, deletePermanently, stopMeeting, streamTranscripts, streamStatus, streamLogs],
@@ -29,4 +29,4 @@ export const meetingSessionsResource: Resource = {
     meeting_logs: logRules,
     meeting_recordings: recordingRules,
   },
-};
+} satisfies Resource;

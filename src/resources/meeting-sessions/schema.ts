@@ -26,7 +26,7 @@ export const { schema: MeetingSessionBody, present: presentSession } = shown(Mee
   $id: "MeetingSession",
 });
 
-export const meetingSessions = collection<MeetingSession>({
+export const meetingSessions = collection({
   name: "meeting_sessions",
   prefix: "mbsess_",
   idField: "session_id",
@@ -53,7 +53,7 @@ export const { schema: TranscriptEntryBody, present: presentTranscript } = shown
 });
 export type TranscriptEntryBody = Static<typeof TranscriptEntryBody>;
 
-export const meetingTranscripts = collection<TranscriptEntry>({
+export const meetingTranscripts = collection({
   name: "meeting_transcripts",
   prefix: "mbtrans_",
   idField: "transcript_id",
@@ -72,7 +72,7 @@ export const MeetingLog = Type.Object({
 });
 export type MeetingLog = Static<typeof MeetingLog>;
 
-export const meetingLogs = collection<MeetingLog>({
+export const meetingLogs = collection({
   name: "meeting_logs",
   prefix: "mblog_",
   idField: "id",
@@ -91,7 +91,7 @@ export const MeetingRecording = Type.Object({
 });
 export type MeetingRecording = Static<typeof MeetingRecording>;
 
-export const meetingRecordings = collection<MeetingRecording>({
+export const meetingRecordings = collection({
   name: "meeting_recordings",
   prefix: "mbrec_",
   idField: "recording_id",
@@ -115,7 +115,7 @@ export interface Arrival {
  * Streams go by arrival and resume by position; an entry that is deleted keeps its position, so that no
  * other is ever given the same event id.
  */
-export const meetingArrivals = collection<Arrival>({
+export const meetingArrivals = collection({
   name: "_meeting_arrivals",
   prefix: "",
   idField: "id",

@@ -5,11 +5,11 @@ import { replyRules } from "./schema.ts";
 import { replyRulesFixture } from "./seed.ts";
 import { replyRuleRules } from "./state.ts";
 
-export const modelResponsesResource: Resource = {
+export const modelResponsesResource = {
   name: "model_responses",
   collections: [replyRules],
   operations: [createModelResponse],
   make: { reply_rules: makeReplyRule },
   fixture: replyRulesFixture,
   state: { reply_rules: replyRuleRules },
-};
+} satisfies Resource;

@@ -87,7 +87,7 @@ export const ReplyRule = Type.Object({
 });
 export type ReplyRule = Static<typeof ReplyRule>;
 
-export const replyRules = collection<ReplyRule>({
+export const replyRules = collection({
   name: "reply_rules",
   prefix: "reply_",
   idField: "id",

@@ -5,11 +5,11 @@ import { models } from "./schema.ts";
 import { modelsFixture } from "./seed.ts";
 import { modelRules } from "./state.ts";
 
-export const modelsResource: Resource = {
+export const modelsResource = {
   name: "models",
   collections: [models],
   operations: [listOrganizationModels, listModels, listModelsV2],
   make: { models: makeModel },
   fixture: modelsFixture,
   state: { models: modelRules },
-};
+} satisfies Resource;

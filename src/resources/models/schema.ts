@@ -28,7 +28,7 @@ export type Model = Static<typeof Model>;
 
 export const { schema: ModelBody, present: presentModel } = shown(Model, { $id: "Model", omit: ["vision"] });
 
-export const models = collection<Model>({
+export const models = collection({
   name: "models",
   prefix: "model_",
   idField: "id",

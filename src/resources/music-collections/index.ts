@@ -5,11 +5,11 @@ import { musicCollections, tracks } from "./schema.ts";
 import { musicCollectionsFixture } from "./seed.ts";
 import { musicCollectionState, trackState } from "./state.ts";
 
-export const musicCollectionsResource: Resource = {
+export const musicCollectionsResource = {
   name: "music_collections",
   collections: [musicCollections, tracks],
   operations: [listTracks],
   make: { music_collections: makeMusicCollection, tracks: makeTrack },
   fixture: musicCollectionsFixture,
   state: { music_collections: musicCollectionState, tracks: trackState },
-};
+} satisfies Resource;

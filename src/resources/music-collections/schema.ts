@@ -14,7 +14,7 @@ export const MusicCollection = Type.Object({
 });
 export type MusicCollection = Static<typeof MusicCollection>;
 
-export const musicCollections = collection<MusicCollection>({
+export const musicCollections = collection({
   name: "music_collections",
   prefix: "mcoll_",
   idField: "id",
@@ -35,7 +35,7 @@ export const { schema: TrackBody, present: presentTrack } = shown(Track, {
   omit: ["collection_id"],
 });
 
-export const tracks = collection<Track>({
+export const tracks = collection({
   name: "tracks",
   prefix: "mtrack_",
   idField: "track_id",

@@ -4,7 +4,7 @@ import { makeOrganization } from "./make.ts";
 import { Organization, organizations } from "./schema.ts";
 import { organizationState } from "./state.ts";
 
-export const organizationsResource: Resource = {
+export const organizationsResource = {
   name: "organizations",
   collections: [organizations],
   operations: [],
@@ -14,4 +14,4 @@ export const organizationsResource: Resource = {
     make: makeOrganization,
   }),
   state: { organizations: organizationState },
-};
+} satisfies Resource;

@@ -24,7 +24,7 @@ export const ByOrganization = <T extends TSchema>(value: T, options: object = {}
     ...options,
   });
 
-export const organizations = collection<Organization>({
+export const organizations = collection({
   name: "organizations",
   prefix: "org_",
   idField: "id",

@@ -5,11 +5,11 @@ import { messages, threads } from "./schema.ts";
 import { threadsFixture } from "./seed.ts";
 import { messageRules, threadRules } from "./state.ts";
 
-export const threadsResource: Resource = {
+export const threadsResource = {
   name: "threads",
   collections: [threads, messages],
   operations: [deleteThread],
   make: { threads: makeThread, messages: makeMessage },
   fixture: threadsFixture,
   state: { threads: threadRules, messages: messageRules },
-};
+} satisfies Resource;

@@ -15,7 +15,7 @@ export const Thread = Type.Object({
 });
 export type Thread = Static<typeof Thread>;
 
-export const threads = collection<Thread>({
+export const threads = collection({
   name: "threads",
   prefix: "thread_",
   idField: "id",
@@ -47,7 +47,7 @@ export const Message = Type.Object({
 });
 export type Message = Static<typeof Message>;
 
-export const messages = collection<Message>({
+export const messages = collection({
   name: "messages",
   prefix: "msg_",
   idField: "id",

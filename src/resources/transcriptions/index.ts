@@ -5,11 +5,11 @@ import { sentences, transcriptions } from "./schema.ts";
 import { transcriptionsFixture } from "./seed.ts";
 import { sentenceRules, transcriptionRules } from "./state.ts";
 
-export const transcriptionsResource: Resource = {
+export const transcriptionsResource = {
   name: "transcriptions",
   collections: [transcriptions, sentences],
   operations: [listSentences, listParagraphs, exportSrt, exportVtt],
   make: { transcriptions: makeTranscription, sentences: makeSentence },
   fixture: transcriptionsFixture,
   state: { transcriptions: transcriptionRules, sentences: sentenceRules },
-};
+} satisfies Resource;

@@ -29,7 +29,7 @@ export const Transcription = Type.Object({
 });
 export type Transcription = Static<typeof Transcription>;
 
-export const transcriptions = collection<Transcription>({
+export const transcriptions = collection({
   name: "transcriptions",
   prefix: "trans_",
   idField: "transcription_id",
@@ -53,7 +53,7 @@ export const { schema: TimedText, present: presentSentence } = shown(Sentence, {
 });
 export type TimedText = Static<typeof TimedText>;
 
-export const sentences = collection<Sentence>({
+export const sentences = collection({
   name: "sentences",
   prefix: "sent_",
   idField: "id",

@@ -5,11 +5,11 @@ import { usage } from "./schema.ts";
 import { usageFixture } from "./seed.ts";
 import { usageRules } from "./state.ts";
 
-export const usageResource: Resource = {
+export const usageResource = {
   name: "usage",
   collections: [usage],
   operations: [retrieveUsageLimits],
   make: { usage: makeUsage },
   fixture: usageFixture,
   state: { usage: usageRules },
-};
+} satisfies Resource;

@@ -26,7 +26,7 @@ export const UsageRecord = Type.Object({
 /** At rest `spent` holds millionths of a franc by month relative to the origin's. */
 export type Usage = Static<typeof UsageRecord>;
 
-export const usage = collection<Usage>({
+export const usage = collection({
   name: "usage",
   prefix: "org_",
   idField: "id",

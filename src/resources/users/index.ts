@@ -5,11 +5,11 @@ import { users } from "./schema.ts";
 import { usersFixture } from "./seed.ts";
 import { userState } from "./state.ts";
 
-export const usersResource: Resource = {
+export const usersResource = {
   name: "users",
   collections: [users],
   operations: [setCurrentOrganization],
   make: { users: makeUser },
   fixture: usersFixture,
   state: { users: userState },
-};
+} satisfies Resource;

@@ -19,7 +19,7 @@ export const User = Type.Object({
 });
 export type User = Static<typeof User>;
 
-export const users = collection<User>({
+export const users = collection({
   name: "users",
   prefix: "usr_",
   idField: "id",

@@ -6,7 +6,7 @@ import { storeFiles, vectorStores } from "./schema.ts";
 import { vectorStoresFixture } from "./seed.ts";
 import { storeFileRules, vectorStoreRules } from "./state.ts";
 
-export const vectorStoresResource: Resource = {
+export const vectorStoresResource = {
   name: "vector_stores",
   collections: [vectorStores, storeFiles],
   operations: [retrieveFileStatus, attachFile],
@@ -14,4 +14,4 @@ export const vectorStoresResource: Resource = {
   fixture: vectorStoresFixture,
   state: { vector_stores: vectorStoreRules, store_files: storeFileRules },
   timers: { "file.step": advanceFile },
-};
+} satisfies Resource;

@@ -12,7 +12,7 @@ export const VectorStore = Type.Object({
 });
 export type VectorStore = Static<typeof VectorStore>;
 
-export const vectorStores = collection<VectorStore>({
+export const vectorStores = collection({
   name: "vector_stores",
   prefix: "vs_",
   idField: "id",
@@ -48,7 +48,7 @@ export const { schema: ProcessingStatus, present: presentProcessing } = shown(St
   omit: ["id", "store_id", "file_id"],
 });
 
-export const storeFiles = collection<StoreFile>({
+export const storeFiles = collection({
   name: "store_files",
   prefix: "vs_",
   idField: "id",

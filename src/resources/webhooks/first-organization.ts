@@ -4,7 +4,7 @@ import { collection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
 
-interface FixtureFact {
+export interface FixtureFact {
   id: string;
   organization_id: string;
 }

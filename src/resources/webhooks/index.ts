@@ -11,7 +11,7 @@ import { deliveries, webhooks } from "./schema.ts";
 import { webhooksFixture } from "./seed.ts";
 import { deliveryState, webhookState } from "./state.ts";
 
-export const webhooksResource: Resource = {
+export const webhooksResource = {
   name: "webhooks",
   collections: [webhooks, deliveries, outgoing, emails, receivers, fixtureFacts],
   operations: [
@@ -27,4 +27,4 @@ export const webhooksResource: Resource = {
   fixture: webhooksFixture,
   onEvents: enqueueEvents,
   state: { webhooks: webhookState, deliveries: deliveryState },
-};
+} satisfies Resource;
