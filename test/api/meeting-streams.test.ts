@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EventStream } from "../support/event-stream.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";
 
 let api: Api;
@@ -147,9 +148,9 @@ describe("meeting streams", () => {
     const before = world()["listeners"].size;
     const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
     await Promise.all(streams.map((stream) => stream.upTo(1)));
-    await vi.waitFor(() => expect(world()["listeners"].size).toBe(before + 3));
+    await eventually(() => expect(world()["listeners"].size).toBe(before + 3));
     for (const stream of streams) stream.leave();
-    await vi.waitFor(() => expect(world()["listeners"].size).toBe(before));
+    await eventually(() => expect(world()["listeners"].size).toBe(before));
     expect((await say({ text: "to nobody" })).status).toBe(201);
   });
 

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { files } from "../../src/resources/files/schema.ts";
 import { emittedEvents } from "../support/emitted-events.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { expectInvalid, fileForm, privateTemporaryFolder, sendAndLeave } from "../support/upload-setup.ts";
 
@@ -134,7 +135,7 @@ describe("4.6 simple upload", () => {
     for (let sent = 0; sent < body.length; sent += 17) {
       await sendAndLeave(`${api.url}${FILES}/upload`, { method: "POST", headers }, body.subarray(0, sent));
     }
-    await vi.waitFor(() => expect(temporary.entries().flatMap(() => temporary.files())).toEqual([]), 5000);
+    await eventually(() => expect(temporary.entries().flatMap(() => temporary.files())).toEqual([]));
     expect(counted()).toBe(before);
     const whole = await fetch(`${api.url}${FILES}/upload`, {
       method: "POST",

@@ -1,7 +1,8 @@
 import { request } from "node:http";
 import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { crc32c, crc32cText } from "../../src/storage/crc32c.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import {
   announce,
@@ -33,7 +34,7 @@ describe("G13 broken connections", () => {
     for (let held = 0; held < 40; held += 5) {
       const headers = { "content-length": 40 - held, "content-range": `bytes ${held}-39/40` };
       await sendAndLeave(upload_url, { method: "PUT", headers }, content.subarray(held, held + 5));
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         expect((await probe(upload_url)).range).toBe(held + 5 < 40 ? `bytes=0-${held + 4}` : null);
       });
     }
@@ -48,13 +49,13 @@ describe("G13 broken connections", () => {
     const sender = request(upload_url, { method: "PUT", headers: { "transfer-encoding": "chunked" } });
     sender.on("error", () => {});
     sender.write("0123456789");
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-9" }),
     );
     expectInvalid(await register(), "gcs_path");
     // Its sender hangs up without an end of the body: nothing is missing, so nothing is to be resumed.
     sender.destroy();
-    await vi.waitFor(async () => expect((await probe(upload_url)).status).toBe(200));
+    await eventually(async () => expect((await probe(upload_url)).status).toBe(200));
     expect((await register()).status).toBe(201);
   });
 
@@ -68,9 +69,10 @@ describe("G13 broken connections", () => {
       );
       sender.on("error", reject);
       sender.write("0123456789");
-      void vi
-        .waitFor(async () => expect((await probe(upload_url)).range).toBe("bytes=0-9"))
-        .then(() => sender.end("and more"), reject);
+      void eventually(async () => expect((await probe(upload_url)).range).toBe("bytes=0-9")).then(
+        () => sender.end("and more"),
+        reject,
+      );
     });
     expect(await status).toBe(422);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
@@ -96,14 +98,14 @@ describe("G13 broken connections", () => {
         req.on("error", reject);
         req.write(noise(MB));
         void (async () => {
-          await vi.waitFor(async () => expect((await probe(upload_url)).range).toBe(`bytes=0-${MB - 1}`));
+          await eventually(async () => expect((await probe(upload_url)).range).toBe(`bytes=0-${MB - 1}`));
           if (end === "cancel") await fetch(upload_url, { method: "DELETE" });
           else api.understudy.sandboxes.get("default")!.reset();
           req.end(noise(MB));
         })();
       });
       expect(await status, end).toBe(404);
-      await vi.waitFor(() => expect(temporary.files()).toEqual([]));
+      await eventually(() => expect(temporary.files()).toEqual([]));
     }
   });
 
