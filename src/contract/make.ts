@@ -17,6 +17,7 @@ export interface Making {
   readonly now: number;
   /** Whether the record has been there for a while, as a fixture's have; what a state call makes begins now. */
   readonly past: boolean;
+  /** Of the sandbox; a fixture's reader `follows` those that its records are made by. */
   readonly settings: Settings;
   readonly world: Surroundings;
   /** A fresh id such as `file_k3v9…` (section 2.1). */
@@ -29,7 +30,8 @@ export interface Making {
 
 /**
  * Fills in what is left out of a record, for fixtures, for numbers that stand for lists and for state calls
- * alike: what is given is kept, what follows from it is derived, the rest is plausible and drawn.
+ * alike: what is given is kept, what follows from it is derived, the rest is plausible and drawn. What is drawn,
+ * and in which order, is part of every world that a seed has made: a new draw comes last.
  * @throws ApiError INVALID_INPUT where the world has nothing that the record could belong to
  */
 export type Make<R extends StoredRecord> = (given: Partial<R>, making: Making) => R;

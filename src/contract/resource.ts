@@ -1,6 +1,5 @@
 import type { TSchema } from "typebox";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
-import type { Random } from "../state/random.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world.ts";
@@ -57,7 +56,7 @@ export interface FixtureReader {
   numbered?: Readonly<Record<string, (lists: NumberedLists) => (position: number) => object>>;
   seed: (fixture: FixtureData, base: BaseBuilder) => void;
   /**
-   * The settings that `seed` asks `base` for. Sandboxes in which they have other values than by default get
+   * The settings that its records are made by. Sandboxes in which they have other values than by default get
    * these collections made for themselves; everything else they share as ever.
    */
   follows?: readonly (keyof Settings)[];
@@ -75,15 +74,8 @@ export type FixtureData = Readonly<Record<string, unknown>> & {
 
 /** Builds the world of one (fixture, seed), which all its sandboxes share. */
 export interface BaseBuilder {
-  readonly seed: number;
-  /** Milliseconds since 1970 that the base's relative zero stands for. */
-  readonly epoch: number;
-  /** Of the sandboxes that share this base; a reader may only look at those that it `follows`. */
-  readonly settings: Settings;
   /** An ISO 8601 timestamp of the fixture, relative to its epoch. */
   instant(iso: string): number;
-  /** The same generator for the same labels. */
-  random(...labels: (string | number)[]): Random;
   /** The document's records, made when they are first looked at, in the document's order. */
   readonly world: Surroundings;
   /** What a record of the fixture is made with; what it draws depends on the labels alone. */
