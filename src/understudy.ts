@@ -21,7 +21,7 @@ import { createAddressPolicy } from "./outbound/address-policy.ts";
 import { createOutbound, type Outbound } from "./outbound/outbound.ts";
 import type { Saver } from "./persistence/saver.ts";
 import { StoreRefusal } from "./persistence/store.ts";
-import { Receivers } from "./receivers/receivers.ts";
+import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
 import { API, RESOURCES } from "./resources/index.ts";
@@ -153,7 +153,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onChange: recordings.onChange,
     blobs: uploads,
   });
-  const receivers = new Receivers({
+  const receivers = new SimulatedReceivers({
     world: (name) => sandboxes.get(name)?.world,
     secretOf: secretOfWebhook,
     candidates: knownSecrets,

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import type { Bundle as BundleSchema } from "../bundle/bundle.ts";
 import type { ReceiverAnswer } from "../receivers/receiver-answer.ts";
-import type { ReceivedRequestBody } from "../receivers/receivers.ts";
+import type { ReceivedRequestBody } from "../receivers/simulated-receivers.ts";
 import type { CoverageMatrix } from "../reports/coverage.ts";
 import type { EmailBody } from "../webhooks/outbox.ts";
 import type { SettingsInput } from "./check-settings.ts";

@@ -6,7 +6,7 @@ import type { Resource } from "../contract/resource.ts";
 import type { Faults } from "../faults/faults.ts";
 import type { Log } from "../log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
-import type { Receivers } from "../receivers/receivers.ts";
+import type { SimulatedReceivers } from "../receivers/simulated-receivers.ts";
 import type { SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -25,7 +25,7 @@ export interface ControlServer {
   /** Enforced in shared mode only (interfaces 7); undefined means no limits. */
   limits: Limits | undefined;
   /** What reached the receivers inside the server. */
-  receivers: Receivers;
+  receivers: SimulatedReceivers;
   log: Log;
   /** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. Absent where not asked for. */
   durability?: ControlDurability | undefined;

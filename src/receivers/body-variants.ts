@@ -1,5 +1,7 @@
 /** Larger bodies are not re-serialised: explaining a mismatch must stay cheap whatever a stranger sends. */
 const MAX_EXAMINED_BYTES = 256 * 1024;
+/** There are forty ways to join a timestamp. */
+const MAX_JOINED_BYTES = 32 * 1024;
 
 const BYTE_ORDER_MARK = "\uFEFF";
 
@@ -64,6 +66,7 @@ function selections(value: unknown, text: string): [string, string][] {
 
 /** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */
 function joinings(text: string, timestamp: string | undefined): [string, string][] {
+  if (text.length > MAX_JOINED_BYTES) return [];
   const { timestamp: stated, delivery_id } = envelopeOf(text);
   const times: [string, string][] = timestamp === undefined ? [] : [["the timestamp given", timestamp]];
   if (stated !== undefined) {

@@ -10,8 +10,8 @@ export interface Ingredients {
   body: Uint8Array;
   /** A timestamp that may have been signed along with the body, as other services do. */
   timestamp?: string | undefined;
-  /** Other secrets that might have been used by mistake, with a label to name them by. */
-  candidates?: readonly { label: string; secret: string }[];
+  /** Other secrets that might have been used by mistake, with a label to name them by; asked for where needed. */
+  candidates?: (() => readonly { label: string; secret: string }[]) | undefined;
 }
 
 /** One way to arrive at a digest: the right one, or a known mistake with the key, the bytes or the hash. */
@@ -34,7 +34,7 @@ export function* digestOrigins(
   ingredients: Ingredients,
   algorithm: Algorithm = "sha256",
 ): Generator<DigestOrigin> {
-  const { secret, body, candidates = [] } = ingredients;
+  const { secret, body, candidates } = ingredients;
   const hmac = (key: string | Uint8Array, bytes: Uint8Array) =>
     createHmac(algorithm, key).update(bytes).digest();
   const right = { key: WHOLE_SECRET, bytes: WHOLE_BODY };
@@ -44,17 +44,19 @@ export function* digestOrigins(
     for (const part of parts) hash.update(part);
     yield { ...right, mistake: "hash", key, digest: hash.digest() };
   }
-  const keys = [
-    ...keyVariants(secret),
-    ...candidates.map((candidate) => ({ label: candidate.label, key: candidate.secret })),
-  ];
-  for (const { label, key } of keys) yield { ...right, mistake: "key", key: label, digest: hmac(key, body) };
+  const misread = keyVariants(secret);
+  for (const { label, key } of misread) {
+    yield { ...right, mistake: "key", key: label, digest: hmac(key, body) };
+  }
+  for (const { label, secret: other } of candidates?.() ?? []) {
+    yield { ...right, mistake: "key", key: label, digest: hmac(other, body) };
+  }
   const paired: [string, Uint8Array][] = [];
   for (const [label, variant] of bodyVariants(body, ingredients.timestamp)) {
     yield { ...right, mistake: "bytes", bytes: label, digest: hmac(secret, variant) };
     if (body.length <= MAX_PAIRED_BYTES) paired.push([label, variant]);
   }
-  for (const { label: key, key: bytes } of keys) {
+  for (const { label: key, key: bytes } of misread) {
     for (const [label, variant] of paired) {
       yield { mistake: "key-and-bytes", key, bytes: label, digest: hmac(bytes, variant) };
     }

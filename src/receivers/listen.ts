@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import { formatDelivery, type HeardDelivery } from "./format-delivery.ts";
 import { readDelivery } from "./read-delivery.ts";
-import { answerTo, describeAnswer, performAnswer, type ReceiverAnswer } from "./receiver-answer.ts";
+import { answerTo, describeAnswer, type ReceiverAnswer, simulateAnswer } from "./receiver-answer.ts";
 import { verdict } from "./verdict.ts";
 
 export interface ListenerOptions {
@@ -44,7 +44,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     const answer = answerTo(answers, served++);
     const delivery = heard(request, { body, answer, secret: options.secret, attempts });
     options.onDelivery(delivery, formatDelivery(delivery));
-    performAnswer(answer, request, response);
+    simulateAnswer(answer, request, response);
   };
   const server = createServer((request, response) => {
     hear(request, response).catch(() => response.destroy());

@@ -48,7 +48,7 @@ export function describeAnswer(answer: ReceiverAnswer): string {
 }
 
 /** Answers a request that has been read to its end. */
-export function performAnswer(
+export function simulateAnswer(
   answer: ReceiverAnswer,
   request: IncomingMessage,
   response: ServerResponse,

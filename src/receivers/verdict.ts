@@ -21,7 +21,7 @@ export interface SignatureToJudge {
   /** The raw bytes as received, before any parsing. */
   body: Uint8Array;
   /** Other secrets that might have been used by mistake, with a label to name them by in the reason. */
-  candidates?: readonly { label: string; secret: string }[];
+  candidates?: () => readonly { label: string; secret: string }[];
   /** A timestamp that may have been signed along with the body. */
   timestamp?: string | undefined;
 }
@@ -55,7 +55,7 @@ export function verdict({ secret, header, body, candidates, timestamp }: Signatu
   if (equalByDigest(value, sign(secret, body))) {
     return judged("valid", "match", "the signature matches the body as received");
   }
-  const found = explainMismatch({ secret, value, body, timestamp, candidates: candidates ?? [] });
+  const found = explainMismatch({ secret, value, body, timestamp, candidates });
   return { verdict: "invalid", ...found };
 }
 

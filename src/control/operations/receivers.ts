@@ -3,7 +3,7 @@ import { noContent } from "../../contract/operation.ts";
 import { Closed, ListOf, Nullable } from "../../contract/schema.ts";
 import { type ReceiverAnswer, ReceiverAnswers, unreadableDelay } from "../../receivers/receiver-answer.ts";
 import { type Receiver, receivers } from "../../receivers/receiver-record.ts";
-import { ReceivedRequestBody } from "../../receivers/receivers.ts";
+import { ReceivedRequestBody } from "../../receivers/simulated-receivers.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { requireRoomAfter } from "../limits.ts";
 import { below, type ControlContext, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";

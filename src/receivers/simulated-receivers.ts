@@ -5,7 +5,7 @@ import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import { readDelivery } from "./read-delivery.ts";
-import { answerTo, describeAnswer, performAnswer } from "./receiver-answer.ts";
+import { answerTo, describeAnswer, simulateAnswer } from "./receiver-answer.ts";
 import { type Receiver, receivers } from "./receiver-record.ts";
 import { verdict } from "./verdict.ts";
 
@@ -48,10 +48,10 @@ export interface ReceiverParts {
 }
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-const KEPT_REQUESTS = 10_000;
-const KEPT_BYTES = 16 * 1024 * 1024;
+const MAX_KEPT_REQUESTS = 10_000;
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 /** What a request costs beside its body; a rough figure, so that a flood of empty ones counts too. */
-const OVERHEAD = 512;
+const REQUEST_OVERHEAD_BYTES = 512;
 
 interface Log {
   entries: { receiver_id: string; request: ReceivedRequest }[];
@@ -59,10 +59,10 @@ interface Log {
 }
 
 /**
- * Plays partners' endpoints at `/_receivers/{sandbox}/{id}` and any path below. The requests are kept beside
+ * Simulates partners' endpoints at `/_receivers/{sandbox}/{id}` and any path below. The requests are kept beside
  * the world, like the journal: bounded, gone after a reset, and untouched by a restore.
  */
-export class Receivers {
+export class SimulatedReceivers {
   private readonly parts: ReceiverParts;
   private readonly logs = new WeakMap<World, Log>();
 
@@ -100,7 +100,7 @@ export class Receivers {
       id,
       this.received(world, receiver, { request, bytes, path, answer: describeAnswer(answer) }),
     );
-    performAnswer(answer, request, response);
+    simulateAnswer(answer, request, response);
   }
 
   private received(
@@ -111,15 +111,12 @@ export class Receivers {
     const { request, bytes, path, answer } = about;
     const present = world.read();
     const body = bytes.toString("utf8");
-    const signed = {
+    const judgement = verdict({
       secret: receiver.secret ?? this.secretFor(present, body),
       header: request.headersDistinct[SIGNATURE_HEADER.toLowerCase()],
       body: bytes,
-    };
-    let judgement = verdict(signed);
-    if (judgement.verdict === "invalid") {
-      judgement = verdict({ ...signed, candidates: this.parts.candidates(present) });
-    }
+      candidates: () => this.parts.candidates(present),
+    });
     return {
       at: present.iso(present.now),
       method: request.method!,
@@ -148,9 +145,9 @@ export class Receivers {
       this.logs.set(world, log);
     }
     log.entries.push({ receiver_id, request });
-    log.bytes += OVERHEAD + request.body.length;
-    while (log.entries.length > KEPT_REQUESTS || (log.bytes > KEPT_BYTES && log.entries.length > 1)) {
-      log.bytes -= OVERHEAD + log.entries.shift()!.request.body.length;
+    log.bytes += REQUEST_OVERHEAD_BYTES + request.body.length;
+    while (log.entries.length > MAX_KEPT_REQUESTS || (log.bytes > MAX_KEPT_BYTES && log.entries.length > 1)) {
+      log.bytes -= REQUEST_OVERHEAD_BYTES + log.entries.shift()!.request.body.length;
     }
   }
 }
