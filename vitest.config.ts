@@ -5,8 +5,9 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
     reporters: ["default", "./test/support/counts-reporter.ts"],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Limits, not waits: some tests drive receivers in other languages, and CI has two cores.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     // A poll waits for what another process does; on a busy machine that takes longer than its default second.
     expect: { poll: { timeout: 15_000 } },
     setupFiles: ["./test/support/property-seed.ts"],
