@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installFromDebian, run } from "./debian.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Why there is none, for the tests' last lines; gone as soon as there is one. */
@@ -87,44 +88,6 @@ function starts(path) {
   return status === 0 && /\b(Chrom\w*|Edge)\b.* \d+\./.test(stdout);
 }
 
-/** Undefined when it went well, else why not, on one line. */
-function run(command, args, seconds) {
-  const options = { encoding: "utf8", timeout: seconds * SECOND, cwd: root };
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const { status, error, stderr, stdout } = spawnSync(command, args, { ...options, env });
-  if (status === 0) return undefined;
-  if (error?.code === "ETIMEDOUT") return `no end after ${seconds} s`;
-  if (error) return error.message;
-  const lines = `${stdout}\n${stderr}`
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
-  return (lines.findLast((line) => /^(E:|Error)/.test(line)) ?? lines.at(-1) ?? `exit code ${status}`).slice(
-    0,
-    300,
-  );
-}
-
-const APT = [
-  "-q",
-  "-y",
-  "-o",
-  "DPkg::Lock::Timeout=60",
-  "-o",
-  "Acquire::Retries=2",
-  "-o",
-  "Acquire::http::Timeout=20",
-];
-
-function fromDebian() {
-  if (process.platform !== "linux" || process.getuid?.() !== 0)
-    return "apt-get needs root on a Debian-like system";
-  const install = [...APT, "install", "--no-install-recommends", "chromium"];
-  if (run("apt-get", install, 300) === undefined) return undefined;
-  // The lists of packages are old, or missing as in most container images.
-  return run("apt-get", [...APT, "update"], 120) ?? run("apt-get", install, 300);
-}
-
 function fromPlaywright() {
   const cli = join(root, "node_modules", "@playwright", "test", "cli.js");
   return run(process.execPath, [cli, "install", "chromium"], 300);
@@ -134,7 +97,7 @@ async function provide() {
   if (process.env.UNDERSTUDY_NO_BROWSER || (await findBrowser())) return rmSync(NOTE, { force: true });
   const failures = [];
   for (const [source, get] of [
-    ["Debian's chromium", fromDebian],
+    ["Debian's chromium", () => installFromDebian(["chromium"])],
     ["Playwright's chromium", fromPlaywright],
   ]) {
     const failure = get();

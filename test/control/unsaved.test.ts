@@ -84,7 +84,7 @@ async function createUntilRefused(
 
 describe("interfaces 2 what cannot be saved", () => {
   it("interfaces 2 --durable: a full disk undoes the change, answers 507, and takes it when there is room", async (test) => {
-    if (!isMounted) return test.skip();
+    if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(true);
     expect((await create(api, "dept_before")).status).toBe(201);
     fill();
@@ -140,7 +140,7 @@ describe("interfaces 2 what cannot be saved", () => {
   });
 
   it("interfaces 2 without --durable it is said once, shown in health, and whole again when there is room", async (test) => {
-    if (!isMounted) return test.skip();
+    if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
     fill();
@@ -157,7 +157,7 @@ describe("interfaces 2 what cannot be saved", () => {
   });
 
   it("interfaces 2 a last save that fails is a failure of the end", async (test) => {
-    if (!isMounted) return test.skip();
+    if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
     fill();

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { hasRuntime } from "../../../../scripts/runtimes.mjs";
 import type { Running, SoundReceiver } from "./sound-receiver.ts";
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -149,21 +150,7 @@ export const PROCESS_RECEIVERS: SoundReceiver[] = [
   })),
 ];
 
-const PROBES: Record<string, [command: string, args: string[]]> = {
-  node: [process.execPath, ["--version"]],
-  python3: ["python3", ["--version"]],
-  perl: ["perl", ["-MJSON::PP", "-MDigest::SHA", "-e", "1"]],
-  java: ["java", ["-version"]],
-  go: ["go", ["version"]],
-  php: ["php", ["--version"]],
-  "ruby -r webrick": ["ruby", ["-r", "webrick", "-e", "1"]],
-  "python3 -c 'import flask'": ["python3", ["-c", "import flask"]],
-  "python3 -c 'import pydantic'": ["python3", ["-c", "import pydantic"]],
-};
-
 /** Whether what a receiver needs is installed here. */
 export function isInstalled({ needs }: SoundReceiver): boolean {
-  if (needs === undefined) return true;
-  const [command, args] = PROBES[needs]!;
-  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
+  return needs === undefined || hasRuntime(needs);
 }

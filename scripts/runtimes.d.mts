@@ -1,0 +1,1 @@
+export declare function hasRuntime(name: string): boolean;

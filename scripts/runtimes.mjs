@@ -1,0 +1,42 @@
+// Makes the languages available that the grader's sample receivers are written in: what is there, else
+// Debian's packages. Never fails the run: what could not be tested is said at its end, with the reason.
+
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { installFromDebian } from "./debian.mjs";
+
+/** By what a receiver says that it needs: how to ask for it, and the packages that bring it. */
+const RUNTIMES = {
+  node: { probe: [process.execPath, ["--version"]], packages: [] },
+  python3: { probe: ["python3", ["--version"]], packages: ["python3"] },
+  perl: { probe: ["perl", ["-MJSON::PP", "-MDigest::SHA", "-e", "1"]], packages: ["perl"] },
+  java: { probe: ["java", ["-version"]], packages: ["default-jdk-headless"] },
+  go: { probe: ["go", ["version"]], packages: ["golang-go"] },
+  php: { probe: ["php", ["--version"]], packages: ["php-cli"] },
+  "ruby -r webrick": { probe: ["ruby", ["-r", "webrick", "-e", "1"]], packages: ["ruby", "ruby-webrick"] },
+  "python3 -c 'import flask'": { probe: ["python3", ["-c", "import flask"]], packages: ["python3-flask"] },
+  "python3 -c 'import pydantic'": {
+    probe: ["python3", ["-c", "import pydantic"]],
+    packages: ["python3-pydantic"],
+  },
+};
+
+/** Whether it is installed here. */
+export function hasRuntime(name) {
+  const [command, args] = RUNTIMES[name].probe;
+  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
+}
+
+function provide() {
+  const missing = Object.keys(RUNTIMES).filter((name) => !hasRuntime(name));
+  for (const name of missing) {
+    const { packages } = RUNTIMES[name];
+    const failure = installFromDebian(packages);
+    const said = hasRuntime(name)
+      ? `installed Debian's ${packages.join(" ")} for the sample receivers`
+      : `${name} is not to be had (${failure ?? "installed, but it does not start"}); its receivers will not run`;
+    process.stdout.write(`runtimes: ${said}\n`);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) provide();
