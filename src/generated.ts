@@ -4,13 +4,13 @@ import { scenarioSchemaText } from "./faults/scenarios/scenario-schema.ts";
 import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
 import { assumptionsPage } from "./reports/assumptions-page.ts";
 import { controlApiDocument } from "./reports/control-openapi.ts";
-import { withTables } from "./reports/control-page.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
 import { openApiDocument } from "./reports/openapi.ts";
+import { withTables } from "./reports/page-tables.ts";
 import { API, RESOURCES } from "./resources/index.ts";
 
-/** Pages with tables of the control API. */
-const PAGES = ["control-api.md", "errors-and-limits.md"];
+/** Pages with tables of calls, problems or settings. */
+const PAGES = ["control-api.md", "errors-and-limits.md", "sandboxes-and-time.md"];
 
 /**
  * The files under docs/ that follow from the declarations, by name; of pages their tables alone, and `read` gives

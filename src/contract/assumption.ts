@@ -5,6 +5,4 @@ export interface Assumption {
   chosen: string;
   /** What rests on it in particular, for docs/reference/assumptions.md. */
   details?: readonly string[];
-  /** Settings of a sandbox that change it. */
-  settings?: readonly string[];
 }

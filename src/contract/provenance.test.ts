@@ -3,6 +3,7 @@ import { RESOURCES } from "../resources/index.ts";
 import { ASSUMPTIONS } from "./assumptions.ts";
 import { type AnyOperation, successesOf } from "./operation.ts";
 import { assumedEndpoint, assumedParts, assumedPlace } from "./provenance.ts";
+import { describedSettings, settingsOf } from "./settings.ts";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
@@ -13,6 +14,13 @@ describe("provenance", () => {
       for (const { part, assumption } of assumedParts(operation))
         expect(gaps, `${operation.id} ${part}`).toContain(assumption);
     }
+  });
+
+  it("interfaces 4 a setting names an assumption of the ledger, and the ledger names it", () => {
+    const gaps = ASSUMPTIONS.map(({ id }) => id);
+    const named = describedSettings().flatMap(({ assumption }) => assumption ?? []);
+    expect(named.filter((id) => !gaps.includes(id))).toEqual([]);
+    expect(settingsOf("G24")).toEqual(["webhook_timeout_seconds", "retry_schedule"]);
   });
 
   it("2 names places that the declared bodies have", () => {

@@ -1,12 +1,9 @@
 import Type, { type Static } from "typebox";
 import { Words } from "./schema.ts";
 
-const OnOff = (initial: "on" | "off", description: string) =>
-  Type.Unsafe<"on" | "off">({ type: "string", enum: ["on", "off"], default: initial, description });
-
 /**
- * What a team that knows the real service better may change per sandbox; each belongs to a documented
- * assumption. Values are checked by the control API, the CLI and the configuration file alike.
+ * What a team that knows the real service better may change per sandbox; `x-assumption` is the row of the ledger
+ * that it changes. Values are checked by the control API, the CLI and the configuration file alike.
  */
 export const Settings = Type.Object(
   {
@@ -14,88 +11,114 @@ export const Settings = Type.Object(
       minimum: 1,
       maximum: 31_536_000,
       default: 3600,
-      description: "G01: how long an access token lives",
+      "x-assumption": "G01",
+      description: "how long an access token lives",
     }),
     auth_errors: Words(["operation", "guide"], {
       default: "operation",
-      description: "G06: which envelope 401 and 403 use",
+      "x-assumption": "G06",
+      description: "`guide`: every 401 and 403 in envelope C",
     }),
     rate_headers: Words(["both", "plain", "alternative"], {
       default: "both",
-      description: "G07: which rate header family is sent",
+      "x-assumption": "G07",
+      description: "which family of rate headers is sent",
     }),
     out_of_range_limits: Words(["reject", "clamp"], {
       default: "reject",
-      description: "G08: page sizes and offsets outside their bounds",
+      "x-assumption": "G08",
+      description: "page sizes and offsets outside their bounds: 422, or the nearest bound",
     }),
     unknown_fields: Words(["warn", "reject"], {
       default: "warn",
-      description: "G09: body fields that the contract does not know",
+      "x-assumption": "G09",
+      description: "body fields that nobody knows: a warning in the journal, or 422",
     }),
     json_limit_mb: Type.Number({
       exclusiveMinimum: 0,
       maximum: 512,
       default: 10,
-      description: "G09: largest JSON body, in MiB",
+      "x-assumption": "G09",
+      description: "the largest JSON body, in MiB",
     }),
     cors_origins: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
-      description: "G30: browser origins allowed besides loopback",
+      "x-assumption": "G30",
+      description: "browser origins allowed besides loopback; `*` allows every one",
     }),
     processing_seconds: Type.Number({
       minimum: 0,
       maximum: 31_536_000,
       default: 60,
-      description: "G11: how long a store takes to process a file",
+      "x-assumption": "G11",
+      description: "how long a store takes to process a file",
     }),
     upload_url_lifetime_seconds: Type.Integer({
       minimum: 1,
       maximum: 31_536_000,
       default: 604_800,
-      description: "G13: how long an upload URL lives",
+      "x-assumption": "G13",
+      description: "how long an upload URL lives",
     }),
     connector_job_seconds: Type.Number({
       minimum: 0,
       maximum: 31_536_000,
       default: 30,
-      description: "G14: how long a connector job runs",
+      "x-assumption": "G14",
+      description: "how long a connector job runs",
     }),
-    v2_models: OnOff("on", "G21: whether /v2/models answers"),
-    preview: OnOff("off", "G22: whether the announced endpoint 4.18 answers"),
+    v2_models: Words(["on", "off"], {
+      default: "on",
+      "x-assumption": "G21",
+      description: "whether `/v2/models` answers",
+    }),
+    preview: Words(["on", "off"], {
+      default: "off",
+      "x-assumption": "G22",
+      description: "whether the announced model listing of an organization answers (4.18)",
+    }),
     upload_limit_mb: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1024,
       default: 25,
-      description: "G26: largest image file, in MiB",
+      "x-assumption": "G26",
+      description: "the largest image file, in MiB",
     }),
     csv_formulas: Words(["keep", "escape"], {
       default: "keep",
-      description: "G28: cells that a spreadsheet would run",
+      "x-assumption": "G28",
+      description: "cells of exports that a spreadsheet would run",
     }),
     context_window: Words(["enforce", "ignore"], {
       default: "enforce",
-      description: "G35: whether more input tokens than the model's max_tokens are refused",
+      "x-assumption": "G35",
+      description: "whether more input tokens than the model's `max_tokens` are 422",
     }),
     service_name: Type.String({
       pattern: "^[A-Za-z0-9._-]{1,64}$",
       default: "Service",
-      description: "G23: the name in the User-Agent of deliveries",
+      "x-assumption": "G23",
+      description: "the name in the `User-Agent` of deliveries: `Service-Webhook/1.0`",
     }),
     webhook_timeout_seconds: Type.Number({
       exclusiveMinimum: 0,
       maximum: 3600,
       default: 30,
-      description: "G24: how long a receiver may take",
+      "x-assumption": "G24",
+      description: "how long a receiver may take, on the wall clock",
     }),
     retry_schedule: Type.Array(Type.Union([Type.String(), Type.Number({ minimum: 0 })]), {
       maxItems: 20,
       default: ["1m", "5m", "15m", "1h", "6h"],
-      description: "G24: the delay before each retry, counted from the end of the attempt before",
+      "x-assumption": "G24",
+      description:
+        "the wait before each retry, counted from the end of the attempt before, as durations; at most six attempts are made in all",
     }),
-    check_answers: OnOff(
-      "off",
-      "whether each answer is checked against its schema before it is sent; one that does not fit is a 500",
-    ),
+    check_answers: Words(["on", "off"], {
+      default: "off",
+      description:
+        "whether each answer is checked against its schema before it is sent; one that does not fit is a 500",
+    }),
     journal_limit: Type.Integer({
       minimum: 1,
       maximum: 100_000,
@@ -117,3 +140,33 @@ export const DEFAULT_SETTINGS: Settings = Object.fromEntries(
     (schema as { default?: unknown }).default,
   ]),
 ) as Settings;
+
+/** A row of the settings, as the ledger and the documentation read it. */
+export interface DescribedSetting {
+  name: string;
+  default: unknown;
+  description: string;
+  /** The assumption that it changes, if any. */
+  assumption: string | undefined;
+  schema: Readonly<Record<string, unknown>>;
+}
+
+export function describedSettings(): DescribedSetting[] {
+  return Object.entries(Settings.properties).map(([name, property]) => {
+    const schema = property as unknown as Record<string, unknown>;
+    return {
+      name,
+      default: schema.default,
+      description: schema.description as string,
+      assumption: schema["x-assumption"] as string | undefined,
+      schema,
+    };
+  });
+}
+
+/** The settings that change an assumption, by name. */
+export function settingsOf(assumption: string): string[] {
+  return describedSettings()
+    .filter((one) => one.assumption === assumption)
+    .map(({ name }) => name);
+}

@@ -1,17 +1,21 @@
 import { ASSUMPTIONS } from "../contract/assumptions.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { Settings } from "../contract/settings.ts";
+import { type DescribedSetting, describedSettings } from "../contract/settings.ts";
 
 /** The ledger's assumptions as the page docs/reference/assumptions.md, an anchor each: what `G08` leads to. */
 export function assumptionsPage(operations: readonly AnyOperation[]): string {
-  const entries = ASSUMPTIONS.map(({ id, topic, chosen, details = [], settings = [] }) => {
+  const settings = describedSettings();
+  const entries = ASSUMPTIONS.map(({ id, topic, chosen, details = [] }) => {
     const resting = operations
       .filter(({ assumptions }) => assumptions?.includes(id))
       .map((one) => `\`${one.id}\``);
     const parts = [
       escaped(chosen),
       details.map((text) => `- ${escaped(text)}`).join("\n"),
-      settings.map(settingText).join("\n\n"),
+      settings
+        .filter(({ assumption }) => assumption === id)
+        .map(settingText)
+        .join("\n\n"),
       resting.length === 0 ? "" : `Operations that rest on it: ${resting.join(", ")}.`,
     ];
     return `## <a id="${id}"></a>${id} ${topic}\n\n${parts.filter((text) => text !== "").join("\n\n")}\n`;
@@ -26,13 +30,8 @@ in [Sandboxes and time](../sandboxes-and-time.md#settings).
 ${entries.join("\n")}`;
 }
 
-function settingText(name: string): string {
-  const { description = "", default: initial } = Settings.properties[name as keyof Settings] as {
-    description?: string;
-    default?: unknown;
-  };
-  const meaning = description.replace(/^G\d\d: /, "");
-  return `Setting \`${name}\` (\`${JSON.stringify(initial)}\`): ${meaning}.`;
+function settingText({ name, default: initial, description }: DescribedSetting): string {
+  return `Setting \`${name}\` (\`${JSON.stringify(initial)}\`): ${description}.`;
 }
 
 /** `<resource>_id` would be taken for an element. */

@@ -3,6 +3,7 @@ import { ASSUMPTIONS } from "../contract/assumptions.ts";
 import { type AnyOperation, errorCodesOf } from "../contract/operation.ts";
 import { type AssumedPart, assumedEndpoint, assumedParts } from "../contract/provenance.ts";
 import { Closed, Words } from "../contract/schema.ts";
+import { settingsOf } from "../contract/settings.ts";
 
 const Texts = Type.Array(Type.String());
 
@@ -29,7 +30,7 @@ export const FidelityLedger = Closed(
         id: Type.String(),
         topic: Type.String({ description: "What is open in the reference" }),
         chosen: Type.String({ description: "What Understudy does" }),
-        settings: Type.Optional(Texts),
+        settings: Texts,
         operations: Texts,
       }),
     ),
@@ -39,7 +40,9 @@ export const FidelityLedger = Closed(
     examples: [
       {
         operations: [],
-        assumptions: [{ id: "G07", topic: "Rate headers", chosen: "Both families.", operations: [] }],
+        assumptions: [
+          { id: "G07", topic: "Rate headers", chosen: "Both.", settings: ["rate_headers"], operations: [] },
+        ],
       },
     ],
   },
@@ -59,11 +62,11 @@ export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLed
       assumed: [...assumedParts(operation)],
       error_codes: [...errorCodesOf(operation)],
     })),
-    assumptions: ASSUMPTIONS.map(({ id, topic, chosen, settings }) => ({
+    assumptions: ASSUMPTIONS.map(({ id, topic, chosen }) => ({
       id,
       topic,
       chosen,
-      ...(settings === undefined ? {} : { settings: [...settings] }),
+      settings: settingsOf(id),
       operations: operations.filter(({ assumptions }) => assumptions?.includes(id)).map((one) => one.id),
     })),
   };
@@ -80,7 +83,7 @@ export function fidelityMarkdown(ledger: FidelityLedger): string {
     .map(({ id, assumed }) => `| \`${id}\` | ${wordsOf(assumed)} |`);
   const assumed = ledger.assumptions.map(
     ({ id, topic, chosen, settings, operations }) =>
-      `| ${id} | ${topic} | ${chosen} | ${(settings ?? []).map((name) => `\`${name}\``).join(", ")} | ${operations.map((name) => `\`${name}\``).join(", ")} |`,
+      `| ${id} | ${topic} | ${chosen} | ${settings.map((name) => `\`${name}\``).join(", ")} | ${operations.map((name) => `\`${name}\``).join(", ")} |`,
   );
   return `# Fidelity ledger
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { CATALOGUE } from "../../src/contract/errors.ts";
-import { Settings } from "../../src/contract/settings.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { stateCollections } from "../../src/control/state/state-collection.ts";
 import { readDocument } from "../../src/documents/read-document.ts";
@@ -13,11 +12,6 @@ import { API, RESOURCES } from "../../src/resources/index.ts";
 import { TIMER_KINDS } from "../../src/state/timers.ts";
 import { commandLine } from "../support/docs/command-line.ts";
 import { blocks, deadLinks, pages, rows, terms, text, words } from "../support/docs/pages.ts";
-
-interface Described {
-  default: unknown;
-  description: string;
-}
 
 const page = (name: string) => `docs/${name}.md`;
 const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
@@ -69,17 +63,6 @@ describe("reference", () => {
           new RegExp(`--(no-)?${option}\\b`),
         );
       }
-    }
-  });
-
-  it("interfaces 4 every setting is documented with its default and its assumption", () => {
-    const documented = rows(page("sandboxes-and-time"));
-    for (const [name, schema] of Object.entries(Settings.properties)) {
-      const { default: initial, description } = schema as unknown as Described;
-      const [, gap = ""] = /^(G\d\d):/.exec(description) ?? [];
-      const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
-      const row = documented.find(([first]) => first === `\`${name}\``);
-      expect([row?.[1], row?.[4]], name).toEqual([`\`${shown}\``, gap]);
     }
   });
 

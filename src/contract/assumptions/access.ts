@@ -11,7 +11,6 @@ export const ACCESS: readonly Assumption[] = [
       "The credential may come in a header or as `api_key` in the body; the answer is `{access_token, token_type, expires_in, refresh_token}`. Refreshing answers the same, and the access token from before lives on until it expires.",
       "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A token that is unsigned, signed by another, of another algorithm, expired, or from before a reset is 401; so is a credential that is missing or unknown. One that is no text is 422.",
     ],
-    settings: ["token_lifetime_seconds"],
   },
   {
     id: "G02",
@@ -62,7 +61,6 @@ export const ACCESS: readonly Assumption[] = [
     details: [
       "In C the other statuses of those endpoints are called `ValidationError` (422) and `RateLimitError` (429).",
     ],
-    settings: ["auth_errors"],
   },
   {
     id: "G07",
@@ -73,7 +71,6 @@ export const ACCESS: readonly Assumption[] = [
       "A session token counts on its key, against the plan of the key's current organization.",
       "The plain family's reset is a Unix time in seconds, the other's a duration such as `41s` or `1m0s`. The token budget is 1,000 times the request limit, is spent by the total tokens of 4.19 and stops at 0.",
     ],
-    settings: ["rate_headers"],
   },
   {
     id: "G08",
@@ -85,7 +82,6 @@ export const ACCESS: readonly Assumption[] = [
       "Closed enumerations, bounds of pages and offsets (the smallest page is 1) and years outside 1 to 9999 are refused alike; `action_type` of 4.15 is open, and an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],
-    settings: ["out_of_range_limits"],
   },
   {
     id: "G09",
@@ -93,7 +89,6 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A; unknown body fields are ignored with a warning in the journal.",
     details: ["404 and 405 of G04 are in A as well, with the type `client_error`."],
-    settings: ["unknown_fields", "json_limit_mb"],
   },
   {
     id: "G29",
@@ -108,7 +103,6 @@ export const ACCESS: readonly Assumption[] = [
     details: [
       "Request headers of section 5 and of Understudy are allowed; those of sections 8 and 9, `Retry-After`, `ETag`, `Content-Disposition` and `X-Sandbox-Decision` are exposed.",
     ],
-    settings: ["cors_origins"],
   },
   {
     id: "G32",

@@ -19,7 +19,6 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "`parsing` lasts until 15 percent, `chunking` until 40, `embedding` until the end. A failure sets `error_message` and `completed_at`, and `current_step` to null.",
     ],
-    settings: ["processing_seconds"],
   },
   {
     id: "G12",
@@ -40,7 +39,6 @@ export const RESOURCES: readonly Assumption[] = [
       "Whole PUT, or chunks with `Content-Range`, answered 308 and `Range`; `bytes */N` asks how much has arrived; a chunk that leaves a gap stores nothing. DELETE cancels with 499, later PUTs are 404; an expired URL is 410.",
       "Registering is 201, and 200 with the same file when it is done again; what differs from the announcement is 422 with its field, an upload that is not whole names `gcs_path`. `POST …/files/upload` takes a form's `file`; 100 x 2^20 bytes or more are 413. `file.uploaded` is emitted when a file comes to be.",
     ],
-    settings: ["upload_url_lifetime_seconds"],
   },
   {
     id: "G14",
@@ -51,7 +49,6 @@ export const RESOURCES: readonly Assumption[] = [
       "`GET base/{job_id}`, `POST base` (201), `POST base/{job_id}/cancel` (204, and the duration is what it ran). Cancelling what does not run is 422 with `status`; a second job of connection and type 422 with `connection_id`; unknown ones are 404 with `connection_id` or `job_id`.",
       "`duration` is in whole seconds and null while running; bytes and rows grow with time. `start_date` and `end_date` filter `start_time`; `order_by` is `-start_time` (default), `start_time`, `-duration` or `duration`, null last. A list is `{jobs, total, limit, offset}`, 1 to 100, 50 unless given.",
     ],
-    settings: ["connector_job_seconds"],
   },
   {
     id: "G15",
@@ -117,7 +114,6 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "The envelope of 2.8 without `organization_id`, in the order of 4.18. All models are there for all organizations.",
     ],
-    settings: ["v2_models"],
   },
   {
     id: "G22",
@@ -126,7 +122,6 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "The 404 comes after the credentials and its message says that the endpoint is announced; with the preview, somebody from outside gets 403 `INSUFFICIENT_PERMISSIONS`.",
     ],
-    settings: ["preview"],
   },
   {
     id: "G26",
@@ -138,7 +133,6 @@ export const RESOURCES: readonly Assumption[] = [
       "`provider_a` continues the picture by patches of its own, those beside it from its own rows, those above and below from its upper and lower part, cut where they differ least. `provider_b` fills with the colours around it and with colours and textures that words of the prompt name (a blue sea, bricks, snow ...).",
       "`provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask. The providers are called `provider_a` and `provider_b` in `X-Provider` too. It is not billable.",
     ],
-    settings: ["upload_limit_mb"],
   },
   {
     id: "G27",
@@ -154,7 +148,6 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "Transcripts go by `start_time`. Start and end are included; a start after the end is 422 with the start's field. `search_term` is a part, case ignored. Of more than 10,000 rows the newest are exported, in a file named by the sandbox's day. TXT exports round times down and have no heading; SRT texts are `speaker: text`.",
     ],
-    settings: ["csv_formulas"],
   },
   {
     id: "G31",
@@ -192,6 +185,5 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "PNG, JPEG, WebP and GIF files of up to 25 MiB are looked at; what else calls itself an image is said to be none that can be made out. A picture that nobody uploaded is described by the seed.",
     ],
-    settings: ["context_window"],
   },
 ];

@@ -12,7 +12,6 @@ export const WEBHOOKS: readonly Assumption[] = [
       "A URL is absolute, http or https, without credentials; events are known, each once, at least one. Another organization's webhook is 404; redelivering a success is 422 with `status`.",
       "Lists are newest first. `last_delivery` is the latest attempt's time or null, `delivered_at` stands with successes, `last_attempt` and `next_retry` with failures.",
     ],
-    settings: ["service_name"],
   },
   {
     id: "G24",
@@ -24,7 +23,6 @@ export const WEBHOOKS: readonly Assumption[] = [
       "Response times run on the wall clock; an attempt that an advance makes bears its due time. Silence, broken connections, TLS and DNS errors are `response_code` 0.",
       "410, `active: false` and deletion call pending retries off. A redelivery is one attempt at once under the same id, counted in `attempts`, also of an inactive webhook: success calls the pending retry off, failure leaves it.",
     ],
-    settings: ["webhook_timeout_seconds", "retry_schedule"],
   },
   {
     id: "G25",

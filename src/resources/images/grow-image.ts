@@ -3,7 +3,8 @@ import type { Region } from "sharp";
 import { Random } from "../../state/random.ts";
 import { baseColours, clamp, type Plane, plane, type Rect } from "./base-colours.ts";
 import { type KnownImage, pixelsOf } from "./inspect-image.ts";
-import { type Patch, patchSize, type Quilt, quilt, type Side } from "./quilt.ts";
+import type { Side } from "./patch-places.ts";
+import { type Patch, patchSize, type Quilt, quilt } from "./quilt.ts";
 
 export interface Growth {
   left: number;

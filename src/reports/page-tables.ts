@@ -1,5 +1,6 @@
 import { type AnyDeclaration, type Declaration, type Success, successesOf } from "../contract/operation.ts";
 import { PROBLEMS, type ProblemKind } from "../contract/problems.ts";
+import { type DescribedSetting, describedSettings } from "../contract/settings.ts";
 import { tagOf } from "./openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
@@ -15,17 +16,22 @@ interface Shape {
 
 /**
  * A page with its tables written anew: of the calls between `<!-- calls: clock -->` (the first words of their ids)
- * and `<!-- end -->`, of the problems after `<!-- problems -->`. The rest is the author's.
+ * and `<!-- end -->`, of the problems after `<!-- problems -->`, of the settings after `<!-- settings -->`. The rest is
+ * the author's.
  */
 export function withTables(page: string, calls: readonly Call[]): string {
   const shown = new Set<string>();
-  return page.replaceAll(/(<!-- (calls|problems)(?:: ([\w ]+))? -->\n).*?(<!-- end -->)/gs, (...match) => {
-    const [, begin, what, tags, end] = match as [string, string, string, string | undefined, string];
-    if (what === "problems") return `${begin}${problemTable()}${end}`;
-    const groups = tags!.split(" ");
-    const rows = groups.flatMap((tag) => calls.filter((call) => tagOf(call) === tag));
-    return `${begin}${callTable(rows, shown)}${end}`;
-  });
+  return page.replaceAll(
+    /(<!-- (calls|problems|settings)(?:: ([\w ]+))? -->\n).*?(<!-- end -->)/gs,
+    (...match) => {
+      const [, begin, what, tags, end] = match as [string, string, string, string | undefined, string];
+      if (what === "problems") return `${begin}${problemTable()}${end}`;
+      if (what === "settings") return `${begin}${settingTable()}${end}`;
+      const groups = tags!.split(" ");
+      const rows = groups.flatMap((tag) => calls.filter((call) => tagOf(call) === tag));
+      return `${begin}${callTable(rows, shown)}${end}`;
+    },
+  );
 }
 
 function callTable(calls: readonly Call[], shown: Set<string>): string {
@@ -114,4 +120,40 @@ function problemTable(): string {
     ([kind, { status, when }]) => `| ${status} | \`${kind}\` | ${when} |\n`,
   );
   return `| status | \`type\` ends in | when |\n|---|---|---|\n${rows.join("")}`;
+}
+
+function settingTable(): string {
+  const rows = describedSettings().map(({ name, default: initial, description, assumption = "", schema }) => {
+    const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
+    const gap = assumption && `[${assumption}](reference/assumptions.md#${assumption})`;
+    return `| \`${name}\` | \`${shown}\` | ${valuesOf(schema)} | ${description} | ${gap} |\n`;
+  });
+  return `| setting | default | takes | what it changes | assumption |\n|---|---|---|---|---|\n${rows.join("")}`;
+}
+
+/** What a setting takes, in words. */
+function valuesOf(schema: DescribedSetting["schema"]): string {
+  const {
+    type,
+    enum: words,
+    pattern,
+    minimum,
+    maximum,
+    maxItems,
+  } = schema as {
+    type: string;
+    enum?: string[];
+    pattern?: string;
+    minimum?: number;
+    maximum?: number;
+    maxItems?: number;
+  };
+  if (words !== undefined) {
+    const booleans = words.includes("on") ? ", booleans" : "";
+    return words.map((word) => `\`${word}\``).join(", ") + booleans;
+  }
+  if (type === "array") return maxItems === undefined ? "a list" : `a list of at most ${maxItems}`;
+  if (type === "string") return `\`${pattern}\``;
+  const most = maximum!.toLocaleString("en-US");
+  return minimum === undefined ? `more than 0, up to ${most}` : `${minimum} to ${most}`;
 }
