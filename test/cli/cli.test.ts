@@ -59,6 +59,13 @@ describe("interfaces 2 commands against a running server", () => {
     expect((await run("clock", "run", "x60")).stdout).toContain("scaled x60");
     expect(await json("clock", "freeze")).toMatchObject({ mode: "frozen" });
     expect(await json("reset")).toMatchObject({ name: "default" });
+    const world = join(scratch(), "world.yaml");
+    writeFileSync(world, "extends: reference\norganizations: [{ id: org_of_a_file }]\n");
+    expect((await run("reset", "--fixture", world)).stdout).toContain(`back to ${world}, seed 1`);
+    expect((await json("status")).sandbox.counts.organizations).toBe(5);
+    writeFileSync(world, "extends: reference\norganisations: []\n");
+    expect((await run("reset", "--fixture", world)).stderr).toMatch(/world\.yaml:2:1: .*organizations/);
+    expect(await json("reset", "--fixture", "reference")).toMatchObject({ counts: { organizations: 4 } });
     expect((await run("snapshot", "restore", "none")).code).toBe(1);
   }, 60_000);
 

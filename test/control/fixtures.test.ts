@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { type Api, EPOCH, startReference } from "../support/harness.ts";
 
 let api: Api | undefined;
@@ -45,6 +48,40 @@ describe("a fixture's timestamps", () => {
   it("interfaces 5 are written against the fixture's own epoch where it names one", async () => {
     api = await startReference({ fixture: { ...fixture, epoch: "2026-03-14T12:00:00.000Z" } });
     expect(await createdAt("ada")).toBe(new Date(Date.parse(given) + 24 * HOUR).toISOString());
+  });
+});
+
+describe("a fixture that comes over the control API", () => {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-fixtures-"));
+  const file = join(folder, "world.yaml");
+  writeFileSync(file, "organizations: [{ id: org_secret, name: a line that nobody may read }]\noops: true\n");
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const paths = [file, "/etc/passwd", "../../etc/passwd", "./package.json", "world.yaml", "c:\\world", "."];
+  const asked = paths.flatMap((path) => [
+    ["fixture", path, { fixture: path }] as const,
+    ["fixture.extends", path, { fixture: { extends: path } }] as const,
+  ]);
+  it.each(asked)("interfaces 4 reads no file: %s %s is refused unread", async (field, path, body) => {
+    api = await startReference();
+    const before = (await api.call(undefined, "GET", "/_control/sandboxes")).text;
+    for (const call of ["/_control/sandboxes", "/_control/sandboxes/default/reset"]) {
+      const answer = await api.call(undefined, "POST", call, body);
+      expect(answer.status).toBe(422);
+      expect(answer.body).toMatchObject({ field, value: path });
+      expect(answer.body.detail).toContain("the control API reads no files");
+      expect(answer.text).not.toContain("nobody may read");
+    }
+    expect((await api.call(undefined, "GET", "/_control/sandboxes")).text).toBe(before);
+  });
+
+  it("interfaces 4 comes by name, as a value, or as a value that extends a name", async () => {
+    api = await startReference();
+    const make = async (fixture: unknown) =>
+      (await api!.call(undefined, "POST", "/_control/sandboxes", { fixture })).status;
+    expect(await make("reference")).toBe(201);
+    expect(await make({ organizations: [{ id: "org_a" }] })).toBe(201);
+    expect(await make({ extends: "reference", departments: [{ id: "dept_new" }] })).toBe(201);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import { givenFixture } from "../given-fixture.ts";
 import { print } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
@@ -9,15 +10,16 @@ export const resetCommand: CommandModule<object, Options> = {
   describe: "Put a sandbox back to its first day",
   builder: (argv) =>
     targetOptions(argv)
-      .option("fixture", { type: "string", describe: "Start from another fixture" })
+      .option("fixture", { type: "string", describe: "Start from another fixture, by name or file" })
       .option("seed", { type: "number", describe: "Start from another seed" })
       .example("$0 reset --sandbox ci-42", "Data, clock, retries and journal as at the start") as never,
   async handler(target) {
-    const state = await (await sandboxOf(target)).reset({ fixture: target.fixture, seed: target.seed });
+    const fixture = await givenFixture(target.fixture);
+    const state = await (await sandboxOf(target)).reset({ fixture, seed: target.seed });
     print(
       target.json,
       state,
-      `${state.name} is back to ${state.fixture}, seed ${state.seed}, at ${state.clock.now}`,
+      `${state.name} is back to ${target.fixture ?? state.fixture}, seed ${state.seed}, at ${state.clock.now}`,
     );
   },
 };

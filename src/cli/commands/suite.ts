@@ -47,7 +47,11 @@ export const suiteCommand: CommandModule<object, Options> = {
         requiresArg: true,
         describe: "Its control token (or UNDERSTUDY_TOKEN)",
       })
-      .option("fixture", { type: "string", requiresArg: true, describe: "The world of every sandbox" })
+      .option("fixture", {
+        type: "string",
+        requiresArg: true,
+        describe: "The world of every sandbox, by name or file",
+      })
       .option("seed", { type: "number", requiresArg: true, describe: "Its seed" })
       .option("clock", { type: "string", requiresArg: true, describe: "real, frozen, frozen@ISO, or xN" })
       .option("timeout", { type: "number", requiresArg: true, describe: "Seconds that a command may take" })
@@ -62,7 +66,11 @@ export const suiteCommand: CommandModule<object, Options> = {
     if (options.timeout !== undefined && !(options.timeout > 0))
       throw new UsageError("--timeout takes seconds");
     const reports = reportFiles(options.report);
-    const { loadScenarios } = await import("../load-scenarios.ts");
+    const [{ loadScenarios }, { givenFixture }] = await Promise.all([
+      import("../load-scenarios.ts"),
+      import("../given-fixture.ts"),
+    ]);
+    const fixture = await givenFixture(options.fixture);
     const scenarios = loadScenarios(options.files);
     const { foreignServer, ownServer } = await import("../../suite/suite-server.ts");
     const server =
@@ -71,7 +79,7 @@ export const suiteCommand: CommandModule<object, Options> = {
         : foreignServer(options.url, options.token);
     try {
       if (options.url !== undefined) await server.client.health();
-      await runIn(server, { options, command, scenarios, reports });
+      await runIn(server, { options, fixture, command, scenarios, reports });
     } finally {
       await server.close();
     }
@@ -83,12 +91,16 @@ const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 interface Suite {
   options: Options;
+  fixture: string | object | undefined;
   command: readonly string[];
   scenarios: readonly { file: string; scenario: Scenario }[];
   reports: Partial<Record<ReportKind, string>>;
 }
 
-async function runIn(server: SuiteServer, { options, command, scenarios, reports }: Suite): Promise<void> {
+async function runIn(
+  server: SuiteServer,
+  { options, fixture, command, scenarios, reports }: Suite,
+): Promise<void> {
   const [{ runSuite }, { CommandNotFound }, { suiteProgress }, { suiteText }, { clockChange }] =
     await Promise.all([
       import("../../suite/run-suite.ts"),
@@ -104,7 +116,7 @@ async function runIn(server: SuiteServer, { options, command, scenarios, reports
   try {
     const result = await runSuite({
       ...{ server, scenarios, command, jobs: options.jobs, signal: stop.signal },
-      world: { fixture: options.fixture, seed: options.seed, clock: clockChange(options.clock) },
+      world: { fixture, seed: options.seed, clock: clockChange(options.clock) },
       timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
       onStart: (name) => progress.start(name),
       onEnd: (one) => progress.end(one),

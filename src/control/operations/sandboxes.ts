@@ -9,16 +9,12 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Root } from "../../state/root.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
+import { FixtureInput, requireNoPath } from "../fixture-input.ts";
 import { requireRoom, requireRoomForRecords } from "../limits.ts";
 import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 
-const FixtureInput = Type.Unsafe<string | object>({
-  type: ["string", "object"],
-  title: "the name of a fixture or an inline one",
-  description: "The name of a fixture, or a fixture itself",
-});
 const Seed = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
@@ -115,6 +111,7 @@ const createSandbox = operation({
   success: { status: 201, schema: SandboxBody },
   handle({ body = {}, server, origin }) {
     const { fixture, seed, scenarios } = body;
+    requireNoPath(fixture);
     const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
     requireRoom(server, "sandboxes", server.sandboxes.size + 1);
     const settings = body.settings && checkSettings(body.settings);
@@ -188,6 +185,7 @@ const resetSandbox = operation({
   errors: ["limit-reached", "invalid-document"],
   success: { status: 200, schema: SandboxBody },
   handle({ body = {}, sandbox, server, origin }) {
+    requireNoPath(body.fixture);
     const admit = (root: Root) => requireRoomForRecords(server, root);
     fixtureErrors(() => sandbox.reset({ ...body, admit }));
     return presentSandbox(sandbox, origin);

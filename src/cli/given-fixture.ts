@@ -1,0 +1,15 @@
+import { isPath } from "../documents/find-files.ts";
+
+/**
+ * What `--fixture` says, for a server that reads no files for others (interfaces 4): a file is read here, with
+ * everything it extends, and sent; a name is the server's to know.
+ * @throws DocumentError
+ */
+export async function givenFixture(fixture: string | undefined): Promise<string | object | undefined> {
+  if (fixture === undefined || !isPath(fixture)) return fixture;
+  const [{ FixtureLibrary }, { RESOURCES }] = await Promise.all([
+    import("../fixtures/fixture-library.ts"),
+    import("../resources/index.ts"),
+  ]);
+  return new FixtureLibrary({ resources: RESOURCES }).data(fixture);
+}
