@@ -5,7 +5,7 @@ import { Recordings } from "./bundle/recordings.ts";
 import type { OutboundClient, Services } from "./contract/services.ts";
 import type { Settings } from "./contract/settings.ts";
 import { createGuard } from "./control/guard.ts";
-import { createInternal, type Mount } from "./control/internal.ts";
+import { createBrowserGate, createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
 import { storeProblem } from "./control/problem.ts";
@@ -185,6 +185,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const guard = createGuard({ allowHosts: options.allowHosts ?? [], token: options.shared?.token });
   const { server } = createFront({
     sandbox: (name) => sandboxes.get(name),
+    refuses: createBrowserGate(guard),
     internal: createInternal({ mounts, guard, log }),
     pipeline: {
       router: new Router(operations),

@@ -25,7 +25,7 @@ export const START_FLAGS = {
   "allow-host": {
     type: "string",
     array: true,
-    describe: "Host name to accept on the control API and console",
+    describe: "Host name to accept on the control API and console, and of browsers",
   },
   "allow-webhook": { type: "string", array: true, describe: "CIDR that webhooks may call in shared mode" },
   config: {

@@ -19,7 +19,11 @@ const type = (status: number, title: string, when: string): ProblemType => ({ st
 export const PROBLEMS = {
   "override-refused": type(400, "The override cannot be honoured", "A per-request fault on an emulated path"),
   "token-required": type(401, "Control token required", "A shared server was called without its token"),
-  "host-not-allowed": type(403, "Host not allowed", "The request was sent to a name that is not loopback"),
+  "host-not-allowed": type(
+    403,
+    "Host not allowed",
+    "The request was sent to a name that is not loopback; on emulated paths: by a browser",
+  ),
   "origin-not-allowed": type(403, "Origin not allowed", "A page of another site sent the request"),
   "unknown-path": type(404, "Not Found", "No call has this path"),
   "unknown-sandbox": type(404, "Unknown sandbox", "The server has no sandbox of this name"),

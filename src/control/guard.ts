@@ -17,6 +17,12 @@ export interface Guard {
    * @throws Problem 403
    */
   requireAllowedSource(request: IncomingMessage): void;
+  /**
+   * interfaces 3: what every client but a browser may call by any name. A page whose name was rebound to this
+   * machine is of the same origin as the server, and the keys of a fixture are known to everybody.
+   * @throws Problem 403
+   */
+  requireAllowedBrowser(request: IncomingMessage): void;
   /** @throws Problem 401 */
   requireToken(request: IncomingMessage): void;
 }
@@ -37,6 +43,12 @@ export function createGuard({ allowHosts, token }: GuardOptions): Guard {
       if (origin !== undefined && !accepts(authorityOfOrigin(origin))) throw foreignOrigin(origin);
       // A page's <img> or <script> sends no Origin, but a browser says where it comes from.
       if (origin === undefined && isCrossSiteLoad(request)) throw foreignOrigin("another site");
+    },
+    requireAllowedBrowser(request) {
+      if (!isBrowser(request)) return;
+      for (const host of hostsOf(request)) {
+        if (!accepts(parseAuthority(host))) throw foreignHostOfBrowser(host);
+      }
     },
     requireToken(request) {
       if (expected === undefined) return;
@@ -78,6 +90,18 @@ function isCrossSiteLoad({ headers }: IncomingMessage): boolean {
   return headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] !== "navigate";
 }
 
+/**
+ * Browsers send Sec-Fetch-Site to loopback and over TLS alone, and no Origin with a page's GETs of its own origin:
+ * what is left of those is how browsers call themselves.
+ */
+function isBrowser({ headers }: IncomingMessage): boolean {
+  return (
+    headers.origin !== undefined ||
+    headers["sec-fetch-site"] !== undefined ||
+    headers["user-agent"]?.startsWith("Mozilla/") === true
+  );
+}
+
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
@@ -88,6 +112,16 @@ function foreignHost(host: string): Problem {
       "The control API and the console answer requests to loopback names only. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host and the name you use.",
     field: "Host",
     value: clip(host, 200),
+  });
+}
+
+function foreignHostOfBrowser(host: string): Problem {
+  const name = parseAuthority(host)?.host ?? "NAME";
+  return new Problem("host-not-allowed", {
+    detail: `A browser sent this to a name that is not loopback. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host ${name}. Other clients may use any name.`,
+    field: "Host",
+    value: clip(host, 200),
+    headers: { "X-Sandbox-Decision": "host-not-allowed" },
   });
 }
 

@@ -10,6 +10,8 @@ import { preflightHeaders } from "./response-headers.ts";
 export interface FrontParts {
   pipeline: PipelineParts;
   sandbox: (name: string) => Sandbox | undefined;
+  /** Answers what the control layer keeps from the emulated API, and says so. */
+  refuses: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** The control API, console and receivers: every path that begins with `/_` except `/_s/`. */
   internal: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
 }
@@ -90,6 +92,7 @@ function admit(parts: FrontParts, { request, response, target }: Arriving): unde
   const { path } = target;
   if (request.headers.host === undefined && request.httpVersionMinor > 0)
     return void refuseRequest(response, 400, "no Host header");
+  if (parts.refuses(request, response)) return undefined;
   const prefixed = path.startsWith("/_s/") ? /^\/_s\/([^/]*)(.*)$/.exec(path) : null;
   const name = prefixed ? prefixed[1]! : ((request.headers["x-sandbox"] as string | undefined) ?? "default");
   const sandbox = parts.sandbox(name);

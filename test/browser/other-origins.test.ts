@@ -89,7 +89,7 @@ const SITES: { name: string; open: () => Promise<Page | Frame>; target: () => st
   },
   {
     name: "a site whose name was rebound, at its own origin",
-    // The emulated API takes any Host, so its refusal lends the origin that the attacker's page would have had.
+    // Its refusal lends the origin that the attacker's page would have had.
     open: () => visit(`http://evil.test:${port}/v1/models`),
     target: () => `http://evil.test:${port}`,
   },
@@ -119,6 +119,36 @@ describe("interfaces 7 pages of other origins, in Chromium", slow, () => {
     // A beacon and a simple request tell nobody when they have arrived; a request after them on the same way has.
     await page.evaluate(fetchFromPage(`${target()}/_control/health`, { mode: "no-cors", cache: "no-store" }));
     expect(await state()).toEqual(before);
+  });
+
+  it("interfaces 3 a page whose name was rebound reads and changes nothing of the emulated API", async () => {
+    const page = await visit(`http://evil.test:${port}/v1/models`);
+    const before = await state();
+    const base = `http://evil.test:${port}`;
+    const header = { "api-key": KEYS.ada };
+    const tries: [string, object][] = [
+      ["/v1/models", { headers: header }],
+      ["/_s/victim/v1/models", { headers: header }],
+      ["/v1/models?simple", { headers: { Authorization: `Bearer ${KEYS.ada}` }, cache: "no-store" }],
+      ["/v1/threads/thread_ada", { method: "DELETE", headers: header }],
+      ["/v1/auth/token", { method: "POST", body: "{}" }],
+    ];
+    for (const [path, init] of tries) {
+      const seen = await page.evaluate(fetchFromPage(base + path, init));
+      expect([path, seen]).toMatchObject([
+        path,
+        { status: 403, headers: { "content-type": "application/problem+json" } },
+      ]);
+    }
+    expect(await state()).toEqual(before);
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
+    expect(body.total).toBe(0);
+    // The user who means it says so; then the same page works.
+    const open = await startReference({ allowHosts: ["evil.test"] });
+    const own = await visit(`http://evil.test:${new URL(open.url).port}/v1/models`);
+    const mine = `http://evil.test:${new URL(open.url).port}/v1/models`;
+    expect(await own.evaluate(fetchFromPage(mine, { headers: header }))).toMatchObject({ status: 200 });
+    await open.close();
   });
 
   it("interfaces 7 the same attempts succeed for a page on loopback, which is the user's own", async () => {

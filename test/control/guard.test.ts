@@ -226,6 +226,88 @@ describe("interfaces 7 who may talk to the control API and the console", () => {
   });
 });
 
+describe("interfaces 3 browsers at the emulated API", () => {
+  const BROWSERS = [
+    "Sec-Fetch-Site: same-origin",
+    "Sec-Fetch-Site: none",
+    "Origin: http://evil.test:{port}",
+    "Origin: null",
+    "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36",
+  ];
+  const key = "api-key: ak_adaOwnerAcme000000000000000000000000000";
+  const calls = ["/v1/models", "/_s/default/v1/models", "/_s/nobody/v1/models", "/v9/nothing"];
+  const paths = [...calls, "/_receivers/default/rcv_1"];
+
+  it.each(FOREIGN_HOSTS)("refuses a browser's call to %j and names --allow-host", async (host) => {
+    for (const mark of BROWSERS) {
+      for (const path of paths) {
+        const answer = await send({ method: "DELETE", path }, path, [`Host: ${host}`, mark, key]);
+        expect([path, mark, answer.status]).toEqual([path, mark, 403]);
+        expect(answer.headers["x-sandbox-decision"]).toBe("host-not-allowed");
+        expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+        const problem = JSON.parse(answer.body);
+        expect(problem).toMatchObject({ type: "urn:understudy:problem:host-not-allowed", field: "Host" });
+        expect(problem.detail).toContain("--allow-host");
+      }
+    }
+  });
+
+  it("names the very option that would let it in", async () => {
+    const answer = await send({ method: "GET", path: "" }, "/v1/models", [
+      "Host: Team.example.test:{port}",
+      BROWSERS[0]!,
+    ]);
+    expect(JSON.parse(answer.body).detail).toContain("--allow-host team.example.test.");
+  });
+
+  it("refuses its preflights too, and what names another host in an absolute target", async () => {
+    const preflight = await send({ method: "OPTIONS", path: "" }, "/v1/models", [
+      "Host: evil.test",
+      "Origin: http://evil.test",
+      "Access-Control-Request-Method: DELETE",
+    ]);
+    expect(preflight.status).toBe(403);
+    const absolute = await send({ method: "GET", path: "" }, "http://evil.test/v1/models", [
+      "Host: localhost",
+      BROWSERS[0]!,
+      key,
+    ]);
+    expect(absolute.status).toBe(403);
+  });
+
+  it.each(["127.0.0.1:{port}", "localhost", "[::1]:1"])("answers a browser at %s", async (host) => {
+    for (const mark of BROWSERS) {
+      const answer = await send({ method: "GET", path: "" }, "/v1/models", [`Host: ${host}`, mark, key]);
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it("answers a browser at an allowed name, and no other", async () => {
+    const open = await startReference({ allowHosts: ["app.example.test"] });
+    const ask = async (host: string) =>
+      (
+        await rawRequest(Number(new URL(open.url).port), [
+          "GET /v1/models HTTP/1.1",
+          `Host: ${host}`,
+          `Origin: http://${host}`,
+          key,
+          "Connection: close",
+        ])
+      ).status;
+    expect(await ask("app.example.test:8080")).toBe(200);
+    expect(await ask("other.example.test")).toBe(403);
+    await open.close();
+  });
+
+  it.each(["curl/8.5.0", "node", "python-requests/2.31.0", "Java-http-client/17"])(
+    "leaves any Host to %s",
+    async (agent) => {
+      const headers = ["Host: api.example.test", `User-Agent: ${agent}`, "Sec-Fetch-Mode: cors", key];
+      expect((await send({ method: "GET", path: "" }, "/v1/models", headers)).status).toBe(200);
+    },
+  );
+});
+
 describe("interfaces 7 shared mode", () => {
   const token = "a-control-token-of-this-test";
   let shared: Api;
