@@ -1,37 +1,10 @@
-import { STATUS_CODES } from "node:http";
 import Type, { type Static } from "typebox";
-import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
+import { Closed, Nullable } from "../../contract/schema.ts";
+import { HAR_ENTRY, harEntry } from "../../exchanges/har-entry.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
-import { type RenderedMessage, renderEntry } from "./render-entry.ts";
 
-const Pair = Closed({ name: Type.String(), value: Type.String() });
-const None = Type.Array(Type.Object({}), { maxItems: 0 });
-const common = {
-  httpVersion: Type.String(),
-  cookies: None,
-  headers: Type.Array(Pair),
-  headersSize: Type.Integer(),
-  bodySize: Type.Integer(),
-};
-const HarEntryBody = Closed({
-  startedDateTime: Timestamp(),
-  time: Type.Number(),
-  request: Closed({
-    method: Type.String(),
-    url: Type.String(),
-    ...common,
-    queryString: Type.Array(Pair),
-    postData: Type.Optional(Closed({ mimeType: Type.String(), text: Type.String() })),
-  }),
-  response: Closed({
-    status: Type.Integer(),
-    statusText: Type.String(),
-    ...common,
-    content: Closed({ size: Type.Integer(), mimeType: Type.String(), text: Type.Optional(Type.String()) }),
-    redirectURL: Type.String(),
-  }),
-  cache: Closed({}),
-  timings: Closed({ send: Type.Number(), wait: Type.Number(), receive: Type.Number() }),
+const JournalHarEntry = Closed({
+  ...HAR_ENTRY,
   _id: Type.String(),
   _operation: Nullable(Type.String()),
   _decision: Type.String(),
@@ -43,8 +16,8 @@ export const HarBody = Closed(
     log: Closed({
       version: Type.Literal("1.2"),
       creator: Closed({ name: Type.String(), version: Type.String() }),
-      pages: None,
-      entries: Type.Array(HarEntryBody),
+      pages: Type.Array(Type.Object({}), { maxItems: 0 }),
+      entries: Type.Array(JournalHarEntry),
     }),
   },
   {
@@ -65,60 +38,25 @@ export function harOf(
       version: "1.2",
       creator: { name: "Understudy", version },
       pages: [],
-      entries: entries.map((entry) => harEntry(entry, base_url)),
+      entries: entries.map((entry) => journalEntry(entry, base_url)),
     },
   };
 }
 
-function harEntry(entry: JournalEntry, base_url: string): Static<typeof HarEntryBody> {
-  const { id, at, method, path, status, duration_ms, decision, operation, request, response } =
-    renderEntry(entry);
-  const query = request.query;
-  const sent = contentOf(request);
-  const received = contentOf(response);
+function journalEntry(entry: JournalEntry, base_url: string): Static<typeof JournalHarEntry> {
+  const { id, at, method, path, query, status, duration_ms, operation, decision } = entry;
+  const { request_body, response_body, streamed } = entry;
+  const sent = response_body === undefined ? 0 : Buffer.byteLength(response_body);
   return {
-    startedDateTime: at,
-    time: duration_ms,
-    request: {
-      method,
-      url: `${base_url}${path}${query === "" ? "" : `?${query}`}`,
-      httpVersion: "HTTP/1.1",
-      cookies: [],
-      headers: request.headers,
-      queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
-      headersSize: -1,
-      bodySize: entry.request_body?.length ?? 0,
-      ...(sent.text === undefined ? {} : { postData: { mimeType: sent.type, text: sent.text } }),
-    },
-    response: {
-      status,
-      statusText: STATUS_CODES[status] ?? "",
-      httpVersion: "HTTP/1.1",
-      cookies: [],
-      headers: response.headers,
-      content: {
-        size: entry.response_body === undefined ? 0 : Buffer.byteLength(entry.response_body),
-        mimeType: received.type,
-        ...(received.text === undefined ? {} : { text: received.text }),
-      },
-      redirectURL: headerOf(response, "location") ?? "",
-      headersSize: -1,
-      bodySize: -1,
-    },
-    cache: {},
-    timings: { send: 0, wait: duration_ms, receive: 0 },
+    ...harEntry({
+      ...{ at, wait: duration_ms, receive: 0, method, url: base_url + path, query, status },
+      requestHeaders: entry.request_headers,
+      requestBody: { bytes: request_body, size: entry.request_bytes },
+      responseHeaders: entry.response_headers,
+      responseBody: { bytes: response_body, size: typeof streamed === "object" ? streamed.bytes : sent },
+    }),
     _id: id,
     _operation: operation,
     _decision: decision,
   };
-}
-
-function contentOf(message: RenderedMessage): { type: string; text: string | undefined } {
-  const { body } = message;
-  const type = headerOf(message, "content-type") ?? "";
-  return { type, text: body === undefined || typeof body === "string" ? body : JSON.stringify(body) };
-}
-
-function headerOf({ headers }: RenderedMessage, wanted: string): string | undefined {
-  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { CATALOGUE } from "../../contract/errors.ts";
 import { GlobError, glob } from "../../documents/glob.ts";
 import { nearest } from "../../documents/nearest.ts";
+import { redactJson, redactText } from "../../exchanges/secret-redactor.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { unprocessable } from "../problem.ts";
 import { requestBody } from "./render-entry.ts";
-import { redactJson, redactText } from "./secret-redactor.ts";
 
 export interface EntryMatch {
   /** An operation id or a glob of ids. */

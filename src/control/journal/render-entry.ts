@@ -1,20 +1,8 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
+import { redactQuery, redactText } from "../../exchanges/secret-redactor.ts";
+import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../exchanges/shown-message.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
-import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "./secret-redactor.ts";
-
-const message = {
-  headers: Type.Array(Closed({ name: Type.String(), value: Type.String() }), {
-    description: "As sent, secrets masked",
-  }),
-  body: Type.Optional(
-    Type.Unknown({
-      description: "JSON as a value, text as text, `{bytes}` for anything else; secrets masked",
-    }),
-  ),
-};
-const Message = Closed(message);
-export type RenderedMessage = Static<typeof Message>;
 
 /** A request that reached a sandbox, and why it was answered as it was (interfaces 4). */
 export const JournalEntryBody = Closed(
@@ -32,8 +20,8 @@ export const JournalEntryBody = Closed(
     api_key: Nullable(Type.String({ description: "The id of the key" })),
     decision: Type.String({ description: "What decided the answer, as in `X-Sandbox-Decision`" }),
     reasons: Type.Array(Type.String(), { description: "Which rule struck, and which came nearest" }),
-    request: Closed({ query: Type.String(), ...message }),
-    response: Message,
+    request: Closed({ query: Type.String(), ...SHOWN_MESSAGE }),
+    response: ShownMessage,
     warnings: Type.Array(Type.String(), { description: "What was overlooked, such as an unknown field" }),
   },
   {
@@ -80,42 +68,11 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     reasons: entry.reasons.map(redactText),
     request: {
       query: redactQuery(entry.query),
-      ...renderMessage(entry.request_headers, entry.request_body),
+      ...showMessage(entry.request_headers, entry.request_body),
     },
-    response: renderMessage(entry.response_headers, entry.response_body),
+    response: showMessage(entry.response_headers, entry.response_body),
     warnings: entry.warnings.map(redactText),
   };
-}
-
-function renderMessage(flat: readonly string[], bytes: Buffer | string | undefined): RenderedMessage {
-  const headers: RenderedMessage["headers"] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) {
-    headers.push({ name: flat[i]!, value: redactHeader(flat[i]!, flat[i + 1]!) });
-  }
-  if (bytes === undefined || bytes.length === 0) return { headers };
-  return { headers, body: renderBody(bytes, headers) };
-}
-
-function renderBody(bytes: Buffer | string, headers: RenderedMessage["headers"]): unknown {
-  const type = headers.find(({ name }) => name.toLowerCase() === "content-type")?.value ?? "";
-  const text = typeof bytes === "string" ? bytes : decode(bytes);
-  if (text === undefined) return { bytes: bytes.length };
-  if (!/json/i.test(type)) return redactBrokenJson(text);
-  try {
-    return redactJson(JSON.parse(text));
-  } catch {
-    return redactBrokenJson(text);
-  }
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-function decode(bytes: Buffer): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The request's JSON body as it was sent, for matching; undefined where there is none. Never shown. */

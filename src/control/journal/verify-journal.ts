@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
+import { redactText } from "../../exchanges/secret-redactor.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { conditionsOf, type EntryMatch } from "./match-entry.ts";
-import { redactText } from "./secret-redactor.ts";
 
 const Whole = Type.Integer({ minimum: 0 });
 export const Count = Type.Unsafe<number | { min?: number; max?: number }>({
