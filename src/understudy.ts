@@ -29,6 +29,7 @@ import { requireBudget } from "./resources/usage/require-budget.ts";
 import { spendingFigures } from "./resources/usage/spending-figures.ts";
 import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./resources/webhooks/wiring.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
+import type { Actor } from "./sandbox/history-entry.ts";
 import { SandboxRegistry } from "./sandbox/registry.ts";
 import { RequestTally } from "./sandbox/request-tally.ts";
 import type { ClockSetting, Sandbox } from "./sandbox/sandbox.ts";
@@ -192,7 +193,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       identify,
       requireBudget,
       refusal: recordsRefusal(control.limits),
-      services: (sandbox) => servicesOf(sandbox, parts),
+      services: (sandbox, by) => servicesOf(sandbox, parts, by),
       formSpace: (sandbox) => uploads.of(sandbox),
       durability: control.durability && {
         mark: control.durability.mark,
@@ -285,6 +286,7 @@ function refusalAnswer(error: unknown) {
 function servicesOf(
   sandbox: Sandbox,
   parts: { outbound: OutboundClient; uploads: UploadKeeper; deliveries: Deliveries<Sandbox> },
+  by?: Actor,
 ): Services {
   const { world } = sandbox;
   const { outbound, uploads, deliveries } = parts;
@@ -296,7 +298,7 @@ function servicesOf(
       return sandbox.settings;
     },
     read: () => world.read(),
-    transact: (change) => world.transact(change),
+    transact: (change) => world.transact(change, by),
     changed: (signal) => nextChange(world, signal),
     get isClosed() {
       return world.isClosed;

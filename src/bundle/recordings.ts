@@ -66,6 +66,8 @@ const MAX_CALLS = 10_000;
 const MAX_ATTEMPTS = 10_000;
 /** Of all their bodies as JSON. */
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
+/** They make something from before the present. */
+const RESTORES = new Set(["snapshots.restore", "history.rewind"]);
 /** They begin a recording, concern another sandbox, or only matter once the snapshot is restored. */
 const NOT_REPEATED = new Set(["sandboxes.reset", "sandboxes.delete", "sandboxes.fork", "snapshots.upload"]);
 
@@ -98,7 +100,7 @@ export class Recordings {
   readonly onCall = (sandbox: Sandbox, call: ChangingCall): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
-    if (call.operation === "snapshots.restore") recording.restores -= 1;
+    if (RESTORES.has(call.operation)) recording.restores -= 1;
     recording.bytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
     if (recording.calls.length >= MAX_CALLS || recording.bytes > MAX_RECORDED_BYTES) {
       recording.unfit ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;

@@ -125,6 +125,12 @@ export const Settings = Type.Object(
       default: 1000,
       description: "how many requests the journal keeps",
     }),
+    history_limit: Type.Integer({
+      minimum: 0,
+      maximum: 100_000,
+      default: 1000,
+      description: "how many changes of the world the history keeps; 0 keeps none",
+    }),
   },
   {
     additionalProperties: false,

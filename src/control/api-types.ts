@@ -7,6 +7,8 @@ import type { EmailBody } from "../webhooks/outbox.ts";
 import type { SettingsInput } from "./check-settings.ts";
 import type { ClockBody, ClockInput } from "./clock-input.ts";
 import type { RuleBody, RuleInput, ScenarioBody } from "./faults-body.ts";
+import type { RecordChangesBody } from "./history/record-changes.ts";
+import type { HistoryEntryBody } from "./history/render-entry.ts";
 import type { HarBody } from "./journal/har.ts";
 import type { JournalEntryBody } from "./journal/render-entry.ts";
 import type { VerificationBody } from "./journal/verify-journal.ts";
@@ -18,6 +20,13 @@ import type {
   RanTimerBody,
 } from "./operations/clock.ts";
 import type { TriggeredBody, TriggerInput } from "./operations/events.ts";
+import type {
+  HistoryBody,
+  HistoryDetailBody,
+  HistoryQuery,
+  RewindInput,
+  RewoundBody,
+} from "./operations/history.ts";
 import type { Expectation as ExpectationSchema, JournalBody, JournalQuery } from "./operations/journal.ts";
 import type { ReceiverBody, ReceiverInput } from "./operations/receivers.ts";
 import type { HealthBody, ResetInput, SandboxInput } from "./operations/sandboxes.ts";
@@ -77,6 +86,16 @@ export type JournalPage = Static<typeof JournalBody>;
 export type Expectation = Static<typeof ExpectationSchema>;
 export type Verification = Static<typeof VerificationBody>;
 export type HttpArchive = Static<typeof HarBody>;
+
+export type HistoryFilter = Partial<Static<typeof HistoryQuery>>;
+export type HistoryEntry = Static<typeof HistoryEntryBody>;
+export type HistoryPage = Static<typeof HistoryBody>;
+/** With the ids of its causes and effects. */
+export type HistoryDetail = Static<typeof HistoryDetailBody>;
+/** By collection, each record before and after. */
+export type RecordChanges = Static<typeof RecordChangesBody>;
+export type RewindOptions = Static<typeof RewindInput>;
+export type Rewound = Static<typeof RewoundBody>;
 
 export type TriggerOptions = Omit<Static<typeof TriggerInput>, "event">;
 export type Triggered = Static<typeof TriggeredBody>;

@@ -9,6 +9,7 @@ import { type Match, Router } from "../http/router.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { AnswerJudge } from "./answer-judge.ts";
 import { checkedQuery, checkInput } from "./check-input.ts";
+import { ControlAct } from "./control-act.ts";
 import type { ControlOperation, ControlServer } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName } from "./problem.ts";
@@ -52,12 +53,30 @@ async function proceed(
   call.body = await receiveBody(operation, request);
   const search = searchOf(request.url!);
   call.query = checkedQuery(search.slice(1), operation.query);
-  const value = await operation.handle(call);
+  const value = await handled(operation, call, sandbox);
   const answer = toAnswer(operation, judge ? judge.answer(operation, params, value) : value);
   if (!readsOnly(operation)) noteCall(server, { operation, path: path + search, call, answer });
   // What it shows is as good as acknowledged, also where it was another who changed it.
   await server.durability?.settled(readsOnly(operation) ? sandbox : undefined, mark!);
   return answer;
+}
+
+/** What the handler answers; what it changed stands in the sandbox's history. */
+async function handled(
+  operation: ControlOperation,
+  call: ReceivedControlCall,
+  sandbox: Sandbox | undefined,
+): Promise<unknown> {
+  if (sandbox === undefined || operation.tells === undefined) return operation.handle(call);
+  const act = new ControlAct(operation, sandbox);
+  call.act = act;
+  let value: unknown;
+  try {
+    value = await sandbox.world.as(act, () => operation.handle(call));
+  } finally {
+    act.finish(operation, call, value);
+  }
+  return value;
 }
 
 /** @throws Problem 404, 405 */

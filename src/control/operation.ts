@@ -7,6 +7,7 @@ import type { Faults } from "../faults/faults.ts";
 import type { Log } from "../log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { SimulatedReceivers } from "../receivers/simulated-receivers.ts";
+import type { Act } from "../sandbox/history-entry.ts";
 import type { SandboxRegistry } from "../sandbox/registry.ts";
 import type { RequestTally } from "../sandbox/request-tally.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -64,6 +65,8 @@ export const SHARED_LIMITS: Limits = {
 export interface ControlContext {
   /** The sandbox that the path names; reading it where the path names none is a defect. */
   readonly sandbox: Sandbox;
+  /** What the call is in the history, where its declaration tells of it. */
+  readonly act: Act | undefined;
   readonly server: ControlServer;
   /** Scheme and Host as this client reaches the server. */
   readonly origin: string;

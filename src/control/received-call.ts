@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Act } from "../sandbox/history-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ControlCall, ControlServer } from "./operation.ts";
 
@@ -11,6 +12,8 @@ export class ReceivedControlCall implements ControlCall {
   readonly sandbox: Sandbox;
   query: unknown = undefined;
   body: unknown = undefined;
+  /** What it is in the history, where it may change a world. */
+  act: Act | undefined = undefined;
   private readonly response: ServerResponse;
 
   constructor(

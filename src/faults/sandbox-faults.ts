@@ -45,6 +45,11 @@ export class SandboxFaults implements FaultGate {
     return this.rules.active;
   }
 
+  get inForce(): string {
+    const { active, inlineRules } = this.rules;
+    return [...active, ...inlineRules.map(({ key }) => key)].join("\n");
+  }
+
   setScenarios(names: readonly string[], first = false): void {
     this.rules.activate(names, first);
   }

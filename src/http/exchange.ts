@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnyOperation, Identity } from "../contract/operation.ts";
+import type { Act } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawHex, hash32 } from "../state/random.ts";
 import type { KeptBody } from "./keep-body.ts";
+import { RequestAct } from "./request-act.ts";
 
 /** What the server knows of a request before anything is decided. */
 export interface Arrival {
@@ -33,6 +35,8 @@ export class Exchange {
   /** Whether the sandbox stood in the path. */
   readonly prefixed: boolean;
   readonly id: string;
+  /** How many requests came before it; its id is drawn from that. */
+  readonly number: number;
   /** Milliseconds since 1970 on the sandbox's clock when the request came in. */
   readonly at: number;
   /** performance.now() at that moment. */
@@ -60,6 +64,8 @@ export class Exchange {
   committed_at: number | undefined = undefined;
   /** Removes the temporary files of a multipart body. */
   cleanUp: (() => void) | undefined = undefined;
+  /** What it is in the history, where it changed something. */
+  changing: RequestAct | undefined = undefined;
 
   constructor(sandbox: Sandbox, { request, response, path, query, prefixed }: Arrival) {
     const { world } = sandbox;
@@ -70,9 +76,16 @@ export class Exchange {
     this.path = path === "" ? "/" : path;
     this.query = query;
     this.prefixed = prefixed;
-    this.id = `req_${drawHex(hash32("request", world.seed), world.requests++)}`;
+    this.number = world.requests++;
+    this.id = `req_${drawHex(hash32("request", world.seed), this.number)}`;
     this.at = world.epochNow();
     this.started = performance.now();
+  }
+
+  /** For the history: few requests change anything. */
+  get act(): Act {
+    this.changing ??= new RequestAct(this);
+    return this.changing;
   }
 
   warn(warning: string): void {

@@ -3,6 +3,7 @@ import type { Call, Identity } from "../contract/operation.ts";
 import type { FormSpace, Services } from "../contract/services.ts";
 import type { Log } from "../log.ts";
 import type { InjectedEffect } from "../sandbox/fault-gate.ts";
+import type { Actor } from "../sandbox/history-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
@@ -36,7 +37,7 @@ export interface PipelineParts {
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** interfaces 7: the control layer's answer where a shared server's sandbox would grow too large. */
   refusal: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
-  services: (sandbox: Sandbox) => Services;
+  services: (sandbox: Sandbox, by: Actor) => Services;
   /** Where multipart files of this sandbox are received. */
   formSpace: (sandbox: Sandbox) => FormSpace;
   /** Undefined where answers need not wait for the disk. */
@@ -146,7 +147,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     const gone = new AbortController();
     exchange.response.once("close", () => gone.abort(new ClientGone()));
     const stream = new BodyStream(request);
-    const io = { services: parts.services(sandbox), stream, signal: gone.signal };
+    const io = { services: parts.services(sandbox, exchange), stream, signal: gone.signal };
     try {
       prepared = await operation.prepare(bound, loaded, io);
     } finally {
@@ -162,10 +163,10 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     const full = parts.refusal?.(sandbox.world, tx);
     if (full !== undefined) throw new EarlyResponse("limit", full);
     return result;
-  });
+  }, exchange);
   step.spendTokens(exchange, value);
   if (operation.finish) {
-    value = await operation.finish(call, value, parts.services(sandbox));
+    value = await operation.finish(call, value, parts.services(sandbox, exchange));
     if (checked) checkResponse(operation, value);
   }
   const answer = toAnswer(operation, value);

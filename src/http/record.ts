@@ -27,7 +27,9 @@ export function record(exchange: Exchange, answer: Answer, headers: string[]): J
     response_headers: headers,
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
+    history: exchange.changing?.entry?.id ?? null,
   });
+  exchange.changing?.answered(entry);
   const { operation, sandbox, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation, code ?? answer.status);
   return entry;

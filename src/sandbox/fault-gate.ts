@@ -124,6 +124,8 @@ export interface FaultGate {
   readonly revision: number;
   /** Names of the scenarios in force (interfaces 4). */
   readonly scenarios: readonly string[];
+  /** Scenarios and inline rules in force: tells whether any was switched. */
+  readonly inForce: string;
   before(facts: FaultFacts): Verdict | Promise<Verdict>;
   after(facts: FaultFacts): Verdict | Promise<Verdict>;
   /** For the sender of webhooks; undefined when nothing strikes this attempt. */

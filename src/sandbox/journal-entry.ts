@@ -32,6 +32,8 @@ export interface AnsweredRequest {
   response_body: Buffer | string | undefined;
   /** Of an answer that was made while it was sent: how it came out, unless the client left. */
   streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
+  /** Id of its entry in the history, where it changed something (interfaces 10). */
+  history: string | null;
 }
 
 /** A line feed, which no header, path or query of HTTP can hold. */
@@ -60,6 +62,7 @@ export class JournalEntry implements AnsweredRequest {
   readonly reasons: readonly string[];
   readonly warnings: readonly string[];
   readonly request_bytes: number;
+  readonly history: string | null;
   streamed: AnsweredRequest["streamed"];
   /** Where the texts stand; undefined where they are too long for a block and are kept as they came. */
   readonly block: JournalBlock | undefined;
@@ -88,6 +91,7 @@ export class JournalEntry implements AnsweredRequest {
     this.warnings = answered.warnings;
     this.request_bytes = answered.request_bytes;
     this.streamed = answered.streamed;
+    this.history = answered.history;
     const { request_body, response_body } = answered;
     // A text takes at most three bytes for each of its UTF-16 units.
     const most = headLength(answered) + (request_body?.length ?? 0) + 3 * (response_body?.length ?? 0);

@@ -25,6 +25,7 @@ const answered = (fields: Partial<AnsweredRequest> = {}): AnsweredRequest => ({
   response_headers: ["Content-Type", "application/json"],
   response_body: '{"name":"Zoë"}',
   streamed: undefined,
+  history: null,
   ...fields,
 });
 

@@ -84,7 +84,7 @@ export class Journal {
   }
 
   find(id: string): JournalEntry | undefined {
-    return this.entries().find((entry) => entry.id === id);
+    return this.entries().findLast((entry) => entry.id === id);
   }
 
   clear(): void {

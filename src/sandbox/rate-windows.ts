@@ -1,6 +1,8 @@
 /** Section 8 and G07: a fixed minute of the sandbox's clock, counted per API key. */
 const WINDOW_MS = 60_000;
 const TOKENS_PER_REQUEST = 1000;
+/** A window that has been over for so long is nobody's any more: no request takes an hour. */
+const FORGOTTEN_MINUTES = 60;
 
 export interface RateState {
   limit: number;
@@ -13,22 +15,27 @@ export interface RateState {
 }
 
 export interface Window {
-  minute: number;
-  requests: number;
-  tokens: number;
+  readonly minute: number;
+  readonly requests: number;
+  readonly tokens: number;
 }
 
 export class RateWindows {
   /** Grows with whatever is counted, so that two looks tell whether anything was. */
   revision = 0;
   private windows = new Map<string, Window>();
+  /** A copy holds the same map, which neither changes any more. */
+  private isShared = false;
 
   /** Counts one request; it is `exceeded` when the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
-    const window = this.current(key_id, now);
+    const minute = Math.floor(now / WINDOW_MS);
+    let window = this.windows.get(key_id);
+    if (window?.minute !== minute) window = { minute, requests: 0, tokens: 0 };
     const exceeded = window.requests >= limit;
     if (!exceeded) {
-      window.requests += 1;
+      window = { minute, requests: window.requests + 1, tokens: window.tokens };
+      this.own(minute).set(key_id, window);
       this.revision += 1;
     }
     const token_limit = limit * TOKENS_PER_REQUEST;
@@ -74,14 +81,26 @@ export class RateWindows {
     const window = this.windows.get(key_id);
     if (window === undefined || window.minute !== Math.floor(now / WINDOW_MS))
       return Math.max(0, token_limit - tokens);
-    window.tokens += tokens;
+    const spent = window.tokens + tokens;
+    this.own(window.minute).set(key_id, { ...window, tokens: spent });
     this.revision += 1;
-    return Math.max(0, token_limit - window.tokens);
+    return Math.max(0, token_limit - spent);
   }
 
+  /** Takes back one request that was counted at this instant. */
+  uncount(key_id: string, at: number): void {
+    const window = this.windows.get(key_id);
+    if (window?.minute !== Math.floor(at / WINDOW_MS)) return;
+    this.own(window.minute).set(key_id, { ...window, requests: window.requests - 1 });
+    this.revision += 1;
+  }
+
+  /** Costs nothing until one of the two counts. */
   copy(): RateWindows {
     const copy = new RateWindows();
-    for (const [key, window] of this.windows) copy.windows.set(key, { ...window });
+    copy.windows = this.windows;
+    copy.isShared = true;
+    this.isShared = true;
     return copy;
   }
 
@@ -91,21 +110,20 @@ export class RateWindows {
 
   static from(entries: readonly [string, Window][]): RateWindows {
     const windows = new RateWindows();
-    windows.windows = new Map(entries.map(([key, window]) => [key, { ...window }]));
+    windows.windows = new Map(entries);
     return windows;
   }
 
-  private current(key_id: string, now: number): Window {
-    const minute = Math.floor(now / WINDOW_MS);
-    let window = this.windows.get(key_id);
-    if (window === undefined) {
-      window = { minute, requests: 0, tokens: 0 };
-      this.windows.set(key_id, window);
-    } else if (window.minute !== minute) {
-      window.minute = minute;
-      window.requests = 0;
-      window.tokens = 0;
+  /** A map of its own to write to, without the windows that are long over by this minute. */
+  private own(minute: number): Map<string, Window> {
+    if (this.isShared) {
+      const windows = new Map<string, Window>();
+      for (const [key, window] of this.windows) {
+        if (window.minute >= minute - FORGOTTEN_MINUTES) windows.set(key, window);
+      }
+      this.windows = windows;
+      this.isShared = false;
     }
-    return window;
+    return this.windows;
   }
 }

@@ -6,6 +6,8 @@ import { World, type WorldParts, type WorldValue } from "../state/world.ts";
 import type { BlobKeeper } from "./blob-keeper.ts";
 import type { FaultGate, FaultState } from "./fault-gate.ts";
 import type { FixtureSource, LoadedFixture } from "./fixture-source.ts";
+import { History } from "./history.ts";
+import type { KeptState } from "./history-entry.ts";
 import { Journal } from "./journal.ts";
 import { OutcomeCounts } from "./outcome-counts.ts";
 import { RateWindows } from "./rate-windows.ts";
@@ -98,6 +100,7 @@ export class Sandbox {
   resets = 0;
   world: World;
   journal: Journal;
+  readonly history: History;
   windows = new RateWindows();
   /** What `reset` goes back to. */
   source: LoadedFixture;
@@ -115,6 +118,7 @@ export class Sandbox {
     this.source = source;
     this.fixture = source.name;
     this.journal = new Journal(this.settings.journal_limit, parts.tally);
+    this.history = new History(this, this.settings.history_limit);
     const clock = options.clock ?? defaults.clock;
     this.start = clock.now ?? parts.wallClock();
     this.world = this.freshWorld(clock.mode, this.start, clock.rate);
@@ -141,6 +145,7 @@ export class Sandbox {
     this.resets = change.resets ?? this.resets + 1;
     this.windows = new RateWindows();
     this.journal.clear();
+    this.history.begin(this.resets);
     this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
     // After the new world, in which the leases of the first scenarios begin again.
     this.faults.reset();
@@ -164,6 +169,7 @@ export class Sandbox {
   configure(settings: Partial<Settings>): void {
     this.settings = { ...this.settings, ...settings };
     this.journal.resize(this.settings.journal_limit);
+    this.history.resize(this.settings.history_limit);
   }
 
   value(): SandboxValue {
@@ -183,6 +189,11 @@ export class Sandbox {
     this.world.restore(value.world);
     resumeLeases();
     this.parts.onChange(this, "restored");
+  }
+
+  /** Makes a moment of this sandbox's history the present (interfaces 10). */
+  rewind(state: KeptState): void {
+    this.restore(snapshotOf(state));
   }
 
   saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
@@ -241,6 +252,7 @@ export class Sandbox {
   endStreams(): void {
     this.world.close();
     this.journal.close();
+    this.history.close();
   }
 
   close(): void {
@@ -256,6 +268,7 @@ export class Sandbox {
   }
 
   private freshWorld(mode: ClockMode, at: number, rate: number | undefined): World {
+    const parts = this.parts.worldParts(this);
     return new World({
       root: this.source.root(this.seed, this.settings),
       clock: makeClock(mode, at, this.parts.wallClock(), rate),
@@ -265,7 +278,22 @@ export class Sandbox {
         .update(`${this.seed}\u0000${this.name}\u0000${this.resets}`)
         .digest("hex"),
       wallClock: this.parts.wallClock,
-      parts: this.parts.worldParts(this),
+      parts: {
+        ...parts,
+        onCommit: (world, commit) => {
+          this.history.note(commit);
+          parts.onCommit(world, commit);
+        },
+      },
     });
   }
+}
+
+/** A moment of the history as a snapshot would hold it. */
+function snapshotOf({ clock, now, windows: kept, counted, ...state }: KeptState): SandboxValue {
+  const windows = kept.copy();
+  if (counted !== undefined) windows.uncount(counted.key_id, counted.at);
+  const { root, origin, requests, seed, secretKey } = state;
+  const world = { root, origin, requests, seed, secretKey, clock: moveClock(clock, now, now) };
+  return { world, windows, taken_at: now, blobs: undefined };
 }

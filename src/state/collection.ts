@@ -28,6 +28,8 @@ export interface CollectionSpec<
   internal?: boolean;
   /** Internal, yet one of a sandbox's records where they are limited: clients can make any number of them. */
   counted?: boolean;
+  /** Its records are things still to be done: whoever stores one is what causes it (interfaces 10). */
+  work?: boolean;
 }
 
 export interface Collection<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema>

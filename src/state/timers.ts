@@ -21,6 +21,7 @@ export const timers = collection<Timer>({
   prefix: "",
   idField: "id",
   internal: true,
+  work: true,
   schema: Type.Object({
     id: Type.String(),
     due: Type.Integer(),

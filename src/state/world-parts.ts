@@ -19,7 +19,7 @@ export interface ListenedWorld {
   readonly isClosed: boolean;
   readonly clock: Clock;
   read(): Transaction;
-  transact<T>(change: (tx: Transaction) => T): T;
+  transact<T>(change: (tx: Transaction) => T, by?: unknown): T;
   /** Registers outbound work that an advance must wait for. */
   track(work: Promise<unknown>): void;
 }
@@ -45,6 +45,10 @@ export interface Commit {
   readonly before: Root;
   readonly after: Root;
   readonly touched: ReadonlySet<string>;
+  /** Who changed it, as they said; where a timer ran, who advanced the clock. Undefined: nobody said so. */
+  readonly by: unknown;
+  /** What became due, where that is what changed it. */
+  readonly timer: Timer | undefined;
 }
 
 /** Everything a snapshot holds of a world (interfaces 4). */

@@ -57,6 +57,7 @@ export class World implements ListenedWorld {
   private advancing: Promise<unknown> = Promise.resolve();
   private osTimer: NodeJS.Timeout | undefined;
   private nextDue = Number.POSITIVE_INFINITY;
+  private by: unknown;
   private closed = false;
   /** Nothing but the clock has changed this world since it was made from its fixture. */
   untouched = true;
@@ -86,14 +87,25 @@ export class World implements ListenedWorld {
     return new Transaction(this.root, this.setting());
   }
 
-  /** Runs `change` and commits what it did; if it throws, nothing happened. */
-  transact<T>(change: (tx: Transaction) => T): T {
+  /** Runs `change` and commits what it did; if it throws, nothing happened. `by` is told to whoever listens. */
+  transact<T>(change: (tx: Transaction) => T, by: unknown = this.by): T {
     this.parts.beforeChange?.();
     this.catchUp();
     const before = this.root;
-    const value = this.transactNow(change);
+    const value = this.transactNow(change, { by, timer: undefined });
     if (this.root !== before) this.untouched = false;
     return value;
+  }
+
+  /** What `work` does until it first waits, it does for `by`: changes, and advances that it begins. */
+  as<T>(by: unknown, work: () => T): T {
+    const before = this.by;
+    this.by = by;
+    try {
+      return work();
+    } finally {
+      this.by = before;
+    }
   }
 
   /**
@@ -102,7 +114,7 @@ export class World implements ListenedWorld {
    */
   catchUp(): void {
     if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.pinned !== undefined || this.closed) return;
-    while (this.nextDue <= this.epochNow() && this.runNext() !== undefined);
+    while (this.nextDue <= this.epochNow() && this.runNext(undefined) !== undefined);
   }
 
   /** What is due and when, nearest first. */
@@ -122,7 +134,8 @@ export class World implements ListenedWorld {
    * @throws RangeError when the target lies before the sandbox's now, or after the year 9999
    */
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
-    return this.queued(() => this.walkTo(target));
+    const { by } = this;
+    return this.queued(() => this.walkTo(target, by));
   }
 
   /**
@@ -130,9 +143,10 @@ export class World implements ListenedWorld {
    * @throws RangeError when `now` lies before the sandbox's now
    */
   setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
+    const { by } = this;
     return this.queued(async () => {
       const { generation } = this;
-      const ran = await this.walkTo(now ?? ((present) => (mode === "real" ? this.wallClock() : present)));
+      const ran = await this.walkTo(now ?? ((present) => (mode === "real" ? this.wallClock() : present)), by);
       if (generation === this.generation) {
         this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);
         this.arm();
@@ -190,6 +204,11 @@ export class World implements ListenedWorld {
     this.notify();
   }
 
+  /** Keys what must not be guessed from the seed alone; another after a restore from elsewhere. */
+  get currentSecretKey(): string {
+    return this.secretKey;
+  }
+
   get isClosed(): boolean {
     return this.closed;
   }
@@ -210,23 +229,23 @@ export class World implements ListenedWorld {
     };
   }
 
-  private transactNow<T>(change: (tx: Transaction) => T): T {
+  private transactNow<T>(change: (tx: Transaction) => T, who: Pick<Commit, "by" | "timer">): T {
     const tx = this.read();
     const value = change(tx);
     const effect = tx.emitted.length > 0 ? this.parts.onEmit(tx, tx.emitted) : undefined;
-    this.commit(tx);
+    this.commit(tx, who);
     if (effect) this.track(effect());
     return value;
   }
 
-  private commit(tx: Transaction): void {
+  private commit(tx: Transaction, { by, timer }: Pick<Commit, "by" | "timer">): void {
     const before = this.root;
     const after = tx.result();
     if (after === before) return;
     this.root = after;
     this.changedAt = tx.absolute(tx.now);
     if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
-    this.parts.onCommit(this, { before, after, touched: tx.touched });
+    this.parts.onCommit(this, { before, after, touched: tx.touched, by, timer });
     this.notify();
   }
 
@@ -236,7 +255,7 @@ export class World implements ListenedWorld {
     return run;
   }
 
-  private async walkTo(target: AdvanceTarget): Promise<RanTimer[]> {
+  private async walkTo(target: AdvanceTarget, by: unknown): Promise<RanTimer[]> {
     this.catchUp();
     await this.settled();
     const { generation } = this;
@@ -250,7 +269,7 @@ export class World implements ListenedWorld {
     try {
       while (this.nextDue <= end && !this.closed) {
         this.clock = pinClock(this.clock, Math.max(this.nextDue, this.epochNow()));
-        const step = this.runNext();
+        const step = this.runNext(by);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
         const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
@@ -280,14 +299,15 @@ export class World implements ListenedWorld {
     return this.nextDue === Number.POSITIVE_INFINITY ? now : this.nextDue;
   }
 
-  private runNext(): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
+  private runNext(by: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
     const first = this.read().index(timers, "due", "").page(0, 1)[0];
     if (first === undefined) return undefined;
+    const who = { by, timer: first };
     try {
       const effect = this.transactNow((tx) => {
         tx.remove(timers, first.id);
         return this.parts.timerHandlers[first.kind]?.(tx, first);
-      });
+      }, who);
       if (effect) {
         const running = effect();
         this.track(running);
@@ -295,7 +315,7 @@ export class World implements ListenedWorld {
       }
     } catch (error) {
       // Left in place, the timer would be due again at once and for ever.
-      this.transactNow((tx) => tx.remove(timers, first.id));
+      this.transactNow((tx) => tx.remove(timers, first.id), who);
       this.parts.onTimerError?.(error, first);
     }
     return { timer: first };

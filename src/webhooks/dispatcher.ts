@@ -2,6 +2,7 @@ import { parseDuration } from "../contract/duration.ts";
 import type { Outbound } from "../outbound/outbound.ts";
 import { MAX_SENDING_PER_SANDBOX, type Semaphore } from "../outbound/semaphore.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
+import type { Act, Actor } from "../sandbox/history-entry.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, ListenedWorld } from "../state/world.ts";
 import { DeliveryQueue, type Job } from "./delivery-queue.ts";
@@ -196,7 +197,8 @@ export class Dispatcher {
       const answer = await this.attempt(row, plan, controller.signal);
       const outcome = { at, url: plan.url, ...answer };
       made = this.jobs.get(row.id) === job && !controller.signal.aborted;
-      this.write(world, job, (tx) => rules.record(tx, row, { outcome, schedule: this.schedule() }));
+      const act = attemptAct(row, plan, outcome);
+      this.write(world, job, (tx) => rules.record(tx, row, { outcome, schedule: this.schedule() }), { act });
     } finally {
       if (this.jobs.get(row.id) === job) this.jobs.delete(row.id);
       job.end(made);
@@ -204,11 +206,11 @@ export class Dispatcher {
   }
 
   /** Work that a restore has overtaken must leave no trace in what came after. */
-  private write(world: ListenedWorld, job: Job, change: (tx: Transaction) => void): void {
+  private write(world: ListenedWorld, job: Job, change: (tx: Transaction) => void, by?: Actor): void {
     if (this.jobs.get(job.row.id) !== job || world.isClosed) return;
     this.jobs.delete(job.row.id);
     try {
-      world.transact(change);
+      world.transact(change, by);
     } catch (error) {
       // Left in the queue, the row would be waited for without end.
       world.transact((tx) => this.parts.rules.discard(tx, job.row));
@@ -251,4 +253,20 @@ export class Dispatcher {
     const { retry_schedule } = this.parts.settings();
     return retry_schedule.map((delay, i) => parseDuration(delay) ?? DEFAULT_RETRY_SCHEDULE[i] ?? 0);
   }
+}
+
+const ATTEMPTS: Record<Outgoing["kind"], string> = {
+  first: "The first attempt",
+  retry: "A retry",
+  redelivery: "A redelivery",
+};
+
+/** An attempt as the history tells of it (interfaces 10). */
+function attemptAct(row: Outgoing, plan: AttemptPlan, { response_code, error }: AttemptOutcome): Act {
+  const came =
+    response_code === 0
+      ? `got no answer${error === undefined ? "" : `: ${error}`}`
+      : `was answered ${response_code}`;
+  const title = `${ATTEMPTS[row.kind]} to deliver ${plan.event} to ${row.webhook_id} ${came}.`;
+  return { kind: "delivery", title, subject: row.delivery_id, work: row };
 }

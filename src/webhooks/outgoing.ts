@@ -37,6 +37,7 @@ export const outgoing = collection<Outgoing>({
   idField: "id",
   internal: true,
   counted: true,
+  work: true,
   schema: Type.Object({
     id: Type.String(),
     kind: Type.Enum(["first", "retry", "redelivery"]),

@@ -56,7 +56,7 @@ const suite: SuiteResult = {
             duration_ms: 1,
             sequence: 1,
           },
-          ...{ principal: "a", api_key: "a", decision: "a", reasons: ["a"], warnings: ["a"] },
+          ...{ principal: "a", api_key: "a", decision: "a", reasons: ["a"], warnings: ["a"], history: "a" },
           request: { query: "a", headers: [{ name: "a", value: "a" }], body: { a: "a" } },
           response: { headers: [], body: "a" },
         },

@@ -20,6 +20,7 @@ export const NO_FAULTS: FaultGate = {
   armed: false,
   revision: 0,
   scenarios: [],
+  inForce: "",
   before: () => UNTOUCHED,
   after: () => UNTOUCHED,
   delivery: () => undefined,

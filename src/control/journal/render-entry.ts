@@ -23,6 +23,9 @@ export const JournalEntryBody = Closed(
     request: Closed({ query: Type.String(), ...SHOWN_MESSAGE }),
     response: ShownMessage,
     warnings: Type.Array(Type.String(), { description: "What was overlooked, such as an unknown field" }),
+    history: Nullable(
+      Type.String({ description: "The id of its history entry, where it changed something" }),
+    ),
   },
   {
     $id: "JournalEntry",
@@ -44,6 +47,7 @@ export const JournalEntryBody = Closed(
         request: { query: "", headers: [{ name: "api-key", value: "ak_…" }] },
         response: { headers: [], body: { error: { code: "insufficient_permissions" } } },
         warnings: [],
+        history: null,
       },
     ],
   },
@@ -72,6 +76,7 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     },
     response: showMessage(entry.response_headers, entry.response_body),
     warnings: entry.warnings.map(redactText),
+    history: entry.history,
   };
 }
 

@@ -46,6 +46,16 @@ const setClock = operation({
     "`frozen` without `now` stops where it is; a later `now` runs what becomes due, an earlier one is refused.",
   params: OfSandbox,
   body: { kind: "json", schema: ClockInput },
+  tells: {
+    as: ({ body: { mode, rate } }) => ({
+      title:
+        mode === "frozen"
+          ? "The clock was frozen."
+          : mode === "real"
+            ? "The clock was set to run."
+            : `The clock was set to run ${rate ?? 1} times as fast.`,
+    }),
+  },
   errors: [],
   success: { status: 200, schema: ClockChangeBody },
   async handle({ body, sandbox: { world } }) {
@@ -96,6 +106,11 @@ const advanceClock = operation({
   summary: "Move the clock forward, in any mode, and run what becomes due",
   params: OfSandbox,
   body: { kind: "json", schema: AdvanceInput },
+  tells: {
+    as: ({ body: { by, to, next } }) => ({
+      title: `The clock was advanced ${by !== undefined ? `by ${by}` : next ? "to what was due next" : `to ${to}`}.`,
+    }),
+  },
   errors: [],
   success: { status: 200, schema: AdvancedBody },
   async handle({ body, sandbox: { world } }) {

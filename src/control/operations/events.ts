@@ -70,6 +70,12 @@ const triggerEvent = operation({
   summary: "Emit a webhook event as a real change would, and wait for the first attempts",
   params: OfSandbox,
   body: { kind: "json", schema: TriggerInput },
+  tells: {
+    as: ({ body: { event, for: subject } }) => ({
+      title: `The event ${event} was triggered${subject === undefined ? "" : ` for ${subject}`}.`,
+      subject,
+    }),
+  },
   errors: ["limit-reached"],
   success: { status: 200, schema: TriggeredBody },
   async handle({ body, sandbox: { world }, server, signal }) {

@@ -33,6 +33,13 @@ const addFault = operation({
   summary: "Arm a rule",
   params: OfSandbox,
   body: { kind: "json", schema: RuleInput, judged: "by handler" },
+  tells: {
+    kind: "scenario",
+    as: (_call, answer) => {
+      const { id } = (answer ?? {}) as { id?: string };
+      return { title: `The rule ${id ?? "without an id"} was armed.`, subject: id };
+    },
+  },
   errors: ["id-in-use", "limit-reached", "invalid-document"],
   success: { status: 201, schema: RuleBody },
   handle({ body, sandbox, server }) {
@@ -76,6 +83,10 @@ const removeFault = operation({
   path: `${S}/faults/{id}`,
   summary: "Disarm an inline rule",
   params: OfRule,
+  tells: {
+    kind: "scenario",
+    as: ({ params: { id } }) => ({ title: `The rule ${id} was disarmed.`, subject: id }),
+  },
   errors: ["unknown-inline-rule"],
   success: { status: 204 },
   handle({ params: { id }, sandbox, server }) {
@@ -93,6 +104,7 @@ const clearFaults = operation({
   path: `${S}/faults`,
   summary: "Disarm all inline rules; scenarios stay as they are",
   params: OfSandbox,
+  tells: { kind: "scenario", as: () => ({ title: "All inline rules were disarmed." }) },
   errors: [],
   success: { status: 204 },
   handle({ sandbox, server }) {

@@ -4,6 +4,7 @@ import { CLOCK_OPERATIONS } from "./clock.ts";
 import { COVERAGE_OPERATIONS } from "./coverage.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
 import { FAULT_OPERATIONS } from "./faults.ts";
+import { HISTORY_OPERATIONS } from "./history.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
 import { OUTBOX_OPERATIONS } from "./outbox.ts";
 import { RECEIVER_OPERATIONS } from "./receivers.ts";
@@ -22,6 +23,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...SCENARIO_OPERATIONS,
   ...FAULT_OPERATIONS,
   ...JOURNAL_OPERATIONS,
+  ...HISTORY_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...OUTBOX_OPERATIONS,
   ...RECEIVER_OPERATIONS,

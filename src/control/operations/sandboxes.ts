@@ -145,6 +145,9 @@ const updateSandbox = operation({
     kind: "json",
     schema: Closed({ settings: SettingsInput }, { examples: [{ settings: { processing_seconds: 5 } }] }),
   },
+  tells: {
+    as: ({ body }) => ({ title: `Settings were changed: ${Object.keys(body.settings ?? {}).join(", ")}.` }),
+  },
   errors: [],
   success: { status: 200, schema: SandboxBody },
   handle({ body, sandbox, origin }) {

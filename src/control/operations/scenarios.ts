@@ -44,6 +44,13 @@ const activateScenarios = operation({
       { examples: [{ names: ["flaky-uploads"] }] },
     ),
   },
+  tells: {
+    kind: "scenario",
+    as: ({ body: { names } }) => ({
+      title:
+        names.length === 0 ? "All scenarios were switched off." : `In force are now: ${names.join(", ")}.`,
+    }),
+  },
   errors: ["limit-reached", "invalid-document"],
   success: { status: 200, schema: ActiveScenariosBody },
   handle({ body: { names }, sandbox, server }) {

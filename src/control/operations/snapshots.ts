@@ -156,6 +156,10 @@ const restoreSnapshot = operation({
   path: `${S}/snapshots/{snap}/restore`,
   summary: "Make a snapshot the present; settings, scenarios, faults and journal stay",
   params: OfSnapshot,
+  tells: {
+    kind: "restore",
+    as: ({ params: { snap } }) => ({ title: `The snapshot ${snap} was restored.`, subject: snap }),
+  },
   errors: ["unknown-snapshot"],
   success: { status: 200, schema: SandboxBody },
   handle({ params: { snap }, sandbox, origin }) {

@@ -29,6 +29,10 @@ const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
     .map(({ name, schema }) => [name, { ...withoutStoredOnly(schema), $id: `${inPascalCase(name)}Record` }]),
 );
 
+const ID_FIELDS: Readonly<Record<string, string>> = Object.fromEntries(
+  RESOURCES.flatMap(({ collections }) => collections).map(({ name, idField }) => [name, idField]),
+);
+
 function inPascalCase(name: string): string {
   return name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -161,6 +165,12 @@ const createRecord = operation({
   params: OfCollection,
   query: ChangeQuery,
   body: { kind: "json", schema: SomeFields, optional: true },
+  tells: {
+    as: ({ params: { collection } }, answer) => {
+      const subject = idIn(collection, answer);
+      return { title: `${subject ?? "A record"} was added to ${collection}.`, subject };
+    },
+  },
   errors: ["unknown-collection", "id-in-use", "limit-reached"],
   success: { status: 201, schema: AnyRecord, by: byCollection(RECORDS) },
   handle(call) {
@@ -197,6 +207,9 @@ const updateRecord = operation({
   params: OfRecord,
   query: ChangeQuery,
   body: { kind: "json", schema: SomeFields },
+  tells: {
+    as: ({ params: { collection, id } }) => ({ title: `${id} of ${collection} was changed.`, subject: id }),
+  },
   errors: ["unknown-collection", "unknown-record", "limit-reached"],
   success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
   handle(call) {
@@ -214,6 +227,12 @@ const deleteRecord = operation({
   summary: "Delete a record with what belongs to it",
   params: OfRecord,
   query: ChangeQuery,
+  tells: {
+    as: ({ params: { collection, id } }) => ({
+      title: `${id} of ${collection} was deleted with what belongs to it.`,
+      subject: id,
+    }),
+  },
   errors: ["unknown-collection", "unknown-record"],
   success: { status: 204 },
   handle(call) {
@@ -226,6 +245,12 @@ const deleteRecord = operation({
 function present(world: { catchUp(): void; read(): Transaction }): Transaction {
   world.catchUp();
   return world.read();
+}
+
+/** Of a record that was answered. */
+function idIn(collection: string, answer: unknown): string | undefined {
+  const field = ID_FIELDS[collection];
+  return field === undefined ? undefined : ((answer as Fields | undefined)?.[field] as string | undefined);
 }
 
 type ChangingCall = ControlContext & { query: Static<typeof ChangeQuery> };

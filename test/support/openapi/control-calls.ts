@@ -58,6 +58,7 @@ async function prepared(world: FreshWorld, { id, path }: ControlOperation): Prom
     await world.api.call(undefined, "POST", new URL(body.url).pathname, { event: "user.created" });
     return { id: body.id };
   }
+  if (id.startsWith("history.")) await world.control("POST", "/state/threads");
   if (id.startsWith("journal.")) {
     const { headers } = await world.call("/v1/models", "GET", { who: "dan" });
     if (path.includes("{id}")) return { id: headers.get("x-request-id")! };
@@ -126,6 +127,12 @@ const withForeignPast: Refused = async (example, { api }) => {
   return send(api, example);
 };
 
+/** The sandbox keeps no more than what comes after. */
+const withLostStates: Refused = async (example, { api }) => {
+  api.understudy.sandboxes.get(example.world.name)!.history.letGoOf(0);
+  return send(api, example);
+};
+
 /** Words of a document that cannot be used, by the call that takes it. */
 const BROKEN: Readonly<Record<string, object>> = {
   "sandboxes.create": { fixture: { organisations: [] } },
@@ -169,6 +176,7 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
   "name-in-use": twice,
   "id-in-use": twice,
   "journal-incomplete": withLostEntries,
+  "state-let-go": withLostStates,
   "not-replayable": withForeignPast,
   "limit-reached": inVain,
   "payload-too-large": (example, { api }) =>

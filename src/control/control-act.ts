@@ -1,0 +1,52 @@
+import type { Act, Actor, HistoryEntry } from "../sandbox/history-entry.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { ControlCall, ControlOperation } from "./operation.ts";
+
+/** A control call that may change a sandbox's world, as its history tells of it (interfaces 10). */
+export class ControlAct implements Act, Actor {
+  readonly kind: Act["kind"];
+  readonly began: NonNullable<Act["began"]>;
+  entry: HistoryEntry | undefined = undefined;
+  title: string;
+  subject: string | undefined = undefined;
+  private readonly sandbox: Sandbox;
+  private readonly settings: Sandbox["settings"];
+  private readonly inForce: string;
+
+  constructor(operation: ControlOperation, sandbox: Sandbox) {
+    this.kind = operation.tells!.kind ?? "control";
+    // Until it is known better: an advance may run for minutes.
+    this.title = `${operation.summary}.`;
+    this.sandbox = sandbox;
+    this.settings = sandbox.settings;
+    this.inForce = sandbox.faults.inForce;
+    const { history } = sandbox;
+    this.began = { state: history.present(), position: history.lastSequence };
+  }
+
+  get act(): Act {
+    return this;
+  }
+
+  /** It has been done; what changed nothing leaves no entry. */
+  finish({ tells }: ControlOperation, call: ControlCall, answer: unknown): void {
+    if (this.entry === undefined && !this.hasChanged()) return;
+    const { title, subject } = tells!.as(call, answer);
+    this.title = title;
+    this.subject = subject;
+    this.sandbox.history.finish(this);
+  }
+
+  private hasChanged(): boolean {
+    const { world, settings, faults } = this.sandbox;
+    const { clock } = this.began.state;
+    return (
+      this.kind === "restore" ||
+      settings !== this.settings ||
+      faults.inForce !== this.inForce ||
+      clock.mode !== world.clock.mode ||
+      clock.rate !== world.clock.rate ||
+      (clock.rate === 0 ? clock.at !== world.clock.at : clock !== world.clock)
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import Type, { type Static } from "typebox";
+import { Closed, Nullable } from "../../contract/schema.ts";
+import type { EntryStates, KeptState } from "../../sandbox/history-entry.ts";
+import { Transaction } from "../../state/transaction.ts";
+import type { ControlServer } from "../operation.ts";
+import { stateCollections } from "../state/state-collection.ts";
+
+type Fields = Record<string, unknown>;
+
+const Shown = Nullable(
+  Type.Unsafe<Fields>({ type: "object", description: "A record as the state calls show it" }),
+);
+
+export const RecordChangesBody = Type.Record(
+  Type.String(),
+  Type.Array(Closed({ id: Type.String(), before: Shown, after: Shown })),
+  {
+    $id: "RecordChanges",
+    description: "By collection, each record that was added, removed or changed; null where there is none",
+    examples: [
+      { threads: [{ id: "thread_ada", before: { id: "thread_ada", title: "Plans" }, after: null }] },
+    ],
+  },
+);
+
+/** What an entry changed, record by record. */
+export function recordChanges(
+  server: ControlServer,
+  { before, after, from, to }: EntryStates,
+): Static<typeof RecordChangesBody> {
+  const changes: Static<typeof RecordChangesBody> = {};
+  if (from === to) return changes;
+  const was = readerOf({ ...before, root: from });
+  const is = readerOf({ ...after, root: to });
+  for (const [name, state] of stateCollections(server.resources)) {
+    const table = from.tables.get(name)!;
+    if (table === to.tables.get(name)) continue;
+    const records = [...table.changesTo(to.tables.get(name)!)].map(({ id, before: old, after: now }) => ({
+      id,
+      before: old === undefined ? null : state.toPublic(old, was),
+      after: now === undefined ? null : state.toPublic(now, is),
+    }));
+    if (records.length > 0) changes[name] = records;
+  }
+  return changes;
+}
+
+function readerOf({ root, origin, now, seed }: KeptState): Transaction {
+  return new Transaction(root, { origin, now: now - origin, seed, secretKey: "" });
+}

@@ -1,0 +1,68 @@
+import Type, { type Static } from "typebox";
+import { Closed, Nullable, Timestamp, Words } from "../../contract/schema.ts";
+import type { History } from "../../sandbox/history.ts";
+import { HISTORY_KINDS, type HistoryEntry } from "../../sandbox/history-entry.ts";
+import { redactText } from "../journal/secret-redactor.ts";
+
+const Count = () => Type.Integer({ minimum: 0 });
+const EntryId = (description: string) => Type.String({ description });
+
+/** A change of a sandbox's world, and what led to it (interfaces 10). */
+export const HistoryEntryBody = Closed(
+  {
+    id: EntryId("`h_…`, never given twice in a sandbox"),
+    sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
+    at: Timestamp({ description: "On the sandbox's clock" }),
+    kind: Words(HISTORY_KINDS),
+    title: Type.String({ description: "What happened, in a sentence" }),
+    subject: Nullable(Type.String({ description: "The id of the record it is about" })),
+    cause: Nullable(
+      EntryId("The entry that led to it: the attempt before a retry, the attach of a file's step"),
+    ),
+    advanced_by: Nullable(EntryId("The entry of the call whose advance of the clock made it happen now")),
+    request: Nullable(Type.String({ description: "The request's id in the journal" })),
+    changes: Type.Record(Type.String(), Closed({ added: Count(), removed: Count(), changed: Count() }), {
+      description: "How many records of each collection it concerned",
+    }),
+    undone: Type.Boolean({ description: "Rewound past: the present does not come from it" }),
+    kept: Type.Boolean({ description: "Whether the world before and after it is still held" }),
+  },
+  {
+    $id: "HistoryEntry",
+    examples: [
+      {
+        id: "h_12",
+        sequence: 12,
+        at: "2026-03-15T12:00:00.000Z",
+        kind: "request",
+        title: "usr_dan asked to delete a thread.",
+        subject: "thread_ada",
+        cause: null,
+        advanced_by: null,
+        request: "req_5e1f",
+        changes: { threads: { added: 0, removed: 1, changed: 0 } },
+        undone: false,
+        kept: true,
+      },
+    ],
+  },
+);
+export type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
+
+export function renderHistoryEntry(history: History, entry: HistoryEntry): RenderedHistoryEntry {
+  const { id, sequence, at, kind, title, subject, cause, advanced_by, request, isUndone, states } = entry;
+  return {
+    id,
+    sequence,
+    at: new Date(at).toISOString(),
+    kind,
+    title: redactText(title),
+    subject,
+    cause,
+    advanced_by,
+    request,
+    changes: history.countsOf(entry),
+    undone: isUndone,
+    kept: states !== undefined,
+  };
+}

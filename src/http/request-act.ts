@@ -1,0 +1,53 @@
+import type { AnyOperation, Identity } from "../contract/operation.ts";
+import type { Act, HistoryEntry } from "../sandbox/history-entry.ts";
+import type { RateState } from "../sandbox/rate-windows.ts";
+
+/** What its exchange knows when the request is about to change something. */
+interface Changing {
+  id: string;
+  number: number;
+  at: number;
+  rate: RateState | undefined;
+  identity: Identity | undefined;
+  operation: AnyOperation | undefined;
+  params: Record<string, string>;
+}
+
+/** A request as the history tells of it: what outlives its exchange. */
+export class RequestAct implements Act {
+  readonly kind = "request";
+  readonly request: NonNullable<Act["request"]>;
+  entry: HistoryEntry | undefined = undefined;
+  private readonly operation: AnyOperation;
+  private readonly principal: string | undefined;
+  private readonly params: Record<string, string>;
+  /** What the client was told, where that was a refusal all the same. */
+  private refusal: string | undefined = undefined;
+
+  constructor({ id, number, at, rate, identity, operation, params }: Changing) {
+    const principal = identity?.principal;
+    const counted = rate && principal && { key_id: principal.key_id, at };
+    this.request = { id, number, counted };
+    this.operation = operation!;
+    this.principal = principal?.user_id;
+    this.params = params;
+  }
+
+  /** The last record that the path names: `/organizations/{organization_id}/webhooks/{webhook_id}`. */
+  get subject(): string | undefined {
+    const names = Object.keys(this.params);
+    return names.length === 0 ? undefined : this.params[names[names.length - 1]!];
+  }
+
+  get title(): string {
+    const { summary } = this.operation;
+    const asked = `${this.principal ?? "Somebody"} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}`;
+    return this.refusal === undefined ? `${asked}.` : `${asked}; it was done, but answered ${this.refusal}.`;
+  }
+
+  /** It has been answered; a fault may have said otherwise than what was done. */
+  answered({ status, code }: { status: number; code: string | null }): void {
+    if (status === 0) this.refusal = "by a broken connection";
+    else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
+  }
+}

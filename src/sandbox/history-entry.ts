@@ -1,0 +1,148 @@
+import type { Clock } from "../state/clock.ts";
+import type { Root } from "../state/root.ts";
+import type { RateWindows } from "./rate-windows.ts";
+
+export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
+export type HistoryKind = (typeof HISTORY_KINDS)[number];
+
+/** Something that changes a world, as whoever does it tells of it. */
+export interface Act {
+  readonly kind: HistoryKind;
+  /** What happened, in a sentence; read when somebody asks. */
+  readonly title: string;
+  /** The record it is about; undefined: told by what it changes. */
+  readonly subject: string | undefined;
+  /** Of a request: its id, and how many requests had come before it. */
+  readonly request?: { readonly id: string; readonly number: number; readonly counted: Counted | undefined };
+  /** The record of the work that is done, whose maker is the cause. */
+  readonly work?: object;
+  /** How the world was when it began, and the newest entry then; for what takes its time. */
+  readonly began?: { readonly state: KeptState; readonly position: number };
+  /** Set once there is one. */
+  entry?: HistoryEntry | undefined;
+}
+
+/** Who changes a world; the act is asked for when something has really changed. */
+export interface Actor {
+  readonly act: Act;
+}
+
+/** What a request has used up of its key's rate window. */
+export interface Counted {
+  key_id: string;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  at: number;
+}
+
+/** A sandbox's state at one moment, by reference: values that nothing changes. */
+export interface KeptState {
+  readonly root: Root;
+  readonly clock: Clock;
+  /** What the clock showed, in milliseconds since 1970. */
+  readonly now: number;
+  readonly origin: number;
+  readonly seed: number;
+  readonly secretKey: string;
+  readonly requests: number;
+  readonly windows: RateWindows;
+  /** To be taken out of the windows again: the request that is about to change something was counted. */
+  readonly counted: Counted | undefined;
+  /** Of half-finished uploads, without holding their bytes. */
+  readonly blobs: unknown;
+}
+
+/** How many records of a collection were added, removed and changed. */
+export interface ChangeCounts {
+  added: number;
+  removed: number;
+  changed: number;
+}
+
+/** What an entry holds of the world, until it is let go. */
+export interface EntryStates {
+  before: KeptState;
+  after: KeptState;
+  /** The part of the change that is its own: what an advance ran has entries of its own. */
+  from: Root;
+  to: Root;
+  /** The newest entry at the moment of `after`. */
+  end: number;
+  /** Bytes that keeping it costs, roughly. */
+  cost: number;
+}
+
+/** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
+export class HistoryEntry {
+  /** `h_…`; never given twice in a sandbox. */
+  readonly id: string;
+  /** Position since the sandbox began; grows by one. */
+  readonly sequence: number;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  readonly at: number;
+  readonly kind: HistoryKind;
+  readonly request: string | null;
+  /** Id of the entry that led to it. */
+  readonly cause: string | null;
+  /** Id of the entry whose advance made it happen now. */
+  readonly advanced_by: string | null;
+  /** The entry whose state it began from, by position; 0 for the first day. */
+  readonly parent: number;
+  subject: string | null;
+  isUndone = false;
+  /** Undefined once they were let go. */
+  states: EntryStates | undefined;
+  /** Counted when somebody asks, or the states go. */
+  counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
+  /** Position of its request in the journal, once that was answered. */
+  journaled: number | undefined = undefined;
+  /** The work that it left to be done, as `collection\0id`. */
+  leaves: readonly string[] = NOTHING;
+  /** Grows with whatever becomes of it after it was made. */
+  revision = 0;
+  private act: Pick<Act, "title">;
+
+  constructor(place: EntryPlace, act: Act, states: EntryStates | undefined) {
+    this.id = place.id;
+    this.sequence = place.sequence;
+    this.at = place.at;
+    this.parent = place.parent;
+    this.cause = place.cause;
+    this.advanced_by = place.advanced_by;
+    this.kind = act.kind;
+    this.subject = act.subject ?? null;
+    this.request = act.request?.id ?? null;
+    this.states = states;
+    this.act = act;
+  }
+
+  get title(): string {
+    return this.act.title;
+  }
+}
+
+export interface EntryPlace {
+  id: string;
+  sequence: number;
+  at: number;
+  parent: number;
+  cause: string | null;
+  advanced_by: string | null;
+}
+
+const NOTHING: readonly string[] = [];
+
+/** What became of each collection that is shown, in numbers; those of which nothing did are left out. */
+export function countChanges(from: Root, to: Root): Record<string, ChangeCounts> {
+  const counts: Record<string, ChangeCounts> = {};
+  if (from === to) return counts;
+  for (const [name, table] of to.tables) {
+    const before = from.tables.get(name);
+    if (before === undefined || before === table || table.collection.internal) continue;
+    const count = { added: 0, removed: 0, changed: 0 };
+    for (const { before: was, after: is } of before.changesTo(table)) {
+      count[was === undefined ? "added" : is === undefined ? "removed" : "changed"] += 1;
+    }
+    if (count.added + count.removed + count.changed > 0) counts[name] = count;
+  }
+  return counts;
+}

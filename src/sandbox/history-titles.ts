@@ -1,0 +1,14 @@
+import type { Timer, TimerKind } from "../state/timers.ts";
+import type { Act } from "./history-entry.ts";
+
+const WORDS: Record<TimerKind, (subject: string) => string> = {
+  "webhook.retry": (subject) => `The retry of ${subject} became due.`,
+  "file.step": (subject) => `A step of processing ${subject} ended.`,
+  "connector.job": (subject) => `The connector job ${subject} ended.`,
+  expiry: (subject) => `${subject} expired.`,
+  lease: (subject) => `The lease of the rule ${subject} ended.`,
+};
+
+export function timerAct({ kind, subject }: Timer): Act {
+  return { kind: "timer", title: WORDS[kind](subject), subject };
+}
