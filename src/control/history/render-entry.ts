@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp, Words } from "../../contract/schema.ts";
+import { redactText } from "../../exchanges/secret-redactor.ts";
 import type { History } from "../../sandbox/history.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../sandbox/history-entry.ts";
-import { redactText } from "../journal/secret-redactor.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
 const EntryId = (description: string) => Type.String({ description });
