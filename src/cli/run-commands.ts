@@ -7,6 +7,7 @@ import { fidelityCommand, openapiCommand } from "./commands/documents.ts";
 import { fixtureCommand } from "./commands/fixture.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { receiverTestCommand } from "./commands/receiver-test.ts";
+import { recordCommand } from "./commands/record.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { resetCommand } from "./commands/reset.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
@@ -34,6 +35,7 @@ const COMMANDS = [
   signatureCommand,
   suiteCommand,
   verifyCommand,
+  recordCommand,
   replayCommand,
   coverageCommand,
   openapiCommand,

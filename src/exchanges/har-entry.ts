@@ -56,7 +56,8 @@ export interface ArchivedBody {
 export interface ArchivedExchange {
   /** Milliseconds since 1970. */
   at: number;
-  /** Milliseconds until the first byte of the answer, and from there to its last. */
+  /** Milliseconds until the request was sent, from there to the answer's head, and from there to its end. */
+  send: number;
   wait: number;
   receive: number;
   method: string;
@@ -75,14 +76,14 @@ export interface ArchivedExchange {
 
 /** The one way into an archive: secrets end here, as in the journal. Bytes that are no text stay outside. */
 export function harEntry(exchange: ArchivedExchange): HarEntry {
-  const { at, wait, receive, method, status } = exchange;
+  const { at, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);
   const sent = showMessage(exchange.requestHeaders, exchange.requestBody.bytes);
   const received = showMessage(exchange.responseHeaders, exchange.responseBody.bytes);
   const posted = contentOf(sent, exchange.requestBody);
   return {
     startedDateTime: new Date(at).toISOString(),
-    time: wait + receive,
+    time: send + wait + receive,
     request: {
       method,
       url: `${redactText(exchange.url)}${query === "" ? "" : `?${query}`}`,
@@ -106,7 +107,7 @@ export function harEntry(exchange: ArchivedExchange): HarEntry {
       bodySize: -1,
     },
     cache: {},
-    timings: { send: 0, wait, receive },
+    timings: { send, wait, receive },
   };
 }
 

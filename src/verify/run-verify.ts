@@ -1,4 +1,5 @@
 import { ASSUMPTIONS } from "../contract/assumptions.ts";
+import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
 import type { Change, Check, Context } from "./check.ts";
 import { checksFor } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
@@ -233,15 +234,11 @@ function masked(text: string, key: string): string {
 
 /** @throws VerifyUsageError */
 function readTarget(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new VerifyUsageError(`--target must be an absolute http or https URL, not "${text}"`);
-  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
-    throw new VerifyUsageError("--target must be a base URL, without credentials, query or fragment");
-  const base = url.href.replace(/\/+$/, "");
-  if (/\/v\d+$/.test(base))
-    throw new VerifyUsageError(`leave the version out of --target: ${base.replace(/\/v\d+$/, "")}`);
-  return base;
+  try {
+    return readBaseUrl(text);
+  } catch (error) {
+    throw error instanceof BaseUrlError ? new VerifyUsageError(error.message) : error;
+  }
 }
 
 /** @throws VerifyUsageError for what no header can carry */

@@ -49,7 +49,7 @@ function journalEntry(entry: JournalEntry, base_url: string): Static<typeof Jour
   const sent = response_body === undefined ? 0 : Buffer.byteLength(response_body);
   return {
     ...harEntry({
-      ...{ at, wait: duration_ms, receive: 0, method, url: base_url + path, query, status },
+      ...{ at, send: 0, wait: duration_ms, receive: 0, method, url: base_url + path, query, status },
       requestHeaders: entry.request_headers,
       requestBody: { bytes: request_body, size: entry.request_bytes },
       responseHeaders: entry.response_headers,

@@ -1,0 +1,109 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
+import { HarFile } from "../traffic/har-file.ts";
+import { createRecorder, type RecordedEntry, type Recorder } from "../traffic/recorder.ts";
+import { CheckFailed, UsageError } from "./failure.ts";
+
+export interface Recording {
+  target: string;
+  out: string;
+  port: number;
+  host: string;
+  force: boolean;
+  json: boolean;
+  version: string;
+}
+
+/**
+ * Records until the first SIGINT or SIGTERM.
+ * @throws UsageError; CheckFailed where exchanges could not be written
+ */
+export async function record(options: Recording): Promise<void> {
+  const { out, json } = options;
+  const target = baseOf(options.target);
+  refuseItself(target, options.port);
+  let file: HarFile | undefined;
+  let lost: string | undefined;
+  const recorder = await listening({
+    ...options,
+    target,
+    onExchange(entry) {
+      try {
+        file?.add(entry);
+        process.stdout.write(`${json ? JSON.stringify(summaryOf(entry)) : lineOf(entry)}\n`);
+      } catch (error) {
+        lost ??= (error as Error).message;
+        process.stderr.write(`understudy: not recorded, ${(error as Error).message}: ${lineOf(entry)}\n`);
+      }
+    },
+  });
+  try {
+    // Once the port is had: a file that is to be replaced is not given up for nothing.
+    file = openArchive(options);
+  } catch (error) {
+    await recorder.close();
+    throw error;
+  }
+  const { url } = recorder;
+  if (json) process.stdout.write(`${JSON.stringify({ url, target, out, pid: process.pid })}\n`);
+  else process.stdout.write(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.\n`);
+  await new Promise<void>((resolve) => {
+    process.once("SIGINT", resolve);
+    process.once("SIGTERM", resolve);
+  });
+  await recorder.close();
+  file.close();
+  if (!json) process.stdout.write(`${file.count} exchanges in ${out}\n`);
+  if (lost !== undefined) throw new CheckFailed(`${out} lacks exchanges that could not be written: ${lost}`);
+}
+
+/** @throws UsageError */
+function baseOf(text: string): string {
+  try {
+    return readBaseUrl(text);
+  } catch (error) {
+    throw error instanceof BaseUrlError ? new UsageError(error.message) : error;
+  }
+}
+
+/** @throws UsageError */
+function refuseItself(target: string, port: number): void {
+  const { hostname, port: asked } = new URL(target);
+  if (port !== 0 && Number(asked) === port && ["127.0.0.1", "localhost", "[::1]"].includes(hostname))
+    throw new UsageError(
+      `--target ${target} is where the recorder itself would listen; choose another --port`,
+    );
+}
+
+/** @throws UsageError */
+function openArchive({ out, version, force }: Recording): HarFile {
+  mkdirSync(dirname(out), { recursive: true });
+  try {
+    return new HarFile(out, { version, replace: force });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new UsageError(`${out} exists; replace it with --force`);
+  }
+}
+
+/** @throws UsageError */
+async function listening(options: Parameters<typeof createRecorder>[0]): Promise<Recorder> {
+  try {
+    return await createRecorder(options);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTFOUND" && code !== "EADDRNOTAVAIL") throw error;
+    throw new UsageError(`--host ${options.host} is no address of this machine`);
+  }
+}
+
+function summaryOf({ request, response, time, _error }: RecordedEntry) {
+  const { method, url } = request;
+  return { method, url, status: response.status, time, ...(_error === undefined ? {} : { error: _error }) };
+}
+
+function lineOf({ request, response, time, _error }: RecordedEntry): string {
+  const { pathname, search } = new URL(request.url);
+  return `${request.method} ${pathname}${search} -> ${_error ?? response.status} (${Math.round(time)} ms)`;
+}

@@ -1,0 +1,293 @@
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { harEntry } from "../../src/exchanges/har-entry.ts";
+import { HarFile } from "../../src/traffic/har-file.ts";
+import { createRecorder, type RecordedEntry, type Recorder } from "../../src/traffic/recorder.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(async () => {
+  await api.close();
+  removeScratch();
+});
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+async function recorder(target: string): Promise<Recorder & { entries: RecordedEntry[] }> {
+  const entries: RecordedEntry[] = [];
+  const made = await createRecorder({
+    target,
+    port: 0,
+    host: "127.0.0.1",
+    onExchange: (entry) => entries.push(entry),
+  });
+  open.push(made);
+  return { ...made, entries };
+}
+
+async function target(handle: (request: IncomingMessage, answer: ServerResponse) => void): Promise<string> {
+  const server: Server = createServer(handle);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  open.push({
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** What a client that speaks bytes gets back. */
+async function rawly(url: string, text: string): Promise<string> {
+  const socket: Socket = connect(Number(new URL(url).port), "127.0.0.1");
+  socket.write(text);
+  const pieces: Buffer[] = [];
+  for await (const piece of socket) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString("latin1");
+}
+
+const last = (entries: readonly RecordedEntry[]) => entries.at(-1)!;
+
+describe("interfaces 12 record passes everything on", () => {
+  it("interfaces 12 the service answers as without the recorder, header by header", async () => {
+    const { url, entries } = await recorder(api.url);
+    const paths = [
+      "/v1/models",
+      "/v1/usage/nowhere",
+      "/v1/analytics/usage/limits/org_acme?month=13",
+      "/v1/organizations/org_acme/audit-log/export",
+      "/v1/audio/transcribe/trans_short/sentences?limit=2",
+    ];
+    const plain = (headers: Headers) =>
+      [...headers].filter(
+        ([name]) => !/^(x-request-id|x-ratelimit|service-processing-ms|date|keep-alive)/.test(name),
+      );
+    const same = (text: string) =>
+      text
+        .replace(/req_\w+/g, "")
+        .replace(/"(timestamp|processing_time_ms|upstream_latency_ms)":("[^"]*"|\d+)/g, "");
+    for (const path of paths) {
+      const [direct, through] = await Promise.all(
+        [api.url, url].map((base) => fetch(base + path, { headers: { "api-key": KEYS.ada } })),
+      );
+      expect(through!.status, path).toBe(direct!.status);
+      expect(plain(through!.headers), path).toEqual(plain(direct!.headers));
+      expect(same(await through!.text()), path).toBe(same(await direct!.text()));
+    }
+    await eventually(() => expect(entries).toHaveLength(paths.length));
+    // The archive names the service, not the recorder.
+    expect(entries[1]!.request.url).toBe(`${api.url}/v1/usage/nowhere`);
+    expect(entries[2]!.request.queryString).toEqual([{ name: "month", value: "13" }]);
+  });
+
+  it("interfaces 12 headers keep their order, spelling and repetitions", async () => {
+    let seen: string[] = [];
+    const { url, entries } = await recorder(
+      await target((incoming, answer) => {
+        seen = incoming.rawHeaders;
+        answer.writeHead(200, "Quite OK", ["X-Twice", "1", "x-tWICE", "2", "Content-Length", "2"]).end("ok");
+      }),
+    );
+    const text = await rawly(
+      url,
+      "POST /a%20b?x=1&x=%32 HTTP/1.1\r\nHost: elsewhere\r\nx-B: 1\r\nX-a: 2\r\nX-A: 3\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc",
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 200 Quite OK\r\nX-Twice: 1\r\nx-tWICE: 2\r\nContent-Length: 2\r\n/);
+    const host = new URL(last(entries).request.url).host;
+    expect(seen.slice(0, 10)).toEqual([
+      ...["Host", host, "x-B", "1", "X-a", "2", "X-A", "3", "Content-Length", "3"],
+    ]);
+    expect(last(entries).request.url).toBe(`http://${host}/a%20b?x=1&x=%32`);
+  });
+
+  it("interfaces 12 an upload arrives while it is sent, and whole", async () => {
+    let arrived = 0;
+    const { url, entries } = await recorder(
+      await target(async (incoming, answer) => {
+        for await (const piece of incoming) arrived += (piece as Buffer).length;
+        answer.end(String(arrived));
+      }),
+    );
+    const sent = request(`${url}/up`, { method: "PUT" });
+    sent.write(Buffer.alloc(100_000, 1));
+    // The request has no end yet.
+    await eventually(() => expect(arrived).toBe(100_000));
+    for (let i = 0; i < 120; i++) sent.write(Buffer.alloc(100_000, 1));
+    sent.end();
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    expect(Buffer.concat(await answer.toArray()).toString()).toBe("12100000");
+    await eventually(() => expect(entries).toHaveLength(1));
+    expect(last(entries).request.bodySize).toBe(12_100_000);
+    expect(last(entries).request.postData).toMatchObject({ comment: "the first 10485760 of 12100000 bytes" });
+  });
+
+  it("interfaces 12 events of a stream come one by one, and a client that leaves ends it there too", async () => {
+    let left = false;
+    const { url, entries } = await recorder(
+      await target((_incoming, answer) => {
+        answer.writeHead(200, { "Content-Type": "text/event-stream" });
+        answer.write("data: 1\n\n");
+        answer.once("close", () => {
+          left = true;
+        });
+      }),
+    );
+    const gone = new AbortController();
+    const response = await fetch(`${url}/events`, { signal: gone.signal });
+    const { value } = await response.body!.getReader().read();
+    expect(Buffer.from(value!).toString()).toBe("data: 1\n\n");
+    gone.abort();
+    await eventually(() => expect(left).toBe(true));
+    await eventually(() => expect(entries).toHaveLength(1));
+    expect(last(entries)).toMatchObject({ _error: "the client left", response: { status: 200 } });
+    expect(last(entries).response.content.text).toBe("data: 1\n\n");
+  });
+
+  it("interfaces 12 what the target breaks off is broken off, and is no answer", async () => {
+    const { url, entries } = await recorder(
+      await target((incoming, answer) => {
+        if (incoming.url === "/half") answer.writeHead(200, { "Content-Length": "10" }).write("half");
+        setImmediate(() => answer.socket!.destroy());
+      }),
+    );
+    await expect(fetch(`${url}/none`)).rejects.toThrow();
+    await expect(fetch(`${url}/half`).then((response) => response.text())).rejects.toThrow();
+    await eventually(() => expect(entries).toHaveLength(2));
+    expect(entries.map(({ response, _error }) => [response.status, _error])).toEqual([
+      [0, "no answer: ECONNRESET: socket hang up"],
+      [200, "the target broke off"],
+    ]);
+  });
+
+  it("interfaces 12 a target that nobody serves is 502 in words, and no answer of the service", async () => {
+    const { url, entries } = await recorder("http://127.0.0.1:9");
+    const response = await fetch(`${url}/v1/models`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      502,
+      "application/problem+json",
+    ]);
+    expect(((await response.json()) as { detail: string }).detail).toContain(
+      "http://127.0.0.1:9 cannot be reached: ECONNREFUSED",
+    );
+    await eventually(() => expect(entries).toHaveLength(1));
+    expect(last(entries).response.status).toBe(0);
+  });
+});
+
+describe("interfaces 12 what the archive holds", () => {
+  it("interfaces 12 secrets are masked as in the journal", async () => {
+    const { url, entries } = await recorder(api.url);
+    const canary = "ak_canaryCanaryCanary00000000000000000000000";
+    await fetch(`${url}/v1/models?api_key=${canary}`, { headers: { authorization: `Bearer ${canary}` } });
+    await fetch(`${url}/webhooks`, {
+      method: "POST",
+      headers: { "api-key": KEYS.ada, "content-type": "application/json" },
+      body: JSON.stringify({ url: "http://127.0.0.1:9/x?secret=canary7", events: ["user.created"] }),
+    });
+    await eventually(() => expect(entries).toHaveLength(2));
+    const text = JSON.stringify(entries);
+    for (const secret of ["canaryCanary", KEYS.ada, "canary7"]) expect(text).not.toContain(secret);
+    expect(text).not.toMatch(/whsec_\w/);
+    expect(last(entries).request.headers).toContainEqual({ name: "api-key", value: "***" });
+  });
+
+  it("interfaces 12 packed bodies are passed on packed and kept unpacked; what is no text is left out", async () => {
+    const { url, entries } = await recorder(
+      await target((incoming, answer) => {
+        if (incoming.url === "/image")
+          return answer.writeHead(200, { "Content-Type": "image/png" }).end(Buffer.from([0x89, 0xff, 0xfe]));
+        answer
+          .writeHead(200, { "Content-Encoding": "gzip", "Content-Type": "application/json" })
+          .end(gzipSync('{"secret":"canary","a":1}'));
+      }),
+    );
+    const response = await fetch(`${url}/packed`);
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(await response.json()).toEqual({ secret: "canary", a: 1 });
+    await fetch(`${url}/image`);
+    await eventually(() => expect(entries).toHaveLength(2));
+    expect(entries[0]!.response.content).toMatchObject({ text: '{"secret":"***","a":1}' });
+    expect(entries[1]!.response.content).toEqual({
+      size: 3,
+      mimeType: "image/png",
+      comment: "3 bytes that are no text",
+    });
+  });
+
+  it("interfaces 12 the file is whole after each entry, and after one that could not be written", () => {
+    const file = join(scratch(), "grows.har");
+    const har = new HarFile(file, { version: "1", replace: false });
+    const read = () => JSON.parse(readFileSync(file, "utf8")).log.entries;
+    expect(read()).toEqual([]);
+    const none = { bytes: undefined, size: 0 };
+    const entry = harEntry({
+      ...{ at: 0, send: 0, wait: 1, receive: 2, method: "GET", url: "http://a/ü", query: "", status: 200 },
+      ...{ requestHeaders: [], requestBody: none, responseHeaders: [], responseBody: none },
+    });
+    for (let i = 1; i <= 3; i++) {
+      har.add(entry);
+      expect(read()).toHaveLength(i);
+    }
+    expect(() => har.add({ ...entry, time: 1n as never })).toThrow();
+    expect(read()).toHaveLength(3);
+    har.close();
+  });
+});
+
+describe("interfaces 12 record on the command line", () => {
+  it("interfaces 12 records until it is ended, and the file can be read meanwhile", async () => {
+    const out = join(scratch(), "deep", "traffic.har");
+    const running = startCommand(["record", "--target", `${api.url}/`, "--out", out, "--port", "0"]);
+    const [, url] = await eventually(() =>
+      /Call (\S+) in place of/.exec(running.output().stdout)!.map(String),
+    );
+    await fetch(`${url}/v1/models`, { headers: { "api-key": KEYS.ben } });
+    await eventually(() => expect(JSON.parse(readFileSync(out, "utf8")).log.entries).toHaveLength(1));
+    expect(running.output().stdout).toContain("GET /v1/models -> 200 (");
+    running.child.kill("SIGTERM");
+    const { code, stdout } = await running.finished;
+    expect(code).toBe(0);
+    expect(stdout).toContain(`1 exchanges in ${out}`);
+  });
+
+  it("interfaces 12 wrong usage is 2, with one message, and loses no file", async () => {
+    const folder = scratch();
+    const there = join(folder, "there.har");
+    writeFileSync(there, "mine");
+    const busy = new URL(api.url).port;
+    const cases: [string[], string][] = [
+      [["--target", "api.example.com", "--out", "x.har"], "--target must be an absolute http or https URL"],
+      [["--target", "http://a/v1", "--out", "x.har"], "leave the version out of --target: http://a"],
+      [["--target", "http://a", "--out", there, "--port", "0"], "exists; replace it with --force"],
+      [
+        ["--target", "http://a", "--out", there, "--force", "--port", busy],
+        `port ${busy} on 127.0.0.1 is in use`,
+      ],
+      [["--target", "http://localhost:4749", "--out", "x.har"], "where the recorder itself would listen"],
+      [["--target", "http://a", "--out", "x.har", "--port", "70000"], "--port takes a whole number"],
+      [["--target", "http://a"], "out"],
+    ];
+    const ended = await Promise.all(cases.map(([args]) => runCommand(["record", ...args], { cwd: folder })));
+    for (const [i, { code, stderr }] of ended.entries()) {
+      expect(stderr).toContain(cases[i]![1]);
+      expect(stderr).not.toMatch(/\n\s+at /);
+      expect(code).toBe(2);
+    }
+    expect(readFileSync(there, "utf8")).toBe("mine");
+    expect(existsSync(join(folder, "x.har"))).toBe(false);
+  });
+});
