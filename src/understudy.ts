@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import manifest from "../package.json" with { type: "json" };
@@ -50,6 +51,8 @@ export interface UnderstudyOptions {
     /** Private ranges (CIDR) that webhooks may be sent to all the same. */
     allowAddresses?: readonly string[];
   };
+  /** Whether requests may bring faults of their own, X-Sandbox-Fault and the like (interfaces 3); unless false. */
+  overrides?: boolean;
   /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
   allowHosts?: readonly string[];
   /** Scenarios of the `default` sandbox, by name or file. */
@@ -121,6 +124,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     scenariosFolder: options.scenariosFolder,
     api: API,
     spending: spendingFigures,
+    overrides: options.overrides !== false,
   });
   const wires = createWirePerformer();
   const recordings = new Recordings();
@@ -134,6 +138,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
     wallClock: Date.now,
     tally,
+    // Kept nowhere: a kept world has the secrets that were made of it, and a later one of the same name new ones.
+    serverKey: options.shared && randomBytes(32),
     faults: (sandbox) => faults.of(sandbox),
     worldParts: (sandbox) => {
       const sender = deliveries.worldParts(sandbox);

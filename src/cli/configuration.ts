@@ -25,6 +25,7 @@ const Document = Closed({
   shared: Type.Optional(Type.Boolean()),
   "allow-host": Type.Optional(Texts),
   "allow-webhook": Type.Optional(Texts),
+  overrides: Type.Optional(Type.Boolean()),
   watch: Type.Optional(Type.Boolean()),
   quiet: Type.Optional(Type.Boolean()),
   "ready-file": Type.Optional(Type.String({ minLength: 1 })),

@@ -28,6 +28,11 @@ export const START_FLAGS = {
     describe: "Host name to accept on the control API and console, and of browsers",
   },
   "allow-webhook": { type: "string", array: true, describe: "CIDR that webhooks may call in shared mode" },
+  overrides: {
+    type: "boolean",
+    describe:
+      "Requests may bring faults of their own, X-Sandbox-Fault and the like (--no-overrides: may not)",
+  },
   config: {
     type: "string",
     describe: "File with these options and settings [default: understudy.config.yaml]",

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 import { parseInstant } from "../contract/instant.ts";
+import { tokenProblem } from "../control/guard.ts";
 import type { ClockSetting } from "../sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
@@ -57,13 +58,23 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       persist: persistence(all.persist, all.durable === true),
       shared: all.shared
         ? {
-            token: process.env["UNDERSTUDY_TOKEN"] || randomBytes(24).toString("base64url"),
+            token: controlToken(),
             allowAddresses: all["allow-webhook"],
           }
         : undefined,
+      overrides: all.overrides,
       allowHosts: all["allow-host"],
     },
   };
+}
+
+/** @throws UsageError */
+function controlToken(): string {
+  const given = process.env["UNDERSTUDY_TOKEN"];
+  if (!given) return randomBytes(24).toString("base64url");
+  const problem = tokenProblem(given);
+  if (problem !== undefined) throw new UsageError(`UNDERSTUDY_TOKEN ${problem}`);
+  return given;
 }
 
 /** `real`, `frozen`, `frozen@ISO`, `xN`. @throws UsageError */

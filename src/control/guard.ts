@@ -27,8 +27,22 @@ export interface Guard {
   requireToken(request: IncomingMessage): void;
 }
 
-/** interfaces 7: who may talk to the control API and the console. */
+const MIN_TOKEN_LENGTH = 16;
+
+/** What is wrong with a control token, as the end of a sentence: what is guessed or cannot be sent protects nothing. */
+export function tokenProblem(token: string): string | undefined {
+  if (!/^[\x21-\x7e]*$/.test(token)) return "must be printable ASCII without spaces, as a header carries it";
+  if (token.length >= MIN_TOKEN_LENGTH) return undefined;
+  return `must have at least ${MIN_TOKEN_LENGTH} characters, not ${token.length}; leave it away to get one made up`;
+}
+
+/**
+ * interfaces 7: who may talk to the control API and the console.
+ * @throws Error for a token that must not be one, and for a host that no Host header could equal
+ */
 export function createGuard({ allowHosts, token }: GuardOptions): Guard {
+  const problem = token === undefined ? undefined : tokenProblem(token);
+  if (problem !== undefined) throw new Error(`the control token ${problem}`);
   const allowed = allowHosts.map(parseAllowed);
   const accepts = (authority: Authority | undefined): boolean =>
     authority !== undefined &&

@@ -18,6 +18,8 @@ import { sendAnswer } from "./send-answer.ts";
 
 const AnyObject = Type.Object({});
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** Keys and list entries; a snapshot of a large world has millions. */
+const MAX_VALUES = 4_000_000;
 
 interface Arrival {
   request: IncomingMessage;
@@ -129,7 +131,7 @@ async function receiveBody(operation: ControlOperation, request: IncomingMessage
 /** Unreadable JSON is 422 here, like everything else that cannot be accepted (interfaces 4). */
 function readJson(request: IncomingMessage, bytes: Buffer): unknown {
   try {
-    return parseJson(request, bytes, false);
+    return parseJson(request, bytes, { optional: false, maxValues: MAX_VALUES });
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "INVALID_JSON") throw error;
     throw new Problem("invalid-json", { detail: error.system_message, field: "body" });

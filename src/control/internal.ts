@@ -11,8 +11,7 @@ export interface Mount {
   prefix: string;
   /**
    * `token`: allowed sources only, and the control token in shared mode. `source`: allowed sources only (static
-   * pages hold no secret). `open`: anyone but a browser from elsewhere, as for receivers, which play a partner's
-   * endpoint.
+   * pages hold no secret). `open`: anyone, as for receivers, which play a partner's endpoint.
    */
   access: "token" | "source" | "open";
   handle: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
@@ -23,8 +22,7 @@ export function createInternal(parts: { mounts: readonly Mount[]; guard: Guard; 
   return async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
     try {
       const mount = parts.mounts.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
-      if (mount?.access === "open") parts.guard.requireAllowedBrowser(request);
-      else parts.guard.requireAllowedSource(request);
+      if (mount?.access !== "open") parts.guard.requireAllowedSource(request);
       if (mount === undefined) throw nothingHere(path, parts.mounts);
       if (mount.access !== "open" && preflight(request, response)) return;
       if (mount.access === "token") parts.guard.requireToken(request);

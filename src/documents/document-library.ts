@@ -61,15 +61,19 @@ export class DocumentLibrary<T> {
 
   /** Undefined when no document is called so. */
   find(name: string): Document<T> | undefined {
-    const isCalledSo = (document: Document<T>) => this.nameOf(document) === name;
-    const single = this.single.map((file) => this.at(file)).find(isCalledSo);
-    if (single !== undefined) return single;
     // Most files are called like their documents, which saves reading all the others.
-    for (const file of filesCalled(name, this.folders)) {
+    const found = this.findByFile(name);
+    if (found !== undefined || this.options.nameOf === undefined) return found;
+    return this.all().find((document) => this.nameOf(document) === name);
+  }
+
+  /** The same among single files, and files that are called like their documents. */
+  findByFile(name: string): Document<T> | undefined {
+    for (const file of [...this.single, ...filesCalled(name, this.folders)]) {
       const document = this.at(file);
-      if (isCalledSo(document)) return document;
+      if (this.nameOf(document) === name) return document;
     }
-    return this.options.nameOf && this.all().find(isCalledSo);
+    return undefined;
   }
 
   /** One of each name, by name: a file of the user's hides a shipped one. */

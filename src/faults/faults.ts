@@ -3,9 +3,10 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { TimerHandler } from "../state/world.ts";
 import { type FaultParts, SandboxFaults } from "./sandbox-faults.ts";
+import { RecentNames } from "./scenarios/recent-names.ts";
 import { ScenarioLibrary, scenarioFolders } from "./scenarios/scenario-library.ts";
 
-export interface FaultOptions extends Omit<FaultParts, "library"> {
+export interface FaultOptions extends Omit<FaultParts, "library" | "names"> {
   /** Scenarios of the first sandbox, by name or file. */
   scenarios?: readonly string[] | undefined;
   /** The user's own scenarios, beside the shipped ones. */
@@ -27,7 +28,7 @@ export class Faults {
       folders: scenarioFolders(scenariosFolder),
     });
     this.library = library;
-    this.parts = { ...parts, library };
+    this.parts = { ...parts, library, names: new RecentNames(library) };
     this.named = scenarios.map((scenario) => (isPath(scenario) ? library.addFile(scenario).name : scenario));
   }
 

@@ -34,12 +34,17 @@ export interface ScenarioNames {
 /** @throws RefusedOverride */
 export function readOverride(
   { headers, operation }: FaultFacts,
-  scenarios: ScenarioNames,
+  { scenarios, allowed }: { scenarios: ScenarioNames; allowed: boolean },
 ): Override | undefined {
   const fault = headers["x-sandbox-fault"];
   const delay = headers["x-sandbox-delay"];
   const preferred = headers["prefer"] === undefined ? undefined : preferredStatus(String(headers["prefer"]));
   if (fault === undefined && delay === undefined && preferred === undefined) return undefined;
+  if (!allowed) {
+    throw new RefusedOverride(
+      "This server takes no X-Sandbox-Fault, X-Sandbox-Delay or Prefer: code=N: it was started with --no-overrides. Arm a rule by the control API instead.",
+    );
+  }
   return {
     delay_ms: delay === undefined ? undefined : readDelay(String(delay)),
     fault:

@@ -9,7 +9,7 @@ import type {
 } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Leases } from "./leases.ts";
-import { type OverrideFault, RefusedOverride, readOverride } from "./override.ts";
+import { type OverrideFault, RefusedOverride, readOverride, type ScenarioNames } from "./override.ts";
 import type { SpendingOf } from "./plausible-refusal.ts";
 import { RuleSet, type RuleSources } from "./rule-set.ts";
 import { effectOf } from "./rules/answer-of.ts";
@@ -21,6 +21,10 @@ import { type Phase, RuleIndex, UNTOUCHED } from "./rules/rule-index.ts";
 
 export interface FaultParts extends RuleSources {
   spending: SpendingOf;
+  /** Whether requests may bring faults of their own (interfaces 3). */
+  overrides: boolean;
+  /** The scenarios that they may name. */
+  names: ScenarioNames;
 }
 
 /** The faults of one sandbox: which rules are in force, and what they do to its requests and deliveries. */
@@ -84,7 +88,10 @@ export class SandboxFaults implements FaultGate {
 
   before(facts: FaultFacts): Verdict | Promise<Verdict> {
     try {
-      const override = readOverride(facts, this.parts.library);
+      const override = readOverride(facts, {
+        scenarios: this.parts.names,
+        allowed: this.parts.overrides,
+      });
       if (override === undefined) return this.judged(facts, "before", undefined);
       const { delay_ms, fault } = override;
       if (fault === undefined) return this.judged(facts, "before", delay_ms);

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CATALOGUE } from "../contract/errors.ts";
+import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
 import type { AnswerEffect, FaultFacts, InjectedEffect, Injection, Verdict } from "../sandbox/fault-gate.ts";
 import { renderedAnswer } from "./answer.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { holdRequest, holdsOn, MAX_HELD_REQUESTS } from "./hold-request.ts";
 import { RequestFacts } from "./request-facts.ts";
 
 type WireEffect = Extract<InjectedEffect, { kind: "wire" }>;
@@ -53,13 +55,35 @@ function take(exchange: Exchange, { injection: found, reasons }: Verdict, answer
 }
 
 async function carryOut(exchange: Exchange, found: Injection, answer: Answer | undefined): Promise<void> {
-  // Unreferenced: the client's connection keeps the server alive, a delay alone must not.
-  if (found.delay_ms > 0) await sleep(found.delay_ms, undefined, { ref: false });
+  if (found.delay_ms > 0) await wait(exchange, found.delay_ms);
   if (found.effect === undefined) {
     exchange.delayed_by = found.decision;
     return;
   }
+  if (holdsOn(found.effect) && holdRequest(exchange, "closed") === undefined) throw tooManyHeld();
   throw earlyResponseOf(exchange, found.decision, { effect: found.effect, answer });
+}
+
+/** Rules wait for whoever armed them; what a request asks for itself is bounded. @throws EarlyResponse */
+async function wait(exchange: Exchange, delay_ms: number): Promise<void> {
+  const asked = exchange.request.headers["x-sandbox-delay"] !== undefined;
+  const release = asked ? holdRequest(exchange, "released") : () => {};
+  if (release === undefined) throw tooManyHeld();
+  // Unreferenced: the client's connection keeps the server alive, a delay alone must not.
+  await sleep(delay_ms, undefined, { ref: false });
+  release();
+}
+
+/** Understudy's own refusal, as of a sandbox that is full: waiting helps here. */
+function tooManyHeld(): EarlyResponse {
+  const { title } = PROBLEMS["limit-reached"];
+  const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are held up already, by X-Sandbox-Delay or a fault that hangs. Send it again when some of them have ended.`;
+  const body = JSON.stringify({
+    ...{ type: `${PROBLEM_TYPE}limit-reached`, title, status: 503, detail },
+    ...{ limit: "held_requests", allowed: MAX_HELD_REQUESTS, wanted: MAX_HELD_REQUESTS + 1 },
+  });
+  const answer = { status: 503, headers: {}, content_type: "application/problem+json", body };
+  return new EarlyResponse("limit", answer);
 }
 
 function earlyResponseOf(

@@ -4,6 +4,8 @@ import { ApiError } from "../contract/errors.ts";
 /** A body that makes no progress for this long is given up, so stalled clients hold nothing (wall clock). */
 export const BODY_IDLE_MS = 15_000;
 const MAX_JSON_DEPTH = 100;
+/** Keys and list entries of a request to the emulated API; a million of them would hold the server for a second. */
+const MAX_JSON_VALUES = 100_000;
 
 /** The client left before its body was complete; nobody is there to answer. */
 export class ClientGone extends Error {}
@@ -106,16 +108,22 @@ function look(): void {
 }
 
 /**
- * @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON (also for invalid UTF-8 and absurd nesting)
+ * @param maxValues keys and list entries
+ * @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON (also for invalid UTF-8, absurd nesting and too many values)
  */
-export function parseJson(request: IncomingMessage, bytes: Buffer, optional: boolean): unknown {
+export function parseJson(
+  request: IncomingMessage,
+  bytes: Buffer,
+  { optional, maxValues = MAX_JSON_VALUES }: { optional: boolean; maxValues?: number },
+): unknown {
   if (bytes.length === 0) {
     if (optional) return {};
     throw invalidJson("The body is empty; this operation expects a JSON document.");
   }
   requireJson(request);
   const text = decodeUtf8(bytes);
-  if (nestsTooDeep(text)) throw invalidJson(`The document nests deeper than ${MAX_JSON_DEPTH} levels.`);
+  const beyond = beyondBounds(text, maxValues);
+  if (beyond !== undefined) throw invalidJson(beyond);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -148,9 +156,11 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-function nestsTooDeep(text: string): boolean {
-  if (text.length < 2 * MAX_JSON_DEPTH) return false;
+/** Looked for before anything is built of the text. */
+function beyondBounds(text: string, maxValues: number): string | undefined {
+  if (text.length < 2 * MAX_JSON_DEPTH) return undefined;
   let depth = 0;
+  let values = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i);
@@ -159,10 +169,12 @@ function nestsTooDeep(text: string): boolean {
       else if (char === 34) inString = false;
     } else if (char === 34) inString = true;
     else if (char === 91 || char === 123) {
-      if (++depth > MAX_JSON_DEPTH) return true;
+      if (++depth > MAX_JSON_DEPTH) return `The document nests deeper than ${MAX_JSON_DEPTH} levels.`;
     } else if (char === 93 || char === 125) depth--;
+    else if (char === 44 && ++values >= maxValues)
+      return `The document has more than ${maxValues} keys and list entries.`;
   }
-  return false;
+  return undefined;
 }
 
 function invalidJson(system_message: string): ApiError {

@@ -13,7 +13,7 @@ import { parseJson, readBody } from "./read-body.ts";
 import { ReceivedCall } from "./received-call.ts";
 import { secondsUntil } from "./response-headers.ts";
 import type { Router } from "./router.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { type UnknownField, unknownFields } from "./unknown-fields.ts";
 import { validateBody, validateParams, validateQuery } from "./validate.ts";
 
 /** @throws ApiError RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
@@ -118,7 +118,7 @@ export function validateCall(
 
 async function validateJson(exchange: Exchange, optional: boolean): Promise<ReceivedCall> {
   const bytes = exchange.body ?? (await receiveBody(exchange));
-  return validated(exchange, { body: parseJson(exchange.request, bytes, optional), files: NO_FILES });
+  return validated(exchange, { body: parseJson(exchange.request, bytes, { optional }), files: NO_FILES });
 }
 
 async function validateForm(
@@ -159,6 +159,18 @@ function checkedBody(
   if (unknown.length > 0 && settings.unknown_fields === "reject") {
     throw invalidInput(unknown[0]!.field, unknown[0]!.value, "is not known");
   }
-  for (const { field } of unknown) exchange.warn(`unknown body field ${field} was ignored`);
+  if (unknown.length > 0) exchange.warn(ignoredFields(unknown));
   return checked;
+}
+
+const MAX_NAMED_FIELDS = 5;
+const MAX_FIELD_LENGTH = 100;
+
+/** One warning, however many there are: anybody may send a hundred thousand of them. */
+function ignoredFields(fields: readonly UnknownField[]): string {
+  const names = fields.slice(0, MAX_NAMED_FIELDS).map(({ field }) => field.slice(0, MAX_FIELD_LENGTH));
+  if (fields.length === 1) return `unknown body field ${names[0]} was ignored`;
+  const more = fields.length - names.length;
+  const named = names.join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return `${fields.length} unknown body fields were ignored: ${named}`;
 }

@@ -52,6 +52,7 @@ const MAX_KEPT_REQUESTS = 10_000;
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 /** What a request costs beside its body; a rough figure, so that a flood of empty ones counts too. */
 const REQUEST_OVERHEAD_BYTES = 512;
+const HEADER_OVERHEAD_BYTES = 64;
 
 interface Log {
   entries: { receiver_id: string; request: ReceivedRequest }[];
@@ -145,11 +146,19 @@ export class SimulatedReceivers {
       this.logs.set(world, log);
     }
     log.entries.push({ receiver_id, request });
-    log.bytes += REQUEST_OVERHEAD_BYTES + request.body.length;
+    log.bytes += costOf(request);
     while (log.entries.length > MAX_KEPT_REQUESTS || (log.bytes > MAX_KEPT_BYTES && log.entries.length > 1)) {
-      log.bytes -= REQUEST_OVERHEAD_BYTES + log.entries.shift()!.request.body.length;
+      log.bytes -= costOf(log.entries.shift()!.request);
     }
   }
+}
+
+/** Bytes that a kept request holds, roughly: everything its sender chose the length of. */
+function costOf({ body, path, headers, reason }: ReceivedRequest): number {
+  let cost = REQUEST_OVERHEAD_BYTES + body.length + path.length + reason.length;
+  for (const [name, value] of Object.entries(headers))
+    cost += HEADER_OVERHEAD_BYTES + name.length + String(value).length;
+  return cost;
 }
 
 function refuse(response: ServerResponse, status: number, error: string): void {

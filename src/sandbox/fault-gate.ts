@@ -56,6 +56,8 @@ export interface WireFault {
   readonly name: string;
   /** Whether a client sees the answer's status; the journal shows it then. */
   readonly shows_status: boolean;
+  /** Whether the connection stays open for as long as its client likes. */
+  readonly holds?: boolean;
   /** Must not throw; ends when the connection has. */
   perform(wire: Wire): Promise<void>;
 }

@@ -40,6 +40,8 @@ export interface AnsweredRequest {
 const BREAK = 10;
 /** What an entry costs besides its texts; measured roughly, so that a million tiny entries still count. */
 const ENTRY_OVERHEAD_BYTES = 512;
+/** What a text costs besides its characters where it is kept as a string, with its place in a list. */
+const TEXT_OVERHEAD_BYTES = 32;
 
 /**
  * One request of the journal. Its texts stand in a block of bytes and are read from there when somebody asks
@@ -156,14 +158,13 @@ export class JournalEntry implements AnsweredRequest {
   cost(): number {
     let cost = ENTRY_OVERHEAD_BYTES + (this.lateBody?.length ?? 0);
     cost += this.headBytes + Math.max(0, this.requestBytes) + Math.max(0, this.responseBytes);
-    for (const text of this.reasons) cost += text.length;
-    for (const text of this.warnings) cost += text.length;
+    cost += costOf(this.reasons) + costOf(this.warnings);
+    cost += this.id.length + this.method.length + this.decision.length;
+    cost += (this.principal?.length ?? 0) + (this.api_key?.length ?? 0) + (this.code?.length ?? 0);
     if (this.whole === undefined) return cost;
     const { path, query, request_headers, response_headers, request_body, response_body } = this.whole;
     cost += path.length + query.length + (request_body?.length ?? 0) + (response_body?.length ?? 0);
-    for (const text of request_headers) cost += text.length;
-    for (const text of response_headers) cost += text.length;
-    return cost;
+    return cost + costOf(request_headers) + costOf(response_headers);
   }
 
   private head(): string[] {
@@ -174,6 +175,12 @@ export class JournalEntry implements AnsweredRequest {
   private body(start: number, length: number): Buffer | undefined {
     return length < 0 ? undefined : Buffer.from(this.block!.bytes.subarray(start, start + length));
   }
+}
+
+function costOf(texts: readonly string[]): number {
+  let cost = texts.length * TEXT_OVERHEAD_BYTES;
+  for (const text of texts) cost += text.length;
+  return cost;
 }
 
 /** Path, query, how many of the texts that follow are the request's, and the headers of both; a BREAK after each. */

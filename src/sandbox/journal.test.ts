@@ -97,6 +97,18 @@ describe("the journal", () => {
     expect(journal.size).toBe(31);
   });
 
+  it("interfaces 4 counts every text that an entry holds, however short", () => {
+    const many = Array.from({ length: 100_000 }, () => "");
+    const costOf = (fields: Partial<AnsweredRequest>) =>
+      new Journal(10).add(answered(fields)).cost() - new Journal(10).add(answered()).cost();
+    for (const field of ["reasons", "warnings", "request_headers", "response_headers"]) {
+      expect([field, costOf({ [field]: many }) > 100_000 * 16]).toEqual([field, true]);
+    }
+    for (const field of ["decision", "principal", "api_key", "code", "method", "id"]) {
+      expect([field, costOf({ [field]: "x".repeat(5000) }) >= 4900]).toEqual([field, true]);
+    }
+  });
+
   it("interfaces 4 completes an answer that was made while it was sent, unless it is gone by then", () => {
     const journal = new Journal(2);
     const first = journal.add(answered({ response_body: undefined, streamed: "under way" }));

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
 import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
 import type { Root } from "../state/root.ts";
@@ -82,6 +82,11 @@ export interface SandboxParts {
   blobs: BlobKeeper;
   /** Counts the requests of all sandboxes. */
   tally: RequestTally;
+  /**
+   * A key of the server's own, of which secrets are made where the fixture, and so the seed, is known to more
+   * people than may have them; without it, the same sandbox has the same secrets on every server.
+   */
+  serverKey?: Uint8Array | undefined;
 }
 
 /** One isolated world inside the server, with everything that belongs to it. */
@@ -102,6 +107,8 @@ export class Sandbox {
   journal: Journal;
   readonly history: History;
   windows = new RateWindows();
+  /** Requests that are held up at the moment because they asked for it, or hang. */
+  held = 0;
   /** What `reset` goes back to. */
   source: LoadedFixture;
   /** First instant of the first day, which a frozen clock goes back to. */
@@ -267,6 +274,13 @@ export class Sandbox {
     if (known?.blobs !== undefined) this.parts.blobs.release(known.blobs);
   }
 
+  /** interfaces 5: from seed, name and number of resets, and on a shared server from its key too. */
+  private freshSecretKey(): string {
+    const { serverKey } = this.parts;
+    const hash = serverKey === undefined ? createHash("sha256") : createHmac("sha256", serverKey);
+    return hash.update(`${this.seed}\u0000${this.name}\u0000${this.resets}`).digest("hex");
+  }
+
   private freshWorld(mode: ClockMode, at: number, rate: number | undefined): World {
     const parts = this.parts.worldParts(this);
     return new World({
@@ -274,9 +288,7 @@ export class Sandbox {
       clock: makeClock(mode, at, this.parts.wallClock(), rate),
       origin: at,
       seed: this.seed,
-      secretKey: createHash("sha256")
-        .update(`${this.seed}\u0000${this.name}\u0000${this.resets}`)
-        .digest("hex"),
+      secretKey: this.freshSecretKey(),
       wallClock: this.parts.wallClock,
       parts: {
         ...parts,

@@ -76,6 +76,17 @@ describe("G08, G09: input", () => {
     expect(entry!.warnings).toEqual([expect.stringContaining("surprise")]);
   });
 
+  it("G09 many unknown body fields are one warning with their number", async () => {
+    const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`x${i}`, i]));
+    await api.call("ada", "POST", REPARENT, { ...TO_OPS, ...many });
+    await api.call("ada", "POST", REPARENT, { ...TO_OPS, a: 1, b: 2, ["c".repeat(5000)]: 3 });
+    const [first, second] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-2);
+    expect(first!.warnings).toEqual([
+      "50000 unknown body fields were ignored: x0, x1, x2, x3, x4 and 49995 more",
+    ]);
+    expect(second!.warnings).toEqual([`3 unknown body fields were ignored: a, b, ${"c".repeat(100)}`]);
+  });
+
   it("G09 unknown_fields reject makes them 422, and nothing happens", async () => {
     await restart({ unknown_fields: "reject" });
     const { status, body } = await api.call("ada", "POST", REPARENT, { ...TO_OPS, surprise: 1 });

@@ -101,7 +101,8 @@ describe("interfaces 4: half-finished uploads", () => {
 });
 
 describe("disk use is bounded", () => {
-  const small = () => startReference({ shared: { token: "t", limits: { upload_bytes: 1000 } } });
+  const small = () =>
+    startReference({ shared: { token: "a-token-of-tests", limits: { upload_bytes: 1000 } } });
 
   it("4.6 an upload that does not fit the sandbox's share is 413 and says so", async () => {
     const bounded = await small();
@@ -130,7 +131,7 @@ describe("disk use is bounded", () => {
     const bounded = await small();
     const snapshots = "/_control/sandboxes/default/snapshots";
     const control = (method: string, path: string, body?: unknown) =>
-      bounded.call(undefined, method, snapshots + path, body, { authorization: "Bearer t" });
+      bounded.call(undefined, method, snapshots + path, body, { authorization: "Bearer a-token-of-tests" });
     const { upload_url } = await announce(bounded, { file_size: 900 });
     await chunk(upload_url, noise(400), 0, 900);
     for (const name of ["a", "b"]) expect((await control("POST", "", { name })).status).toBe(201);

@@ -230,6 +230,24 @@ describe("interfaces 2 start", () => {
     expect(fromEnvironment.code).toBe(0);
   });
 
+  it("interfaces 7 a control token that could be guessed is wrong usage", async () => {
+    const env = { UNDERSTUDY_TOKEN: "secret" };
+    const { code, stderr } = await runCommand(["start", "--shared", "--port", "0"], { env });
+    expect([code, stderr]).toEqual([
+      2,
+      "understudy: UNDERSTUDY_TOKEN must have at least 16 characters, not 6; leave it away to get one made up\n",
+    ]);
+  });
+
+  it("interfaces 3 --no-overrides refuses faults that requests bring along", async () => {
+    const { ready } = await started(["--no-overrides"]);
+    const answer = await fetch(`${ready.url}/v1/models`, { headers: { "X-Sandbox-Fault": "reset" } });
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
+      400,
+      expect.stringContaining("--no-overrides"),
+    ]);
+  });
+
   it("interfaces 6 an edited fixture and scenario take effect, a broken edit is told with its line", async () => {
     const folder = scratch();
     const fixture = join(folder, "mine.yaml");

@@ -27,7 +27,7 @@ beforeAll(async () => {
   );
   api = await startReference({ scenariosFolder });
   full = await startReference({
-    shared: { token: "t", limits: { sandboxes: 1, records: 1, upload_bytes: 1, rules: 0 } },
+    shared: { token: "a-token-of-tests", limits: { sandboxes: 1, records: 1, upload_bytes: 1, rules: 0 } },
   });
 });
 afterAll(async () => {

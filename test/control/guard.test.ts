@@ -235,8 +235,7 @@ describe("interfaces 3 browsers at the emulated API", () => {
     "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36",
   ];
   const key = "api-key: ak_adaOwnerAcme000000000000000000000000000";
-  const calls = ["/v1/models", "/_s/default/v1/models", "/_s/nobody/v1/models", "/v9/nothing"];
-  const paths = [...calls, "/_receivers/default/rcv_1"];
+  const paths = ["/v1/models", "/_s/default/v1/models", "/_s/nobody/v1/models", "/v9/nothing"];
 
   it.each(FOREIGN_HOSTS)("refuses a browser's call to %j and names --allow-host", async (host) => {
     for (const mark of BROWSERS) {

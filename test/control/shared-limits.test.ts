@@ -3,7 +3,7 @@ import { type Answered, type Api, startReference } from "../support/harness.ts";
 
 const DEFAULT = "/_control/sandboxes/default";
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
-const AUTHORIZATION = { authorization: "Bearer t" };
+const AUTHORIZATION = { authorization: "Bearer a-token-of-tests" };
 
 let api: Api;
 let atFirst: number;
@@ -12,7 +12,7 @@ beforeEach(async () => {
   const { counts } = (await measured.call(undefined, "GET", DEFAULT)).body;
   atFirst = Object.values<number>(counts).reduce((sum, count) => sum + count, 0);
   await measured.close();
-  api = await startReference({ shared: { token: "t", limits: { records: atFirst + 2 } } });
+  api = await startReference({ shared: { token: "a-token-of-tests", limits: { records: atFirst + 2 } } });
 });
 afterEach(() => api.close());
 
@@ -111,7 +111,7 @@ describe("interfaces 7: records per sandbox", () => {
 describe("interfaces 7: rules per sandbox", () => {
   it("interfaces 7 rules that come with a new sandbox count", async () => {
     await api.close();
-    api = await startReference({ shared: { token: "t", limits: { rules: 1 } } });
+    api = await startReference({ shared: { token: "a-token-of-tests", limits: { rules: 1 } } });
     const make = (scenarios: string[]) =>
       api.call(undefined, "POST", "/_control/sandboxes", { name: "more", scenarios }, AUTHORIZATION);
     const { items } = (await control("GET", "/scenarios")).body;

@@ -150,6 +150,28 @@ describe("overrides of one request", () => {
     );
   });
 
+  it("interfaces 3 a server that takes no overrides refuses them, and only them", async () => {
+    const closed = await startReference({ overrides: false });
+    const ask = (headers: Record<string, string>) =>
+      closed.call("ada", "GET", "/v1/models", undefined, headers);
+    for (const headers of [
+      { "x-sandbox-fault": "RATE_LIMIT_EXCEEDED" },
+      { "x-sandbox-fault": "hang" },
+      { "x-sandbox-fault": "no such thing" },
+      { "x-sandbox-delay": "1h" },
+      { prefer: "return=minimal, code=429" },
+    ]) {
+      const answer = await ask(headers as unknown as Record<string, string>);
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ type: "urn:understudy:problem:override-refused" });
+      expect(answer.body.detail).toContain("--no-overrides");
+    }
+    expect((await ask({ prefer: "return=minimal" })).status).toBe(200);
+    await arm(closed, { match: { operation: "models.list" }, effect: { error: "RATE_LIMIT_EXCEEDED" } });
+    expect((await ask({})).status).toBe(429);
+    await closed.close();
+  });
+
   it("G04 a route that does not exist is refused before any fault", async () => {
     await arm(api, { effect: { status: 503 } });
     expect(

@@ -148,8 +148,10 @@ const ODD: readonly Case[] = [
   line("an overlong slash", sized('{"a":"\xc0\xaf"}'), 400, "INVALID_JSON"),
   line("200,000 open brackets", sized(bomb.deep), 400, "INVALID_JSON"),
   line("50,000 nested objects", sized(bomb.deepObject), 400, "INVALID_JSON"),
-  line("200,000 keys", sized(bomb.keys), 422, "INVALID_INPUT"),
-  line("100,000 times the same key", sized(bomb.sameKey), 422, "INVALID_INPUT"),
+  line("200,000 keys", sized(bomb.keys), 400, "INVALID_JSON"),
+  line("200,000 list entries", sized(`[${"1,".repeat(200_000)}1]`), 400, "INVALID_JSON"),
+  line("200,000 commas within a text", sized(`"${",".repeat(200_000)}"`), 422, "INVALID_INPUT"),
+  line("100,000 times the same key and once more", sized(bomb.sameKey), 400, "INVALID_JSON"),
   line("a number of a million digits", sized(bomb.number), 422, "INVALID_INPUT"),
   line("a text of 300,000 NULs", sized(bomb.text), 422, "INVALID_INPUT"),
 ];

@@ -17,7 +17,10 @@ export function operationOf(id: string): AnyOperation {
 export function faultsWithSeed(seed: number): SandboxFaults {
   const library = new ScenarioLibrary({ api: API, folders: [] });
   const sandbox = { seed } as Sandbox;
-  return new SandboxFaults({ library, api: API, spending: () => [] }, sandbox);
+  return new SandboxFaults(
+    { library, names: library, overrides: true, api: API, spending: () => [] },
+    sandbox,
+  );
 }
 
 export interface Sent {

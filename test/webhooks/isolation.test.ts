@@ -154,7 +154,7 @@ describe("interfaces 7 shared mode", () => {
     opened.push(receiver);
     const outcomes: number[] = [];
     for (const allowAddresses of [[], ["127.0.0.0/8"]]) {
-      const shared = await startWebhooks({ shared: { token: "t0ken", allowAddresses } });
+      const shared = await startWebhooks({ shared: { token: "a-token-of-tests", allowAddresses } });
       const { webhook_id } = await shared.webhook(receiver.url);
       const { body } = await shared.call("ada", "POST", `/webhooks/${webhook_id}/test`);
       outcomes.push(body.data.response_code);

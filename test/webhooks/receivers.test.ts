@@ -138,6 +138,22 @@ describe("interfaces 4 receivers inside the server", () => {
     expect((await api.control("GET", `/receivers/${id}/requests`)).status).toBe(404);
   });
 
+  it("interfaces 7 what is kept of requests is bounded in bytes, headers and paths included", async () => {
+    const { url, id } = (await api.control("POST", "/receivers")).body;
+    for (const far of ["", "a".repeat(14_000)]) {
+      for (let i = 0; i < 1_500; i += 50) {
+        const long = { "x-long": "h".repeat(far === "" ? 14_000 : 1) };
+        await Promise.all(Array.from({ length: 50 }, () => post(`${url}/${far}`, "{}", long)));
+      }
+      const kept = (await api.control("GET", `/receivers/${id}/requests`)).body.items;
+      let bytes = 0;
+      for (const { headers, path } of kept) bytes += headers["x-long"].length + path.length;
+      expect(kept.length).toBeLessThan(1_300);
+      expect(bytes).toBeLessThan(17 * 1024 * 1024);
+      expect(bytes).toBeGreaterThan(14 * 1024 * 1024);
+    }
+  });
+
   it("interfaces 4 a body beyond the limit is refused and not kept", async () => {
     const { url, requests } = await api.receiver();
     const outcome = await post(url, "x".repeat(11 * 1024 * 1024)).then(

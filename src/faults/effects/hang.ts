@@ -5,6 +5,7 @@ import type { WireEffect } from "./effect.ts";
 export const hangWire = {
   name: "hang",
   shows_status: false,
+  holds: true,
   async perform({ request, socket, gone }) {
     // Only a connection that is read tells when its client leaves.
     request.resume();

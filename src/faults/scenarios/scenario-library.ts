@@ -89,6 +89,11 @@ export class ScenarioLibrary {
     return this.isInForce(name) || this.files.find(name) !== undefined;
   }
 
+  /** Whether it is in force, or its file is called like it; looks into no folder. */
+  hasFileOf(name: string): boolean {
+    return this.isInForce(name) || this.files.findByFile(name) !== undefined;
+  }
+
   names(): string[] {
     return this.list().map(({ name }) => name);
   }

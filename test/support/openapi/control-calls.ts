@@ -74,7 +74,7 @@ interface Spoiling {
 
 type Refused = (example: Example, spoiling: Spoiling) => Promise<Answered>;
 
-const TOKEN = { authorization: "Bearer t" };
+const TOKEN = { authorization: "Bearer a-token-of-tests" };
 const nowhere = { snap: "nowhere", a: "nowhere", id: "nowhere", collection: "nowhere" };
 
 /** The last parameter that the kind is about names nothing. */

@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { Bundle } from "../../src/bundle/bundle.ts";
+import { replayBundle } from "../../src/bundle/replay-bundle.ts";
+import type { UnderstudyOptions } from "../../src/understudy.ts";
+import { type Api, startReference } from "../support/harness.ts";
+
+const token = "a-control-token-of-this-test";
+const folder = mkdtempSync(join(tmpdir(), "understudy-secrets-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const open: Api[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((api) => api.close()));
+});
+
+async function start(options: UnderstudyOptions): Promise<Api> {
+  const api = await startReference(options);
+  open.push(api);
+  return api;
+}
+
+/** What a sandbox hands out that nobody else may guess, in the same order on each server. */
+async function secretsOf(api: Api) {
+  const grant = await api.call("dan", "POST", "/v1/auth/token");
+  const hook = await api.call("ada", "POST", "/webhooks", {
+    url: "https://example.com/hook",
+    events: ["user.updated"],
+  });
+  const place = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", {
+    filename: "a.txt",
+    file_size: 3,
+    mime_type: "text/plain",
+  });
+  return {
+    access: grant.body.access_token as string,
+    refresh: grant.body.refresh_token as string,
+    hook: JSON.stringify(hook.body).match(/whsec_[\w-]+/)![0],
+    upload: new URL(place.body.upload_url).pathname + new URL(place.body.upload_url).search,
+    statuses: [grant.status, hook.status, place.status],
+  };
+}
+
+const shared = { shared: { token } };
+const asBearer = (api: Api, access: string) =>
+  api.call(undefined, "GET", "/v1/models", undefined, { authorization: `Bearer ${access}` });
+
+describe("interfaces 7 secrets of a shared server", () => {
+  it("interfaces 7 cannot be made elsewhere from the fixture, seed and name that everybody knows", async () => {
+    const mine = await start({});
+    const theirs = await start(shared);
+    const [forged, real] = [await secretsOf(mine), await secretsOf(theirs)];
+    expect(real.statuses).toEqual(forged.statuses);
+    for (const kind of ["access", "refresh", "hook", "upload"] as const) {
+      expect([kind, real[kind]]).not.toEqual([kind, forged[kind]]);
+    }
+    expect((await asBearer(theirs, real.access)).status).toBe(200);
+    expect((await asBearer(theirs, forged.access)).status).toBe(401);
+    const other = await secretsOf(await start(shared));
+    expect(other.access).not.toBe(real.access);
+    expect(other.hook).not.toBe(real.hook);
+  });
+
+  it("interfaces 5 are those of seed, name and resets on a local server", async () => {
+    expect(await secretsOf(await start({}))).toEqual(await secretsOf(await start({})));
+  });
+
+  it("interfaces 7 change nothing of what the seed decides", async () => {
+    const ask = async (api: Api) =>
+      (
+        await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
+          new_parent_id: "dept_ops",
+        })
+      ).text;
+    expect(await ask(await start(shared))).toBe(await ask(await start({})));
+  });
+
+  it("interfaces 2 go on when the server is started again with its worlds", async () => {
+    const persist = { folder: join(folder, "kept") };
+    const first = await start({ ...shared, persist });
+    const { access } = await secretsOf(first);
+    await first.close();
+    open.length = 0;
+    const second = await start({ ...shared, persist });
+    expect((await asBearer(second, access)).status).toBe(200);
+    const reset = await second.call(undefined, "POST", "/_control/sandboxes/default/reset", undefined, {
+      authorization: `Bearer ${token}`,
+    });
+    expect(reset.status).toBe(200);
+    expect((await asBearer(second, access)).status).toBe(401);
+  });
+
+  it("interfaces 2 a bundle of it replays, and holds none of them", async () => {
+    const api = await start(shared);
+    const secrets = await secretsOf(api);
+    await asBearer(api, secrets.access);
+    await api.call(undefined, "PUT", secrets.upload, "abc", { "content-type": "text/plain" });
+    await api.call(undefined, "POST", "/v1/auth/refresh", { refresh_token: secrets.refresh });
+    const { body } = await api.call(undefined, "POST", "/_control/sandboxes/default/bundle", undefined, {
+      authorization: `Bearer ${token}`,
+    });
+    const text = JSON.stringify(body);
+    for (const secret of [secrets.access, secrets.refresh, secrets.hook]) expect(text).not.toContain(secret);
+    expect(await replayBundle(body as Bundle)).toEqual({ requests: 6, control_calls: 0 });
+  });
+});
+
+describe("interfaces 7 a control token", () => {
+  it.each([
+    ["fifteen-letters", "at least 16 characters"],
+    ["", "at least 16 characters"],
+    ["a token with spaces in it", "printable ASCII"],
+    ["ein-schlüssel-mit-umlaut", "printable ASCII"],
+  ])("interfaces 7 %j is refused", async (short, why) => {
+    await expect(startReference({ shared: { token: short } })).rejects.toThrow(why);
+  });
+
+  it("interfaces 7 of sixteen characters is taken", async () => {
+    const api = await start({ shared: { token: "exactly-16-chars" } });
+    const headers = { authorization: "Bearer exactly-16-chars" };
+    expect((await api.call(undefined, "GET", "/_control/health", undefined, headers)).status).toBe(200);
+  });
+});

@@ -1,0 +1,79 @@
+import { connect, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MAX_HELD_REQUESTS } from "../../src/http/hold-request.ts";
+import { eventually } from "../support/eventually.ts";
+import { arm, decisionOf } from "../support/fault-calls.ts";
+import { type Api, startReference } from "../support/harness.ts";
+
+let api: Api;
+let sockets: Socket[] = [];
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await api.close();
+});
+
+const held = () => api.understudy.sandboxes.get("default")!.held;
+
+/** So many connections, each with one request that nobody has a credential for. */
+async function open(count: number, header = ""): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
+    sockets.push(socket);
+    socket.on("error", () => {});
+    socket.write(`GET /v1/models HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`);
+  }
+}
+
+const ask = (headers: Record<string, string> = {}) =>
+  api.call("ada", "GET", "/v1/models", undefined, headers);
+
+describe("requests that are held up", () => {
+  it.each(["X-Sandbox-Fault: hang", "X-Sandbox-Delay: 1h"])(
+    "interfaces 3 %s is bounded in number for each sandbox, also for those without a credential",
+    async (header) => {
+      await open(MAX_HELD_REQUESTS, `${header}\r\n`);
+      await eventually(() => expect(held()).toBe(MAX_HELD_REQUESTS));
+      for (const [name, value] of [
+        ["x-sandbox-fault", "hang"],
+        ["x-sandbox-delay", "1ms"],
+      ] as const) {
+        const refused = await ask({ [name]: value });
+        expect(refused.status).toBe(503);
+        expect(refused.body).toMatchObject({
+          type: "urn:understudy:problem:limit-reached",
+          limit: "held_requests",
+          allowed: MAX_HELD_REQUESTS,
+        });
+        expect(decisionOf(refused)).toBe("limit");
+      }
+      expect((await ask()).status).toBe(200);
+      const other = await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
+      expect(other.status).toBe(201);
+      const delayed = await api.call("ada", "GET", "/_s/other/v1/models", undefined, {
+        "x-sandbox-delay": "1ms",
+      });
+      expect(delayed.status).toBe(200);
+    },
+  );
+
+  it("interfaces 3 those that ended make room", async () => {
+    await open(MAX_HELD_REQUESTS, "X-Sandbox-Fault: hang\r\n");
+    await eventually(() => expect(held()).toBe(MAX_HELD_REQUESTS));
+    for (const socket of sockets) socket.destroy();
+    await eventually(() => expect(held()).toBe(0));
+    expect((await ask({ "x-sandbox-delay": "1ms" })).status).toBe(200);
+    expect(held()).toBe(0);
+  });
+
+  it("interfaces 6 a rule's delay counts for nothing: whoever armed it wants it", async () => {
+    await arm(api, { id: "slow", match: { operation: "models.list" }, effect: { delay: "1ms" } });
+    await open(3, "X-Sandbox-Delay: 1h\r\n");
+    await eventually(() => expect(held()).toBe(3));
+    expect((await ask()).status).toBe(200);
+    expect(held()).toBe(3);
+  });
+});
