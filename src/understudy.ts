@@ -23,6 +23,7 @@ import { createOutbound, type Outbound } from "./outbound/outbound.ts";
 import type { Saver } from "./persistence/saver.ts";
 import { StoreRefusal } from "./persistence/store.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
+import { keysGone } from "./resources/api-keys/rules.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
 import { API, RESOURCES } from "./resources/index.ts";
@@ -151,6 +152,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);
           recordings.onCommit(sandbox, commit);
+          for (const key of keysGone(commit)) sandbox.windows.forget(key);
           for (const upload of uploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
         },
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),

@@ -99,8 +99,8 @@ export interface StateActor {
 }
 
 /**
- * What a state call does beyond storing JSON: keep the API's invariants, take dependents along, emit the
- * events and audit entries of a real change. Errors are thrown as `ApiError` with `details.field`.
+ * What a state call does beyond storing JSON: keep the API's invariants, emit the events and audit entries of
+ * a real change. Errors are thrown as `ApiError` with `details.field`.
  */
 export interface StateRules<R extends StoredRecord> {
   /** The record's public form, where converting `Instant()` fields is not enough. */
@@ -109,5 +109,6 @@ export interface StateRules<R extends StoredRecord> {
   fromPublic?: (fields: Record<string, unknown>, world: WorldReader) => Partial<R>;
   insert?: (tx: Transaction, record: R, actor: StateActor) => R;
   update?: (tx: Transaction, before: R, after: R, actor: StateActor) => R;
+  /** Before the record goes, with all that belongs to it (`removeWithDependents`). */
   remove?: (tx: Transaction, record: R, actor: StateActor) => void;
 }

@@ -95,6 +95,14 @@ export class RateWindows {
     this.revision += 1;
   }
 
+  /** A key that is gone takes its window along: one made anew under its id begins with none. */
+  forget(key_id: string): void {
+    const window = this.windows.get(key_id);
+    if (window === undefined) return;
+    this.own(window.minute).delete(key_id);
+    this.revision += 1;
+  }
+
   /** Costs nothing until one of the two counts. */
   copy(): RateWindows {
     const copy = new RateWindows();

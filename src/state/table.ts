@@ -1,4 +1,4 @@
-import type { Collection, IndexSpec, StoredRecord } from "./collection.ts";
+import type { Collection, Index, StoredRecord } from "./collection.ts";
 import { SortedTree } from "./sorted-tree.ts";
 import type { Compare } from "./tree-nodes.ts";
 import { type IdTree, type Order, View } from "./view.ts";
@@ -87,7 +87,7 @@ export class Table<R extends StoredRecord> {
   putAll(records: readonly R[]): Table<R> {
     const { rows, indexes } = this.loaded();
     const { idOf } = this.collection;
-    const specs = Object.values(this.collection.indexes ?? {});
+    const specs = Object.values(this.collection.indexes);
     const inPlace: (readonly [string, R])[] = [];
     const others: R[] = [];
     for (const record of records) {
@@ -128,7 +128,6 @@ export class Table<R extends StoredRecord> {
 
   private reindexed(indexes: Content<R>["indexes"], before: R | undefined, after: R | undefined) {
     const specs = this.collection.indexes;
-    if (specs === undefined) return indexes;
     const next: Record<string, GroupTree> = {};
     for (const name in specs) {
       const { groups, order } = specs[name]!;
@@ -178,7 +177,7 @@ function withoutId(
 }
 
 /** Whether no index would list the new record elsewhere than the old one. */
-function staysInPlace<R>(specs: readonly IndexSpec<R>[], before: R, after: R): boolean {
+function staysInPlace<R>(specs: readonly Index<R>[], before: R, after: R): boolean {
   for (const { groups, order } of specs) {
     if (order(before) !== order(after) || !sameGroups(groups(before), groups(after))) return false;
   }
@@ -196,7 +195,7 @@ function build<R extends StoredRecord>(collection: Collection<R>, records: reado
     sortedDistinct(collection, entries),
   );
   const indexes: Record<string, GroupTree> = {};
-  for (const [name, { groups, order }] of Object.entries(collection.indexes ?? {})) {
+  for (const [name, { groups, order }] of Object.entries(collection.indexes)) {
     const lists = new Map<string, [Order, string][]>();
     for (const [id, record] of entries) {
       for (const group of groups(record)) {

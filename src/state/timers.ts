@@ -1,8 +1,8 @@
 import Type from "typebox";
 import { collection } from "./collection.ts";
+import { TIMER_KINDS, type TimerKind } from "./timer-kinds.ts";
 
-export const TIMER_KINDS = ["webhook.retry", "file.step", "connector.job", "expiry", "lease"] as const;
-export type TimerKind = (typeof TIMER_KINDS)[number];
+export { TIMER_KINDS, type TimerKind };
 
 /** One due instant of the sandbox. A (kind, subject) pair has at most one timer: setting it again moves it. */
 export interface Timer {

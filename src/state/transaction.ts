@@ -125,7 +125,9 @@ export class Transaction implements WorldReader {
     return this.put(collection, { ...record, ...fields });
   }
 
+  /** With the timer that stands under its id. */
   remove<R extends StoredRecord>(collection: Collection<R>, id: string): void {
+    if (collection.timer !== undefined) this.unschedule(collection.timer, id);
     this.replace(collection, this.table(collection).remove(id), id);
   }
 

@@ -42,7 +42,8 @@ export const outgoing = collection<Outgoing>({
     id: Type.String(),
     kind: Type.Enum(["first", "retry", "redelivery"]),
     webhook_id: Type.String(belongsTo("webhooks")),
-    delivery_id: Type.String(),
+    /** There is none yet where this is its first attempt. */
+    delivery_id: Type.String(belongsTo("deliveries")),
     position: Type.Integer({ minimum: 1 }),
     cancelled: Type.Boolean(),
     first: Type.Optional(
@@ -55,7 +56,8 @@ export const outgoing = collection<Outgoing>({
     ),
   }),
   indexes: {
-    by_webhook: { groups: ({ webhook_id }) => [webhook_id], order: ({ position }) => position },
+    by_webhook: { groups: "webhook_id", order: ({ position }) => position },
+    by_delivery: { groups: "delivery_id", order: ({ position }) => position },
   },
 });
 

@@ -158,7 +158,7 @@ describe("session tokens", () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const rsa = `${part({ alg: "RS256", typ: "JWT" })}.${payload}`;
     const foreign = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(Buffer.from("guess"));
-    const secret = world().root.tables.get("_signing_keys")!.get("access").secret as string;
+    const secret = world().root.tables.get("_signing_keys")!.get("apikey_ada").secret as string;
     const hs512 = `${part({ alg: "HS512", typ: "JWT" })}.${payload}`;
     const forgeries = {
       none: `${part({ alg: "none" })}.${payload}.`,

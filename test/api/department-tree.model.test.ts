@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { removeWithDependents } from "../../src/contract/removal.ts";
 import type { StateRules } from "../../src/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
 import { StateMaking } from "../../src/control/state/state-making.ts";
@@ -105,7 +106,8 @@ function applyToWorld(world: World, command: Command): boolean {
       }
       if (kind === "delete") {
         if (found === undefined) throw new Error("unknown");
-        return rules.remove(tx, found, ACTOR);
+        rules.remove(tx, found, ACTOR);
+        return removeWithDependents(tx, departments, found.id);
       }
       if (kind === "patch") {
         if (found === undefined) throw new Error("unknown");

@@ -1,4 +1,5 @@
 import { requireReferences } from "../../src/contract/references.ts";
+import { removeWithDependents } from "../../src/contract/removal.ts";
 import type { StateRules } from "../../src/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
 import { StateMaking } from "../../src/control/state/state-making.ts";
@@ -44,8 +45,8 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
     remove: (id: string, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
         const record = tx.get(collection, id)!;
-        if (rules.remove) rules.remove(tx, record, actorOf(actor));
-        else tx.remove(collection, id);
+        rules.remove?.(tx, record, actorOf(actor));
+        removeWithDependents(tx, collection, id);
       }),
     get: (id: string): Row => api.understudy.sandboxes.get("default")!.world.read().get(collection, id),
     size: (): number => api.understudy.sandboxes.get("default")!.world.read().all(collection).size,

@@ -186,4 +186,14 @@ export const RESOURCES: readonly Assumption[] = [
       "PNG, JPEG, WebP and GIF files of up to 25 MiB are looked at; what else calls itself an image is said to be none that can be made out. A picture that nobody uploaded is described by the seed.",
     ],
   },
+  {
+    id: "G37",
+    topic: "What members left behind",
+    chosen:
+      "A key acts only while its user is a member of the organization it acts in; afterwards every operation refuses it as it refuses a non-member, where nothing is said with 403 ORGANIZATION_ACCESS_DENIED (4.10, 4.19, lists of models and webhooks among them). 4.5 is how to go on.",
+    details: [
+      "What names a person as the author of something (`created_by`, owners, actors of logs) stays when the person goes. A key still trades for a session token, which can do what the key can.",
+      "Deleting a record, by a state call or by the API, takes everything that belongs to it, level by level: an organization's departments, files, threads and their messages, webhooks with deliveries that are still to be made, uploads, links, logs and figures; a user's keys with their sessions and rate windows; and every timer of what goes. A record made anew under such an id has nothing of the old. A key that acted in a deleted organization acts in another one of its user's, and goes where there is none.",
+    ],
+  },
 ];

@@ -1,4 +1,5 @@
 import { requireReferences } from "../../contract/references.ts";
+import { removeWithDependents } from "../../contract/removal.ts";
 import type { StateActor } from "../../contract/resource.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { AnyCollection, StoredRecord } from "../../state/collection.ts";
@@ -58,13 +59,13 @@ export function updateRecord({ state, sandbox, actor, admit }: Target, id: strin
   });
 }
 
-/** DELETE: takes with it what the API would. @throws Problem 404 */
+/** DELETE: with all that belongs to it, by declaration. @throws Problem 404 */
 export function removeRecord({ state, sandbox, actor, admit }: Target, id: string): void {
   const { collection, rules } = state;
   sandbox.world.transact((tx) => {
     const record = requireRecord(tx, collection, id);
-    if (rules.remove) rules.remove(tx, record, actor);
-    else tx.remove(collection, id);
+    rules.remove?.(tx, record, actor);
+    removeWithDependents(tx, collection, id);
     admit(tx);
   });
 }

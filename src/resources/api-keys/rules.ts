@@ -1,9 +1,10 @@
-import type { Transaction } from "../../state/transaction.ts";
-import { dropRefreshTokens } from "../auth/refresh-tokens.ts";
-import { type ApiKey, apiKeys } from "./schema.ts";
+import type { Root } from "../../state/root.ts";
+import { apiKeys } from "./schema.ts";
 
-/** A key goes with what hangs on it: its sessions can no longer be renewed. */
-export function removeKey(tx: Transaction, { id }: ApiKey): void {
-  dropRefreshTokens(tx, id);
-  tx.remove(apiKeys, id);
+/** Keys that a commit took away: what is counted for them outside the world goes too. */
+export function keysGone(commit: { before: Root; after: Root }): string[] {
+  const before = commit.before.tables.get(apiKeys.name);
+  const after = commit.after.tables.get(apiKeys.name);
+  if (before === undefined || after === undefined || before === after) return [];
+  return [...before.changesTo(after)].flatMap(({ id, after: key }) => (key === undefined ? [id] : []));
 }

@@ -26,6 +26,6 @@ export const apiKeys = collection({
   schema: ApiKey,
   indexes: {
     by_digest: { groups: (key) => [digestOf(key).toString("latin1")], order: (key) => key.id },
-    by_user: { groups: (key) => [key.user_id], order: (key) => key.id },
+    by_user: { groups: "user_id", order: ({ id }) => id },
   },
 });

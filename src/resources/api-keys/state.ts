@@ -2,7 +2,6 @@ import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { findKey } from "./find-key.ts";
-import { removeKey } from "./rules.ts";
 import { type ApiKey, apiKeys } from "./schema.ts";
 
 /** Keys are made in the web console (section 2.15), so a sandbox's come from its fixture and from here. */
@@ -15,7 +14,6 @@ export const apiKeyState: StateRules<ApiKey> = {
     check(tx, after);
     return tx.put(apiKeys, after);
   },
-  remove: removeKey,
 };
 
 function check(tx: Transaction, { id, key }: ApiKey): void {

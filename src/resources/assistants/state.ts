@@ -19,7 +19,6 @@ export const assistantRules: StateRules<Assistant> = {
     return after;
   },
   remove(tx, record, actor) {
-    tx.remove(assistants, record.id);
     recordAssistantChange(tx, record, { action: "deleted", changes: [], actor });
   },
 };

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { isAdministrator } from "../organizations/access.ts";
+import { CURRENT_MEMBER_ERRORS, isAdministrator, requireCurrentMember } from "../organizations/access.ts";
 import { makeAuthConfig } from "./make.ts";
 import { AuthConfigBody, authConfigs, presentAuthConfig } from "./schema.ts";
 import { authConfigsFixture } from "./seed.ts";
@@ -10,20 +10,19 @@ import { authConfigsFixture } from "./seed.ts";
 const listAuthConfigs = operation({
   id: "connectors.list_auth_configs",
   section: "4.10",
-  assumptions: ["G02", "G28"],
+  assumptions: ["G02", "G28", "G37"],
   assumed: { envelope: "G02" },
   method: "GET",
   path: "/v1/admin/connector/auth-configs",
   summary: "List the auth configurations of connectors",
   description: "Those of the organization that the key acts in, newest first, for its owners and admins.",
-  errors: ["INSUFFICIENT_PERMISSIONS"],
+  errors: ["INSUFFICIENT_PERMISSIONS", ...CURRENT_MEMBER_ERRORS],
   success: {
     status: 200,
     schema: Type.Object({ auth_configs: Type.Array(AuthConfigBody), total: Type.Integer({ minimum: 0 }) }),
   },
   access(call) {
-    // The path names no organization, so one that is gone is like one without the role.
-    if (!isAdministrator(call, call.principal.organization_id)) {
+    if (!isAdministrator(call, requireCurrentMember(call))) {
       throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_role: "admin" } });
     }
   },

@@ -23,12 +23,6 @@ export function findRefreshToken(world: WorldReader, token: string): RefreshToke
 
 export function spendRefreshToken(tx: Transaction, { id }: RefreshToken): void {
   tx.remove(refreshTokens, id);
-  tx.unschedule("expiry", id);
-}
-
-/** For a key that is deleted: its sessions cannot be renewed. */
-export function dropRefreshTokens(tx: Transaction, key_id: string): void {
-  for (const token of tx.index(refreshTokens, "by_key", key_id)) spendRefreshToken(tx, token);
 }
 
 export const expireRefreshToken: TimerHandler = (tx, { subject }) => {

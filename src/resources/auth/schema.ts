@@ -19,6 +19,7 @@ export const refreshTokens = collection({
   idField: "id",
   internal: true,
   counted: true,
+  timer: "expiry",
   schema: Type.Object({
     id: Type.String(),
     digest: Type.String(),
@@ -27,12 +28,13 @@ export const refreshTokens = collection({
   }),
   indexes: {
     by_digest: { groups: ({ digest }) => [digest], order: ({ id }) => id },
-    by_key: { groups: ({ key_id }) => [key_id], order: ({ id }) => id },
+    by_key: { groups: "key_id", order: ({ id }) => id },
   },
 });
 
-/** The key that signs a world's access tokens, made with its first one. */
+/** What signs the access tokens of an API key: made with its first one, and gone with the key, as they are. */
 export interface SigningKey {
+  /** Of the API key. */
   id: string;
   secret: string;
 }
@@ -42,7 +44,7 @@ export const signingKeys = collection({
   prefix: "",
   idField: "id",
   internal: true,
-  schema: Type.Object({ id: Type.String(), secret: Type.String() }),
+  schema: Type.Object({ id: Type.String(belongsTo("api_keys")), secret: Type.String() }),
 });
 
 /** G01's answer to both of its calls. */

@@ -31,7 +31,7 @@ export function signAccessToken(tx: Transaction, principal: Principal, lifetimeS
   const { user_id: sub, organization_id: org, key_id: key } = principal;
   const header = base64url({ alg: "HS256", typ: "JWT", jti: tx.newId("tok_") });
   const payload = `${header}.${base64url({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
-  const signature = createHmac("sha256", signingSecret(tx)).update(payload).digest("base64url");
+  const signature = createHmac("sha256", signingSecret(tx, key)).update(payload).digest("base64url");
   return `${payload}.${signature}`;
 }
 
@@ -43,8 +43,9 @@ export function identifyToken(
   tx: Transaction,
   token: string,
 ): Identity | undefined | Promise<Identity | undefined> {
-  const secret = tx.get(signingKeys, SIGNING_KEY)?.secret;
-  if (secret === undefined || token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token)) return undefined;
+  if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token)) return undefined;
+  const secret = tx.get(signingKeys, claimedKey(token))?.secret;
+  if (secret === undefined) return undefined;
   const known = `${secret}.${token}`;
   const claims = verified.get(known);
   if (claims !== undefined) return identityOfClaims(tx, claims);
@@ -81,16 +82,25 @@ function identityOfClaims(tx: Transaction, { sub, key, exp }: Claims): Identity 
   return secondsNow(tx) >= exp ? refused(identity) : identity;
 }
 
-const SIGNING_KEY = "access";
+/** The API key that a token says it is of, before anything about it is known to be true; empty where it says none. */
+function claimedKey(token: string): string {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
+    return String((claims as Partial<Claims> | null)?.key ?? "");
+  } catch {
+    return "";
+  }
+}
 
 /**
  * Kept in the world rather than derived at every use: a fork or a restored snapshot honours the tokens
- * it was made with, while a reset, whose secrets are others, honours none from before.
+ * it was made with, while a reset, whose secrets are others, honours none from before. Drawn anew for an API key
+ * that is made anew, so that tokens of the one before it stay dead.
  */
-function signingSecret(tx: Transaction): string {
-  const kept = tx.get(signingKeys, SIGNING_KEY);
+function signingSecret(tx: Transaction, key_id: string): string {
+  const kept = tx.get(signingKeys, key_id);
   if (kept !== undefined) return kept.secret;
-  return tx.insert(signingKeys, { id: SIGNING_KEY, secret: tx.derivedSecret("auth/access-tokens") }).secret;
+  return tx.insert(signingKeys, { id: key_id, secret: tx.secret("auth/access-tokens") }).secret;
 }
 
 function secondsNow(world: WorldReader): number {

@@ -2,7 +2,6 @@ import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { makeConnection } from "./make.ts";
 import { Connection, connections } from "./schema.ts";
-import { connectionRules } from "./state.ts";
 
 export const connectionsResource = {
   name: "connections",
@@ -13,5 +12,4 @@ export const connectionsResource = {
     record: fixtureRecord(Connection, { needs: ["id"] }),
     make: makeConnection,
   }),
-  state: { connections: connectionRules },
 } satisfies Resource;

@@ -4,7 +4,7 @@ import type { Settings } from "../../contract/settings.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { jobFailed, jobSucceeded } from "./events.ts";
-import { type ConnectorJob, connectorJobs, jobGroup, presentFigures } from "./schema.ts";
+import { type ConnectorJob, connectorJobs, presentFigures } from "./schema.ts";
 
 /** G14: how long a job runs that begins now, in whole milliseconds. */
 export function jobLength({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
@@ -102,14 +102,4 @@ export function completeJob(tx: Transaction, { subject, due }: { subject: string
   const job = tx.get(connectorJobs, subject);
   if (job?.status !== "running") return;
   emitOutcome(tx, endJob(tx, job, { status: "succeeded", at: due }));
-}
-
-export function removeJob(tx: Transaction, { job_id }: ConnectorJob): void {
-  tx.unschedule("connector.job", job_id);
-  tx.remove(connectorJobs, job_id);
-}
-
-export function removeJobsOf(tx: Transaction, organization_id: string, connection_id: string): void {
-  const group = jobGroup(organization_id, { connection_id });
-  for (const job of tx.index(connectorJobs, "start_time", group)) removeJob(tx, job);
 }

@@ -74,6 +74,7 @@ export const connectorJobs = collection({
   prefix: "job_",
   idField: "job_id",
   schema: ConnectorJob,
+  timer: "connector.job",
   indexes: {
     ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups, order: ORDER_OF[name] }])),
     running: {

@@ -3,16 +3,7 @@ import { referred } from "../../contract/references.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { connections } from "../connections/schema.ts";
-import {
-  currentJob,
-  emitOutcome,
-  endJob,
-  jobLength,
-  removeJob,
-  runningJob,
-  type Synced,
-  startJob,
-} from "./rules.ts";
+import { currentJob, emitOutcome, endJob, jobLength, runningJob, type Synced, startJob } from "./rules.ts";
 import { type ConnectorJob, connectorJobs } from "./schema.ts";
 
 export const connectorJobRules: StateRules<ConnectorJob> = {
@@ -31,7 +22,6 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
       ? ended(tx, before, { given, actor })
       : rewritten(tx, before, { given, actor });
   },
-  remove: removeJob,
 };
 
 /** A change of status brings its own duration; one that the call gives is judged as it is. */

@@ -3,7 +3,7 @@ import { makeDashboard, makeShareLink } from "./make.ts";
 import { resolveShareLink, revokeShareLink } from "./operations.ts";
 import { dashboards, shareLinks } from "./schema.ts";
 import { dashboardsFixture } from "./seed.ts";
-import { dashboardRules, shareLinkRules } from "./state.ts";
+import { shareLinkRules } from "./state.ts";
 
 export const dashboardsResource = {
   name: "dashboards",
@@ -11,5 +11,5 @@ export const dashboardsResource = {
   operations: [revokeShareLink, resolveShareLink],
   make: { dashboards: makeDashboard, share_links: makeShareLink },
   fixture: dashboardsFixture,
-  state: { dashboards: dashboardRules, share_links: shareLinkRules },
+  state: { share_links: shareLinkRules },
 } satisfies Resource;

@@ -37,7 +37,7 @@ export const shareLinks = collection({
   idField: "link_id",
   schema: ShareLink,
   indexes: {
-    by_dashboard: { groups: ({ dashboard_id }) => [dashboard_id], order: ({ created_at }) => created_at },
+    by_dashboard: { groups: "dashboard_id", order: ({ created_at }) => created_at },
     by_slug: { groups: ({ slug }) => [slug], order: ({ link_id }) => link_id },
   },
 });

@@ -1,14 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { type Dashboard, dashboards, type ShareLink, shareLinks } from "./schema.ts";
-
-export const dashboardRules: StateRules<Dashboard> = {
-  remove(tx, record) {
-    for (const { link_id } of tx.index(shareLinks, "by_dashboard", record.id)) tx.remove(shareLinks, link_id);
-    tx.remove(dashboards, record.id);
-  },
-};
+import { type ShareLink, shareLinks } from "./schema.ts";
 
 export const shareLinkRules: StateRules<ShareLink> = {
   insert: (tx, record) => tx.insert(shareLinks, consistent(tx, record)),

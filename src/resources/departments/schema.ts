@@ -32,10 +32,7 @@ export const departments = collection({
   idField: "id",
   schema: Department,
   indexes: {
-    by_parent: {
-      groups: ({ parent_id, organization_id }) => [parent_id ?? `top/${organization_id}`],
-      order: ({ id }) => id,
-    },
-    by_organization: { groups: ({ organization_id }) => [organization_id], order: ({ id }) => id },
+    by_parent: { groups: "parent_id", order: ({ id }) => id },
+    by_organization: { groups: "organization_id", order: ({ id }) => id },
   },
 });

@@ -39,10 +39,8 @@ export const departmentState: StateRules<Department> = {
    * hand, and departments without a parent that exists would break their paths.
    */
   remove(tx, record, actor) {
-    for (const department of [record, ...descendantsOf(tx, record)].reverse()) {
-      tx.remove(departments, department.id);
+    for (const department of [record, ...descendantsOf(tx, record)].reverse())
       audit(tx, actor, { department, action: "deleted" });
-    }
   },
 };
 

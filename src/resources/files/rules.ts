@@ -93,9 +93,6 @@ export function requireCompleted(
       );
     }
   }
-  if (upload.file_id !== null && world.get(files, upload.file_id) === undefined) {
-    throw invalidInput("gcs_path", gcs_path, "the file registered from this upload was deleted");
-  }
   return upload;
 }
 

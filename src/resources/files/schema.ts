@@ -65,8 +65,8 @@ export const Upload = Type.Object({
   expires_at: Instant(),
   completed_at: NullableInstant(),
   crc32c: Nullable(Type.String()),
-  /** Once registered. */
-  file_id: Nullable(Id("file_", mentions("files"))),
+  /** Once registered; from then on the upload is the file's. */
+  file_id: Nullable(Id("file_", belongsTo("files"))),
 });
 export type Upload = Static<typeof Upload>;
 
@@ -77,7 +77,9 @@ export const uploads = collection({
   schema: Upload,
   internal: true,
   counted: true,
+  timer: "expiry",
   indexes: {
+    by_file: { groups: "file_id", order: ({ id }) => id },
     by_token: { groups: ({ token }) => [token], order: ({ id }) => id },
     by_path: { groups: ({ gcs_path }) => [gcs_path], order: ({ id }) => id },
   },

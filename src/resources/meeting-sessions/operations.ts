@@ -1,10 +1,17 @@
 import Type from "typebox";
 import { noContent, operation, Reply } from "../../contract/operation.ts";
+import { removeWithDependents } from "../../contract/removal.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import { callerOf } from "../organizations/access.ts";
 import { MANAGED_SESSION_ERRORS, requireManagedSession, requireSession, SESSION_ERRORS } from "./access.ts";
-import { deleteSession, stopSession } from "./rules.ts";
-import { MeetingSessionBody, meetingTranscripts, presentSession, TranscriptEntryBody } from "./schema.ts";
+import { stopSession } from "./rules.ts";
+import {
+  MeetingSessionBody,
+  meetingSessions,
+  meetingTranscripts,
+  presentSession,
+  TranscriptEntryBody,
+} from "./schema.ts";
 import { EXPORT_FORMATS, WRITERS } from "./transcript-formats.ts";
 
 const Params = Type.Object({ session_id: Id("mbsess_") });
@@ -53,7 +60,7 @@ export const deletePermanently = operation({
   success: { status: 204 },
   access: requireManagedSession,
   handle({ world }, { session_id }) {
-    deleteSession(world, session_id);
+    removeWithDependents(world, meetingSessions, session_id);
     return noContent();
   },
 });

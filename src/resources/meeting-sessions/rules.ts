@@ -26,10 +26,20 @@ export function arrival(
 export function recordArrival(
   tx: Transaction,
   session_id: string,
-  { kind, record_id }: Pick<Arrival, "kind" | "record_id">,
+  { kind, record_id }: { kind: Arrival["kind"]; record_id: string },
 ): void {
   const { size } = tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
   tx.insert(meetingArrivals, arrival({ session_id, kind, record_id }, size + 1));
+}
+
+/** Of an entry that leaves its session: its position stays taken, and one made anew under its id comes after it. */
+export function forgetArrival(
+  tx: Transaction,
+  session_id: string,
+  { kind, record_id }: { kind: Arrival["kind"]; record_id: string },
+): void {
+  for (const entry of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`))
+    if (entry.record_id === record_id) tx.put(meetingArrivals, { ...entry, record_id: null });
 }
 
 export function addTranscript(tx: Transaction, entry: TranscriptEntry): TranscriptEntry {
@@ -90,19 +100,4 @@ export function removeRecordings(tx: Transaction, session_id: string): void {
   for (const { recording_id } of tx.index(meetingRecordings, "by_session", session_id)) {
     tx.remove(meetingRecordings, recording_id);
   }
-}
-
-/** 4.2: the session with its transcripts, logs and recording metadata. */
-export function deleteSession(tx: Transaction, session_id: string): void {
-  for (const entry of tx.index(meetingTranscripts, "by_session", session_id)) {
-    tx.remove(meetingTranscripts, entry.transcript_id);
-  }
-  for (const entry of tx.index(meetingLogs, "by_session", session_id)) tx.remove(meetingLogs, entry.id);
-  for (const kind of ["transcript", "log"]) {
-    for (const { id } of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`)) {
-      tx.remove(meetingArrivals, id);
-    }
-  }
-  removeRecordings(tx, session_id);
-  tx.remove(meetingSessions, session_id);
 }

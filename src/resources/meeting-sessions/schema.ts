@@ -59,7 +59,7 @@ export const meetingTranscripts = collection({
   idField: "transcript_id",
   schema: TranscriptEntry,
   indexes: {
-    by_session: { groups: ({ session_id }) => [session_id], order: ({ start_time }) => start_time },
+    by_session: { groups: "session_id", order: ({ start_time }) => start_time },
   },
 });
 
@@ -77,7 +77,7 @@ export const meetingLogs = collection({
   prefix: "mblog_",
   idField: "id",
   schema: MeetingLog,
-  indexes: { by_session: { groups: ({ session_id }) => [session_id], order: ({ at }) => at } },
+  indexes: { by_session: { groups: "session_id", order: ({ at }) => at } },
 });
 
 /** What 4.2 calls recording metadata; the recording itself is not emulated. */
@@ -97,7 +97,7 @@ export const meetingRecordings = collection({
   idField: "recording_id",
   schema: MeetingRecording,
   indexes: {
-    by_session: { groups: ({ session_id }) => [session_id], order: ({ started_at }) => started_at },
+    by_session: { groups: "session_id", order: ({ started_at }) => started_at },
   },
 });
 
@@ -108,7 +108,8 @@ export interface Arrival {
   kind: "transcript" | "log";
   /** From 1 on, per session and kind: the event id of the stream. */
   position: number;
-  record_id: string;
+  /** Null: the entry has been deleted, or moved to another session. */
+  record_id: string | null;
 }
 
 /**
@@ -125,7 +126,7 @@ export const meetingArrivals = collection({
     session_id: Type.String(belongsTo("meeting_sessions")),
     kind: Words(["transcript", "log"]),
     position: Type.Integer({ minimum: 1 }),
-    record_id: Type.String(),
+    record_id: Nullable(Type.String()),
   }),
   indexes: {
     by_stream: {

@@ -4,14 +4,15 @@ import type { Transaction } from "../../state/transaction.ts";
 import {
   addLog,
   addTranscript,
-  deleteSession,
   finishRecordings,
+  forgetArrival,
   recordArrival,
   removeRecordings,
   startRecording,
   writeLog,
 } from "./rules.ts";
 import {
+  type Arrival,
   type MeetingLog,
   type MeetingRecording,
   type MeetingSession,
@@ -47,9 +48,6 @@ export const sessionRules: StateRules<MeetingSession> = {
     }
     return after;
   },
-  remove(tx, record) {
-    deleteSession(tx, record.session_id);
-  },
 };
 
 /** The end follows from the status, unless the call gives it itself. */
@@ -77,10 +75,11 @@ export const transcriptRules: StateRules<TranscriptEntry> = {
   update(tx, before, after) {
     requireSpan(after);
     tx.put(meetingTranscripts, after);
-    if (before.session_id !== after.session_id)
-      recordArrival(tx, after.session_id, { kind: "transcript", record_id: after.transcript_id });
+    follow(tx, { before, after, entry: { kind: "transcript", record_id: after.transcript_id } });
     return after;
   },
+  remove: (tx, { session_id, transcript_id }) =>
+    forgetArrival(tx, session_id, { kind: "transcript", record_id: transcript_id }),
 };
 
 function requireSpan({ start_time, end_time }: TranscriptEntry): void {
@@ -92,11 +91,24 @@ export const logRules: StateRules<MeetingLog> = {
   insert: addLog,
   update(tx, before, after) {
     tx.put(meetingLogs, after);
-    if (before.session_id !== after.session_id)
-      recordArrival(tx, after.session_id, { kind: "log", record_id: after.id });
+    follow(tx, { before, after, entry: { kind: "log", record_id: after.id } });
     return after;
   },
+  remove: (tx, { session_id, id }) => forgetArrival(tx, session_id, { kind: "log", record_id: id }),
 };
+
+interface Move {
+  before: { session_id: string };
+  after: { session_id: string };
+  entry: { kind: Arrival["kind"]; record_id: string };
+}
+
+/** Streams of both sessions hear of an entry that moves. */
+function follow(tx: Transaction, { before, after, entry }: Move): void {
+  if (before.session_id === after.session_id) return;
+  forgetArrival(tx, before.session_id, entry);
+  recordArrival(tx, after.session_id, entry);
+}
 
 /** `has_recording` of a session says whether it has any of these. */
 export const recordingRules: StateRules<MeetingRecording> = {

@@ -95,10 +95,8 @@ function arrivals<R extends StoredRecord & { session_id: string }>(
     const arrived = world.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
     function* events(): Generator<StreamedEvent> {
       for (const entry of arrived.between(position + 1, Number.POSITIVE_INFINITY)) {
-        const record = world.get(collection, entry.record_id);
-        // Deleted, or moved to another session, since it arrived.
-        if (record?.session_id !== session_id) continue;
-        yield { position: entry.position, data: present(record, world) };
+        const record = entry.record_id === null ? undefined : world.get(collection, entry.record_id);
+        if (record !== undefined) yield { position: entry.position, data: present(record, world) };
       }
     }
     return { events: events(), latest: arrived.size };

@@ -4,6 +4,7 @@ import { type Call, operation, TokenReply } from "../../contract/operation.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { passageInFile } from "../files/passage-in-file.ts";
 import { type Model, models } from "../models/schema.ts";
+import { CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
 import { recordSpending } from "../usage/record-spending.ts";
 import { requireFiles } from "./attached-files.ts";
 import { composeReply } from "./compose-reply.ts";
@@ -33,7 +34,7 @@ const ASSUMED = {
 export const createModelResponse = operation({
   id: "model_responses.create",
   section: "4.19",
-  assumptions: ["G05", "G07", "G20", "G33", "G35"],
+  assumptions: ["G05", "G07", "G20", "G33", "G35", "G37"],
   assumed: ASSUMED,
   method: "POST",
   path: "/v1/model/response",
@@ -43,11 +44,13 @@ export const createModelResponse = operation({
   body: { kind: "json", schema: ModelRequest },
   billable: true,
   errors: [
+    ...CURRENT_MEMBER_ERRORS,
     { code: "RESOURCE_NOT_FOUND", details: { file_id: { body: "/inputs/0/files/0/file_id" } } },
     "INVALID_INPUT",
   ],
   success: { status: 200, schema: ModelResponse },
   access(call) {
+    requireCurrentMember(call);
     const { inputs } = call.body;
     for (const [position, input] of inputs.entries()) requireFewFiles(input, position);
     const file_ids = [...new Set(inputs.flatMap(filesOf))];

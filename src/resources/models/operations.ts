@@ -3,7 +3,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { isMember } from "../organizations/access.ts";
+import { CURRENT_MEMBER_ERRORS, isMember, requireCurrentMember } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { ModelBody, models, presentModel } from "./schema.ts";
 
@@ -54,36 +54,41 @@ export const listOrganizationModels = operation({
 export const listModels = operation({
   id: "models.list",
   section: "4.18",
-  assumptions: ["G21"],
+  assumptions: ["G21", "G37"],
   assumed: { envelope: "G21", body: "G21" },
   method: "GET",
   path: "/v1/models",
   summary: "List the models",
   description: "Active models by `order`, then by title. `max_tokens` and `cost_per_1k_tokens` may be null.",
-  errors: [],
+  errors: CURRENT_MEMBER_ERRORS,
   success: { status: 200, schema: Type.Object(listing) },
+  access: requireCurrentMember,
   handle: ({ world }) => activeModels(world),
 });
 
 export const listModelsV2 = operation({
   id: "models.list_v2",
   section: "4.18",
-  assumptions: ["G21"],
+  assumptions: ["G21", "G37"],
   assumed: { endpoint: "G21" },
   method: "GET",
   path: "/v2/models",
   summary: "List the models, under the other version prefix",
   description: "Answers as `/v1/models` does, or 404 where the setting `v2_models` is off.",
-  errors: [{ code: "RESOURCE_NOT_FOUND", details: { path: { always: "/v2/models" } } }],
+  errors: [
+    { code: "RESOURCE_NOT_FOUND", details: { path: { always: "/v2/models" } } },
+    ...CURRENT_MEMBER_ERRORS,
+  ],
   success: { status: 200, schema: Type.Object(listing) },
-  access({ settings }) {
-    if (settings.v2_models === "off") {
+  access(call) {
+    if (call.settings.v2_models === "off") {
       throw new ApiError("RESOURCE_NOT_FOUND", {
         message: "There is no such endpoint.",
         system_message: "The sandbox's setting `v2_models` is off; use /v1/models.",
         details: { path: "/v2/models" },
       });
     }
+    requireCurrentMember(call);
   },
   handle: ({ world }) => activeModels(world),
 });

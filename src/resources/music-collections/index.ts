@@ -3,7 +3,7 @@ import { makeMusicCollection, makeTrack } from "./make.ts";
 import { listTracks } from "./operations.ts";
 import { musicCollections, tracks } from "./schema.ts";
 import { musicCollectionsFixture } from "./seed.ts";
-import { musicCollectionState, trackState } from "./state.ts";
+import { trackState } from "./state.ts";
 
 export const musicCollectionsResource = {
   name: "music_collections",
@@ -11,5 +11,5 @@ export const musicCollectionsResource = {
   operations: [listTracks],
   make: { music_collections: makeMusicCollection, tracks: makeTrack },
   fixture: musicCollectionsFixture,
-  state: { music_collections: musicCollectionState, tracks: trackState },
+  state: { tracks: trackState },
 } satisfies Resource;

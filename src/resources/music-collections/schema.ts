@@ -41,6 +41,6 @@ export const tracks = collection({
   idField: "track_id",
   schema: Track,
   indexes: {
-    by_collection: { groups: ({ collection_id }) => [collection_id], order: ({ position }) => position },
+    by_collection: { groups: "collection_id", order: ({ position }) => position },
   },
 });

@@ -1,14 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { type MusicCollection, musicCollections, type Track, tracks } from "./schema.ts";
-
-export const musicCollectionState: StateRules<MusicCollection> = {
-  remove(tx, { id }) {
-    for (const track of tx.index(tracks, "by_collection", id)) tx.remove(tracks, track.track_id);
-    tx.remove(musicCollections, id);
-  },
-};
+import { type Track, tracks } from "./schema.ts";
 
 /** Positions of a collection stay 0, 1, 2 …: who comes in between moves the others (section 2.3). */
 export const trackState: StateRules<Track> = {

@@ -47,6 +47,23 @@ export function requireAdministrator(caller: Caller, organization_id: string): O
   return organization;
 }
 
+/** What `requireCurrentMember` refuses with. */
+export const CURRENT_MEMBER_ERRORS = ["ORGANIZATION_ACCESS_DENIED"] as const;
+
+/**
+ * The organization that the key acts in, for a member of it: a key outlives its user's membership (G37).
+ * @throws ApiError ORGANIZATION_ACCESS_DENIED
+ */
+export function requireCurrentMember(caller: Caller): string {
+  const { organization_id } = caller.principal;
+  if (isMember(caller, organization_id)) return organization_id;
+  throw new ApiError("ORGANIZATION_ACCESS_DENIED", {
+    system_message:
+      "The key acts in an organization that its user is no member of; choose another with PUT /v1/user/current-organization.",
+    details: { organization_id },
+  });
+}
+
 export function isMember(caller: Caller, organization_id: string): boolean {
   return Object.hasOwn(callerOf(caller).memberships, organization_id);
 }

@@ -1,15 +1,17 @@
 import Type from "typebox";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
+import { emit } from "../../contract/event.ts";
 import { operation } from "../../contract/operation.ts";
+import { removeWithDependents } from "../../contract/removal.ts";
 import { Id } from "../../contract/schema.ts";
-import { isAdministrator } from "../organizations/access.ts";
-import { deleteThreadWithMessages } from "./rules.ts";
+import { isAdministrator, isMember } from "../organizations/access.ts";
+import { threadDeleted } from "./events.ts";
 import { threads } from "./schema.ts";
 
 export const deleteThread = operation({
   id: "threads.delete",
   section: "4.7",
-  assumptions: ["G02", "G05", "G08", "G25"],
+  assumptions: ["G02", "G05", "G08", "G25", "G37"],
   method: "DELETE",
   path: "/v1/threads/{thread_id}",
   summary: "Delete a thread for good",
@@ -31,14 +33,17 @@ export const deleteThread = operation({
     const { thread_id } = call.params;
     const thread = call.world.get(threads, thread_id);
     if (thread === undefined) throw resourceNotFound("thread_id", thread_id);
-    // Section 5 rule 3: no access to an existing thread is 403, for strangers to its organization too.
-    if (thread.owner_id !== call.principal.user_id && !isAdministrator(call, thread.organization_id)) {
+    // Section 5 rule 3: no access to an existing thread is 403, for strangers to its organization too. One who
+    // has left it is a stranger, also to threads of their own (G37).
+    const owns = thread.owner_id === call.principal.user_id && isMember(call, thread.organization_id);
+    if (!owns && !isAdministrator(call, thread.organization_id)) {
       throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { thread_id } });
     }
     return thread;
   },
   handle({ world }, thread) {
-    deleteThreadWithMessages(world, thread);
+    removeWithDependents(world, threads, thread.id);
+    emit(world, threadDeleted, thread);
     return { success: true, threadId: thread.id, message: "Thread deleted successfully" };
   },
 });

@@ -53,6 +53,6 @@ export const messages = collection({
   idField: "id",
   schema: Message,
   indexes: {
-    by_thread: { groups: ({ thread_id }) => [thread_id], order: ({ created_at }) => created_at },
+    by_thread: { groups: "thread_id", order: ({ created_at }) => created_at },
   },
 });

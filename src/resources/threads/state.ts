@@ -1,8 +1,14 @@
 import { emit } from "../../contract/event.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import { changedFields } from "../audit-logs/record.ts";
-import { messageCreated, messageDeleted, messageUpdated, threadCreated, threadUpdated } from "./events.ts";
-import { deleteThreadWithMessages } from "./rules.ts";
+import {
+  messageCreated,
+  messageDeleted,
+  messageUpdated,
+  threadCreated,
+  threadDeleted,
+  threadUpdated,
+} from "./events.ts";
 import { type Message, messages, type Thread, threads } from "./schema.ts";
 
 /** G18: threads and messages come and go through state calls, which tell what the real service would. */
@@ -19,7 +25,7 @@ export const threadRules: StateRules<Thread> = {
     return after;
   },
   remove(tx, record, actor) {
-    deleteThreadWithMessages(tx, record, actor);
+    if (!actor.silent) emit(tx, threadDeleted, record);
   },
 };
 
@@ -36,7 +42,6 @@ export const messageRules: StateRules<Message> = {
     return after;
   },
   remove(tx, record, actor) {
-    tx.remove(messages, record.id);
     if (!actor.silent) emit(tx, messageDeleted, record);
   },
 };

@@ -59,9 +59,6 @@ export const sentences = collection({
   idField: "id",
   schema: Sentence,
   indexes: {
-    by_transcription: {
-      groups: ({ transcription_id }) => [transcription_id],
-      order: ({ start }) => start,
-    },
+    by_transcription: { groups: "transcription_id", order: ({ start }) => start },
   },
 });

@@ -22,10 +22,6 @@ export const transcriptionRules: StateRules<Transcription> = {
     }
     return tx.put(transcriptions, after);
   },
-  remove(tx, { transcription_id }) {
-    for (const { id } of tx.index(sentences, "by_transcription", transcription_id)) tx.remove(sentences, id);
-    tx.remove(transcriptions, transcription_id);
-  },
 };
 
 export const sentenceRules: StateRules<Sentence> = {
@@ -42,10 +38,7 @@ export const sentenceRules: StateRules<Sentence> = {
     touch(tx, after.transcription_id, after.end);
     return after;
   },
-  remove(tx, record) {
-    tx.remove(sentences, record.id);
-    touch(tx, record.transcription_id);
-  },
+  remove: (tx, { transcription_id }) => touch(tx, transcription_id),
 };
 
 function requireSpan({ start, end }: Sentence): void {

@@ -38,7 +38,6 @@ export const usageRules: StateRules<Usage> = {
     tellCrossings(tx, row, update);
     return tx.get(usage, row.id)!;
   },
-  remove: (tx, record) => tx.remove(usage, record.id),
 };
 
 function storedMonths(spent: Readonly<Record<string, number>>, world: WorldReader): Usage["spent"] {

@@ -2,8 +2,6 @@ import { invalidInput } from "../../contract/errors.ts";
 import { emit } from "../../contract/event.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { removeKey } from "../api-keys/rules.ts";
-import { apiKeys } from "../api-keys/schema.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
 import { type USER_EVENTS, userCreated, userDeleted, userUpdated, userVerified } from "./events.ts";
 import { type User, users } from "./schema.ts";
@@ -45,13 +43,10 @@ export const userState: StateRules<User> = {
     return after;
   },
   remove(tx, record, actor) {
-    for (const key of tx.index(apiKeys, "by_user", record.id)) removeKey(tx, key);
     for (const organization_id of Object.keys(record.memberships)) {
       tell({ tx, actor, user: record }, organization_id, userDeleted);
       audit({ tx, actor, user: record }, organization_id, "deleted");
     }
-    // Last, so that an owner who deletes themselves is still known by name in the log.
-    tx.remove(users, record.id);
   },
 };
 

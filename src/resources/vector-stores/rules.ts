@@ -84,13 +84,3 @@ export function failed(file: StoreFile, at: number, error_message: string): Stor
     completed_at: at,
   };
 }
-
-export function removeStoreFile(tx: Transaction, { id }: StoreFile): void {
-  tx.unschedule("file.step", id);
-  tx.remove(storeFiles, id);
-}
-
-/** A file that is deleted leaves every store. */
-export function removeFileFromStores(tx: Transaction, file_id: string): void {
-  for (const file of [...tx.index(storeFiles, "by_file", file_id)]) removeStoreFile(tx, file);
-}

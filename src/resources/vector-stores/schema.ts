@@ -53,9 +53,10 @@ export const storeFiles = collection({
   prefix: "vs_",
   idField: "id",
   schema: StoreFile,
+  timer: "file.step",
   indexes: {
-    by_store: { groups: ({ store_id }) => [store_id], order: ({ started_at }) => started_at },
-    by_file: { groups: ({ file_id }) => [file_id], order: ({ started_at }) => started_at },
+    by_store: { groups: "store_id", order: ({ started_at }) => started_at },
+    by_file: { groups: "file_id", order: ({ started_at }) => started_at },
   },
 });
 

@@ -6,7 +6,7 @@ import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
 import { files } from "../files/schema.ts";
 import { currentStoreFile } from "./present.ts";
 import { processingMs, UNSUPPORTED } from "./progress.ts";
-import { completeFile, failed, removeStoreFile, scheduleStep } from "./rules.ts";
+import { completeFile, failed, scheduleStep } from "./rules.ts";
 import { type StoreFile, storeFiles, type VectorStore, vectorStores } from "./schema.ts";
 
 /** G31: stores are audited as `vector_store`. */
@@ -24,8 +24,6 @@ export const vectorStoreRules: StateRules<VectorStore> = {
     return after;
   },
   remove(tx, record, actor) {
-    for (const file of [...tx.index(storeFiles, "by_store", record.id)]) removeStoreFile(tx, file);
-    tx.remove(vectorStores, record.id);
     audit(tx, record, { actor, action: "deleted" });
   },
 };
@@ -66,7 +64,6 @@ export const storeFileRules: StateRules<StoreFile> = {
     }
     return settle(tx, changed(tx, before, given, actor), actor, before.status);
   },
-  remove: (tx, record) => removeStoreFile(tx, record),
 };
 
 /** What a PATCH makes of a file: a new status carries the fields that belong to it. */

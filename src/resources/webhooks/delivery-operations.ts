@@ -13,7 +13,7 @@ import { type Delivery, DeliveryBody, deliveries } from "./schema.ts";
 export const testWebhook = operation({
   id: "webhooks.test",
   section: "4.21",
-  assumptions: ["G23"],
+  assumptions: ["G23", "G37"],
   assumed: { status: "G23", body: "G23", envelope: "G23" },
   method: "POST",
   path: "/webhooks/{webhook_id}/test",
@@ -43,7 +43,7 @@ export const testWebhook = operation({
 export const listDeliveries = operation({
   id: "webhooks.list_deliveries",
   section: "4.21",
-  assumptions: ["G23", "G24"],
+  assumptions: ["G23", "G24", "G37"],
   assumed: { envelope: "G23" },
   method: "GET",
   path: "/webhooks/{webhook_id}/deliveries",
@@ -62,7 +62,7 @@ export const listDeliveries = operation({
 export const redeliver = operation({
   id: "webhooks.redeliver",
   section: "4.21",
-  assumptions: ["G23", "G24"],
+  assumptions: ["G23", "G24", "G37"],
   assumed: { status: "G23", body: "G23", envelope: "G23" },
   method: "POST",
   path: "/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { mentions } from "../../contract/references.ts";
+import { belongsTo } from "../../contract/references.ts";
 import { collection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -15,7 +15,7 @@ export const fixtureFacts = collection<FixtureFact>({
   prefix: "",
   idField: "id",
   internal: true,
-  schema: Type.Object({ id: Type.String(), organization_id: Type.String(mentions("organizations")) }),
+  schema: Type.Object({ id: Type.String(), organization_id: Type.String(belongsTo("organizations")) }),
 });
 
 /** The organization of an event that says nothing of one (interfaces 4); undefined where there is none. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { removeWithDependents } from "../../contract/removal.ts";
 import { makeClock } from "../../state/clock.ts";
 import { Tables } from "../../state/tables.ts";
 import { timers } from "../../state/timers.ts";
@@ -7,7 +8,7 @@ import { World } from "../../state/world.ts";
 import { outgoing } from "../../webhooks/outgoing.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
 import { enqueuedIn, enqueueEvents } from "./enqueue.ts";
-import { cancelPending, planAttempt, queueRetry, recordAttempt, removeWebhook } from "./lifecycle.ts";
+import { cancelPending, planAttempt, queueRetry, recordAttempt } from "./lifecycle.ts";
 import { deliveries, type Webhook, webhooks } from "./schema.ts";
 
 const webhook: Webhook = {
@@ -83,7 +84,7 @@ describe("the lifecycle of deliveries", () => {
       const id = deliver(tx, 500);
       const retry = queueRetry(tx, id)!;
       const row = tx.get(outgoing, retry)!;
-      removeWebhook(tx, webhook);
+      removeWithDependents(tx, webhooks, webhook.webhook_id);
       const outcome = { at: 0, url: webhook.url, response_code: 200, duration_ms: 1 };
       recordAttempt(tx, row, { outcome, schedule: DEFAULT_RETRY_SCHEDULE });
       expect(queueRetry(tx, id)).toBeUndefined();

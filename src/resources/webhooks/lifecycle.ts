@@ -1,9 +1,10 @@
+import { removeWithDependents } from "../../contract/removal.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AttemptOutcome, AttemptPlan } from "../../webhooks/dispatcher.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
 import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
 import { bodyOf } from "./body.ts";
-import { type Attempt, type Delivery, deliveries, type Webhook, webhooks } from "./schema.ts";
+import { type Attempt, type Delivery, deliveries, webhooks } from "./schema.ts";
 
 /**
  * Deliveries that are over and kept per webhook; older ones make room, so that a webhook that has been
@@ -91,20 +92,6 @@ export function cancelPending(tx: Transaction, webhook_id: string): void {
   }
 }
 
-/** Removes a webhook with its deliveries and everything that is to come of them. */
-export function removeWebhook(tx: Transaction, { webhook_id }: Webhook): void {
-  for (const { id } of tx.index(outgoing, "by_webhook", webhook_id)) tx.remove(outgoing, id);
-  for (const delivery of tx.index(deliveries, "newest", webhook_id)) removeDelivery(tx, delivery);
-  tx.remove(webhooks, webhook_id);
-}
-
-/** An attempt of it that is under way finds it gone and leaves nothing. */
-export function removeDelivery(tx: Transaction, { delivery_id }: Delivery): void {
-  tx.unschedule("webhook.retry", delivery_id);
-  tx.remove(outgoing, retryId(delivery_id));
-  tx.remove(deliveries, delivery_id);
-}
-
 /** One timer while a retry is to come, none otherwise. */
 export function keepTimer(tx: Transaction, { delivery_id, next_retry }: Delivery): void {
   if (next_retry === null) tx.unschedule("webhook.retry", delivery_id);
@@ -158,7 +145,7 @@ function trim(tx: Transaction, webhook_id: string): void {
   const finished = tx.index(deliveries, "finished", webhook_id);
   if (finished.size <= MAX_FINISHED) return;
   for (const delivery of finished.page(MAX_FINISHED, finished.size - MAX_FINISHED))
-    removeDelivery(tx, delivery);
+    removeWithDependents(tx, deliveries, delivery.delivery_id);
 }
 
 function retryId(delivery_id: string): string {

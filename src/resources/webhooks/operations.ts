@@ -1,9 +1,10 @@
 import Type, { type TSchema } from "typebox";
 import { operation } from "../../contract/operation.ts";
+import { removeWithDependents } from "../../contract/removal.ts";
 import { Id } from "../../contract/schema.ts";
-import { MEMBER_ERRORS } from "../organizations/access.ts";
-import { cancelPending, removeWebhook } from "./lifecycle.ts";
-import { requireCallable, requireOrganization, requireWebhook, WEBHOOK_ERRORS } from "./rules.ts";
+import { CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
+import { cancelPending } from "./lifecycle.ts";
+import { requireCallable, requireWebhook, WEBHOOK_ERRORS } from "./rules.ts";
 import {
   CreatedWebhookBody,
   EventList,
@@ -27,7 +28,7 @@ export const enveloped = <T>(data: T) => ({ status: "success" as const, data });
 export const createWebhook = operation({
   id: "webhooks.create",
   section: "4.21",
-  assumptions: ["G23"],
+  assumptions: ["G23", "G37"],
   assumed: { status: "G23", envelope: "G23" },
   method: "POST",
   path: "/webhooks",
@@ -43,9 +44,9 @@ export const createWebhook = operation({
       active: Type.Boolean({ default: true }),
     }),
   },
-  errors: MEMBER_ERRORS,
+  errors: CURRENT_MEMBER_ERRORS,
   success: { status: 201, schema: Enveloped(CreatedWebhookBody) },
-  access: requireOrganization,
+  access: requireCurrentMember,
   handle({ body: { url, events, description, active }, world }, organization_id) {
     requireCallable(url);
     const webhook: Webhook = {
@@ -66,14 +67,14 @@ export const createWebhook = operation({
 export const listWebhooks = operation({
   id: "webhooks.list",
   section: "4.21",
-  assumptions: ["G23"],
+  assumptions: ["G23", "G37"],
   assumed: { envelope: "G23" },
   method: "GET",
   path: "/webhooks",
   summary: "List the organization's webhooks, newest first",
-  errors: MEMBER_ERRORS,
+  errors: CURRENT_MEMBER_ERRORS,
   success: { status: 200, schema: Enveloped(Type.Array(ListedWebhookBody)) },
-  access: requireOrganization,
+  access: requireCurrentMember,
   handle({ world }, organization_id) {
     const all = world.index(webhooks, "newest", organization_id);
     return enveloped([...all].map((webhook) => presentListedWebhook(webhook, world)));
@@ -83,7 +84,7 @@ export const listWebhooks = operation({
 export const updateWebhook = operation({
   id: "webhooks.update",
   section: "4.21",
-  assumptions: ["G23", "G24"],
+  assumptions: ["G23", "G24", "G37"],
   assumed: { status: "G23", body: "G23", envelope: "G23" },
   method: "PUT",
   path: "/webhooks/{webhook_id}",
@@ -120,7 +121,7 @@ export const updateWebhook = operation({
 export const deleteWebhook = operation({
   id: "webhooks.delete",
   section: "4.21",
-  assumptions: ["G23", "G24"],
+  assumptions: ["G23", "G24", "G37"],
   assumed: { status: "G23", body: "G23", envelope: "G23" },
   method: "DELETE",
   path: "/webhooks/{webhook_id}",
@@ -134,7 +135,7 @@ export const deleteWebhook = operation({
   },
   access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ world }, webhook) {
-    removeWebhook(world, webhook);
+    removeWithDependents(world, webhooks, webhook.webhook_id);
     return enveloped({ webhook_id: webhook.webhook_id, deleted: true as const });
   },
 });

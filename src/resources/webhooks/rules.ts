@@ -1,25 +1,13 @@
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
-import type { Principal } from "../../contract/operation.ts";
-import type { WorldReader } from "../../state/transaction.ts";
-import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
+import { type Caller, CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
 import { type Webhook, webhooks } from "./schema.ts";
 
-interface Caller {
-  principal: Principal;
-  world: WorldReader;
-}
-
 /** What `requireWebhook` refuses with. */
-export const WEBHOOK_ERRORS = [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
+export const WEBHOOK_ERRORS = [...CURRENT_MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
 
-/** G23: webhooks belong to the organization that the key acts in. */
-export function requireOrganization(caller: Caller): string {
-  return requireMember(caller, caller.principal.organization_id).id;
-}
-
-/** @throws ApiError RESOURCE_NOT_FOUND also for a webhook of another organization (G23) */
+/** G23: of the organization that the key acts in. @throws ApiError RESOURCE_NOT_FOUND also for a webhook of another organization (G23) */
 export function requireWebhook(caller: Caller, webhook_id: string): Webhook {
-  const organization_id = requireOrganization(caller);
+  const organization_id = requireCurrentMember(caller);
   const webhook = caller.world.get(webhooks, webhook_id);
   if (webhook?.organization_id !== organization_id) throw resourceNotFound("webhook_id", webhook_id);
   return webhook;

@@ -105,8 +105,9 @@ export const deliveries = collection({
   prefix: "del_",
   idField: "delivery_id",
   schema: Delivery,
+  timer: "webhook.retry",
   indexes: {
-    newest: { groups: ({ webhook_id }) => [webhook_id], order: ({ created_at }) => -created_at },
+    newest: { groups: "webhook_id", order: ({ created_at }) => -created_at },
     retrying: {
       groups: ({ webhook_id, next_retry }) => (next_retry === null ? [] : [webhook_id]),
       order: ({ created_at }) => created_at,

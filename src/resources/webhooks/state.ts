@@ -2,7 +2,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { referred } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import { bodyOf } from "./body.ts";
-import { cancelPending, keepTimer, removeDelivery, removeWebhook } from "./lifecycle.ts";
+import { cancelPending, keepTimer } from "./lifecycle.ts";
 import { requireCallable } from "./rules.ts";
 import { type Delivery, deliveries, type Webhook, webhooks } from "./schema.ts";
 
@@ -17,7 +17,6 @@ export const webhookState: StateRules<Webhook> = {
     if (before.active && !after.active) cancelPending(tx, after.webhook_id);
     return after;
   },
-  remove: removeWebhook,
 };
 
 export const deliveryState: StateRules<Delivery> = {
@@ -36,7 +35,6 @@ export const deliveryState: StateRules<Delivery> = {
     keepTimer(tx, delivery);
     return delivery;
   },
-  remove: removeDelivery,
 };
 
 /** G23: delivered_at only on success, last_attempt and next_retry only on failure. */

@@ -119,7 +119,7 @@ const USUAL: Partial<Record<ErrorCode, Refusal>> = {
 
 /** Still the key's current organization, no longer the user's. */
 const membershipEnded: Refusal = async ({ world, good }) => {
-  await world.control("PATCH", "/state/users/usr_dan", { memberships: {} });
+  await world.control("PATCH", `/state/users/usr_${good.who}`, { memberships: {}, capabilities: {} });
   return good;
 };
 const CURRENT: Partial<Record<ErrorCode, Refusal>> = { ORGANIZATION_ACCESS_DENIED: membershipEnded };
@@ -150,13 +150,17 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
       return good;
     },
   },
+  "models.list": CURRENT,
+  "connectors.list_auth_configs": CURRENT,
   "models.list_v2": {
+    ...CURRENT,
     RESOURCE_NOT_FOUND: async ({ world, good }) => {
       await world.control("PATCH", "", { settings: { v2_models: "off" } });
       return good;
     },
   },
   "model_responses.create": {
+    ...CURRENT,
     RESOURCE_NOT_FOUND: body({
       model: "atlas-large",
       inputs: [{ role: "user", content: "Hi", files: [{ file_id: "file_nowhere" }] }],
@@ -226,12 +230,6 @@ export const FORCED: Readonly<Record<string, Partial<Record<ErrorCode, string>>>
   "assistants.list_history": {
     INSUFFICIENT_PERMISSIONS: "G18: a foreign assistant is 404; G03 fixes only the spelling of a 403",
   },
-  ...Object.fromEntries(
-    ["create", "list", "update", "delete", "test", "list_deliveries", "redeliver"].map((name) => [
-      `webhooks.${name}`,
-      { ORGANIZATION_NOT_FOUND: "no path names it, and a key moves on when its current organization goes" },
-    ]),
-  ),
 };
 
 export function refusalFor(operation: AnyOperation, code: ErrorCode): Refusal | undefined {

@@ -1,0 +1,87 @@
+import type { AnyCollection, StoredRecord } from "../state/collection.ts";
+import type { Transaction } from "../state/transaction.ts";
+import { type Referral, referencesIn, visitReferences } from "./references.ts";
+
+/** Records that are to go, of one collection. */
+interface Gone {
+  collection: AnyCollection;
+  ids: ReadonlySet<string>;
+}
+
+/**
+ * Removes a record and, level by level, all that belongs to it by the declarations of every collection: records
+ * that name it with `belongsTo`, entries of maps whose keys do, and their timers. Authors and other mentions stay.
+ * It tells nobody; what the API would say or note of it is the caller's.
+ */
+export function removeWithDependents(tx: Transaction, collection: AnyCollection, id: string): void {
+  const levels: Gone[] = [{ collection, ids: new Set([id]) }];
+  for (let level = levels.shift(); level !== undefined; level = levels.shift()) {
+    for (const each of level.ids) tx.remove(level.collection, each);
+    for (const dependent of tx.collections()) {
+      if (!ownersOf(dependent).has(level.collection.name)) continue;
+      const ids = dropDependents(tx, dependent, level);
+      if (ids.size > 0) levels.push({ collection: dependent, ids });
+    }
+  }
+}
+
+/** Takes map entries away at once; returns the ids of the records that are to go as a whole. */
+function dropDependents(tx: Transaction, dependent: AnyCollection, gone: Gone): Set<string> {
+  const ids = new Set<string>();
+  for (const record of holdersOf(tx, dependent, gone)) {
+    const referrals = referralsTo(dependent, record, gone);
+    if (referrals.some(({ atKey }) => !atKey)) ids.add(dependent.idOf(record));
+    else if (referrals.length > 0)
+      tx.put(
+        dependent,
+        referrals.reduce((kept, { path }) => withoutEntry(kept, path), record),
+      );
+  }
+  return ids;
+}
+
+function referralsTo({ schema }: AnyCollection, record: StoredRecord, { collection, ids }: Gone): Referral[] {
+  const found: Referral[] = [];
+  visitReferences(schema, record, (referral) => {
+    const { reference, id } = referral;
+    if (reference.owned && reference.collection === collection.name && ids.has(id)) found.push(referral);
+  });
+  return found;
+}
+
+/** All records that may name one of those: listed by that field where the collection has such a list. */
+function holdersOf(tx: Transaction, dependent: AnyCollection, gone: Gone): Iterable<StoredRecord> {
+  const fields = fieldsNaming(dependent, gone.collection.name);
+  const [field] = fields;
+  if (fields.length !== 1 || field === undefined) return tx.all(dependent);
+  if (field === dependent.idField)
+    return [...gone.ids].flatMap((id) => (tx.get(dependent, id) as StoredRecord | undefined) ?? []);
+  const list = Object.entries(dependent.indexes).find(([, index]) => index.field === field)?.[0];
+  if (list === undefined) return tx.all(dependent);
+  return [...gone.ids].flatMap((id) => [...(tx.index(dependent, list, id) as Iterable<StoredRecord>)]);
+}
+
+const owners = new WeakMap<object, ReadonlySet<string>>();
+
+/** Names of the collections that a collection's records belong to. */
+function ownersOf({ schema }: AnyCollection): ReadonlySet<string> {
+  let found = owners.get(schema);
+  if (found === undefined) {
+    found = new Set(referencesIn(schema).flatMap(({ owned, collection }) => (owned ? [collection] : [])));
+    owners.set(schema, found);
+  }
+  return found;
+}
+
+/** The top-level fields that hold such references, at whatever depth. */
+function fieldsNaming({ schema }: AnyCollection, owner: string): string[] {
+  const { properties = {} } = schema as { properties?: Record<string, object> };
+  return Object.keys(properties).filter((name) =>
+    referencesIn(properties[name]!).some(({ owned, collection }) => owned && collection === owner),
+  );
+}
+
+function withoutEntry(value: unknown, [step, ...rest]: Referral["path"]): StoredRecord {
+  const { [String(step)]: inner, ...others } = value as Record<string, unknown>;
+  return rest.length === 0 ? others : { ...others, [String(step)]: withoutEntry(inner, rest) };
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorCodesOf } from "../../src/contract/operation.ts";
+import { API } from "../../src/resources/index.ts";
+import { type Answered, type Api, startReference } from "../support/harness.ts";
+import { FreshWorld } from "../support/openapi/fresh-world.ts";
+import { RECIPES } from "../support/openapi/recipes.ts";
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference({ settings: { preview: "on" } });
+});
+afterAll(() => api.close());
+
+/** Whatever the envelope. */
+function codeOf({ status, body }: Answered): string {
+  return `${status} ${body?.error?.code ?? body?.error_type ?? ""}`;
+}
+
+/** Calls that act in no organization: they come without a caller, or are about the caller's own credentials. */
+const ELSEWHERE = ["users.set_current_organization", "auth.create_token", "auth.refresh_token"];
+const ACTING = API.operations.filter(
+  ({ id, credentials }) => credentials !== false && !ELSEWHERE.includes(id),
+);
+
+async function leave(world: FreshWorld, who: string): Promise<void> {
+  await world.control("PATCH", `/state/users/usr_${who}?silent=true`, { memberships: {}, capabilities: {} });
+}
+
+describe("a former member", () => {
+  it.each(ACTING.map((operation) => [operation.id, operation] as const))(
+    "G37 is refused by %s as a non-member is, and changes nothing",
+    async (id, operation) => {
+      const world = await FreshWorld.create(api, { preview: "on" });
+      const good = await RECIPES[id]!.find(({ status }) => status < 300)!.request(world);
+      const stranger = await world.call(operation.path, operation.method, { ...good, who: "eve" });
+      await leave(world, good.who!);
+      const { root } = api.understudy.sandboxes.get(world.name)!.world;
+      const refused = await world.call(operation.path, operation.method, good);
+      const said = errorCodesOf(operation).includes("ORGANIZATION_ACCESS_DENIED");
+      expect(codeOf(refused)).toBe(said ? "403 ORGANIZATION_ACCESS_DENIED" : codeOf(stranger));
+      expect(api.understudy.sandboxes.get(world.name)!.world.root).toBe(root);
+      await world.delete();
+    },
+  );
+
+  it("G37 4.5 goes on in another organization, with the same key and with a session token of it", async () => {
+    const world = await FreshWorld.create(api);
+    const { body: grant } = await world.call("/v1/auth/token", "POST", { who: "ada" });
+    await world.control("PATCH", "/state/users/usr_ada", { memberships: { org_initech: "admin" } });
+    const bearer = { headers: { authorization: `Bearer ${grant.access_token}` } };
+    const models = (sent: object) => world.call("/v1/models", "GET", sent);
+    for (const sent of [{ who: "ada" }, bearer]) {
+      const refused = await models(sent);
+      expect(codeOf(refused)).toBe("403 ORGANIZATION_ACCESS_DENIED");
+      expect(refused.body.error.details).toEqual({ organization_id: "org_acme" });
+      expect(refused.body.error.system_message).toContain("/v1/user/current-organization");
+    }
+    const path = "/v1/user/current-organization";
+    const back = await world.call(path, "PUT", { ...bearer, body: { organization_id: "org_acme" } });
+    expect(back.status).toBe(403);
+    const on = await world.call(path, "PUT", { ...bearer, body: { organization_id: "org_initech" } });
+    expect(on.status).toBe(200);
+    for (const sent of [{ who: "ada" }, bearer]) expect((await models(sent)).status).toBe(200);
+    await world.delete();
+  });
+
+  it("G37 what they made stays, under their name", async () => {
+    const world = await FreshWorld.create(api);
+    await world.control("DELETE", "/state/users/usr_dan?silent=true");
+    const { body } = await world.control("GET", "/state/threads/thread_long");
+    expect(body.owner_id).toBe("usr_dan");
+    await world.delete();
+  });
+});

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { referencesIn, visitReferences } from "../../src/contract/references.ts";
+import { removeWithDependents } from "../../src/contract/removal.ts";
+import type { StateRules } from "../../src/contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import { API, RESOURCES } from "../../src/resources/index.ts";
+import type { AnyCollection } from "../../src/state/collection.ts";
+import type { Root } from "../../src/state/root.ts";
+import { timers } from "../../src/state/timers.ts";
+import { Transaction } from "../../src/state/transaction.ts";
+import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
+import { FreshWorld } from "../support/openapi/fresh-world.ts";
+import { RECIPES } from "../support/openapi/recipes.ts";
+import { fillWithUse } from "../support/whole-world.ts";
+
+const COLLECTIONS: readonly AnyCollection[] = RESOURCES.flatMap(({ collections }) => collections);
+const RULES = Object.assign({}, ...RESOURCES.map(({ state = {} }) => state)) as Record<
+  string,
+  // biome-ignore lint/suspicious/noExplicitAny: rules of every record type
+  StateRules<any>
+>;
+
+let api: Api;
+let root: Root;
+beforeAll(async () => {
+  api = await startReference();
+  const tx = api.understudy.sandboxes.get("default")!.world.read();
+  fillWithUse(tx);
+  root = tx.result();
+});
+afterAll(() => api.close());
+
+/** A change that nobody commits, so that every record can be deleted from the same world. */
+function open(from: Root = root): Transaction {
+  return new Transaction(from, { origin: Date.parse(EPOCH), now: 0, seed: 1, secretKey: "test" });
+}
+
+/** As the control API's DELETE does it. */
+function removed(collection: AnyCollection, id: string): Root {
+  const tx = open();
+  const actor = { user_id: undefined, silent: false, settings: DEFAULT_SETTINGS };
+  RULES[collection.name]?.remove?.(tx, tx.get(collection, id), actor);
+  removeWithDependents(tx, collection, id);
+  return tx.result();
+}
+
+/** Ids of the records that a change took away, as `collection id`, timers and queued work apart. */
+function vanished(before: Root, after: Root): Set<string> {
+  const gone = new Set<string>();
+  for (const { name } of COLLECTIONS) {
+    for (const change of before.tables.get(name)!.changesTo(after.tables.get(name)!))
+      if (change.after === undefined) gone.add(`${name} ${change.id}`);
+  }
+  return gone;
+}
+
+/** What the world still holds of records that are gone: owned references, texts that are their ids, timers. */
+function remains(after: Root, gone: ReadonlySet<string>): string[] {
+  const found: string[] = [];
+  // Some records bear the id of what they belong to, which may live on.
+  const lives = (id: string) => COLLECTIONS.some(({ name }) => after.tables.get(name)!.get(id) !== undefined);
+  const all = new Set([...gone].map((key) => key.slice(key.indexOf(" ") + 1)));
+  const ids = new Set([...all].filter((id) => !lives(id)));
+  for (const collection of COLLECTIONS) {
+    // Logs remember what was, and a mailbox what was sent.
+    const remembers = collection.prefix === "log_" || collection.name === "_emails";
+    for (const record of after.tables.get(collection.name)!.all() as Iterable<object>) {
+      const mentioned = new Set<string>();
+      visitReferences(collection.schema, record, ({ reference, id, path }) => {
+        if (!reference.owned) mentioned.add(id);
+        else if (gone.has(`${reference.collection} ${id}`))
+          found.push(`${collection.name} ${collection.idOf(record)}: ${path.join(".")} belongs to ${id}`);
+      });
+      if (!remembers) {
+        for (const text of textsOf(record))
+          if (ids.has(text) && !mentioned.has(text))
+            found.push(`${collection.name} ${collection.idOf(record)} names ${text}`);
+      }
+    }
+  }
+  for (const { id, subject, key } of open(after).all(timers))
+    if (ids.has(subject) || ids.has(key ?? subject)) found.push(`timer ${id}`);
+  return found;
+}
+
+function* textsOf(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null)
+    for (const [key, inner] of Object.entries(value)) {
+      yield key;
+      yield* textsOf(inner);
+    }
+}
+
+describe("deletion", () => {
+  it("G37 is tried where each kind of record has something that belongs to it", () => {
+    const idle = COLLECTIONS.filter(
+      ({ name, schema }) =>
+        referencesIn(schema).some(({ owned }) => owned) && root.tables.get(name)!.size === 0,
+    );
+    expect(idle.map(({ name }) => name)).toEqual([]);
+    const kinds = COLLECTIONS.filter(({ name, timer }) => timer !== undefined && owns(name, timer));
+    expect(kinds.map(({ name }) => name)).toEqual(
+      COLLECTIONS.filter(({ timer }) => timer !== undefined).map(({ name }) => name),
+    );
+  });
+
+  it.each(
+    COLLECTIONS.filter(({ internal }) => !internal).map(
+      (collection) => [collection.name, collection] as const,
+    ),
+  )(
+    "G37 interfaces 4 of a record of %s takes all that belongs to it, timers too, and nothing else",
+    (name, collection) => {
+      for (const record of sample(collection)) {
+        const id = collection.idOf(record);
+        const after = removed(collection, id);
+        const gone = vanished(root, after);
+        expect(gone).toContain(`${name} ${id}`);
+        expect(remains(after, gone), id).toEqual([]);
+        for (const key of gone)
+          expect(belongs(key, gone, `${name} ${id}`), `${key} goes with ${id}`).toBe(true);
+      }
+    },
+  );
+
+  it.each(
+    API.operations
+      .filter(({ method }) => method === "DELETE")
+      .map((operation) => [operation.id, operation] as const),
+  )("G37 %s leaves nothing that belongs to what it took away", async (id, operation) => {
+    const world = await FreshWorld.create(api);
+    const sent = await RECIPES[id]![0]!.request(world);
+    const sandbox = api.understudy.sandboxes.get(world.name)!;
+    const before = sandbox.world.root;
+    expect((await world.call(operation.path, operation.method, sent)).status).toBeLessThan(500);
+    expect(remains(sandbox.world.root, vanished(before, sandbox.world.root))).toEqual([]);
+    await world.delete();
+  });
+});
+
+describe("a record made anew under the id of one that was deleted", () => {
+  const state = (world: FreshWorld, method: string, path: string, body?: unknown) =>
+    world.control(method, `/state/${path}`, body);
+  const tracks = (world: FreshWorld, headers: Record<string, string>) =>
+    world.call("/v1/music/org_acme/collections/mcoll_empty/tracks", "GET", { headers });
+
+  it("G37 G01 G07 has nothing of an API key: no session, no renewal, no spent rate", async () => {
+    const world = await FreshWorld.create(api);
+    const { body: grant } = await world.call("/v1/auth/token", "POST", { who: "dan" });
+    const bearer = { authorization: `Bearer ${grant.access_token}` };
+    expect((await tracks(world, bearer)).status).toBe(200);
+    const { body: key } = await state(world, "GET", "api_keys/apikey_dan");
+    await state(world, "DELETE", "api_keys/apikey_dan");
+    await state(world, "POST", "api_keys", key);
+    expect((await tracks(world, bearer)).status).toBe(401);
+    const renewal = { body: { refresh_token: grant.refresh_token } };
+    expect((await world.call("/v1/auth/refresh", "POST", renewal)).status).toBe(401);
+    const fresh = await tracks(world, { "api-key": key.key });
+    expect([fresh.status, fresh.headers.get("x-ratelimit-remaining")]).toEqual([200, "999"]);
+    await world.delete();
+  });
+
+  it("G37 has nothing of an organization: no members, no spending, no webhooks, no links, no uploads", async () => {
+    const world = await FreshWorld.create(api);
+    const upload = await world.upload(5);
+    const { body: organization } = await state(world, "GET", "organizations/org_acme");
+    await state(world, "DELETE", "organizations/org_acme");
+    const { world: present } = api.understudy.sandboxes.get(world.name)!;
+    expect(present.pending().filter(({ kind }) => kind !== "lease")).toEqual([]);
+    await state(world, "POST", "organizations", organization);
+    const eve = { who: "eve" as const, params: { org_id: "org_acme" } };
+    expect((await world.call("/v1/analytics/usage/limits/{org_id}", "GET", eve)).status).toBe(403);
+    const { path, query } = upload;
+    const put = await api.call(undefined, "PUT", `${path}?${query}`, "hello", {
+      "content-type": "text/plain",
+    });
+    expect(put.status).toBe(404);
+    expect((await world.call("/v1/dashboards/shared/revenue-board", "GET", {})).status).toBe(404);
+    for (const name of [
+      "departments",
+      "webhooks",
+      "deliveries",
+      "usage",
+      "audit_logs",
+      "messages",
+      "tracks",
+    ]) {
+      const { items } = (await state(world, "GET", `${name}?limit=100`)).body;
+      expect(
+        items.filter((item: object) => JSON.stringify(item).includes("org_acme")),
+        name,
+      ).toEqual([]);
+    }
+    await world.delete();
+  });
+
+  it("G37 G16 has nothing of a meeting session, and its streams have ended", async () => {
+    const world = await FreshWorld.create(api);
+    const path = `${world.prefix}/v1/meeting-buddy/sessions/mbsess_live/transcripts/stream`;
+    const open = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
+    const whole = open.text();
+    const { body: session } = await state(world, "GET", "meeting_sessions/mbsess_live");
+    await state(world, "DELETE", "meeting_sessions/mbsess_live");
+    expect(await whole).toContain("data:");
+    const refused = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
+    expect(refused.status).toBe(404);
+    await state(world, "POST", "meeting_sessions", session);
+    await state(world, "PATCH", "meeting_sessions/mbsess_live", { status: "completed" });
+    const anew = await fetch(api.url + path, { headers: { "api-key": KEYS.dan } });
+    expect(await anew.text()).not.toContain("data:");
+    await world.delete();
+  });
+
+  it("G37 G16 has nothing of a transcript entry: its stream tells of it once, at its new place", async () => {
+    const world = await FreshWorld.create(api);
+    const { items } = (await state(world, "GET", "meeting_transcripts?session_id=mbsess_standup&limit=1"))
+      .body;
+    const [{ transcript_id }] = items;
+    await state(world, "DELETE", `meeting_transcripts/${transcript_id}`);
+    await state(world, "POST", "meeting_transcripts", { ...items[0], text: "Said anew." });
+    const stream = await world.call("/v1/meeting-buddy/sessions/mbsess_standup/transcripts/stream", "GET", {
+      who: "dan",
+    });
+    const told = stream.text.split("\n").filter((line) => line.includes(transcript_id));
+    expect(told).toEqual([expect.stringContaining("Said anew.")]);
+    await world.delete();
+  });
+});
+
+function owns(name: string, kind: string): boolean {
+  const ids = open();
+  const table = root.tables.get(name)!;
+  return [...ids.all(timers)].some((timer) => timer.kind === kind && table.get(timer.key ?? timer.subject));
+}
+
+/** The first and last of a collection, those in between at even distances. */
+function sample(collection: AnyCollection, most = 8): object[] {
+  const table = root.tables.get(collection.name)!;
+  const step = Math.max(1, table.size / most);
+  const places = Array.from({ length: Math.min(most, table.size) }, (_, at) => Math.floor(at * step));
+  return places.map((place) => table.all().page(place, 1)[0] as object);
+}
+
+/** Whether a vanished record belonged, by its declared references, to another that vanished. */
+function belongs(key: string, gone: ReadonlySet<string>, cause: string): boolean {
+  if (key === cause) return true;
+  const [name, id] = [key.slice(0, key.indexOf(" ")), key.slice(key.indexOf(" ") + 1)];
+  const { schema } = COLLECTIONS.find((collection) => collection.name === name)!;
+  let found = false;
+  visitReferences(schema, root.tables.get(name)!.get(id), ({ reference, id: owner }) => {
+    found ||= reference.owned && gone.has(`${reference.collection} ${owner}`);
+  });
+  return found;
+}

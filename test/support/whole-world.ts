@@ -1,0 +1,54 @@
+import { issueRefreshToken } from "../../src/resources/auth/refresh-tokens.ts";
+import { signAccessToken } from "../../src/resources/auth/tokens.ts";
+import { plannedTotals, startJob } from "../../src/resources/connector-jobs/rules.ts";
+import { connectorNotifications } from "../../src/resources/connector-notifications/schema.ts";
+import { fileTexts, uploads } from "../../src/resources/files/schema.ts";
+import { invoices } from "../../src/resources/invoices/schema.ts";
+import { keepTimer } from "../../src/resources/webhooks/lifecycle.ts";
+import { deliveries } from "../../src/resources/webhooks/schema.ts";
+import type { Transaction } from "../../src/state/transaction.ts";
+import { queueAttempt } from "../../src/webhooks/outgoing.ts";
+
+/** Puts beside a fixture's records what only use brings about: sessions, uploads, running work, waiting attempts. */
+export function fillWithUse(tx: Transaction): void {
+  const principal = { user_id: "usr_dan", key_id: "apikey_dan", organization_id: "org_acme" };
+  signAccessToken(tx, { ...principal, credential: "api_key" }, 60);
+  issueRefreshToken(tx, "apikey_dan");
+  for (const file_id of [null, "file_policies"]) addUpload(tx, file_id);
+  tx.insert(fileTexts, { file_id: "file_policies", passages: ["Be kind."] });
+  const job = { job_id: "job_now", organization_id: "org_acme", connection_id: "conn_drive" };
+  startJob(
+    tx,
+    { ...job, job_type: "reset", start_time: tx.now },
+    { length: 60_000, totals: plannedTotals(tx.random("job")) },
+  );
+  tx.insert(connectorNotifications, { organization_id: "org_acme", notifications: [], updated_at: null });
+  const invoice = { amount: 5, currency: "CHF", status: "draft", created_at: tx.now } as const;
+  tx.insert(invoices, { invoice_id: "inv_march", organization_id: "org_acme", ...invoice });
+  const [delivery] = tx.all(deliveries).page(0, 1);
+  const { webhook_id, delivery_id, organization_id } = delivery!;
+  keepTimer(tx, tx.put(deliveries, { ...delivery!, status: "failed", next_retry: tx.now + 60_000 }));
+  queueAttempt(tx, { id: `${delivery_id}/retry`, kind: "retry", webhook_id, delivery_id });
+  queueAttempt(tx, { id: `${delivery_id}/again`, kind: "redelivery", webhook_id, delivery_id });
+  const first = { organization_id, event: "user.created", created_at: tx.now, body: "{}" };
+  queueAttempt(tx, { id: "del_first", kind: "first", webhook_id, delivery_id: "del_first", first });
+}
+
+function addUpload(tx: Transaction, file_id: string | null): void {
+  const id = tx.newId("upload_");
+  const announced = { filename: "a.txt", mime_type: "text/plain", file_size: 3 };
+  tx.insert(uploads, {
+    id,
+    token: id,
+    organization_id: "org_acme",
+    ...announced,
+    gcs_path: `gs://uploads/org_acme/${id}/a.txt`,
+    status: file_id === null ? "open" : "complete",
+    created_at: tx.now,
+    expires_at: tx.now + 60_000,
+    completed_at: file_id === null ? null : tx.now,
+    crc32c: null,
+    file_id,
+  });
+  if (file_id === null) tx.schedule({ kind: "expiry", subject: id, due: tx.now + 60_000 });
+}
