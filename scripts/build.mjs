@@ -4,13 +4,14 @@
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { parse } from "yaml";
+import { buildConsole } from "./build-console.mjs";
 
 // What is needed at every start goes into the bundle; what is loaded on demand, or has binaries of its own,
 // stays in node_modules.
@@ -19,10 +20,13 @@ const LEFT_OUTSIDE =
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
+const CONSOLE = join(root, "src", "console");
 
 async function newest(folder) {
   let latest = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    // The console is an application of its own, with its own build.
+    if (join(entry.parentPath, entry.name).startsWith(CONSOLE)) continue;
     if (entry.isFile()) latest = Math.max(latest, statSync(join(entry.parentPath, entry.name)).mtimeMs);
   }
   return latest;
@@ -54,7 +58,10 @@ function storeDocuments(folder) {
 }
 
 if (stale) {
-  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  for (const name of readdirSync(out)) {
+    if (name !== "console") rmSync(join(out, name), { recursive: true, force: true });
+  }
   const bundle = await rolldown({
     cwd: root,
     input: {
@@ -90,3 +97,4 @@ if (stale) {
   storeDocuments("scenarios");
   writeFileSync(join(out, "built"), "");
 }
+await buildConsole({ ifStale: process.argv.includes("--if-stale") });

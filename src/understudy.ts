@@ -8,6 +8,7 @@ import type { Settings } from "./contract/settings.ts";
 import { createGuard } from "./control/guard.ts";
 import { createBrowserGate, createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
+import { Login } from "./control/login.ts";
 import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
 import { storeProblem } from "./control/problem.ts";
 import { Faults } from "./faults/faults.ts";
@@ -84,6 +85,8 @@ export interface Understudy {
   readonly fixtures: FixtureLibrary;
   readonly scenarios: ScenarioLibrary;
   readonly server: Server;
+  /** Of a shared server: the way into its console without the token, once. */
+  readonly login: Login | undefined;
   /** Binds and resolves with the base URL. */
   listen(port: number, host: string): Promise<string>;
   /** Stops accepting, lets open requests finish, and leaves nothing behind. */
@@ -185,10 +188,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     recordings,
     judgesAnswers: options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1",
   };
+  const login = options.shared && new Login(options.shared.token);
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [
     { prefix: "/_control", access: "token", handle: controlOf(control) },
     { prefix: "/_receivers", access: "open", handle: (...exchange) => receivers.handle(...exchange) },
+    ...(login ? [{ prefix: "/_console/login", access: "source" as const, handle: login.handle }] : []),
     { prefix: "/_console", access: "source", handle: showConsole },
   ];
   const guard = createGuard({ allowHosts: options.allowHosts ?? [], token: options.shared?.token });
@@ -218,6 +223,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     fixtures,
     scenarios: faults.library,
     server,
+    login,
     listen: async (port, host) => {
       if (options.persist !== undefined) {
         // Whoever keeps nothing need not load the engine.
@@ -273,10 +279,10 @@ function controlOf(server: ControlServer): Mount["handle"] {
   };
 }
 
-/** Loaded when somebody looks at it: the server's start must not pay for its pages. */
+/** Loaded when somebody looks at it: the server's start must not pay for its files. */
 const showConsole: Mount["handle"] = async (...exchange) => {
-  const { consoleMount } = await import("./console/mount.ts");
-  await consoleMount.handle(...exchange);
+  const { handleConsole } = await import("./control/console-mount.ts");
+  await handleConsole(...exchange);
 };
 
 function isDurable({ persist }: UnderstudyOptions): boolean {

@@ -27,7 +27,9 @@ export function banner(understudy: Understudy, ready: Ready): string {
     "",
     `  API      ${ready.url}`,
     `  Console  ${ready.console}`,
-    ...(ready.token === null ? [] : [`  Token    ${ready.token}`]),
+    ...(ready.token === null
+      ? []
+      : [`  Token    ${ready.token}`, `  Log in   ${ready.console}${understudy.login!.fragment} (once)`]),
     "",
     "  Credentials (header `api-key`):",
     table(["  user", "key", "who"], rows),

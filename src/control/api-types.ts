@@ -11,6 +11,7 @@ import type { RecordChangesBody } from "./history/record-changes.ts";
 import type { HistoryEntryBody } from "./history/render-entry.ts";
 import type { HarBody } from "./journal/har.ts";
 import type { JournalEntryBody } from "./journal/render-entry.ts";
+import type { LiveBody } from "./journal/stream-live.ts";
 import type { VerificationBody } from "./journal/verify-journal.ts";
 import type {
   AdvancedBody,
@@ -83,6 +84,9 @@ export type ActiveScenarios = Static<typeof ActiveScenariosBody>;
 export type JournalFilter = Partial<Static<typeof JournalQuery>>;
 export type JournalEntry = Static<typeof JournalEntryBody>;
 export type JournalPage = Static<typeof JournalBody>;
+/** One message of the stream that a page follows, and a request in it. */
+export type Live = Static<typeof LiveBody>;
+export type RequestLine = Live["requests"][number];
 export type Expectation = Static<typeof ExpectationSchema>;
 export type Verification = Static<typeof VerificationBody>;
 export type HttpArchive = Static<typeof HarBody>;

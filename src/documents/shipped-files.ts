@@ -15,8 +15,8 @@ export class ShippedFiles {
   private stored: Readonly<Record<string, Compiled>> | undefined;
 
   constructor(name: string) {
-    this.folder = join(PROJECT, name);
-    this.build = join(PROJECT, "dist", `${name}.json`);
+    this.folder = join(PROJECT_FOLDER, name);
+    this.build = join(PROJECT_FOLDER, "dist", `${name}.json`);
   }
 
   holds(file: string): boolean {
@@ -38,7 +38,8 @@ export class ShippedFiles {
   }
 }
 
-const PROJECT = projectFolder();
+/** The folder that `fixtures/`, `scenarios/` and `dist/` are in. */
+export const PROJECT_FOLDER = projectFolder();
 export const SHIPPED_FIXTURES = new ShippedFiles("fixtures");
 export const SHIPPED_SCENARIOS = new ShippedFiles("scenarios");
 

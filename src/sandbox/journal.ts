@@ -20,6 +20,8 @@ export class Journal {
   private lost = 0;
   private next = 1;
   private closed = false;
+  /** How often it was cleared: positions before and after are of different stories. */
+  clears = 0;
   private readonly listeners = new Set<(entry: JournalEntry | undefined) => void>();
   private readonly tally: RequestTally | undefined;
   limit: number;
@@ -93,9 +95,11 @@ export class Journal {
     this.bytes = 0;
     this.lost = 0;
     this.texts.clear();
+    this.clears += 1;
+    for (const listener of this.listeners) listener(undefined);
   }
 
-  /** Calls back with each new entry, and once with undefined at the end; returns the way to stop. */
+  /** Calls back with each new entry, and with undefined when it was cleared or closed; returns the way to stop. */
   subscribe(listener: (entry: JournalEntry | undefined) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

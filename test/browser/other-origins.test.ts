@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Frame, Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { attack, fetchFromPage } from "../support/browser/attacks.ts";
+import { consoleFiles } from "../support/browser/console.ts";
 import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
@@ -112,8 +113,8 @@ describe("interfaces 7 pages of other origins, in Chromium", slow, () => {
     const page = await open();
     const before = await state();
     expect(before).toMatchObject({ thread: 200 });
-    const outcomes = (await page.evaluate(attack(target()))) as Record<string, string>;
-    expect(Object.keys(outcomes).length).toBeGreaterThanOrEqual(28);
+    const outcomes = (await page.evaluate(attack(target(), consoleFiles()))) as Record<string, string>;
+    expect(Object.keys(outcomes).length).toBeGreaterThanOrEqual(29);
     const got = Object.entries(outcomes).filter(([, outcome]) => !/^(refused|sent)$/.test(outcome));
     expect(got).toEqual([]);
     // A beacon and a simple request tell nobody when they have arrived; a request after them on the same way has.
@@ -154,7 +155,7 @@ describe("interfaces 7 pages of other origins, in Chromium", slow, () => {
   it("interfaces 7 the same attempts succeed for a page on loopback, which is the user's own", async () => {
     const page = await visit(`http://127.0.0.1:${sitePort}/`);
     const before = await state();
-    const outcomes = (await page.evaluate(attack(api.url))) as Record<string, string>;
+    const outcomes = (await page.evaluate(attack(api.url, consoleFiles()))) as Record<string, string>;
     expect(outcomes).toMatchObject({
       "read /health": expect.stringMatching(/^got 200/),
       EventSource: "got",

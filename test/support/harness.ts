@@ -45,16 +45,17 @@ export interface Api {
 }
 
 /** A server on a free port with the reference world, its clock frozen at the epoch. */
-export async function startReference(
-  options: UnderstudyOptions & { settings?: Partial<Settings> } = {},
-): Promise<Api> {
+export async function startReference({
+  port = 0,
+  ...options
+}: UnderstudyOptions & { settings?: Partial<Settings>; port?: number } = {}): Promise<Api> {
   const understudy = assemble({
     fixture: "reference",
     clock: { mode: "frozen", now: Date.parse(EPOCH) },
     ...options,
     settings: { check_answers: "on", ...options.settings },
   });
-  const url = await understudy.listen(0, "127.0.0.1");
+  const url = await understudy.listen(port, "127.0.0.1");
   return {
     url,
     understudy,

@@ -7,6 +7,7 @@ import { HarBody, harOf } from "../journal/har.ts";
 import { conditionsOf } from "../journal/match-entry.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { streamJournal } from "../journal/stream-journal.ts";
+import { LiveBody, streamLive } from "../journal/stream-live.ts";
 import { boundsOf, Count, VerificationBody, verifyJournal } from "../journal/verify-journal.ts";
 import { below, type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
@@ -138,6 +139,22 @@ const followJournal = operation({
   },
 });
 
+const followLive = operation({
+  id: "journal.live",
+  section: "interfaces 11",
+  method: "GET",
+  path: `${S}/live`,
+  summary: "Follow a sandbox for a page: lines of all requests that are kept, then of those that come",
+  params: OfSandbox,
+  headers: { "last-event-id": "The id of the last event that came; anything unknown begins anew" },
+  errors: [],
+  success: { status: 200, content_types: ["text/event-stream"], events: LiveBody },
+  handle({ headers, sandbox: { journal } }) {
+    const after = headers["last-event-id"];
+    return new StreamBody("text/event-stream", (signal) => streamLive(journal, after, signal));
+  },
+});
+
 const archiveJournal = operation({
   id: "journal.har",
   section: "interfaces 4",
@@ -206,6 +223,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   listJournal,
   clearJournal,
   followJournal,
+  followLive,
   archiveJournal,
   checkJournal,
   retrieveEntry,

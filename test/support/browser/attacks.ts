@@ -1,9 +1,9 @@
 /**
  * What a page can try against the control API and the console without anybody's help, run inside the page.
- * Text and not a function, since it is written for a browser. Takes the server's base URL; gives each try's
+ * Text and not a function, since it is written for a browser. Takes the server's base URL and the console's files; gives each try's
  * outcome: `refused`, `sent` for what nobody can see the answer of, or what was got.
  */
-const ATTACKS = `async (base) => {
+const ATTACKS = `async (base, { script, style }) => {
   const control = base + "/_control/sandboxes";
   const outcomes = {};
   const json = { "content-type": "application/json" };
@@ -57,14 +57,14 @@ const ATTACKS = `async (base) => {
   }
   outcomes["read stream"] = await fetched("/_control/sandboxes/default/journal/stream", { headers: { "last-event-id": "0" } });
   outcomes["read console"] = await fetched("/_console", {});
-  outcomes["read script"] = await fetched("/_console/app.js", {});
+  outcomes["read script"] = await fetched(script, {});
   outcomes["EventSource"] = await opened(new EventSource(control + "/default/journal/stream"));
   for (const path of ["/_control/sandboxes/default/journal/stream", "/_console"]) {
     outcomes["WebSocket " + path] = await opened(new WebSocket(base.replace("http", "ws") + path));
   }
-  outcomes["<script> console"] = await loaded("script", { src: base + "/_console/client.js" });
+  outcomes["<script> console"] = await loaded("script", { src: base + script });
   outcomes["<script> control"] = await loaded("script", { src: control });
-  outcomes["<link> console"] = await loaded("link", { rel: "stylesheet", href: base + "/_console/style.css" });
+  outcomes["<link> console"] = await loaded("link", { rel: "stylesheet", href: base + style });
   outcomes["<img> control"] = await loaded("img", { src: control + "/default/reset" });
   outcomes["<img> stream"] = await loaded("img", { src: control + "/default/journal/stream" });
   outcomes["<iframe> console"] = await framed(base + "/_console");
@@ -81,12 +81,13 @@ const ATTACKS = `async (base) => {
   outcomes["<form> reset"] = await posted(control + "/default/reset", "application/x-www-form-urlencoded", {});
   outcomes["<form> create"] = await posted(control, "text/plain", { '{"name":"forged","seed":1,"fixture":"': 'reference"}' });
   outcomes["<form> fork"] = await posted(control + "/default/fork", "text/plain", { '{"name":"forged': '"}' });
+  outcomes["log in"] = await fetched("/_console/login", { method: "POST", headers: json, body: '{"code":"guess"}' });
   outcomes["beacon"] = navigator.sendBeacon(control + "/default/reset", new Blob([], { type: "text/plain" })) ? "sent" : "refused";
   return outcomes;
 }`;
 
-export function attack(base: string): string {
-  return `(${ATTACKS})(${JSON.stringify(base)})`;
+export function attack(base: string, files: { script: string; style: string }): string {
+  return `(${ATTACKS})(${JSON.stringify(base)}, ${JSON.stringify(files)})`;
 }
 
 /** A fetch of the emulated API from within a page: what the page's script may see of the answer. */

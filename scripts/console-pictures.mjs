@@ -1,0 +1,98 @@
+// Pictures of every view of the console: 360, 1280 and 1920 px, light and dark, of a busy, an empty and a broken
+// world. `node scripts/console-pictures.mjs FOLDER [VIEW ...]`; needs a Chromium (scripts/browser.mjs) and a build.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { chromium } from "@playwright/test";
+import { createUnderstudy } from "../dist/client/index.js";
+import { findBrowser } from "./browser.mjs";
+
+/** Each view's addresses: its name, and what stands behind the question mark where it shows more then. */
+const VIEWS = {
+  timeline: [""],
+};
+
+const SETTLED_MS = 700;
+const WIDTHS = [
+  [360, 740],
+  [1280, 800],
+  [1920, 1080],
+];
+
+/** A server for each world; `broken` is one that went away while the page was open. */
+const WORLDS = {
+  async busy() {
+    const server = await createUnderstudy();
+    const sandbox = await server.sandbox({ name: "checkout" });
+    await exercise(sandbox);
+    return { server, sandbox };
+  },
+  async empty() {
+    const server = await createUnderstudy({ fixture: { organizations: [] } });
+    return { server, sandbox: await server.sandbox({ name: "fresh", fixture: { organizations: [] } }) };
+  },
+  broken: () => WORLDS.busy(),
+};
+
+/** A bit of everything: answered, refused, failed by a fault, with effects. */
+async function exercise(sandbox) {
+  const { usr_ada: ada, usr_dan: dan } = sandbox.credentials;
+  const call = (key, method, path, body) =>
+    fetch(sandbox.url + path, {
+      method,
+      headers: { "api-key": key, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+      .then((response) => response.text())
+      .catch(() => {});
+  await sandbox.faults.add({
+    id: "models-down",
+    match: { operation: "models.list" },
+    times: 2,
+    effect: { status: 503 },
+  });
+  for (let round = 0; round < 6; round += 1) {
+    await call(ada, "GET", "/v1/models");
+    await call(dan, "DELETE", "/v1/threads/thread_none");
+    await call(dan, "GET", "/v1/analytics/usage/limits/org_acme");
+    await call("ak_nobody", "GET", "/v1/models");
+    await call(ada, "POST", "/v1/files/upload-url", { filename: `minutes-${round}.pdf` });
+  }
+}
+
+async function photograph(browser, { world, folder, view, search }) {
+  let made = await WORLDS[world]();
+  for (const [width, height] of WIDTHS) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+      await page.goto(`${made.server.url}/_console/s/${made.sandbox.name}/${view}${search}`);
+      await page.getByRole("img", { name: "live", exact: true }).waitFor();
+      // What has been asked for is on the page after a batch.
+      await page.waitForTimeout(SETTLED_MS);
+      if (world === "broken") {
+        await made.server.close();
+        await page.getByRole("alert").first().waitFor();
+        made = await WORLDS[world]();
+      }
+      const name = [view, search.replace(/\W+/g, "-"), world, width, colorScheme].filter(Boolean).join("-");
+      await page.screenshot({ path: join(folder, `${name}.png`) });
+      await page.close();
+    }
+  }
+  await made.server.close();
+}
+
+const [folder, ...views] = process.argv.slice(2);
+if (folder === undefined) {
+  process.stderr.write("usage: node scripts/console-pictures.mjs FOLDER [VIEW ...]\n");
+  process.exit(2);
+}
+mkdirSync(folder, { recursive: true });
+const executablePath = await findBrowser();
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+for (const view of views.length > 0 ? views : Object.keys(VIEWS)) {
+  for (const search of VIEWS[view]) {
+    for (const world of Object.keys(WORLDS)) await photograph(browser, { world, folder, view, search });
+  }
+}
+await browser.close();

@@ -1,0 +1,93 @@
+import { callControl, withQuery } from "./fetch-control.ts";
+import type {
+  Advanced,
+  AdvanceTo,
+  Bundle,
+  ClockChange,
+  ClockChanged,
+  ClockState,
+  CollectionName,
+  CoverageMatrix,
+  FaultRule,
+  Health,
+  HttpArchive,
+  JournalEntry,
+  List,
+  PageOptions,
+  Pending,
+  ResetOptions,
+  RuleDefinition,
+  SandboxOptions,
+  SandboxState,
+  ScenarioState,
+  SettingsChange,
+  SnapshotState,
+  StateOptions,
+  StateRecord,
+} from "./types.ts";
+
+/** Calls that name no sandbox. A view adds what it needs here, typed by the declarations. */
+export const server = {
+  health: () => callControl<Health>("/_control/health"),
+  sandboxes: () => callControl<List<SandboxState>>("/_control/sandboxes"),
+  createSandbox: (body: SandboxOptions) =>
+    callControl<SandboxState>("/_control/sandboxes", { method: "POST", body }),
+  login: (code: string) =>
+    callControl<{ token: string }>("/_console/login", { method: "POST", body: { code } }),
+};
+
+/** The calls below `S` of one sandbox. */
+export function sandboxCalls(name: string) {
+  const S = `/_control/sandboxes/${encodeURIComponent(name)}`;
+  const get = <T>(path: string, query = {}) => callControl<T>(withQuery(S + path, query));
+  const post = <T>(path: string, body?: unknown) => callControl<T>(S + path, { method: "POST", body });
+  const of = (collection: CollectionName, id: string) => `${S}/state/${collection}/${encodeURIComponent(id)}`;
+  return {
+    path: S,
+    show: () => get<SandboxState>(""),
+    configure: (settings: SettingsChange) =>
+      callControl<SandboxState>(S, { method: "PATCH", body: { settings } }),
+    reset: (body: ResetOptions = {}) => post<SandboxState>("/reset", body),
+    fork: (body: { name?: string }) => post<SandboxState>("/fork", body),
+    remove: () => callControl<void>(S, { method: "DELETE" }),
+
+    entry: (id: string) => get<JournalEntry>(`/journal/${encodeURIComponent(id)}`),
+    archive: () => get<HttpArchive>("/journal.har"),
+    bundle: () => post<Bundle>("/bundle"),
+
+    clock: () => get<ClockState>("/clock"),
+    setClock: (body: ClockChange) => callControl<ClockChanged>(`${S}/clock`, { method: "PUT", body }),
+    advance: (body: AdvanceTo) => post<Advanced>("/clock/advance", body),
+    pending: () => get<Pending[]>("/clock/pending"),
+
+    snapshots: () => get<List<SnapshotState>>("/snapshots"),
+    scenarios: () => get<List<ScenarioState>>("/scenarios"),
+    activate: (names: readonly string[]) =>
+      callControl<{ names: string[] }>(`${S}/scenarios/active`, { method: "PUT", body: { names } }),
+    rules: () => get<List<FaultRule>>("/faults"),
+    addRule: (body: RuleDefinition) => post<FaultRule>("/faults", body),
+    removeRule: (id: string) =>
+      callControl<void>(`${S}/faults/${encodeURIComponent(id)}`, { method: "DELETE" }),
+
+    records: <C extends CollectionName>(
+      collection: C,
+      query: PageOptions & Record<string, string | number> = {},
+    ) => get<List<StateRecord<C>>>(`/state/${collection}`, query),
+    record: <C extends CollectionName>(collection: C, id: string) =>
+      callControl<StateRecord<C>>(of(collection, id)),
+    addRecord: <C extends CollectionName>(
+      collection: C,
+      body: Partial<StateRecord<C>>,
+      options: StateOptions = {},
+    ) =>
+      callControl<StateRecord<C>>(withQuery(`${S}/state/${collection}`, options), { method: "POST", body }),
+    changeRecord: <C extends CollectionName>(collection: C, id: string, body: Partial<StateRecord<C>>) =>
+      callControl<StateRecord<C>>(of(collection, id), { method: "PATCH", body }),
+    removeRecord: (collection: CollectionName, id: string) =>
+      callControl<void>(of(collection, id), { method: "DELETE" }),
+
+    coverage: () => get<CoverageMatrix>("/coverage"),
+  };
+}
+
+export type SandboxCalls = ReturnType<typeof sandboxCalls>;

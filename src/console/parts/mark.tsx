@@ -1,0 +1,47 @@
+/** How something went: each has a shape, a colour and a word of its own. */
+export type Outcome = "ok" | "refused" | "failed" | "fault" | "other" | "waiting";
+
+const SHAPES: Record<Outcome, string> = {
+  ok: "M6 1.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 1 1 0-9z",
+  refused: "M6 1.2l5.2 9.3H.8z",
+  failed: "M1.5 1.5h9v9h-9z",
+  fault: "M6 .4l5.6 5.6L6 11.6 .4 6z",
+  other: "M6 2.2a3.8 3.8 0 1 1 0 7.6a3.8 3.8 0 1 1 0-7.6z",
+  waiting: "M2 2.5h8L6 6zM2 9.5h8L6 6z",
+};
+
+const WORDS: Record<Outcome, string> = {
+  ok: "answered",
+  refused: "refused",
+  failed: "failed",
+  fault: "by a fault",
+  other: "done",
+  waiting: "waiting",
+};
+
+/** The shape alone; `word` says it to those who do not see it, and is left out where the text beside it does. */
+export function Mark({ outcome, word = WORDS[outcome] }: { outcome: Outcome; word?: string | null }) {
+  return (
+    <svg
+      className={`mark mark-${outcome}`}
+      viewBox="0 0 12 12"
+      width="12"
+      height="12"
+      aria-hidden={word === null ? true : undefined}
+      role={word === null ? undefined : "img"}
+      aria-label={word ?? undefined}
+    >
+      <path d={SHAPES[outcome]} />
+    </svg>
+  );
+}
+
+/** Shape, colour and word in one small label. */
+export function Badge({ outcome, children }: { outcome: Outcome; children: React.ReactNode }) {
+  return (
+    <span className={`badge badge-${outcome}`}>
+      <Mark outcome={outcome} word={null} />
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,112 @@
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { Button } from "react-aria-components";
+import { Link, useLocation } from "wouter";
+import { addressOf, useSandboxName } from "../address.ts";
+import { useSandbox } from "../api/queries.ts";
+import { useSandboxNow } from "../live/sandbox-now.ts";
+import { useLive } from "../live/use-live.tsx";
+import { Mark } from "../parts/mark.tsx";
+import { absolute } from "../parts/time.tsx";
+import { VIEWS } from "../views/index.ts";
+import type { View } from "../views/view.ts";
+import { ConnectionBanner } from "./connection-banner.tsx";
+import { SandboxSwitcher } from "./sandbox-switcher.tsx";
+import { ThemeButton } from "./theme-button.tsx";
+
+const Palette = lazy(() => import("./palette.tsx"));
+
+/** Around every view: where one is, what time it is there, and the ways to everything else. */
+export function Shell({ view, children }: { view: View | undefined; children: ReactNode }) {
+  const sandbox = useSandboxName();
+  const [menu, setMenu] = useState(false);
+  const [palette, setPalette] = useState(false);
+  const [path] = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever went elsewhere is done with the menu
+  useEffect(() => setMenu(false), [path]);
+  useEffect(() => {
+    document.title = `${view?.title ?? "Not found"} · ${sandbox} · Understudy`;
+  }, [view, sandbox]);
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
+      event.preventDefault();
+      setPalette(true);
+    };
+    addEventListener("keydown", open);
+    return () => removeEventListener("keydown", open);
+  }, []);
+  return (
+    <div className={menu ? "shell menu-open" : "shell"}>
+      <a className="skip" href="#view">
+        Skip to the view
+      </a>
+      <header className="top">
+        <Button
+          className="button subtle menu-button"
+          aria-expanded={menu}
+          aria-controls="navigation"
+          onPress={() => setMenu(!menu)}
+        >
+          Menu
+        </Button>
+        <Link className="brand" href={addressOf(sandbox, VIEWS[0]!.id)}>
+          Understudy
+        </Link>
+        <SandboxSwitcher />
+        <Clock />
+        <div className="top-end">
+          <Button className="button search-button" onPress={() => setPalette(true)}>
+            <span>Find</span> <kbd>Ctrl K</kbd>
+          </Button>
+          <ThemeButton />
+        </div>
+      </header>
+      <nav id="navigation" className="navigation" aria-label="Views">
+        {VIEWS.map(({ id, title, about, icon }) => (
+          <Link
+            key={id}
+            href={addressOf(sandbox, id)}
+            className="navigation-link"
+            title={about}
+            aria-current={id === view?.id ? "page" : undefined}
+          >
+            <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
+              <path d={icon} />
+            </svg>
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <main id="view" className="view" tabIndex={-1}>
+        <ConnectionBanner />
+        {children}
+      </main>
+      {palette && (
+        <Suspense>
+          <Palette onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+/** The sandbox's now, and whether it stands still. */
+function Clock() {
+  const { data } = useSandbox();
+  const connection = useLive((state) => state.connection);
+  const now = useSandboxNow();
+  if (data === undefined) return null;
+  const { mode, rate } = data.clock;
+  const word = mode === "scaled" ? `runs ×${rate}` : mode === "frozen" ? "frozen" : "real time";
+  const iso = new Date(now).toISOString();
+  return (
+    <span className="clock" title={`The sandbox's clock: ${absolute(iso)}, ${word}`}>
+      <Mark
+        outcome={connection === "live" ? "ok" : "waiting"}
+        word={connection === "live" ? "live" : "not live"}
+      />
+      <span className="clock-date">{iso.slice(0, 10)}</span> {iso.slice(11, 19)}
+      <span className="quiet clock-mode">{word}</span>
+    </span>
+  );
+}

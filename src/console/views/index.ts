@@ -1,0 +1,6 @@
+import { TIMELINE } from "./timeline/view.ts";
+import type { View } from "./view.ts";
+
+/** In the order of the navigation; the first is home. */
+export const VIEWS: readonly View[] = [TIMELINE];
+export const HOME = TIMELINE;

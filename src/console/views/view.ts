@@ -1,0 +1,19 @@
+import type { ComponentType } from "react";
+import type { Command } from "../shell/commands.ts";
+
+export interface View {
+  /** The last part of its address: `/_console/s/default/ID`. */
+  id: string;
+  title: string;
+  /** One line for the palette and the title of the link. */
+  about: string;
+  /** An outline of 20 by 20, drawn with the colour of the text. */
+  icon: string;
+  /** Loaded when somebody goes there; its folder's `index.tsx`. */
+  load: () => Promise<{ default: ComponentType }>;
+  /** What the palette finds of this view besides itself, for what was typed into it. */
+  find?: () => Promise<{ find: FindCommands }>;
+}
+
+/** `sandbox` is the one in the address. Called for each word typed, at most a few times a second. */
+export type FindCommands = (typed: string, sandbox: string) => Promise<readonly Command[]>;

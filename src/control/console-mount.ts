@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { basename, extname, join } from "node:path";
+import express, { type Handler } from "express";
+import { PROJECT_FOLDER } from "../documents/shipped-files.ts";
+import type { Mount } from "./internal.ts";
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const GUARDED = {
+  "Content-Security-Policy": POLICY,
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+};
+
+const FOLDER = join(PROJECT_FOLDER, "dist", "console");
+const ASSETS = "/_console/assets";
+
+/**
+ * The built console (interfaces 2): hashed files that a browser may keep for good, and for every other address the
+ * page, which finds its view by itself. Static and without secrets; what it shows it asks of the control API.
+ */
+export const handleConsole: Mount["handle"] = async (request, response, path) => {
+  for (const [name, value] of Object.entries(GUARDED)) response.setHeader(name, value);
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    response.setHeader("Allow", "GET, HEAD");
+    return end(response, 405, "The console takes nothing: use GET.");
+  }
+  const nothing = () => end(response, 404, "The console has no such file.");
+  if (path.startsWith(`${ASSETS}/`)) return void assets(request as never, response as never, nothing);
+  // A view's address has no dot in its last part; what has one asks for a file.
+  if (path.slice(path.lastIndexOf("/")).includes(".")) return nothing();
+  const page = await readFile(join(FOLDER, "index.html")).catch(() => undefined);
+  if (page === undefined) return end(response, 503, "The console was not built. `npm run build` makes it.");
+  response.setHeader("Cache-Control", "no-cache");
+  end(response, 200, page, "text/html; charset=utf-8");
+};
+
+/** What the build compressed goes out as it is, to whoever can read it. */
+const preferCompressed: Handler = (request, response, next) => {
+  response.vary("Accept-Encoding");
+  const file = basename(request.path);
+  if (request.acceptsEncodings("br") && existsSync(join(FOLDER, "assets", `${file}.br`))) {
+    response.type(extname(file));
+    response.set("Content-Encoding", "br");
+    request.url = `/${file}.br`;
+  }
+  next();
+};
+
+const assets = express
+  .Router()
+  .use(
+    ASSETS,
+    preferCompressed,
+    express.static(join(FOLDER, "assets"), { immutable: true, maxAge: "1y", index: false, redirect: false }),
+  );
+
+function end(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  type = "text/plain; charset=utf-8",
+) {
+  response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
+  // Of an answer to HEAD, node sends the head alone.
+  response.end(body);
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from "node:crypto";
+import Type, { type Static } from "typebox";
+import { Closed, Nullable } from "../../contract/schema.ts";
+import { redactQuery, redactText } from "../../exchanges/secret-redactor.ts";
+import type { Journal, JournalEntry } from "../../sandbox/journal.ts";
+import { JournalEntryBody } from "./render-entry.ts";
+
+const { id, sequence, at, operation, method, path, status, code, duration_ms, principal, decision, history } =
+  JournalEntryBody.properties;
+
+/** A request without its messages: what a list shows of it, at a tenth of the bytes. */
+export const RequestLine = Closed(
+  {
+    id,
+    sequence,
+    at,
+    operation,
+    method,
+    path,
+    query: Type.String({ description: "Secrets masked" }),
+    status,
+    code,
+    duration_ms,
+    principal,
+    decision,
+    history,
+    why: Nullable(Type.String({ description: "The first of its reasons" })),
+    warnings: Type.Integer({ minimum: 0, description: "How many" }),
+  },
+  {
+    $id: "RequestLine",
+    examples: [
+      {
+        id: "req_5e1f",
+        sequence: 1,
+        at: "2026-03-15T12:00:00.000Z",
+        operation: "threads.delete",
+        method: "DELETE",
+        path: "/v1/threads/thread_ada",
+        query: "",
+        status: 403,
+        code: "INSUFFICIENT_PERMISSIONS",
+        duration_ms: 2,
+        principal: "usr_cleo",
+        decision: "access",
+        history: null,
+        why: null,
+        warnings: 0,
+      },
+    ],
+  },
+);
+
+/** What a page that follows a sandbox is told at once. */
+export const LiveBody = Closed(
+  {
+    begins: Type.Boolean({
+      description: "What came before was another run of the server, or was cleared: forget it",
+    }),
+    requests: Type.Array(RequestLine, { description: "Oldest first" }),
+    dropped: Type.Integer({ minimum: 0, description: "How many the journal's bounds have taken so far" }),
+  },
+  { $id: "Live" },
+);
+export type LiveBody = Static<typeof LiveBody>;
+
+/** Tell positions in one journal from those in any other: of an earlier process, of a sandbox of the same name. */
+const tags = new WeakMap<Journal, string>();
+/** So that what is kept of a busy sandbox arrives in pieces that a page takes without a stall. */
+const MAX_AT_ONCE = 250;
+
+/**
+ * Everything that is kept, and then what comes, in messages of many entries. The event's id says how far it has
+ * come in which journal; with another journal's id, or none, it begins anew. The reader's pace decides: nothing is
+ * queued for it.
+ */
+export async function* streamLive(
+  journal: Journal,
+  after: string | undefined,
+  signal: AbortSignal,
+): AsyncIterable<string> {
+  let world = worldOf(journal);
+  const [, of, position] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
+  let begins = of !== world;
+  let last = begins ? 0 : Math.min(Number(position), journal.lastSequence);
+  while (!signal.aborted && !journal.isClosed) {
+    if (world !== worldOf(journal)) {
+      world = worldOf(journal);
+      begins = true;
+    }
+    const fresh = journal.since(last).slice(0, MAX_AT_ONCE);
+    if (fresh.length > 0 || begins) {
+      last = fresh.at(-1)?.sequence ?? last;
+      const body: LiveBody = { begins, requests: fresh.map(lineOf), dropped: journal.dropped };
+      begins = false;
+      yield `id: ${world}.${last}\ndata: ${JSON.stringify(body)}\n\n`;
+      continue;
+    }
+    await nextNews(journal, signal);
+  }
+}
+
+function worldOf(journal: Journal): string {
+  let tag = tags.get(journal);
+  if (tag === undefined) {
+    tag = randomBytes(6).toString("hex");
+    tags.set(journal, tag);
+  }
+  return `${tag}-${journal.clears}`;
+}
+
+function lineOf(entry: JournalEntry): Static<typeof RequestLine> {
+  const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
+  return {
+    id,
+    sequence,
+    at: new Date(entry.at).toISOString(),
+    operation,
+    method,
+    path: redactText(entry.path),
+    query: redactQuery(entry.query),
+    status,
+    code,
+    duration_ms,
+    principal,
+    decision,
+    history,
+    why: entry.reasons[0] === undefined ? null : redactText(entry.reasons[0]),
+    warnings: entry.warnings.length,
+  };
+}
+
+/** Resolves with a new entry, when the journal was cleared or closed, or when the reader has left. */
+function nextNews(journal: Journal, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted || journal.isClosed) return resolve();
+    const done = () => {
+      stop();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const stop = journal.subscribe(done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,57 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { parseJson, readBody } from "../http/read-body.ts";
+import type { Mount } from "./internal.ts";
+import { Problem } from "./problem.ts";
+import { sendAnswer } from "./send-answer.ts";
+
+const CODE_BYTES = 24;
+const MAX_BODY_BYTES = 1000;
+
+/** A login to the console of a shared server (interfaces 7): one code, good for one use. */
+export class Login {
+  private code: string | undefined = randomBytes(CODE_BYTES).toString("base64url");
+  private readonly token: string;
+
+  constructor(token: string) {
+    this.token = token;
+  }
+
+  /** Behind the console's address: a fragment, which browsers send to no server and no log sees. */
+  get fragment(): string | undefined {
+    return this.code && `#login=${this.code}`;
+  }
+
+  /** The control token for the code. @throws Problem 401 */
+  redeem(code: unknown): string {
+    const expected = Buffer.from(this.code ?? "");
+    const sent = Buffer.from(typeof code === "string" ? code : "");
+    if (expected.length === 0 || sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
+      throw new Problem("token-required", {
+        detail:
+          "This login link was used already, or belongs to an earlier start. Give the control token, which was printed beside it.",
+      });
+    }
+    this.code = undefined;
+    return this.token;
+  }
+
+  /** POST of `{code}` -> `{token}`. */
+  readonly handle: Mount["handle"] = async (request, response) => {
+    if (request.method !== "POST") {
+      throw new Problem("method-not-allowed", { detail: "A login is a POST.", headers: { Allow: "POST" } });
+    }
+    const token = this.redeem(await sentCode(request));
+    await sendAnswer(request, response, {
+      status: 200,
+      headers: {},
+      content_type: "application/json",
+      body: JSON.stringify({ token }),
+    });
+  };
+}
+
+async function sentCode(request: IncomingMessage): Promise<unknown> {
+  const body: unknown = parseJson(request, await readBody(request, MAX_BODY_BYTES), { optional: false });
+  return (body as { code?: unknown } | null)?.code;
+}

@@ -1,0 +1,101 @@
+import { expect as see } from "@playwright/test";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
+import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, startReference } from "../../support/harness.ts";
+
+const chromium = useChromium();
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const row = { name: /DELETE \/v1\/threads\/thread_none/ };
+
+describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
+  it("interfaces 2 leads to the timeline of default, asks no other host and makes no complaint", async () => {
+    const { page, complaints, hosts } = await openConsole(chromium(), api.url);
+    await seeLive(page);
+    await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
+    await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    await see(page.getByRole("row", row)).toBeVisible(wait);
+    expect(await page.title()).toBe("Timeline · default · Understudy");
+    expect([...hosts]).toEqual([new URL(api.url).host]);
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it.each([360, 768, 1280, 1920])(
+    "interfaces 2 fits a window of %i px, with every view in reach",
+    async (width) => {
+      const { page, complaints } = await openConsole(chromium(), api.url, "/s/default/timeline", { width });
+      await seeLive(page);
+      await expectToFit(page);
+      const menu = page.getByRole("button", { name: "Menu" });
+      if (await menu.isVisible()) await menu.click();
+      await see(page.getByRole("navigation").getByRole("link", { name: "Timeline" })).toBeVisible();
+      await expectToFit(page);
+      expect(complaints).toEqual([]);
+      await page.close();
+    },
+  );
+
+  it("interfaces 2 finds views by Ctrl-K and the keyboard alone", async () => {
+    const { page, complaints } = await openConsole(chromium(), api.url, "/s/default/nowhere");
+    await see(page.getByText("There is no view nowhere.")).toBeVisible(wait);
+    await page.keyboard.press("Control+k");
+    await see(page.getByRole("searchbox")).toBeFocused(wait);
+    await page.keyboard.type("timel");
+    await see(page.getByRole("menuitem", { name: /Timeline/ })).toBeVisible(wait);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`, wait);
+    await see(page.getByRole("dialog")).toHaveCount(0);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 2 says that a sandbox was deleted elsewhere, and goes on when it is there again", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
+    const { page } = await openConsole(chromium(), api.url, "/s/fleeting/timeline");
+    await seeLive(page);
+    await api.call(undefined, "DELETE", "/_control/sandboxes/fleeting");
+    await see(page.getByRole("alert")).toContainText("There is no sandbox fleeting", wait);
+    await expectAccessible(page);
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
+    await see(page.getByRole("alert")).toHaveCount(0, wait);
+    await api.call("dan", "DELETE", "/_s/fleeting/v1/threads/thread_none");
+    await see(page.getByRole("row", row)).toBeVisible(wait);
+    await page.close();
+  });
+
+  it("interfaces 2 says that the server is away, and follows the one that comes in its place", async () => {
+    const first = await startReference();
+    const { port } = new URL(first.url);
+    const { page } = await openConsole(chromium(), first.url);
+    await seeLive(page);
+    await first.call("dan", "DELETE", "/v1/threads/thread_none");
+    await see(page.getByRole("row", row)).toBeVisible(wait);
+    await first.close();
+    await see(page.getByRole("alert")).toContainText("The server does not answer", wait);
+    const second = await startReference({ port: Number(port) });
+    await see(page.getByRole("alert")).toHaveCount(0, wait);
+    // What the first had seen is another world's.
+    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible(wait);
+    await second.call("ada", "DELETE", "/v1/threads/thread_none");
+    await see(page.getByRole("row", row)).toHaveCount(1, wait);
+    await page.close();
+    await second.close();
+  });
+
+  it("interfaces 4 forgets what was cleared elsewhere", async () => {
+    await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    const { page } = await openConsole(chromium(), api.url);
+    await see(page.getByRole("row", row).first()).toBeVisible(wait);
+    await api.call(undefined, "DELETE", "/_control/sandboxes/default/journal");
+    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible(wait);
+    await page.close();
+  });
+});

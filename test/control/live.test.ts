@@ -1,0 +1,84 @@
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { EventStream } from "../support/event-stream.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+
+let api: Api;
+beforeEach(async () => {
+  await api?.close();
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const LIVE = "/_control/sandboxes/default/live";
+const act = (id: string) => api.call("dan", "DELETE", `/v1/threads/${id}?api-key=${KEYS.dan}`);
+const pathsOf = (events: EventStream["events"]) =>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  events.flatMap(({ data }) => data.requests.map(({ path }: any) => path));
+
+describe("interfaces 11 following a sandbox for a page", () => {
+  it("interfaces 11 begins with what is kept, in lines without messages or secrets, and goes on", async () => {
+    await act("thread_1");
+    const stream = await EventStream.open(api, "dan", LIVE);
+    const [first] = await stream.upTo(1);
+    expect(first!.data).toMatchObject({ begins: true, dropped: 0 });
+    const [line] = first!.data.requests;
+    const { body: entry } = await api.call(
+      undefined,
+      "GET",
+      `/_control/sandboxes/default/journal/${line.id}`,
+    );
+    const { request, response, reasons, api_key, ...shared } = entry;
+    expect(line).toEqual({
+      ...shared,
+      query: request.query,
+      why: reasons[0] ?? null,
+      warnings: entry.warnings.length,
+    });
+    expect(JSON.stringify(first)).not.toContain(KEYS.dan);
+    await act("thread_2");
+    expect(pathsOf(await stream.upTo(2))).toEqual(["/v1/threads/thread_1", "/v1/threads/thread_2"]);
+    expect(stream.events[1]!.data.begins).toBe(false);
+    stream.leave();
+  });
+
+  it("interfaces 11 goes on behind the last event that came", async () => {
+    await act("thread_1");
+    const stream = await EventStream.open(api, "dan", LIVE);
+    const [first] = await stream.upTo(1);
+    stream.leave();
+    await act("thread_2");
+    const resumed = await EventStream.open(api, "dan", LIVE, first!.id);
+    const [next] = await resumed.upTo(1);
+    expect([next!.data.begins, pathsOf(resumed.events)]).toEqual([false, ["/v1/threads/thread_2"]]);
+    resumed.leave();
+  });
+
+  it("interfaces 11 begins anew after a reset, a clearing and in another sandbox of the same name", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "again" });
+    const path = LIVE.replace("default", "again");
+    const stream = await EventStream.open(api, "dan", path);
+    await stream.upTo(1);
+    await api.call(undefined, "POST", "/_control/sandboxes/again/reset");
+    expect((await stream.upTo(2))[1]!.data).toEqual({ begins: true, requests: [], dropped: 0 });
+    await api.call(undefined, "DELETE", "/_control/sandboxes/again/journal");
+    const { id, data } = (await stream.upTo(3))[2]!;
+    expect(data.begins).toBe(true);
+    await api.call(undefined, "DELETE", "/_control/sandboxes/again");
+    await stream.ended;
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "again" });
+    for (const odd of [id, "none", "x.y", `${id}0`]) {
+      const other = await EventStream.open(api, "dan", path, odd);
+      expect((await other.upTo(1))[0]!.data.begins, odd).toBe(true);
+      other.leave();
+    }
+  });
+
+  it("interfaces 11 sends a long journal in pieces, none of it twice", async () => {
+    for (let count = 0; count < 260; count += 1) await act(`thread_${count}`);
+    const stream = await EventStream.open(api, "dan", LIVE);
+    await stream.upTo(2);
+    expect(stream.events.map(({ data }) => data.requests.length)).toEqual([250, 10]);
+    expect(new Set(pathsOf(stream.events)).size).toBe(260);
+    stream.leave();
+  });
+});

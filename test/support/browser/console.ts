@@ -1,0 +1,93 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { type Browser, type Page, expect as see } from "@playwright/test";
+import { expect } from "vitest";
+import { openPage, PATIENCE_MS } from "./with-chromium.ts";
+
+/** For Playwright's expectations. */
+export const wait = { timeout: PATIENCE_MS };
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export interface OpenedConsole {
+  page: Page;
+  /** What the browser and the page's policy complained of; a journey ends with none. */
+  complaints: string[];
+  /** Hosts that were asked for anything. */
+  hosts: Set<string>;
+}
+
+export interface ConsoleOptions {
+  width?: number;
+  height?: number;
+  theme?: "light" | "dark";
+}
+
+/** In a process of its own, as the scripts do: vitest's environment is that of tests. */
+const BUILD = new URL("../../../scripts/build-console.mjs", import.meta.url);
+export function buildConsole(): void {
+  execFileSync(process.execPath, [fileURLToPath(BUILD), "--if-stale"], { stdio: "inherit" });
+}
+
+/** The script and the style sheet that the page begins with. */
+export function consoleFiles(): { script: string; style: string } {
+  buildConsole();
+  const page = readFileSync(new URL("../../../dist/console/index.html", import.meta.url), "utf8");
+  const [, script] = / src="([^"]+\.js)"/.exec(page)!;
+  const [, style] = / href="([^"]+\.css)"/.exec(page)!;
+  return { script: script!, style: style! };
+}
+
+/**
+ * The console at an address below `/_console`, such as `/s/default/timeline`, once it follows the sandbox. Builds it
+ * before, where its sources are newer.
+ */
+export async function openConsole(
+  browser: Browser,
+  base: string,
+  address = "",
+  { width = 1280, height = 800, theme = "light" }: ConsoleOptions = {},
+): Promise<OpenedConsole> {
+  buildConsole();
+  const { page, complaints } = await openPage(browser);
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  const hosts = new Set<string>();
+  page.on("request", (request) => hosts.add(new URL(request.url()).host));
+  await page.goto(`${base}/_console${address}`);
+  return { page, complaints, hosts };
+}
+
+/** Follows the sandbox: what happens from now on is shown. */
+export async function seeLive(page: Page): Promise<void> {
+  await see(page.getByRole("img", { name: "live", exact: true })).toBeVisible(wait);
+}
+
+/** No violation of WCAG 2.2 A and AA that axe can find, in both themes. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page), colorScheme).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+async function violations(page: Page): Promise<string[]> {
+  // Evaluated, since the page's policy lets no other script in.
+  await page.evaluate(AXE);
+  const found = (await page.evaluate(
+    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, any }) => html + " " + any.map(({ message }) => message).join()).slice(0, 3).join(" | ")))`,
+  )) as string[];
+  return found;
+}
+
+/** Nothing is wider than the window. */
+export async function expectToFit(page: Page): Promise<void> {
+  const [wide, width] = (await page.evaluate(
+    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+  )) as [number, number];
+  expect(wide).toBeLessThanOrEqual(width);
+}
