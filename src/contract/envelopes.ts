@@ -38,12 +38,17 @@ const RENDERERS: Record<Envelope, (error: RenderedError, context: ErrorContext) 
       ...(status === 422 && typeof details["field"] === "string" ? { param: details["field"] } : {}),
     },
   }),
-  C: ({ message, status }) => ({
-    detail: message,
+  C: ({ message, status, details }) => ({
+    detail: named(message, status === 422 ? details["field"] : undefined),
     status_code: status,
     error_type: TYPES_OF_C[status] ?? "APIError",
   }),
 };
+
+/** G09: C has no room of its own for the field at fault. */
+function named(message: string, field: unknown): string {
+  return typeof field !== "string" || message.includes(field) ? message : `${field}: ${message}`;
+}
 
 const TYPES_OF_B: Record<number, string> = {
   401: "authentication_error",

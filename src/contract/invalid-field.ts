@@ -3,6 +3,8 @@ import type { ErrorObject } from "ajv";
 /** What a schema's errors mean for the client of an API (G08). */
 export interface InvalidField {
   field: string;
+  /** The same as a JSON pointer. */
+  pointer: string;
   /** As it was sent, null where nothing was. */
   value: unknown;
   /** Follows the field: `is required`. */
@@ -17,7 +19,7 @@ export function invalidField(value: unknown, errors: readonly ErrorObject[]): In
       best = error;
   }
   const pointer = pointerOf(best);
-  return { field: fieldName(pointer), value: valueAt(value, pointer), message: messageOf(best) };
+  return { field: fieldName(pointer), pointer, value: valueAt(value, pointer), message: messageOf(best) };
 }
 
 function depthOf(error: ErrorObject): number {

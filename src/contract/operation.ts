@@ -309,20 +309,12 @@ export function errorCodesOf(operation: AnyOperation): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>();
   if (operation.credentials !== false) codes.add("AUTHENTICATION_REQUIRED");
   for (const error of operation.errors) codes.add(codeOf(error));
-  const { params, query, body } = operation;
-  if (canBeMalformed(params) || query !== undefined || (body && body.kind !== "stream")) {
-    codes.add("INVALID_INPUT");
-  }
+  // G09: also where nothing is asked for, a query parameter that nobody knows can be refused.
+  codes.add("INVALID_INPUT");
+  const { body } = operation;
   if (body?.kind === "json") codes.add("INVALID_JSON").add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
-  if (body?.kind === "multipart") {
-    codes.add("INVALID_INPUT").add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
-  }
+  if (body?.kind === "multipart") codes.add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");
   if (operation.credentials !== false) codes.add("RATE_LIMIT_EXCEEDED");
   if (operation.billable) codes.add("SPENDING_LIMIT_EXCEEDED");
   return [...codes];
-}
-
-/** A path parameter that is free text, such as a slug, is unknown at worst. */
-function canBeMalformed(params: TObject | undefined): boolean {
-  return Object.values(params?.properties ?? {}).some((schema) => "pattern" in schema);
 }

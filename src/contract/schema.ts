@@ -58,6 +58,9 @@ export const UserId = (options: object = {}) =>
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
+/** G38: free text that tells of something. */
+export const Description = () => Type.String({ maxLength: 10_000 });
+
 /** A page size or offset; `out_of_range_limits: clamp` moves it into its bounds (G08). */
 export const PageNumber = (options: { minimum: number; maximum?: number; default: number }) =>
   Type.Integer({ "x-page": true, ...options });

@@ -32,7 +32,7 @@ export const Settings = Type.Object(
     unknown_fields: Words(["warn", "reject"], {
       default: "warn",
       "x-assumption": "G09",
-      description: "body fields that nobody knows: a warning in the journal, or 422",
+      description: "body fields and query parameters that nobody knows: a warning in the journal, or 422",
     }),
     json_limit_mb: Type.Number({
       exclusiveMinimum: 0,

@@ -4,6 +4,7 @@ import { ApiError } from "../contract/errors.ts";
 import { readsOnly } from "../contract/operation.ts";
 import { toAnswer } from "../http/answer.ts";
 import type { Answer } from "../http/exchange.ts";
+import { firstBeyond } from "../http/json-numbers.ts";
 import { ClientGone, parseJson, readBody } from "../http/read-body.ts";
 import { type Match, Router } from "../http/router.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -12,7 +13,7 @@ import { checkedQuery, checkInput } from "./check-input.ts";
 import { ControlAct } from "./control-act.ts";
 import type { ControlOperation, ControlServer } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
-import { Problem, unknownName } from "./problem.ts";
+import { Problem, unknownName, unprocessable } from "./problem.ts";
 import { ReceivedControlCall } from "./received-call.ts";
 import { sendAnswer } from "./send-answer.ts";
 
@@ -131,7 +132,10 @@ async function receiveBody(operation: ControlOperation, request: IncomingMessage
 /** Unreadable JSON is 422 here, like everything else that cannot be accepted (interfaces 4). */
 function readJson(request: IncomingMessage, bytes: Buffer): unknown {
   try {
-    return parseJson(request, bytes, { optional: false, maxValues: MAX_VALUES });
+    const { value, text } = parseJson(request, bytes, { optional: false, maxValues: MAX_VALUES });
+    const beyond = firstBeyond(text);
+    if (beyond === undefined) return value;
+    throw unprocessable(beyond.field, beyond.value.toString(), "is beyond what a number can hold exactly");
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "INVALID_JSON") throw error;
     throw new Problem("invalid-json", { detail: error.system_message, field: "body" });

@@ -97,7 +97,8 @@ function input(facts: FaultFacts): Values {
   const [ofBody] = Object.keys(propertiesOf(fields));
   if (ofBody !== undefined) return { field: ofBody, value: bodyOf(facts)[ofBody] ?? null };
   const names = Object.keys(propertiesOf(operation.query));
-  const ofQuery = names.find((name) => query.has(name)) ?? names[0];
+  const [sent] = query.keys();
+  const ofQuery = names.find((name) => query.has(name)) ?? names[0] ?? sent;
   if (ofQuery !== undefined) return { field: ofQuery, value: query.get(ofQuery) };
   const ofPath = Object.keys(params).at(-1);
   return ofPath === undefined ? { field: "body", value: null } : { field: ofPath, value: params[ofPath] };

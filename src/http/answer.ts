@@ -1,3 +1,4 @@
+import { isLosslessNumber, stringify } from "lossless-json";
 import { envelopeFor, type RenderedError, renderError } from "../contract/envelopes.ts";
 import { ApiError } from "../contract/errors.ts";
 import { type AnyDeclaration, RawBody, Reply, StreamBody, successesOf } from "../contract/operation.ts";
@@ -34,7 +35,9 @@ export function renderedAnswer(
     timestamp: new Date(exchange.at).toISOString(),
     spellings: operation?.spellings,
   });
-  return { status: error.status, headers, content_type: JSON_TYPE, body: JSON.stringify(body) };
+  // G08: `details.value` may be a number that JSON can tell and JavaScript cannot.
+  const text = isLosslessNumber(error.details["value"]) ? stringify(body)! : JSON.stringify(body);
+  return { status: error.status, headers, content_type: JSON_TYPE, body: text };
 }
 
 export function internalError(): ApiError {

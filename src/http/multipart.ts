@@ -9,9 +9,12 @@ import type { BodySpec, FileSpec, ReceivedFile } from "../contract/operation.ts"
 import type { FormSpace } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
 import { BODY_IDLE_MS, ClientGone } from "./read-body.ts";
+import { integerOf } from "./read-query.ts";
 
 export interface Multipart {
   fields: Record<string, unknown>;
+  /** The same as they were sent. */
+  texts: Readonly<Record<string, string>>;
   files: Record<string, ReceivedFile>;
   /** Removes what was stored and not adopted. */
   cleanUp: () => void;
@@ -48,7 +51,8 @@ export async function readMultipart(
   };
   try {
     await form.read(busboy);
-    return { fields: typedFields(spec.fields as TObject, form.fields), files: form.files, cleanUp };
+    const { fields: texts, files } = form;
+    return { fields: typedFields(spec.fields as TObject, texts), texts, files, cleanUp };
   } catch (error) {
     cleanUp();
     throw error;
@@ -161,8 +165,9 @@ class FormReader {
   private addField(name: string, value: string, { valueTruncated }: { valueTruncated: boolean }): void {
     this.fieldBytes += Buffer.byteLength(value) + name.length;
     if (valueTruncated || this.fieldBytes > FIELD_BYTES) throw tooLarge(name, FIELD_BYTES);
-    if (Object.hasOwn(this.spec.files, name)) throw invalidInput(name, value.slice(0, 100), "must be a file");
-    if (name in this.fields) throw invalidInput(name, value.slice(0, 100), "was sent twice");
+    if (Object.hasOwn(this.spec.files, name))
+      throw invalidInput(name, value.slice(0, 100), `${name} must be a file`);
+    if (name in this.fields) throw invalidInput(name, value.slice(0, 100), `${name} was sent twice`);
     this.fields[name] = value;
   }
 
@@ -173,7 +178,7 @@ class FormReader {
     { filename, mimeType }: { filename?: string; mimeType: string },
   ): Promise<void> | undefined {
     if (Object.hasOwn((this.spec.fields as TObject).properties, name)) {
-      throw invalidInput(name, filename ?? null, "must be a text field, not a file");
+      throw invalidInput(name, filename ?? null, `${name} must be a text field, not a file`);
     }
     const file = Object.hasOwn(this.spec.files, name) ? this.spec.files[name] : undefined;
     if (file === undefined) {
@@ -183,7 +188,7 @@ class FormReader {
     }
     // `..` and `dir/` name no file.
     if (filename === "") return undefined;
-    if (Object.hasOwn(this.files, name)) throw invalidInput(name, filename ?? null, "was sent twice");
+    if (Object.hasOwn(this.files, name)) throw invalidInput(name, filename ?? null, `${name} was sent twice`);
     requireType(name, mimeType, file);
     const path = join(this.place.folder, `file-${this.writing.length}`);
     const received = { path, filename: filename ?? name, mime_type: mimeType, size: 0 };
@@ -262,8 +267,7 @@ function typedFields(schema: TObject, fields: Record<string, string>): Record<st
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {
       const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined;
-      const whole = type === "integer" && /^-?\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
-      return [name, whole ? Number(text) : text];
+      return [name, (type === "integer" ? integerOf(text) : undefined) ?? text];
     }),
   );
 }

@@ -107,6 +107,12 @@ function look(): void {
   looking = undefined;
 }
 
+/** A JSON body with its text, which knows how numbers were written. */
+export interface JsonBody {
+  value: unknown;
+  text: string;
+}
+
 /**
  * @param maxValues keys and list entries
  * @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON (also for invalid UTF-8, absurd nesting and too many values)
@@ -115,9 +121,9 @@ export function parseJson(
   request: IncomingMessage,
   bytes: Buffer,
   { optional, maxValues = MAX_JSON_VALUES }: { optional: boolean; maxValues?: number },
-): unknown {
+): JsonBody {
   if (bytes.length === 0) {
-    if (optional) return {};
+    if (optional) return { value: {}, text: "{}" };
     throw invalidJson("The body is empty; this operation expects a JSON document.");
   }
   requireJson(request);
@@ -125,7 +131,7 @@ export function parseJson(
   const beyond = beyondBounds(text, maxValues);
   if (beyond !== undefined) throw invalidJson(beyond);
   try {
-    return JSON.parse(text);
+    return { value: JSON.parse(text), text };
   } catch (error) {
     throw invalidJson((error as Error).message);
   }
@@ -139,12 +145,21 @@ function requireJson(request: IncomingMessage): void {
       system_message: `Content-Encoding ${encoding} is not accepted; send the body as it is.`,
     });
   }
-  if (type !== "application/json" && !/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type ?? "")) {
+  if (type === "application/json") return;
+  if (!/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type ?? "")) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       system_message: `Send Content-Type: application/json, not ${type === undefined ? "none" : JSON.stringify(type)}.`,
     });
   }
+  for (const [, charset] of type!.matchAll(CHARSET)) {
+    if (/^utf-?8$/i.test(charset!)) continue;
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
+      system_message: `Send JSON in UTF-8, the only encoding that it has between systems (RFC 8259), not in ${charset!.slice(0, 40)}.`,
+    });
+  }
 }
+
+const CHARSET = /;\s*charset\s*=\s*["']?([^"';\s]*)/gi;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

@@ -47,9 +47,16 @@ function typed(property: Property, text: string, outOfRange: OutOfRange): unknow
   return type === "boolean" && text === "false" ? false : text;
 }
 
-/** What is too long for a number stays the text it is, so that a refusal can show it as it was sent. */
+/** Undefined for a text that is no integer, or beyond 2^53 (G08). */
+export function integerOf(text: string): number | undefined {
+  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** What is too long for a number stays the text it is, and fails as such. */
 function numberOr(text: string, clamped: boolean): number | string {
-  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  const value = integerOf(text);
+  if (value !== undefined) return value;
   if (!clamped || !/^-?\d+$/.test(text)) return text;
   return text.startsWith("-") ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
 }

@@ -20,14 +20,20 @@ const EXPOSED_HEADERS = [
   "x-ratelimit-reset-tokens",
   "Retry-After",
   "ETag",
+  "Last-Modified",
   "Content-Disposition",
+  "X-Provider",
+  "X-Provider-Request-Id",
+  "X-Provider-Credits-Consumed",
+  "X-PII-Redacted",
+  "X-PII-Policies",
   // 4.6: how much of an upload has arrived.
   "Range",
   "X-Sandbox-Decision",
 ].join(", ");
 
 const ALLOWED_HEADERS =
-  "api-key, X-API-Key, Authorization, Content-Type, Content-Range, If-None-Match, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
+  "api-key, X-API-Key, Authorization, Content-Type, Content-Range, If-None-Match, If-Modified-Since, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
 
 /** The headers of sections 8 and 9 as a flat list of names and values, which Node writes fastest. */
 export function standardHeaders(exchange: Exchange): string[] {

@@ -1,6 +1,9 @@
 import findMyWay, { type HTTPMethod } from "find-my-way";
 import { type AnyOperation, METHODS, type Method } from "../contract/operation.ts";
 
+/** Of request line and headers together. */
+export const MAX_HEADER_BYTES = 32 * 1024;
+
 /** What a route needs to know of its declaration; the control API's have no more in common with ours. */
 export interface Routed {
   method: Method;
@@ -14,7 +17,8 @@ export interface Match<O extends Routed = AnyOperation> {
 
 /** Finds operations by method and path; the paths come from the declarations, braces and all. */
 export class Router<O extends Routed = AnyOperation> {
-  private readonly routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength: 4096 });
+  // G38: whatever its length, a parameter is judged by its operation.
+  private readonly routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength: MAX_HEADER_BYTES });
 
   constructor(operations: readonly O[]) {
     for (const operation of operations) {

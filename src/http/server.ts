@@ -6,6 +6,7 @@ import { Exchange } from "./exchange.ts";
 import { handleExchange, type PipelineParts } from "./pipeline.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
 import { preflightHeaders } from "./response-headers.ts";
+import { MAX_HEADER_BYTES } from "./router.ts";
 
 export interface FrontParts {
   pipeline: PipelineParts;
@@ -33,7 +34,7 @@ export function createFront(parts: FrontParts): { server: Server } {
       requestTimeout: 0,
       keepAliveTimeout: 10_000,
       connectionsCheckingInterval: 2_000,
-      maxHeaderSize: 32 * 1024,
+      maxHeaderSize: MAX_HEADER_BYTES,
       // Node's own 400 is bare; ours says what is missing, and the control API's guard has its own.
       requireHostHeader: false,
     },

@@ -13,8 +13,7 @@ import { parseJson, readBody } from "./read-body.ts";
 import { ReceivedCall } from "./received-call.ts";
 import { secondsUntil } from "./response-headers.ts";
 import type { Router } from "./router.ts";
-import { type UnknownField, unknownFields } from "./unknown-fields.ts";
-import { validateBody, validateParams, validateQuery } from "./validate.ts";
+import { type Judging, validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
 
 /** @throws ApiError RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
 export function matchOperation(router: Router, exchange: Exchange): void {
@@ -92,12 +91,13 @@ export async function receiveBody(exchange: Exchange): Promise<Buffer> {
 
 /** What a body turned out to be; nothing where the operation takes none. */
 interface Received {
-  body: unknown;
+  /** Judges the body, after path and query. */
+  body: (judging: Judging) => unknown;
   files: Call["files"];
 }
 
 const NO_FILES: Call["files"] = {};
-const NOTHING_RECEIVED: Received = { body: undefined, files: NO_FILES };
+const NOTHING_RECEIVED: Received = { body: () => undefined, files: NO_FILES };
 
 /**
  * Readable, then well-formed: body before shape (G04), path before query before body. At once where there
@@ -109,68 +109,43 @@ export function validateCall(
   formSpace: (sandbox: Exchange["sandbox"]) => FormSpace,
 ): ReceivedCall | Promise<ReceivedCall> {
   const spec = exchange.operation!.body;
-  if (spec?.kind === "json") return validateJson(exchange, spec.optional === true);
-  if (spec?.kind === "multipart") return validateForm(exchange, spec, formSpace(exchange.sandbox));
+  if (spec?.kind === "json") return receiveJson(exchange, spec);
+  if (spec?.kind === "multipart") return receiveForm(exchange, spec, formSpace(exchange.sandbox));
   // A body nobody asked for is let through unread, so that the connection can be used again.
   if (spec === undefined && !exchange.request.complete) exchange.request.resume();
   return validated(exchange, NOTHING_RECEIVED);
 }
 
-async function validateJson(exchange: Exchange, optional: boolean): Promise<ReceivedCall> {
+async function receiveJson(
+  exchange: Exchange,
+  { schema, optional = false }: Extract<BodySpec, { kind: "json" }>,
+): Promise<ReceivedCall> {
   const bytes = exchange.body ?? (await receiveBody(exchange));
-  return validated(exchange, { body: parseJson(exchange.request, bytes, { optional }), files: NO_FILES });
+  const read = parseJson(exchange.request, bytes, { optional });
+  return validated(exchange, { body: (judging) => validateJson(schema, read, judging), files: NO_FILES });
 }
 
-async function validateForm(
+async function receiveForm(
   exchange: Exchange,
   spec: Extract<BodySpec, { kind: "multipart" }>,
   space: FormSpace,
 ): Promise<ReceivedCall> {
   const form = await readMultipart(exchange.request, spec, { space, settings: exchange.sandbox.settings });
-  exchange.cleanUp = form.cleanUp;
-  return validated(exchange, { body: form.fields, files: form.files });
-}
-
-function validated(exchange: Exchange, { body: received, files }: Received): ReceivedCall {
-  const operation = exchange.operation!;
-  const { settings } = exchange.sandbox;
-  const spec = operation.body;
-  let body = received;
-  validateParams(operation, exchange.params);
-  const query = validateQuery(operation, exchange.query, settings.out_of_range_limits);
-  if (spec?.kind === "json") body = checkedBody(exchange, spec.schema, body);
-  if (spec?.kind === "multipart") {
-    body = checkedBody(exchange, spec.fields, body);
+  const { files, cleanUp } = form;
+  exchange.cleanUp = cleanUp;
+  const body = (judging: Judging) => {
+    const fields = validateForm(spec.fields, form, judging);
     for (const [name, file] of Object.entries(spec.files)) {
-      if (file.required && files[name] === undefined) throw invalidInput(name, null, "is required");
+      if (file.required && files[name] === undefined) throw invalidInput(name, null, `${name} is required`);
     }
-  }
-  return new ReceivedCall(exchange, { query, body, files });
+    return fields;
+  };
+  return validated(exchange, { body, files });
 }
 
-function checkedBody(
-  exchange: Exchange,
-  schema: Parameters<typeof unknownFields>[0],
-  body: unknown,
-): unknown {
-  const { settings } = exchange.sandbox;
-  const checked = validateBody(schema, body, settings.out_of_range_limits);
-  const unknown = unknownFields(schema, body);
-  if (unknown.length > 0 && settings.unknown_fields === "reject") {
-    throw invalidInput(unknown[0]!.field, unknown[0]!.value, "is not known");
-  }
-  if (unknown.length > 0) exchange.warn(ignoredFields(unknown));
-  return checked;
-}
-
-const MAX_NAMED_FIELDS = 5;
-const MAX_FIELD_LENGTH = 100;
-
-/** One warning, however many there are: anybody may send a hundred thousand of them. */
-function ignoredFields(fields: readonly UnknownField[]): string {
-  const names = fields.slice(0, MAX_NAMED_FIELDS).map(({ field }) => field.slice(0, MAX_FIELD_LENGTH));
-  if (fields.length === 1) return `unknown body field ${names[0]} was ignored`;
-  const more = fields.length - names.length;
-  const named = names.join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return `${fields.length} unknown body fields were ignored: ${named}`;
+function validated(exchange: Exchange, { body, files }: Received): ReceivedCall {
+  const operation = exchange.operation!;
+  validateParams(operation, exchange.params);
+  const query = validateQuery(operation, exchange.query, exchange);
+  return new ReceivedCall(exchange, { query, body: body(exchange), files });
 }

@@ -1,32 +1,49 @@
 import type { TSchema } from "typebox";
+import { fieldName, pointerTo } from "../contract/invalid-field.ts";
 import { validatorOf } from "../contract/validator.ts";
 
 export interface UnknownField {
   /** With its path, as in `inputs[0].note`. */
   field: string;
+  /** The same as a JSON pointer. */
+  pointer: string;
   value: unknown;
 }
 
 type Branches = TSchema & { properties?: Record<string, TSchema>; items?: TSchema; anyOf?: TSchema[] };
 
 /** Body fields that the contract does not know (G09). */
-export function unknownFields(schema: TSchema, value: unknown, path = ""): UnknownField[] {
+export function unknownFields(schema: TSchema, value: unknown, pointer = ""): UnknownField[] {
   const { properties, items, anyOf } = schema as Branches;
   if (typeof value !== "object" || value === null) return [];
-  if (anyOf !== undefined) return unknownToAll(anyOf, value, path);
+  if (anyOf !== undefined) return unknownToAll(anyOf, value, pointer);
   if (Array.isArray(value)) {
-    return items === undefined ? [] : value.flatMap((item, i) => unknownFields(items, item, `${path}[${i}]`));
+    if (items === undefined) return [];
+    return value.flatMap((item, i) => unknownFields(items, item, pointerTo(pointer, String(i))));
   }
   if (properties === undefined) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
-    const field = path === "" ? name : `${path}.${name}`;
-    if (!Object.hasOwn(properties, name)) return [{ field, value: inner as unknown }];
-    return unknownFields(properties[name]!, inner, field);
+    const deeper = pointerTo(pointer, name);
+    if (!Object.hasOwn(properties, name))
+      return [{ field: fieldName(deeper), pointer: deeper, value: inner as unknown }];
+    return unknownFields(properties[name]!, inner, deeper);
   });
 }
 
 /** Of alternatives, the one that takes the value knows its fields; what fits none is refused before. */
-function unknownToAll(branches: readonly TSchema[], value: object, path: string): UnknownField[] {
+function unknownToAll(branches: readonly TSchema[], value: object, pointer: string): UnknownField[] {
   const taking = branches.find((branch) => validatorOf(branch)(value));
-  return taking === undefined ? [] : unknownFields(taking, value, path);
+  return taking === undefined ? [] : unknownFields(taking, value, pointer);
+}
+
+const MAX_NAMED = 5;
+const MAX_NAME_LENGTH = 100;
+
+/** One warning, however many there are: anybody may send a hundred thousand of them. */
+export function ignoredWarning(what: "body field" | "query parameter", all: readonly string[]): string {
+  const names = all.slice(0, MAX_NAMED).map((name) => name.slice(0, MAX_NAME_LENGTH));
+  if (all.length === 1) return `unknown ${what} ${names[0]} was ignored`;
+  const more = all.length - names.length;
+  const named = names.join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return `${all.length} unknown ${what}s were ignored: ${named}`;
 }

@@ -1,40 +1,112 @@
-import type { TSchema } from "typebox";
+import type { TObject, TSchema } from "typebox";
 import { invalidInput } from "../contract/errors.ts";
-import { invalidField } from "../contract/invalid-field.ts";
+import { type InvalidField, invalidField } from "../contract/invalid-field.ts";
 import type { AnyOperation } from "../contract/operation.ts";
+import type { Settings } from "../contract/settings.ts";
 import { validatorOf } from "../contract/validator.ts";
-import { type OutOfRange, readQuery, withDefaults } from "./read-query.ts";
+import { firstBeyond, writtenAt } from "./json-numbers.ts";
+import { readQuery, withDefaults } from "./read-query.ts";
+import { unknownFields } from "./unknown-fields.ts";
+
+/** The exchange, as far as it matters: how its sandbox judges, and who hears of what is passed over. */
+export interface Judging {
+  readonly sandbox: { readonly settings: Pick<Settings, "out_of_range_limits" | "unknown_fields"> };
+  warn(warning: string): void;
+}
+
+/** What was sent in a place, where it may have been read as something else: `"13"` as 13, `1.50` as 1.5. */
+type Sent = (place: Pick<InvalidField, "pointer" | "value">) => unknown;
 
 /** @throws ApiError INVALID_INPUT for the first path parameter that does not fit (G08) */
 export function validateParams(operation: AnyOperation, params: Record<string, string>): void {
-  if (operation.params !== undefined) requireValid(operation.params, params);
+  if (operation.params !== undefined) requireValid(operation.params, params, ({ value }) => value);
 }
+
+const NO_QUERY: TObject = { type: "object", properties: {} } as unknown as TObject;
 
 /** Typed query values with their defaults. @throws ApiError INVALID_INPUT */
 export function validateQuery(
   operation: AnyOperation,
   search: string,
-  outOfRange: OutOfRange,
+  judging: Judging,
 ): Record<string, unknown> {
-  if (operation.query === undefined) return {};
-  const values = readQuery(operation.query, search, { unknown: "drop", outOfRange });
-  return completed(operation.query, values, outOfRange);
+  if (search === "" && operation.query === undefined) return {};
+  const schema: TObject = operation.query ?? NO_QUERY;
+  if (search === "") return completed(schema, {}, { judging, sent: () => null });
+  const { unknown_fields, out_of_range_limits: outOfRange } = judging.sandbox.settings;
+  const texts = new URLSearchParams(search);
+  for (const name of new Set(texts.keys())) {
+    if (Object.hasOwn(schema.properties, name)) continue;
+    if (unknown_fields === "reject") throw unknownInput(name, textOf(texts, name));
+    judging.warn(`unknown query parameter ${name} was ignored`);
+  }
+  const values = readQuery(schema, search, { unknown: "drop", outOfRange });
+  return completed(schema, values, { judging, sent: ({ pointer }) => textOf(texts, pointer.split("/")[1]!) });
 }
 
-/** @throws ApiError INVALID_INPUT */
-export function validateBody(schema: TSchema, body: unknown, outOfRange: OutOfRange): unknown {
-  return completed(schema, body, outOfRange);
+/** As it was sent: a text, several where it stood several times, null where it did not. */
+function textOf(texts: URLSearchParams, name: string): string | string[] | null {
+  const all = texts.getAll(name);
+  return all.length > 1 ? all : (all[0] ?? null);
 }
 
-function completed<T>(schema: TSchema, value: T, outOfRange: OutOfRange): T {
-  const result = withDefaults(schema, value, outOfRange);
-  requireValid(schema, result);
+/** @param text what `body` was read from @throws ApiError INVALID_INPUT */
+export function validateJson(
+  schema: TSchema,
+  { value, text }: { value: unknown; text: string },
+  judging: Judging,
+): unknown {
+  const beyond = firstBeyond(text);
+  if (beyond !== undefined) {
+    throw invalidInput(
+      beyond.field,
+      beyond.value,
+      `${beyond.field} is beyond what a number can hold exactly`,
+    );
+  }
+  const sent: Sent = (place) =>
+    (typeof place.value === "number" ? writtenAt(text, place.pointer) : undefined) ?? place.value;
+  return knownOnly(schema, value, { judging, sent });
+}
+
+/** The text fields of a form, typed, beside the texts that were sent. @throws ApiError INVALID_INPUT */
+export function validateForm(
+  schema: TSchema,
+  { fields, texts }: { fields: Record<string, unknown>; texts: Readonly<Record<string, string>> },
+  judging: Judging,
+): unknown {
+  const sent: Sent = ({ pointer, value }) => texts[pointer.slice(1)] ?? value;
+  return knownOnly(schema, fields, { judging, sent });
+}
+
+interface Judged {
+  judging: Judging;
+  sent: Sent;
+}
+
+function knownOnly(schema: TSchema, body: unknown, { judging, sent }: Judged): unknown {
+  const checked = completed(schema, body, { judging, sent });
+  for (const unknown of unknownFields(schema, body)) {
+    if (judging.sandbox.settings.unknown_fields === "reject")
+      throw unknownInput(unknown.field, sent(unknown));
+    judging.warn(`unknown body field ${unknown.field} was ignored`);
+  }
+  return checked;
+}
+
+function unknownInput(field: string, value: unknown): Error {
+  return invalidInput(field, value, `${field} is not known`);
+}
+
+function completed<T>(schema: TSchema, value: T, { judging, sent }: Judged): T {
+  const result = withDefaults(schema, value, judging.sandbox.settings.out_of_range_limits);
+  requireValid(schema, result, sent);
   return result;
 }
 
-function requireValid(schema: TSchema, value: unknown): void {
+function requireValid(schema: TSchema, value: unknown, sent: Sent): void {
   const validate = validatorOf(schema);
   if (validate(value)) return;
-  const { field, value: sent, message } = invalidField(value, validate.errors!);
-  throw invalidInput(field, sent, `${field} ${message}`);
+  const invalid = invalidField(value, validate.errors!);
+  throw invalidInput(invalid.field, sent(invalid), `${invalid.field} ${invalid.message}`);
 }

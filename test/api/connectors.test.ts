@@ -128,9 +128,9 @@ describe("connector_jobs.list", () => {
   });
 
   it.each([
-    ["limit=0", { field: "limit", value: 0 }],
-    ["limit=101", { field: "limit", value: 101 }],
-    ["offset=-1", { field: "offset", value: -1 }],
+    ["limit=0", { field: "limit", value: "0" }],
+    ["limit=101", { field: "limit", value: "101" }],
+    ["offset=-1", { field: "offset", value: "-1" }],
     ["job_type=full", { field: "job_type", value: "full" }],
     ["status=done", { field: "status", value: "done" }],
     ["order_by=rows", { field: "order_by", value: "rows" }],

@@ -182,6 +182,20 @@ describe("G31 audit entries of a reparent", () => {
     expect(row).toMatchObject({ "Target Name": "", "Previous Value": "dept_eng", "New Value": "" });
   });
 
+  it("G31 a move to the same parent answers the department, changes and audits nothing", async () => {
+    const before = (await exportRows(api)).length;
+    const { root } = api.understudy.sandboxes.get("default")!.world;
+    for (const [id, parent] of [
+      ["dept_ml", "dept_eng"],
+      ["dept_acme", null],
+    ] as const) {
+      const { status, body } = await reparent("ada", id, parent);
+      expect([status, body.id, body.parent_id]).toEqual([200, id, parent]);
+    }
+    expect(await exportRows(api)).toHaveLength(before);
+    expect(api.understudy.sandboxes.get("default")!.world.root).toBe(root);
+  });
+
   it("G31 a refused reparent writes nothing", async () => {
     const before = (await exportRows(api)).length;
     await reparent("ada", "dept_eng", "dept_ml");

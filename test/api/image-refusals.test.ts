@@ -30,8 +30,8 @@ describe("4.20 refusals", () => {
   it.each<[Record<string, Part>, string, unknown]>([
     [{ provider: "provider_c" }, "provider", "provider_c"],
     [{ organization_id: "acme" }, "organization_id", "acme"],
-    [{ extend_left: 2001 }, "extend_left", 2001],
-    [{ extend_up: -1 }, "extend_up", -1],
+    [{ extend_left: 2001 }, "extend_left", "2001"],
+    [{ extend_up: -1 }, "extend_up", "-1"],
     [{ extend_right: "1.5" }, "extend_right", "1.5"],
     [{ extend_down: "" }, "extend_down", ""],
     [{ seed: "lucky" }, "seed", "lucky"],
@@ -39,8 +39,8 @@ describe("4.20 refusals", () => {
     [{ prompt: "more sky" }, "prompt", "more sky"],
     [{ size: "1024x1024" }, "size", "1024x1024"],
     [{ size: "2x2" }, "size", "2x2"],
-    [{ provider: "provider_b", extend_left: 0 }, "extend_left", 0],
-    [{ provider: "provider_b", seed: 1 }, "seed", 1],
+    [{ provider: "provider_b", extend_left: 0 }, "extend_left", "0"],
+    [{ provider: "provider_b", seed: 1 }, "seed", "1"],
     [{ image_file: "not a file" }, "image_file", "not a file"],
     [{ provider: { bytes: Buffer.from("x"), name: "p.txt" } }, "provider", "p.txt"],
   ])("G26 %j is 422 and names the field", async (parts, field, value) => {
@@ -129,7 +129,7 @@ describe("4.20 refusals", () => {
     const image = { bytes: wide, type: "image/png" };
     expectRefusal(await uncrop({ image_file: image, extend_left: 5, extend_down: 100 }), 422, {
       field: "extend_down",
-      value: 100,
+      value: "100",
     });
     const { width, height } = await sharp(
       (await uncrop({ image_file: image, extend_up: 60 })).bytes,

@@ -50,7 +50,7 @@ describe("G21 models.list", () => {
 
   it("4.18 order and titles sort as they change", async () => {
     const models = stateRules(api, "models");
-    models.post({ key: "echo", title: "a small one", order: 20 });
+    models.post({ key: "echo", title: "A small one", order: 20 });
     models.post({ key: "first", order: 3 });
     models.patch("model_dune-legacy", { is_active: true });
     models.patch("model_atlas-large", { order: 100 });
@@ -63,6 +63,15 @@ describe("G21 models.list", () => {
       "comet-mini",
       "atlas-large",
     ]);
+  });
+
+  it("G39 titles are ordered by code point: capitals first, what lies beyond the basic plane last", async () => {
+    const models = stateRules(api, "models");
+    const titles = ["\u{1f600} face", "zebra", "Zebra", "\uff21 wide", "\u00c4pfel", "apple"];
+    for (const [n, title] of titles.entries()) models.post({ key: `k${n}`, title, order: 1 });
+    const { body } = await api.call("dan", "GET", "/v1/models");
+    const shown = body.models.map(({ title }: { title: string }) => title).slice(0, titles.length);
+    expect(shown).toEqual(["Zebra", "apple", "zebra", "\u00c4pfel", "\uff21 wide", "\u{1f600} face"]);
   });
 
   it("interfaces 4: no two models share a key", () => {

@@ -42,13 +42,13 @@ describe("music_collections.list_tracks", () => {
   });
 
   it.each([
-    ["limit", "0", 0],
-    ["limit", "501", 501],
-    ["limit", "-1", -1],
+    ["limit", "0", "0"],
+    ["limit", "501", "501"],
+    ["limit", "-1", "-1"],
     ["limit", "1.5", "1.5"],
     ["limit", "", ""],
     ["limit", "ten", "ten"],
-    ["offset", "-1", -1],
+    ["offset", "-1", "-1"],
     ["offset", "1e3", "1e3"],
   ])("8 G08 %s=%s is 422", async (field, text, value) => {
     const { status, body } = await list(`?${field}=${text}`);
@@ -112,9 +112,9 @@ describe("state rules of collections and tracks", () => {
     tracks().post({ track_id: "mtrack_new", collection_id: "mcoll_ada", position: 1 });
     expect(await order()).toEqual([a, "mtrack_new", b, c]);
     tracks().post({ track_id: "mtrack_end", collection_id: "mcoll_ada" });
-    tracks().patch(a, { position: 3 });
+    tracks().patch(`mcoll_ada:${a}`, { position: 3 });
     expect(await order()).toEqual(["mtrack_new", b, c, a, "mtrack_end"]);
-    tracks().remove(b);
+    tracks().remove(`mcoll_ada:${b}`);
     expect(await order()).toEqual(["mtrack_new", c, a, "mtrack_end"]);
     const { body } = await list("", "mcoll_ada", "ada");
     expect(body.items.map(({ position }: { position: number }) => position)).toEqual([0, 1, 2, 3]);
@@ -124,8 +124,31 @@ describe("state rules of collections and tracks", () => {
     const refused = (field: string) =>
       expect.objectContaining({ details: expect.objectContaining({ field }) });
     expect(() => tracks().post({ collection_id: "mcoll_ada", position: 4 })).toThrow(refused("position"));
-    expect(() => tracks().patch("mtrack_ada_0001", { position: 3 })).toThrow(refused("position"));
+    expect(() => tracks().patch("mcoll_ada:mtrack_ada_0001", { position: 3 })).toThrow(refused("position"));
     expect(() => tracks().post({ collection_id: "mcoll_none" })).toThrow(refused("collection_id"));
+  });
+
+  it("G39 a track may stand in several collections, each with its own entry", async () => {
+    const [track_id] = (await order()) as [string];
+    const { record } = tracks().post({ track_id, collection_id: "mcoll_empty" });
+    expect(record).toMatchObject({ id: `mcoll_empty:${track_id}`, position: 0 });
+    tracks().remove(`mcoll_ada:${track_id}`);
+    expect(await order()).not.toContain(track_id);
+    expect(ids((await list("", "mcoll_empty")).body)).toEqual([track_id]);
+    expect(tracks().post({ id: "mcoll_ada:mtrack_named" }).record).toMatchObject({
+      collection_id: "mcoll_ada",
+      track_id: "mtrack_named",
+      position: 2,
+    });
+  });
+
+  it.each([
+    ["collection_id", "mcoll_empty"],
+    ["track_id", "mtrack_other"],
+  ])("G39 an entry keeps its %s", (field, value) => {
+    expect(() => tracks().patch("mcoll_ada:mtrack_ada_0001", { [field]: value })).toThrow(
+      expect.objectContaining({ details: { field, value } }),
+    );
   });
 
   it("interfaces 4: a collection goes with its tracks", async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { successesOf } from "../../src/contract/operation.ts";
+import { API } from "../../src/resources/index.ts";
 import { frame, REPARENT, TO_OPS } from "../support/frame.ts";
 
 const api = frame();
@@ -88,6 +90,22 @@ describe("G30: browsers", () => {
       expect(answer.headers.get("vary")).toContain("Origin");
     },
   );
+
+  it("G30 what operations say in headers can be read by a page", async () => {
+    const { headers } = await configs({ origin: "http://localhost:5173" }, "ada");
+    const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");
+    // The page may read this one without being allowed to (fetch, 2.2.6).
+    const safelisted = ["cache-control"];
+    const declared = API.operations.flatMap((operation) =>
+      successesOf(operation).flatMap(({ headers = [] }) => headers.map((name) => name.toLowerCase())),
+    );
+    expect(declared).toContain("x-pii-policies");
+    for (const name of [...declared, "retry-after", "x-request-id", "x-ratelimit-reset-tokens"])
+      if (!safelisted.includes(name)) expect(exposed).toContain(name);
+    const allowed = (await preflight("http://localhost:5173")).headers.get("access-control-allow-headers")!;
+    for (const name of API.operations.flatMap(({ headers = {} }) => Object.keys(headers)))
+      expect(allowed.toLowerCase().split(", ")).toContain(name);
+  });
 
   it("G30 cors_origins lets further origins in", async () => {
     await restart({ cors_origins: ["https://app.example.test"] });

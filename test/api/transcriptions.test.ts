@@ -156,11 +156,11 @@ describe("transcriptions.list_sentences", () => {
   });
 
   it.each([
-    ["limit", "0", 0],
-    ["limit", "1001", 1001],
+    ["limit", "0", "0"],
+    ["limit", "1001", "1001"],
     ["limit", "ten", "ten"],
     ["limit", "", ""],
-    ["offset", "-1", -1],
+    ["offset", "-1", "-1"],
   ])("8 G08 %s=%s is 422", async (field, text, value) => {
     const { status, body } = await get("trans_interview", `sentences?${field}=${text}`);
     expect([status, body.error.code, body.error.details]).toEqual([422, "INVALID_INPUT", { field, value }]);
@@ -228,6 +228,36 @@ describe.each(FORMATS)("%s", (format) => {
     expect((await get("trans_pending", format, { "if-none-match": "*" })).status).toBe(422);
     expect((await get("trans_nope", format, { "if-none-match": "*" })).status).toBe(404);
     expect((await get("trans_short", format, { "if-none-match": "*" }, "eve")).status).toBe(404);
+  });
+
+  it("G39 If-Modified-Since: the date of Last-Modified or later is 304, in all three spellings", async () => {
+    const fresh = await get("trans_short", format);
+    const modified = fresh.headers.get("last-modified")!;
+    const at = Date.parse(modified);
+    const day = new Date(at + 86_400_000);
+    const [weekday, date, month, year, time] = day.toUTCString().split(/,? /) as [string, ...string[]];
+    const long = day.toLocaleDateString("en", { weekday: "long", timeZone: "UTC" });
+    const held = [
+      modified,
+      day.toUTCString(),
+      `${long}, ${date}-${month}-${year!.slice(2)} ${time} GMT`,
+      `${weekday} ${month} ${String(Number(date)).padStart(2)} ${time} ${year}`,
+    ];
+    for (const since of held) {
+      const { status, text, headers } = await get("trans_short", format, { "if-modified-since": since });
+      expect([status, text, headers.get("etag")], since).toEqual([304, "", fresh.headers.get("etag")]);
+    }
+    for (const since of [new Date(at - 1000).toUTCString(), "yesterday", String(at), day.toISOString(), ""])
+      expect((await get("trans_short", format, { "if-modified-since": since })).status, since).toBe(200);
+  });
+
+  it("G39 If-None-Match decides where both are sent", async () => {
+    const { headers } = await get("trans_short", format);
+    const [etag, modified] = [headers.get("etag")!, headers.get("last-modified")!];
+    const asked = async (tag: string, since: string) =>
+      (await get("trans_short", format, { "if-none-match": tag, "if-modified-since": since })).status;
+    expect(await asked('"other"', modified)).toBe(200);
+    expect(await asked(etag, "Thu, 01 Jan 1970 00:00:00 GMT")).toBe(304);
   });
 
   it("4.11 the tag says the same as long as the content does, and changes with it", async () => {

@@ -125,16 +125,17 @@ describe("4.17 usage.retrieve_limits", () => {
   });
 
   it.each([
-    ["month", "0", 0],
-    ["month", "13", 13],
-    ["month", "", ""],
-    ["month", "march", "march"],
-    ["month", "3.5", "3.5"],
-    ["year", "0", 0],
-    ["year", "10000", 10_000],
-    ["year", "", ""],
-  ])("4.17 G08 G33 refuses %s=%s", async (field, text, value) => {
-    const answer = await limits("ada", "org_acme", `?${field}=${text}`);
+    ["month", "0"],
+    ["month", "13"],
+    ["month", "013"],
+    ["month", ""],
+    ["month", "march"],
+    ["month", "3.5"],
+    ["year", "0"],
+    ["year", "10000"],
+    ["year", ""],
+  ])("4.17 G08 G33 refuses %s=%s, shown as the text that it is", async (field, value) => {
+    const answer = await limits("ada", "org_acme", `?${field}=${value}`);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
   });
@@ -166,6 +167,21 @@ describe("section 8: the spending hierarchy", () => {
     });
     expect(answer.headers.get("x-sandbox-decision")).toBe("spending");
     expect(answer.headers.get("retry-after")).toBeNull();
+  });
+
+  it("G39 amounts below a hundredth are shown with six decimals", async () => {
+    const rows = stateRules(api, "usage");
+    rows.patch("org_acme", { spent: { "0": 0 } });
+    rows.patch("org_acme:apikey_ada", { monthly_limit: 0.0042, spent: { "0": 4_217 } });
+    expect((await answerAs("ada")).body.error.details).toEqual({
+      scope: "api_key",
+      monthly_limit: 0.0042,
+      current_usage: 0.004217,
+    });
+    expect((await limits("ada")).body.api_key_limits[0]).toMatchObject({
+      monthly_limit: 0,
+      current_usage: 0,
+    });
   });
 
   it("8 the organization's limit is checked first, then the total, then the key's", async () => {
@@ -262,6 +278,28 @@ describe("interfaces 4: state rules of usage", () => {
     expect(spent).toEqual({ spent: { "-3": 1_500_000, "0": 2_000_000 } });
     rows.patch("org_acme", { spent: { "-1": 0 } });
     expect(rows.get("org_acme").spent).toEqual({ "0": 850_000_000, "-1": 0 });
+  });
+
+  it("8 what changes of a key's spending changes of the organization's and the total's, month by month", async () => {
+    const rows = stateRules(api, "usage");
+    const shown = async (query = "") => {
+      const { body } = await limits("ada", "org_acme", query);
+      return [body.organization_limits.current_usage, body.api_limits.current_usage];
+    };
+    const { emitted } = rows.patch("org_acme:apikey_ada", { spent: { "0": 195_000_000, "-1": 50_000_000 } });
+    expect(await shown()).toEqual([895, 465]);
+    expect(await shown("?month=2")).toEqual([360, 160]);
+    expect(emitted.map(({ data }) => data["scope"])).toEqual(["api_key"]);
+    const { emitted: told } = rows.patch("org_acme:apikey_ben", { spent: { "0": 275_000_000 } });
+    expect(told.map(({ event, data }) => `${data["scope"]} ${event}`)).toContain("organization usage.limit");
+    expect(await shown()).toEqual([1010, 580]);
+    rows.remove("org_acme:apikey_ben", { silent: true });
+    expect(await shown()).toEqual([735, 305]);
+    rows.post({ id: "org_acme:apikey_dan", spent: { "0": 5_000_000 } }, { silent: true });
+    expect(await shown()).toEqual([740, 310]);
+    rows.patch("org_acme", { spent: { "0": 1_000_000 } });
+    rows.patch("org_acme:apikey_dan", { spent: { "0": 0 } });
+    expect(await shown()).toEqual([0, 305]);
   });
 
   it("interfaces 4: a row is known by organization and key", () => {

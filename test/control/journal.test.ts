@@ -46,7 +46,7 @@ describe("interfaces 4 journal", () => {
         duration_ms: expect.any(Number),
         principal: "usr_ada",
         decision: "rule",
-        warnings: [],
+        warnings: ["unknown query parameter x was ignored"],
       }),
     ]);
     const [entry] = body.entries;

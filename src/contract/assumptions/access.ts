@@ -76,9 +76,9 @@ export const ACCESS: readonly Assumption[] = [
     id: "G08",
     topic: "Malformed values",
     chosen:
-      "422 INVALID_INPUT naming the field and the value as it was sent, for ids, enumerations, page sizes, offsets and dates alike.",
+      "422 INVALID_INPUT naming the field and the value as it was sent, for ids, enumerations, page sizes, offsets and dates alike. Integers of 2^53 and beyond are refused wherever they stand.",
     details: [
-      "A field is written as in `inputs[0].role`; a query's value is the text that was sent, a missing one null.",
+      "A field is written as in `inputs[0].role`; the value of a query or a form is the text that was sent, a number of JSON as it was written (`1e309`, `1.50`), a missing one null.",
       "Closed enumerations, bounds of pages and offsets (the smallest page is 1) and years outside 1 to 9999 are refused alike; `action_type` of 4.15 is open, and an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],
@@ -87,8 +87,11 @@ export const ACCESS: readonly Assumption[] = [
     id: "G09",
     topic: "Transport errors",
     chosen:
-      "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A; unknown body fields are ignored with a warning in the journal.",
-    details: ["404 and 405 of G04 are in A as well, with the type `client_error`."],
+      "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A; unknown body fields and query parameters are ignored with a warning in the journal.",
+    details: [
+      "404 and 405 of G04 are in A as well, with the type `client_error`. JSON is UTF-8; a Content-Type that names another charset is 415.",
+      "With `unknown_fields` at `reject` the first of them is 422, named in every envelope: in C, which has no field for it, in `detail`.",
+    ],
   },
   {
     id: "G29",
@@ -101,7 +104,7 @@ export const ACCESS: readonly Assumption[] = [
     topic: "Browsers",
     chosen: "CORS is answered for loopback origins and those configured.",
     details: [
-      "Request headers of section 5 and of Understudy are allowed; those of sections 8 and 9, `Retry-After`, `ETag`, `Content-Disposition` and `X-Sandbox-Decision` are exposed.",
+      "Request headers of section 5 and of Understudy are allowed; those of sections 8 and 9, `Retry-After`, `ETag`, `Last-Modified`, `Range`, `Content-Disposition`, the `X-Provider…` and `X-PII-…` headers and `X-Sandbox-Decision` are exposed.",
     ],
   },
   {

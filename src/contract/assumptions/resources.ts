@@ -155,7 +155,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
     details: [
-      "A reparent writes `department` / `reparented` with the moved department as entity, the new parent as target (empty at the top), both parents' ids as values and the caller as actor. State calls write `created`, `updated` and `deleted`; their actor is `?actor=usr_…`, else the organization's owner.",
+      "A reparent writes `department` / `reparented` with the moved department as entity, the new parent as target (empty at the top), both parents' ids as values and the caller as actor; a move to the parent that it has changes and writes nothing. State calls write `created`, `updated` and `deleted`; their actor is `?actor=usr_…`, else the organization's owner.",
     ],
   },
   {
@@ -194,6 +194,25 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "What names a person as the author of something (`created_by`, owners, actors of logs) stays when the person goes. A key still trades for a session token, which can do what the key can.",
       "Deleting a record, by a state call or by the API, takes everything that belongs to it, level by level: an organization's departments, files, threads and their messages, webhooks with deliveries that are still to be made, uploads, links, logs and figures; a user's keys with their sessions and rate windows; and every timer of what goes. A record made anew under such an id has nothing of the old. A key that acted in a deleted organization acts in another one of its user's, and goes where there is none.",
+    ],
+  },
+  {
+    id: "G38",
+    topic: "Bounds",
+    chosen:
+      "Ids take 120 characters after their prefix, slugs 120, URLs 2,048, descriptions 10,000, file names 1,024, types 255, files 5 TiB, and an organization 100 notification rules; beyond it is 422 with the field.",
+    details: [
+      "Characters are code points. A path parameter of any length is judged by its operation, as long as the head of the request stays within 32 KiB.",
+    ],
+  },
+  {
+    id: "G39",
+    topic: "Caching, numbers, order",
+    chosen:
+      "If-None-Match decides before If-Modified-Since; amounts below a hundredth stand with six decimals in the details of errors; titles are ordered by code point; an arrow inside a subtitle is pulled apart.",
+    details: [
+      "Both headers are honoured where `ETag` and `Last-Modified` are sent; a date that is none of HTTP's three spellings counts as not sent.",
+      "`-->` becomes `-- >`, so that no reader takes text for a time. A track may stand in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
     ],
   },
 ];

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
+import { Description, Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
 import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 import { entryFields } from "../change-logs/schema.ts";
@@ -12,7 +12,7 @@ export const Assistant = Type.Object({
   id: Id("asst_"),
   organization_id: Id("org_", belongsTo("organizations")),
   name: Type.String({ minLength: 1 }),
-  description: Type.String(),
+  description: Description(),
   instructions: Type.String(),
   model: Type.String({ minLength: 1 }),
   temperature: Type.Number({ minimum: 0, maximum: 2 }),

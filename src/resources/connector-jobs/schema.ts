@@ -9,8 +9,8 @@ export const JOB_STATUSES = ["running", "succeeded", "failed", "cancelled"] as c
 export const JOB_ORDERS = ["-start_time", "start_time", "-duration", "duration"] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 
-/** The reference shows no prefix for job ids; ours begin with `job_`. */
-export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$", examples: ["job_example"] });
+/** The reference shows no prefix for job ids; ours begin with `job_`, and are as long as others at most (G38). */
+export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,124}$", examples: ["job_example"] });
 
 /**
  * Section 2.10. A running job holds where it is going, and its figures follow from the clock; `bytes_synced`

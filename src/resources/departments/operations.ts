@@ -43,6 +43,8 @@ export const reparentDepartment = operation({
     if (parent && wouldCycle(department, parent)) {
       throw new ApiError("DEPARTMENT_CYCLE_DETECTED", { details: { department_id, new_parent_id } });
     }
+    // G31: a move to where it stands is none.
+    if (department.parent_id === new_parent_id) return presentDepartment(department, world);
     const moved = moveDepartment(world, department, parent);
     recordAudit(world, { ...reparentedEntry(department, parent), actor_id: principal.user_id });
     return presentDepartment(moved, world);

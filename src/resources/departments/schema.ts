@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Instant, Nullable, UserId } from "../../contract/schema.ts";
+import { Description, Id, Instant, Nullable, UserId } from "../../contract/schema.ts";
 import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -8,7 +8,7 @@ import { collection } from "../../state/collection.ts";
 export const Department = Type.Object({
   id: Id("dept_"),
   name: Type.String({ minLength: 1 }),
-  description: Type.String(),
+  description: Description(),
   parent_id: Nullable(Id("dept_", belongsTo("departments"))),
   path: Type.String(),
   depth: Type.Integer({ minimum: 0 }),

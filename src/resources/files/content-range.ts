@@ -3,7 +3,7 @@ import { invalidInput } from "../../contract/errors.ts";
 /** Where the bytes of one PUT belong: from `start` up to `end` (exclusive) at most; a probe brings none. */
 export type Placement = { kind: "probe" } | { kind: "bytes"; start: number; end: number };
 
-const PROBE = /^bytes \*\/(?:\*|\d+)$/;
+const PROBE = /^bytes \*\/(\*|\d+)$/;
 const RANGE = /^bytes (\d{1,15})-(\d{1,15}|\*)\/(\d{1,15}|\*)$/;
 
 /**
@@ -19,13 +19,15 @@ export function placementOf(
   const text = headers["content-range"];
   const length = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
   if (text === undefined) return placed({ start: 0, end: file_size, length, file_size });
-  if (PROBE.test(text)) return { kind: "probe" };
+  const probe = PROBE.exec(text);
   const match = RANGE.exec(text);
-  if (match === null) throw badRange(text, "is not a range of the resumable protocol");
-  const [, first, last, total] = match as unknown as [string, string, string, string];
+  const total = probe?.[1] ?? match?.[3];
+  if (total === undefined) throw badRange(text, "is not a range of the resumable protocol");
   if (total !== "*" && Number(total) !== file_size) {
     throw badRange(text, `names a total of ${total} bytes; ${file_size} were announced`);
   }
+  if (match === null) return { kind: "probe" };
+  const [, first, last] = match as unknown as [string, string, string];
   const start = Number(first);
   if (last === "*") return placed({ start, end: file_size, length, file_size, text });
   const end = Number(last) + 1;

@@ -59,8 +59,8 @@ export const putUpload = operation({
   access: requireUpload,
   async prepare({ headers }, upload, { services, stream }) {
     const { bytes } = services;
-    if (upload.status === "complete") return { held: upload.file_size, probed: false, crc32c: upload.crc32c };
     const place = placementOf(headers, upload.file_size);
+    if (upload.status === "complete") return { held: upload.file_size, probed: false, crc32c: upload.crc32c };
     if (place.kind === "probe") return { held: bytes.size(upload.id), probed: true, crc32c: null };
     try {
       await receive(place);

@@ -93,7 +93,8 @@ export interface Made {
 function requireOwnFields(body: UncropFields, files: UncropCall["files"]): void {
   for (const field of FOREIGN[body.provider]) {
     const value = files[field]?.filename ?? (body as Record<string, unknown>)[field];
-    if (value !== undefined) throw invalidInput(field, value, `${field} is not a field of ${body.provider}`);
+    if (value !== undefined)
+      throw invalidInput(field, String(value), `${field} is not a field of ${body.provider}`);
   }
   if (body.provider === "provider_b" && files["mask_file"] === undefined) {
     throw invalidInput("mask_file", null, "mask_file is required for provider_b");
@@ -134,7 +135,7 @@ function growthOf(body: UncropFields, { width, height, file }: KnownImage): Grow
     const why = `the image would have ${after.width} x ${after.height} pixels, more than ${tooMuch ? MAX_PIXELS : `${MAX_SIDE} on a side`}`;
     const largest = Math.max(left, right, up, down);
     if (largest === 0) throw undecodable("image_file", file, why);
-    throw invalidInput(SIDES[[left, right, up, down].indexOf(largest)]!, largest, why);
+    throw invalidInput(SIDES[[left, right, up, down].indexOf(largest)]!, String(largest), why);
   }
   return { left, right, up, down };
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Id, Nullable, Words } from "../../contract/schema.ts";
+import { Description, Id, Nullable, Words } from "../../contract/schema.ts";
 import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -12,7 +12,7 @@ const MAX_ORDER = 1_000_000_000;
 export const Model = Type.Object({
   id: Id("model_"),
   title: Type.String({ minLength: 1 }),
-  description: Nullable(Type.String()),
+  description: Nullable(Description()),
   key: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:/-]{0,119}$" }),
   external: Type.String({ minLength: 1 }),
   provider: Words(PROVIDERS),
@@ -39,7 +39,7 @@ export const models = collection({
   },
 });
 
-/** 4.18: `order` ascending, then alphabetically by title. */
+/** 4.18: `order` ascending, then by title, code point by code point (G39), which is how UTF-8 sorts. */
 function displayOrder({ order, title }: Model): string {
-  return `${String(order).padStart(10, "0")} ${title.toLowerCase()}`;
+  return `${String(order).padStart(10, "0")} ${Buffer.from(title).toString("latin1")}`;
 }

@@ -2,7 +2,7 @@ import type { Make } from "../../contract/make.ts";
 import { anyOf } from "../../contract/references.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
-import { type MusicCollection, musicCollections, type Track, tracks } from "./schema.ts";
+import { type MusicCollection, musicCollections, type Track, trackEntryId, tracks } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 const MOODS = ["Quiet", "Early", "Late", "Bright", "Slow", "Deep", "Rainy", "Open"];
@@ -23,9 +23,12 @@ export const makeMusicCollection: Make<MusicCollection> = (given, making) => {
 /** A track that says nothing of its place comes last. */
 export const makeTrack: Make<Track> = (given, making) => {
   const { world, now } = making;
-  const collection_id = given.collection_id ?? anyOf(world, musicCollections, "collection_id").id;
+  const [collectionInId, trackInId] = given.id?.split(":") ?? [];
+  const { collection_id = collectionInId ?? anyOf(world, musicCollections, "collection_id").id } = given;
+  const { track_id = trackInId ?? making.newId("mtrack_") } = given;
   return {
-    track_id: given.track_id ?? making.newId("mtrack_"),
+    id: trackEntryId(collection_id, track_id),
+    track_id,
     collection_id,
     position: given.position ?? world.index(tracks, "by_collection", collection_id).size,
     added_at: given.added_at ?? now,

@@ -8,7 +8,7 @@ import { musicCollections, presentTrack, TrackBody, tracks } from "./schema.ts";
 export const listTracks = operation({
   id: "music_collections.list_tracks",
   section: "4.4",
-  assumptions: ["G03", "G08"],
+  assumptions: ["G03", "G08", "G39"],
   method: "GET",
   path: "/v1/music/{organization_id}/collections/{collection_id}/tracks",
   summary: "List the tracks of a music collection",

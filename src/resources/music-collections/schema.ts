@@ -21,7 +21,9 @@ export const musicCollections = collection({
   schema: MusicCollection,
 });
 
+/** A track in a collection; its id names both, since a track may stand in several (G39). */
 export const Track = Type.Object({
+  id: Type.String({ pattern: "^mcoll_[A-Za-z0-9_-]{1,120}:mtrack_[A-Za-z0-9_-]{1,120}$" }),
   track_id: Id("mtrack_"),
   position: Type.Integer({ minimum: 0 }),
   collection_id: Id("mcoll_", belongsTo("music_collections")),
@@ -32,15 +34,19 @@ export type Track = Static<typeof Track>;
 /** Section 2.3. */
 export const { schema: TrackBody, present: presentTrack } = shown(Track, {
   $id: "CollectionTrack",
-  omit: ["collection_id"],
+  omit: ["id", "collection_id"],
 });
 
 export const tracks = collection({
   name: "tracks",
-  prefix: "mtrack_",
-  idField: "track_id",
+  prefix: "mcoll_",
+  idField: "id",
   schema: Track,
   indexes: {
     by_collection: { groups: "collection_id", order: ({ position }) => position },
   },
 });
+
+export function trackEntryId(collection_id: string, track_id: string): string {
+  return `${collection_id}:${track_id}`;
+}

@@ -6,7 +6,7 @@ import { MusicCollection, musicCollections, Track, tracks } from "./schema.ts";
 
 const TRACKS_WHERE_NOT_SAID = 12;
 
-const trackRecord = fixtureRecord(Track, { omit: ["collection_id", "position"] });
+const trackRecord = fixtureRecord(Track, { omit: ["id", "collection_id", "position"] });
 const record = fixtureRecord(MusicCollection, {
   needs: ["id"],
   names: { owner_id: "owner" },

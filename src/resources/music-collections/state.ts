@@ -1,26 +1,31 @@
 import { invalidInput } from "../../contract/errors.ts";
+import { referred } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { type Track, tracks } from "./schema.ts";
+import { musicCollections, type Track, tracks } from "./schema.ts";
 
 /** Positions of a collection stay 0, 1, 2 …: who comes in between moves the others (section 2.3). */
 export const trackState: StateRules<Track> = {
   insert(tx, record) {
+    referred(tx, musicCollections, { field: "collection_id", id: record.collection_id });
     requirePosition(record, sizeOf(tx, record.collection_id));
     shift(tx, record.collection_id, record.position, 1);
     return tx.insert(tracks, record);
   },
   update(tx, before, after) {
-    if (before.collection_id === after.collection_id && before.position === after.position)
-      return tx.put(tracks, after);
-    tx.remove(tracks, before.track_id);
+    for (const field of ["collection_id", "track_id"] as const) {
+      if (after[field] === before[field]) continue;
+      throw invalidInput(field, after[field], `${field} cannot change; delete this entry and make another`);
+    }
+    if (before.position === after.position) return tx.put(tracks, after);
+    tx.remove(tracks, before.id);
     shift(tx, before.collection_id, before.position + 1, -1);
     requirePosition(after, sizeOf(tx, after.collection_id));
     shift(tx, after.collection_id, after.position, 1);
     return tx.insert(tracks, after);
   },
   remove(tx, record) {
-    tx.remove(tracks, record.track_id);
+    tx.remove(tracks, record.id);
     shift(tx, record.collection_id, record.position + 1, -1);
   },
 };

@@ -21,15 +21,31 @@ export function validators(
 
 /** 304 where the client holds this representation already, else the answer; both with the validators. */
 export function unlessHeld(
-  if_none_match: string | undefined,
+  asked: Readonly<Record<string, string | undefined>>,
   headers: Record<string, string>,
   answer: () => { body: unknown; headers?: Record<string, string> },
 ): Reply {
-  if (if_none_match !== undefined && matches(if_none_match, headers["ETag"]!)) {
-    return new Reply(304, undefined, headers);
-  }
+  if (isHeld(asked, headers)) return new Reply(304, undefined, headers);
   const { body, headers: more } = answer();
   return new Reply(200, body, { ...headers, ...more });
+}
+
+/** G39: a tag says more than a date, so where both are asked for the date counts for nothing (RFC 9110, 13.2.2). */
+function isHeld(asked: Readonly<Record<string, string | undefined>>, held: Record<string, string>): boolean {
+  const tags = asked["if-none-match"];
+  if (tags !== undefined) return matches(tags, held["ETag"]!);
+  const since = httpDate(asked["if-modified-since"]);
+  return since !== undefined && Date.parse(held["Last-Modified"]!) <= since;
+}
+
+const HTTP_DATE =
+  /^[A-Z][a-z]{2,8}(?:, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} | [A-Z][a-z]{2} [ \d]\d )\d{2}:\d{2}:\d{2} (?:GMT|\d{4})$/;
+
+/** Milliseconds since 1970; undefined for what is no date of HTTP, which counts as not sent (RFC 9110, 13.1.3). */
+function httpDate(text: string | undefined): number | undefined {
+  if (text === undefined || !HTTP_DATE.test(text)) return undefined;
+  const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : date;
 }
 
 const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;

@@ -50,10 +50,14 @@ const envelopeOf = <const N extends string>(name: N) =>
   });
 
 const declared = {
-  assumptions: ["G17", "G27"],
+  assumptions: ["G17", "G27", "G39"],
   method: "GET" as const,
   params: Params,
-  headers: { "if-none-match": "Entity tags that the client holds, or `*`" },
+  headers: {
+    "if-none-match": "Entity tags that the client holds, or `*`",
+    "if-modified-since":
+      "The `Last-Modified` that the client holds; passed over where `If-None-Match` is sent",
+  },
   errors: ["RESOURCE_NOT_FOUND", "INVALID_INPUT"] as const,
   access: requireTranscription,
 };
@@ -164,7 +168,7 @@ function enveloped(call: Call, transcription: Transcription, { name, content, ..
   const { processing_time_ms, upstream_latency_ms, retry_attempts, cache_hit } = transcription;
   const data = { transcription_id, audio_duration_seconds, [name]: content };
   const headers = validators(transcription, JSON.stringify([rest.identity ?? null, data]), call.world);
-  return unlessHeld(call.headers["if-none-match"], headers, () => ({
+  return unlessHeld(call.headers, headers, () => ({
     body: {
       success: true,
       data,
@@ -196,7 +200,7 @@ interface Format {
 function subtitles(call: Call, transcription: Transcription, { extension, type, write }: Format) {
   const text = write(sentencesOf(call.world, transcription));
   const headers = validators(transcription, text, call.world);
-  return unlessHeld(call.headers["if-none-match"], headers, () => ({
+  return unlessHeld(call.headers, headers, () => ({
     body: new RawBody(`${type}; charset=utf-8`, text),
     headers: {
       "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,

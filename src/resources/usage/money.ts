@@ -16,3 +16,8 @@ export function fromMicro(micro: number): number {
 export function shown(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
+
+/** G39: in the details of an error an amount below a hundredth is shown with all its six decimals. */
+export function shownInDetails(amount: number): number {
+  return amount < 0.01 ? Math.round(amount * MICRO) / MICRO : shown(amount);
+}

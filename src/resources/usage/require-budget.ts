@@ -2,7 +2,7 @@ import { ApiError } from "../../contract/errors.ts";
 import type { Principal } from "../../contract/operation.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { budgetsOf } from "./budgets.ts";
-import { fromMicro, shown } from "./money.ts";
+import { fromMicro, shownInDetails } from "./money.ts";
 import { currentMonth } from "./months.ts";
 import { statusOf } from "./rules.ts";
 
@@ -16,7 +16,11 @@ export function requireBudget(world: WorldReader, { organization_id, key_id }: P
   for (const { scope, limit, spentMicro } of budgets) {
     if (statusOf(spentMicro, limit) !== "exceeded") continue;
     throw new ApiError("SPENDING_LIMIT_EXCEEDED", {
-      details: { scope, monthly_limit: shown(limit!), current_usage: shown(fromMicro(spentMicro)) },
+      details: {
+        scope,
+        monthly_limit: shownInDetails(limit!),
+        current_usage: shownInDetails(fromMicro(spentMicro)),
+      },
     });
   }
 }

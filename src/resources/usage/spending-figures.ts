@@ -1,7 +1,7 @@
 import type { Principal } from "../../contract/operation.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type Budget, budgetsOf } from "./budgets.ts";
-import { fromMicro, shown } from "./money.ts";
+import { fromMicro, shownInDetails } from "./money.ts";
 import { currentMonth } from "./months.ts";
 
 export interface Spending {
@@ -16,7 +16,7 @@ export function spendingFigures(world: WorldReader, { organization_id, key_id }:
   const budgets = budgetsOf(world, { organization_id, api_key_id: key_id }, currentMonth(world));
   return budgets.map(({ scope, limit, spentMicro }) => ({
     scope,
-    monthly_limit: limit === null ? null : shown(limit),
-    current_usage: shown(fromMicro(spentMicro)),
+    monthly_limit: limit === null ? null : shownInDetails(limit),
+    current_usage: shownInDetails(fromMicro(spentMicro)),
   }));
 }

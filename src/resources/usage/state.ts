@@ -1,9 +1,10 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { referred } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
-import type { WorldReader } from "../../state/transaction.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { organizations } from "../organizations/schema.ts";
+import { rowOf } from "./budgets.ts";
 import { tellCrossings } from "./crossings.ts";
 import { fromMicro, toMicro } from "./money.ts";
 import { monthText, parseMonth } from "./months.ts";
@@ -22,9 +23,12 @@ export const usageRules: StateRules<Usage> = {
   },
   insert(tx, record, actor) {
     requireConsistent(tx, record);
-    const insert = () => tx.insert(usage, { ...record, told: [] });
-    if (actor.silent) return insert();
-    tellCrossings(tx, record, insert);
+    const insert = () => {
+      tx.insert(usage, { ...record, told: [] });
+      bookOnOrganization(tx, record, { from: {}, to: record.spent });
+    };
+    if (actor.silent) insert();
+    else tellCrossings(tx, record, insert);
     return tx.get(usage, record.id)!;
   },
   update(tx, before, after, actor) {
@@ -33,12 +37,33 @@ export const usageRules: StateRules<Usage> = {
     requireConsistent(tx, after);
     // Months that a PATCH does not name stay as they are.
     const row = { ...after, spent: { ...before.spent, ...after.spent }, told: before.told };
-    const update = () => tx.put(usage, row);
-    if (actor.silent) return update();
-    tellCrossings(tx, row, update);
+    const update = () => {
+      tx.put(usage, row);
+      bookOnOrganization(tx, row, { from: before.spent, to: row.spent });
+    };
+    if (actor.silent) update();
+    else tellCrossings(tx, row, update);
     return tx.get(usage, row.id)!;
   },
+  remove: (tx, record) => bookOnOrganization(tx, record, { from: record.spent, to: {} }),
 };
+
+/** What a key spends its organization spends (section 8), so what changes there changes here by as much. */
+function bookOnOrganization(
+  tx: Transaction,
+  { organization_id, api_key_id }: Usage,
+  { from, to }: { from: Usage["spent"]; to: Usage["spent"] },
+): void {
+  if (api_key_id === null) return;
+  const row = rowOf(tx, organization_id, null);
+  const spent = { ...row.spent };
+  for (const month of Object.keys({ ...from, ...to })) {
+    const more = (to[month] ?? 0) - (from[month] ?? 0);
+    if (more === 0) continue;
+    spent[month] = Math.max(0, (spent[month] ?? 0) + more);
+    tx.put(usage, { ...row, spent });
+  }
+}
 
 function storedMonths(spent: Readonly<Record<string, number>>, world: WorldReader): Usage["spent"] {
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, Instant, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
+import { Description, Id, Instant, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
 import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 import { EVENT_NAMES } from "../events.ts";
@@ -22,7 +22,7 @@ export const Webhook = Type.Object({
   webhook_id: Id("wh_"),
   url: WebhookUrl(),
   events: EventList(),
-  description: Type.String({ maxLength: 10_000 }),
+  description: Description(),
   active: Type.Boolean(),
   created_at: Instant(),
   secret: Type.String({ pattern: "^whsec_[A-Za-z0-9_-]{1,200}$" }),

@@ -38,9 +38,17 @@ const unknownOrganization: Refusal = (spoiled) => {
   return params({ [name]: "org_nowhere" })(spoiled);
 };
 
-const malformed: Refusal = ({ operation, good }) => {
+const malformed: Refusal = (spoiled) => {
+  const { operation, good } = spoiled;
   const first = /\{(\w+)\}/.exec(operation.path)?.[1];
-  return first ? { ...good, params: { ...good.params, [first]: "!!" } } : { ...good, body: { nothing: 1 } };
+  if (first) return { ...good, params: { ...good.params, [first]: "!!" } };
+  return operation.body ? { ...good, body: { nothing: 1 } } : surprised(spoiled);
+};
+
+/** Nothing that it asks for can be malformed, and it is asked with more than that. */
+const surprised: Refusal = async ({ world, good }) => {
+  await world.control("PATCH", "", { settings: { unknown_fields: "reject" } });
+  return { ...good, query: "surprise=1" };
 };
 
 /** The plan allows one request a minute, and the key sends two. */
@@ -142,7 +150,7 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Refusal>>>> = {
   "change_logs.list": { INVALID_INPUT: body({ take: 101 }) },
   "music_collections.list_tracks": { INVALID_INPUT: ({ good }) => ({ ...good, query: "limit=501" }) },
   "usage.retrieve_limits": { INVALID_INPUT: ({ good }) => ({ ...good, query: "month=13" }) },
-  "share_links.resolve": { RESOURCE_NOT_FOUND: params({ slug: "nowhere" }) },
+  "share_links.resolve": { RESOURCE_NOT_FOUND: params({ slug: "nowhere" }), INVALID_INPUT: surprised },
   "models.list_for_organization": {
     INSUFFICIENT_PERMISSIONS: as("eve"),
     RESOURCE_NOT_FOUND: async ({ world, good }) => {

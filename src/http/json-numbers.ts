@@ -1,0 +1,82 @@
+import { LosslessNumber, parse } from "lossless-json";
+import { fieldName, pointerTo, valueAt } from "../contract/invalid-field.ts";
+
+/** A number that `JSON.parse` could not keep, with its place; lossless-json writes it as it was written. */
+export interface WrittenNumber {
+  field: string;
+  value: LosslessNumber;
+}
+
+/** What may be beyond: most bodies have nothing like it, and are not looked at any further. */
+const SUSPICIOUS = /\d{16}|\d[eE]/;
+const STRING_OR_NUMBER = /-?\d[\d.eE+-]*|"/g;
+
+/**
+ * The first number of a JSON document that is an integer beyond 2^53 or beyond every number (G08), wherever it
+ * stands. The document has been parsed before.
+ */
+export function firstBeyond(text: string): WrittenNumber | undefined {
+  if (!SUSPICIOUS.test(text) || !holdsBeyond(text)) return undefined;
+  let found: LosslessNumber | undefined;
+  const document = read(text, (token) => {
+    if (found !== undefined || !isBeyond(token)) return 0;
+    found = new LosslessNumber(token);
+    return found;
+  });
+  return { field: fieldName(pointerOf(document, found!) ?? ""), value: found! };
+}
+
+/** Larger bodies are not read a second time for the spelling of a number. */
+const MAX_READ_AGAIN = 64 * 1024;
+
+/** The number at a JSON pointer as it was written, such as `1.50`. */
+export function writtenAt(text: string, pointer: string): LosslessNumber | undefined {
+  if (text.length > MAX_READ_AGAIN) return undefined;
+  const value = valueAt(
+    read(text, (token) => new LosslessNumber(token)),
+    pointer,
+  );
+  return value instanceof LosslessNumber ? value : undefined;
+}
+
+function isBeyond(token: string): boolean {
+  const value = Number(token);
+  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+}
+
+function holdsBeyond(text: string): boolean {
+  STRING_OR_NUMBER.lastIndex = 0;
+  for (let token = STRING_OR_NUMBER.exec(text); token !== null; token = STRING_OR_NUMBER.exec(text)) {
+    if (token[0] === '"') STRING_OR_NUMBER.lastIndex = endOfString(text, token.index);
+    else if (isBeyond(token[0])) return true;
+  }
+  return false;
+}
+
+/** Past the closing quote. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end + 1;
+}
+
+function isEscaped(text: string, position: number): boolean {
+  let before = position;
+  while (text[before - 1] === "\\") before--;
+  return (position - before) % 2 === 1;
+}
+
+/** Of keys that stand twice the last counts, as with `JSON.parse`. */
+function read(text: string, parseNumber: (token: string) => unknown): unknown {
+  return parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+function pointerOf(value: unknown, wanted: object, pointer = ""): string | undefined {
+  if (value === wanted) return pointer;
+  if (typeof value !== "object" || value === null || value instanceof LosslessNumber) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = pointerOf(inner, wanted, pointerTo(pointer, key));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

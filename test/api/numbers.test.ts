@@ -1,0 +1,247 @@
+import { describe, expect, it } from "vitest";
+import { frame } from "../support/frame.ts";
+import { type Answered, KEYS } from "../support/harness.ts";
+
+const api = frame();
+const CHANGE_LOGS = "/v1/organizations/org_acme/dashboard/change-logs";
+const JSON_TYPE = { "content-type": "application/json" };
+
+const post = (path: string, text: string) => api.call("ada", "POST", path, text, JSON_TYPE);
+/** Names the field and shows what was sent to the letter, which a parsed body would hide. */
+function expectRefused({ status, text, body }: Answered, field: string, value: string): void {
+  expect([status, body.error.code, body.error.details.field]).toEqual([422, "INVALID_INPUT", field]);
+  expect(text).toContain(`"value":${value}}`);
+}
+
+describe("G08 numbers", () => {
+  it.each([
+    "1e309",
+    "-1e309",
+    "9007199254740993",
+    "-9007199254740992",
+    "9007199254740993.0",
+    "1E+400",
+    "123456789012345678901234567890",
+  ])("G08 skip: %s is 422 and shown as it was written", async (number) =>
+    expectRefused(await post(CHANGE_LOGS, `{"skip": ${number}}`), "skip", number),
+  );
+
+  it.each([
+    ['{"skip": 0, "note": {"ids": [1, 2, 9007199254740993]}}', "note.ids[2]"],
+    ['{"note": "12345678901234567890", "deep": [{"a\\"b": 1e999}]}', 'deep[0].a"b'],
+    ['{"\\\\": "\\\\\\"", "x": "\\\\", "y": 18014398509481985}', "y"],
+    ["[1e999]", "[0]"],
+    ["1e999", "body"],
+    ['{"__proto__": {"n": 1e999}}', "__proto__.n"],
+  ])("G08 one in %s is refused wherever it stands", async (text, field) => {
+    const { status, body } = await post(CHANGE_LOGS, text);
+    expect([status, body.error.details.field]).toEqual([422, field]);
+  });
+
+  it.each([
+    '{"skip": 9007199254740991}',
+    '{"skip": 1e2}',
+    '{"skip": 0, "note": "9007199254740993 1e999"}',
+    '{"skip": 0, "note": 0.12345678901234567890}',
+    '{"skip": 0, "note": 1e-400}',
+  ])("G08 %s is taken", async (text) => expect((await post(CHANGE_LOGS, text)).status).toBe(200));
+
+  it.each([
+    ['{"take": 101.0}', "take", "101.0"],
+    ['{"take": 1.50}', "take", "1.50"],
+    ['{"take": -0}', "take", "-0"],
+    ['{"skip": -1e0}', "skip", "-1e0"],
+    ['{"skip": "7"}', "skip", '"7"'],
+    ['{"skip": [1.0]}', "skip", "[1]"],
+  ])("G08 %s is refused with the value as it was sent", async (text, field, value) =>
+    expectRefused(await post(CHANGE_LOGS, text), field, value),
+  );
+
+  it("G08 the path is judged before a number of the body", async () => {
+    const answer = await post("/v1/organizations/acme/dashboard/change-logs", '{"skip": 1e309}');
+    expectRefused(answer, "organization_id", '"acme"');
+  });
+
+  it("G08 a million numbers in a body are looked through, and the one that is too large is found", async () => {
+    const many = `{"note": [${"1e5,".repeat(1_000_000)} 1e999]}`;
+    expectRefused(await post(CHANGE_LOGS, many), "note[1000000]", "1e999");
+  });
+
+  it.each(["9007199254740992", "1e309", "99999999999999999999"])(
+    "G08 offset=%s is 422, the largest exact integer is taken",
+    async (offset) => {
+      const tracks = "/v1/music/org_acme/collections/mcoll_focus/tracks?offset=";
+      expectRefused(await api.call("dan", "GET", tracks + offset), "offset", `"${offset}"`);
+      expect((await api.call("dan", "GET", `${tracks}9007199254740991`)).body.items).toEqual([]);
+    },
+  );
+
+  it("G08 a query value sent twice is shown as the texts that were sent", async () => {
+    const answer = await api.call(
+      "dan",
+      "GET",
+      "/v1/music/org_acme/collections/mcoll_focus/tracks?limit=5&limit=06",
+    );
+    expect([answer.status, answer.body.error.details]).toEqual([422, { field: "limit", value: ["5", "06"] }]);
+  });
+
+  it("interfaces 4: the control API refuses them too, and says where", async () => {
+    const response = await fetch(`${api.url}/_control/sandboxes/default/state/invoices`, {
+      method: "POST",
+      headers: JSON_TYPE,
+      body: '{"amount": 9007199254740993}',
+    });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ field: "amount", value: "9007199254740993" });
+  });
+});
+
+describe("G09 unknown query parameters, charsets", () => {
+  const CONFIGS = "/v1/admin/connector/auth-configs";
+  const warnings = () => api.understudy.sandboxes.get("default")!.journal.entries().at(-1)!.warnings;
+
+  it("G09 an unknown query parameter is passed over with a warning, also where none is known", async () => {
+    expect((await api.call("ada", "GET", `${CONFIGS}?limit=5&__proto__=1`)).status).toBe(200);
+    expect(warnings()).toEqual([
+      "unknown query parameter limit was ignored",
+      "unknown query parameter __proto__ was ignored",
+    ]);
+    const tracks = "/v1/music/org_acme/collections/mcoll_focus/tracks?limit=5&page=2&page=3";
+    expect((await api.call("dan", "GET", tracks)).body.items).toHaveLength(5);
+    expect(warnings()).toEqual(["unknown query parameter page was ignored"]);
+  });
+
+  it.each([
+    ["A", "ada", "GET", `${CONFIGS}?surprise=01`, undefined],
+    ["B", "dan", "GET", "/v1/assistants/asst_support/history?surprise=01", undefined],
+    ["C", undefined, "POST", "/v1/auth/token?surprise=01", { api_key: KEYS.dan }],
+  ] as const)(
+    "G09 unknown_fields reject: 422 in envelope %s, with the field named",
+    async (envelope, who, method, path, body) => {
+      await api.restart({ unknown_fields: "reject" });
+      const answer = await api.call(who, method, path, body);
+      expect(answer.status).toBe(422);
+      if (envelope === "A") expect(answer.body.error.details).toEqual({ field: "surprise", value: "01" });
+      if (envelope === "B")
+        expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", param: "surprise" });
+      if (envelope === "C")
+        expect(answer.body).toEqual({
+          detail: expect.stringContaining("surprise"),
+          status_code: 422,
+          error_type: "ValidationError",
+        });
+    },
+  );
+
+  it.each([
+    [{ api_key: KEYS.dan, surprise: 1 }, "surprise"],
+    [{ api_key: 7 }, "api_key"],
+  ])(
+    "G09 in envelope C the field is named for %j, and for a fault that stands in for it",
+    async (body, field) => {
+      await api.restart({ unknown_fields: "reject" });
+      const answer = await api.call(undefined, "POST", "/v1/auth/token", body);
+      expect([answer.status, answer.body.detail]).toEqual([422, expect.stringContaining(field)]);
+      const faulty = await api.call(undefined, "POST", "/v1/auth/token", body, {
+        "x-sandbox-fault": "INVALID_INPUT",
+      });
+      expect(faulty.body.detail).toContain("api_key");
+    },
+  );
+
+  it.each(["iso-8859-1", '"UTF-16"', "us-ascii", "utf-8; charset=latin1"])(
+    "G09 JSON in charset=%s is 415 in envelope A",
+    async (charset) => {
+      const answer = await api.call("ada", "POST", CHANGE_LOGS, "{}", {
+        "content-type": `application/json; charset=${charset}`,
+      });
+      expect([answer.status, answer.body.error.code]).toEqual([415, "UNSUPPORTED_MEDIA_TYPE"]);
+    },
+  );
+
+  it.each(['"utf-8"', "UTF8", "utf-8; profile=x"])("G09 JSON in charset=%s is read", async (charset) => {
+    const headers = { "content-type": `application/json; charset=${charset}` };
+    expect((await api.call("ada", "POST", CHANGE_LOGS, "{}", headers)).status).toBe(200);
+  });
+});
+
+describe("G38 bounds", () => {
+  it("G38 a path parameter of any length gets its operation's answer", async () => {
+    const long = "x".repeat(20_000);
+    const department = await api.call(
+      "ada",
+      "POST",
+      `/v1/organizations/org_acme/departments/dept_${long}/reparent`,
+      {
+        new_parent_id: null,
+      },
+    );
+    expect([department.status, department.body.error.details.field]).toEqual([422, "department_id"]);
+    const slug = await api.call(undefined, "GET", `/v1/dashboards/shared/${long}`);
+    expect([slug.status, slug.body.error.details]).toEqual([404, { slug: long }]);
+  });
+
+  const upload = { filename: "a.txt", file_size: 1, mime_type: "text/plain" };
+  const UPLOAD_URL = "/v1/organizations/org_acme/files/upload-url";
+  const NOTIFICATIONS = "/v1/organizations/org_acme/knowledge/connectors/notifications";
+  const url = (length: number) => `http://127.0.0.1/${"u".repeat(length - "http://127.0.0.1/".length)}`;
+  const rule = { type: "email", email: "a@example.com", events: ["connector.job.failed"] };
+  const hook = { url: url(100), events: ["user.created"] };
+
+  it.each([
+    [
+      "an id",
+      "PUT",
+      "/v1/user/current-organization",
+      { organization_id: `org_${"o".repeat(121)}` },
+      "organization_id",
+    ],
+    ["a URL", "POST", "/webhooks", { ...hook, url: url(2049) }, "url"],
+    ["a description", "POST", "/webhooks", { ...hook, description: "d".repeat(10_001) }, "description"],
+    ["a file name", "POST", UPLOAD_URL, { ...upload, filename: "f".repeat(1025) }, "filename"],
+    ["a type", "POST", UPLOAD_URL, { ...upload, mime_type: `text/${"t".repeat(251)}` }, "mime_type"],
+    ["a file", "POST", UPLOAD_URL, { ...upload, file_size: 5 * 2 ** 40 + 1 }, "file_size"],
+    ["the rules", "PATCH", NOTIFICATIONS, { notifications: Array(101).fill(rule) }, "notifications"],
+    [
+      "a rule's URL",
+      "POST",
+      `${NOTIFICATIONS}/test`,
+      { notification_type: "webhook", url: url(2049) },
+      "url",
+    ],
+  ] as const)("G38 %s beyond its bound is 422 with the field", async (_what, method, path, body, field) => {
+    const answer = await api.call("ada", method, path, body);
+    expect([answer.status, answer.body.error.details.field]).toEqual([422, field]);
+  });
+
+  it.each([
+    [
+      "a URL and a description",
+      "POST",
+      "/webhooks",
+      { ...hook, url: url(2048), description: "d".repeat(10_000) },
+      201,
+    ],
+    ["a file name", "POST", UPLOAD_URL, { ...upload, filename: "f".repeat(1024) }, 200],
+    ["a type", "POST", UPLOAD_URL, { ...upload, mime_type: `text/${"t".repeat(250)}` }, 200],
+    ["a file", "POST", UPLOAD_URL, { ...upload, file_size: 5 * 2 ** 40 }, 200],
+    ["the rules", "PATCH", NOTIFICATIONS, { notifications: Array(100).fill(rule) }, 200],
+  ] as const)("G38 %s at its bound is taken", async (_what, method, path, body, status) => {
+    expect((await api.call("ada", method, path, body)).status).toBe(status);
+  });
+
+  it.each([
+    ["departments", { description: "d".repeat(10_001) }, "description"],
+    ["assistants", { description: "d".repeat(10_001) }, "description"],
+    ["models", { description: "d".repeat(10_001) }, "description"],
+    ["share_links", { slug: "s".repeat(121) }, "slug"],
+    ["connector_jobs", { job_id: `job_${"j".repeat(121)}` }, "job_id"],
+  ])("G38 state calls keep to the bounds: %s", async (collection, body, field) => {
+    const response = await fetch(`${api.url}/_control/sandboxes/default/state/${collection}`, {
+      method: "POST",
+      headers: JSON_TYPE,
+      body: JSON.stringify(body),
+    });
+    expect([response.status, ((await response.json()) as { field: string }).field]).toEqual([422, field]);
+  });
+});
