@@ -6,7 +6,7 @@ import type { Settings } from "../contract/settings.ts";
 import { validatorOf } from "../contract/validator.ts";
 import { firstBeyond, writtenAt } from "./json-numbers.ts";
 import { readQuery, withDefaults } from "./read-query.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { ignoredWarning, unknownFields } from "./unknown-fields.ts";
 
 /** The exchange, as far as it matters: how its sandbox judges, and who hears of what is passed over. */
 export interface Judging {
@@ -35,10 +35,10 @@ export function validateQuery(
   if (search === "") return completed(schema, {}, { judging, sent: () => null });
   const { unknown_fields, out_of_range_limits: outOfRange } = judging.sandbox.settings;
   const texts = new URLSearchParams(search);
-  for (const name of new Set(texts.keys())) {
-    if (Object.hasOwn(schema.properties, name)) continue;
-    if (unknown_fields === "reject") throw unknownInput(name, textOf(texts, name));
-    judging.warn(`unknown query parameter ${name} was ignored`);
+  const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
+  if (unknown.length > 0) {
+    if (unknown_fields === "reject") throw unknownInput(unknown[0]!, textOf(texts, unknown[0]!));
+    judging.warn(ignoredWarning("query parameter", unknown));
   }
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
   return completed(schema, values, { judging, sent: ({ pointer }) => textOf(texts, pointer.split("/")[1]!) });
@@ -86,11 +86,12 @@ interface Judged {
 
 function knownOnly(schema: TSchema, body: unknown, { judging, sent }: Judged): unknown {
   const checked = completed(schema, body, { judging, sent });
-  for (const unknown of unknownFields(schema, body)) {
-    if (judging.sandbox.settings.unknown_fields === "reject")
-      throw unknownInput(unknown.field, sent(unknown));
-    judging.warn(`unknown body field ${unknown.field} was ignored`);
-  }
+  const unknown = unknownFields(schema, body);
+  const [first] = unknown;
+  if (first === undefined) return checked;
+  if (judging.sandbox.settings.unknown_fields === "reject") throw unknownInput(first.field, sent(first));
+  const fields = unknown.map(({ field }) => field);
+  judging.warn(ignoredWarning("body field", fields));
   return checked;
 }
 

@@ -62,9 +62,9 @@ describe("G08 numbers", () => {
     expectRefused(answer, "organization_id", '"acme"');
   });
 
-  it("G08 a million numbers in a body are looked through, and the one that is too large is found", async () => {
-    const many = `{"note": [${"1e5,".repeat(1_000_000)} 1e999]}`;
-    expectRefused(await post(CHANGE_LOGS, many), "note[1000000]", "1e999");
+  it("G08 fifty thousand numbers in a body are looked through, and the one that is too large is found", async () => {
+    const many = `{"note": [${"1e5,".repeat(50_000)} 1e999]}`;
+    expectRefused(await post(CHANGE_LOGS, many), "note[50000]", "1e999");
   });
 
   it.each(["9007199254740992", "1e309", "99999999999999999999"])(
@@ -102,10 +102,7 @@ describe("G09 unknown query parameters, charsets", () => {
 
   it("G09 an unknown query parameter is passed over with a warning, also where none is known", async () => {
     expect((await api.call("ada", "GET", `${CONFIGS}?limit=5&__proto__=1`)).status).toBe(200);
-    expect(warnings()).toEqual([
-      "unknown query parameter limit was ignored",
-      "unknown query parameter __proto__ was ignored",
-    ]);
+    expect(warnings()).toEqual(["2 unknown query parameters were ignored: limit, __proto__"]);
     const tracks = "/v1/music/org_acme/collections/mcoll_focus/tracks?limit=5&page=2&page=3";
     expect((await api.call("dan", "GET", tracks)).body.items).toHaveLength(5);
     expect(warnings()).toEqual(["unknown query parameter page was ignored"]);
