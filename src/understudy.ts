@@ -175,6 +175,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     resources: RESOURCES,
     operations,
     faults,
+    address: () => ownAddress(server),
     tally,
     receivers,
     version: manifest.version,
@@ -264,6 +265,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       }
     },
   };
+}
+
+/** Where a server that may listen on every address is reached from within. */
+function ownAddress(server: Server): { host: string; port: number } {
+  const { address, port } = server.address() as AddressInfo;
+  return { host: address === "::" ? "::1" : address === "0.0.0.0" ? "127.0.0.1" : address, port };
 }
 
 /** Loaded at the first call: the server's start must not pay for its declarations. */

@@ -66,10 +66,15 @@ const MAX_CALLS = 10_000;
 const MAX_ATTEMPTS = 10_000;
 /** Of all their bodies as JSON. */
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
-/** They make something from before the present. */
-const RESTORES = new Set(["snapshots.restore", "history.rewind"]);
 /** They begin a recording, concern another sandbox, or only matter once the snapshot is restored. */
-const NOT_REPEATED = new Set(["sandboxes.reset", "sandboxes.delete", "sandboxes.fork", "snapshots.upload"]);
+const NOT_REPEATED = new Set([
+  "history.fork",
+  "history.repeat",
+  "sandboxes.reset",
+  "sandboxes.delete",
+  "sandboxes.fork",
+  "snapshots.upload",
+]);
 
 /**
  * What besides the journal a bundle needs (interfaces 4): each sandbox's first day, and in their order the
@@ -96,11 +101,17 @@ export class Recordings {
     });
   };
 
+  /** What has happened to it cannot be told by a bundle. */
+  spoil(sandbox: Sandbox, why: string): void {
+    const recording = this.recordings.get(sandbox);
+    if (recording !== undefined) recording.unfit ??= why;
+  }
+
   /** Must not throw. */
   readonly onCall = (sandbox: Sandbox, call: ChangingCall): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
-    if (RESTORES.has(call.operation)) recording.restores -= 1;
+    if (call.operation === "snapshots.restore") recording.restores -= 1;
     recording.bytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
     if (recording.calls.length >= MAX_CALLS || recording.bytes > MAX_RECORDED_BYTES) {
       recording.unfit ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;

@@ -9,6 +9,14 @@ export interface RecordedRequest {
   body: Buffer | undefined;
 }
 
+interface Sending extends RecordedRequest {
+  /** Default 127.0.0.1. */
+  host?: string;
+  port: number;
+  /** Which entry of the journal is the request's, where others may come meanwhile. */
+  isIts?: (entry: JournalEntry) => boolean;
+}
+
 /** A fault may delay an answer by minutes; what takes longer is taken for lost. */
 const PATIENCE_MS = 10 * 60_000;
 /** So long a connection may still be open after the journal has the answer: a fault may hold it for ever. */
@@ -20,11 +28,11 @@ const LINGER_MS = 500;
  */
 export async function sendRecorded(
   sandbox: Sandbox,
-  { port, ...sent }: RecordedRequest & { port: number },
+  { isIts = () => true, ...sent }: Sending,
 ): Promise<JournalEntry | undefined> {
   const gone = new AbortController();
-  const entry = nextEntry(sandbox, gone.signal);
-  const answered = exchange(port, sent, gone.signal);
+  const entry = nextEntry(sandbox, isIts, gone.signal);
+  const answered = exchange(sent, gone.signal);
   const found = await Promise.race([
     entry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
@@ -41,7 +49,11 @@ function isEndless({ response_headers }: JournalEntry): boolean {
   return response_headers.some((value) => value.startsWith("text/event-stream"));
 }
 
-function nextEntry(sandbox: Sandbox, signal: AbortSignal): Promise<JournalEntry | undefined> {
+function nextEntry(
+  sandbox: Sandbox,
+  isIts: (entry: JournalEntry) => boolean,
+  signal: AbortSignal,
+): Promise<JournalEntry | undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => finish(undefined), PATIENCE_MS);
     const finish = (entry: JournalEntry | undefined) => {
@@ -49,12 +61,14 @@ function nextEntry(sandbox: Sandbox, signal: AbortSignal): Promise<JournalEntry 
       stop();
       resolve(entry);
     };
-    const stop = sandbox.journal.subscribe(finish);
+    const stop = sandbox.journal.subscribe((entry) => {
+      if (entry === undefined || isIts(entry)) finish(entry);
+    });
     signal.addEventListener("abort", () => finish(undefined), { once: true });
   });
 }
 
-function exchange(port: number, { method, target, headers, body }: RecordedRequest, signal: AbortSignal) {
+function exchange({ host = "127.0.0.1", port, method, target, headers, body }: Sending, signal: AbortSignal) {
   let end = () => {};
   let fail = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -68,7 +82,7 @@ function exchange(port: number, { method, target, headers, body }: RecordedReque
   if (!headers.some(([name]) => name!.toLowerCase() === "host")) flat.push("Host", `127.0.0.1:${port}`);
   if (body !== undefined) flat.push("Content-Length", String(body.length));
   const outgoing = request({
-    host: "127.0.0.1",
+    host,
     port,
     method,
     path: target,

@@ -1,6 +1,6 @@
 import { type ControlHttp, controlHttp } from "./http.ts";
 import { SandboxClient } from "./sandbox.ts";
-import type { Health, List, SandboxOptions, SandboxState, StateRecord } from "./types.ts";
+import type { Health, List, SandboxOptions, SandboxState } from "./types.ts";
 
 /** A running server, in this process or another (interfaces 8). */
 export interface UnderstudyClient {
@@ -20,8 +20,7 @@ export interface UnderstudyClient {
 /** @throws UnreachableError when nothing answers at `url` (on the first call, not here) */
 export function connect(url = "http://127.0.0.1:4747", options: { token?: string } = {}): UnderstudyClient {
   const http = controlHttp(url, options.token ?? process.env["UNDERSTUDY_TOKEN"]);
-  const opened = async (state: SandboxState) =>
-    new SandboxClient(http, state, await credentialsOf(http, state));
+  const opened = (state: SandboxState) => SandboxClient.of(http, state);
   return {
     url: http.url,
     http,
@@ -38,19 +37,4 @@ export function connect(url = "http://127.0.0.1:4747", options: { token?: string
         }),
       ),
   };
-}
-
-/** One key per user: the first that is neither revoked nor expired. */
-async function credentialsOf(
-  http: ControlHttp,
-  { name, clock }: SandboxState,
-): Promise<Record<string, string>> {
-  const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
-  const { items } = await http.call<List<StateRecord<"api_keys">>>("GET", path);
-  const credentials: Record<string, string> = {};
-  for (const { user_id, key, revoked, expires_at } of items) {
-    const usable = !revoked && (expires_at === null || expires_at > clock.now);
-    if (usable && credentials[user_id] === undefined) credentials[user_id] = key;
-  }
-  return credentials;
 }

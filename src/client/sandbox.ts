@@ -1,3 +1,4 @@
+import { credentialsOf } from "./credentials.ts";
 import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
 
@@ -23,6 +24,11 @@ export class SandboxClient {
     this.path = `/_control/sandboxes/${state.name}`;
     this.controlUrl = http.url + this.path;
     this.credentials = credentials;
+  }
+
+  /** Opens a sandbox of which the server told. */
+  static async of(http: ControlHttp, state: Api.SandboxState): Promise<SandboxClient> {
+    return new SandboxClient(http, state, await credentialsOf(http, state));
   }
 
   readonly clock = {
@@ -54,6 +60,25 @@ export class SandboxClient {
     verify: (expectation: Api.Expectation) =>
       this.send<Api.Verification>("POST", "/journal/verify", expectation),
     har: () => this.get<Api.HttpArchive>("/journal.har"),
+  };
+
+  /** What changed the world, why, and back again (interfaces 10). */
+  readonly history = {
+    list: (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${queryOf(filter)}`),
+    get: (id: string) => this.get<Api.HistoryDetail>(`/history/${encodeURIComponent(id)}`),
+    changes: (id: string) => this.get<Api.RecordChanges>(`/history/${encodeURIComponent(id)}/changes`),
+    /** To before the entry, or to after it. */
+    rewind: (id: string, to?: "before" | "after") =>
+      this.send<Api.Rewound>("POST", `/history/${encodeURIComponent(id)}/rewind`, { to }),
+    /** A second sandbox that goes on from there. */
+    fork: async (id: string, options: { name?: string; to?: "before" | "after" } = {}) => {
+      const path = `/history/${encodeURIComponent(id)}/fork`;
+      const forked = await this.send<Api.Rewound>("POST", path, options);
+      return SandboxClient.of(this.http, forked);
+    },
+    /** Sends a request once more, by the same caller. */
+    repeat: (id: string, options: Api.RepeatOptions = {}) =>
+      this.send<Api.Repeated>("POST", `/history/${encodeURIComponent(id)}/repeat`, options),
   };
 
   readonly snapshots = {

@@ -42,6 +42,11 @@ export const PROBLEMS = {
     "Conflict",
     "The history has let go of the entry's states to stay within its bounds",
   ),
+  "not-repeatable": type(
+    409,
+    "Conflict",
+    "The entry is no request, or the journal no longer has what was sent",
+  ),
   "not-replayable": type(409, "Conflict", "What happened to the sandbox cannot be told by a bundle"),
   "limit-reached": type(409, "A limit is reached", "A bound of the server or of the sandbox"),
   "payload-too-large": type(413, "The request body is too large.", "The body exceeds its bound"),

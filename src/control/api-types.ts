@@ -25,6 +25,8 @@ import type {
   HistoryBody,
   HistoryDetailBody,
   HistoryQuery,
+  RepeatedBody,
+  RepeatInput,
   RewindInput,
   RewoundBody,
 } from "./operations/history.ts";
@@ -100,6 +102,9 @@ export type HistoryDetail = Static<typeof HistoryDetailBody>;
 export type RecordChanges = Static<typeof RecordChangesBody>;
 export type RewindOptions = Static<typeof RewindInput>;
 export type Rewound = Static<typeof RewoundBody>;
+/** Where a request is repeated, and under which rule. */
+export type RepeatOptions = Static<typeof RepeatInput>;
+export type Repeated = Static<typeof RepeatedBody>;
 
 export type TriggerOptions = Omit<Static<typeof TriggerInput>, "event">;
 export type Triggered = Static<typeof TriggeredBody>;

@@ -18,6 +18,8 @@ export interface ControlServer {
   resources: readonly Resource[];
   operations: readonly AnyOperation[];
   faults: Faults;
+  /** Where this server listens, for calls to itself. */
+  address: () => { host: string; port: number };
   /** Counts of all requests, for metrics. */
   tally: RequestTally;
   version: string;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnyOperation, Identity } from "../contract/operation.ts";
-import type { Act } from "../sandbox/history-entry.ts";
+import type { Act, ActingRequest } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawHex, hash32 } from "../state/random.ts";
@@ -60,6 +60,8 @@ export class Exchange {
   receiving: Promise<Buffer> | undefined = undefined;
   /** A body that is not read into memory: forms and uploads. */
   kept: KeptBody | undefined = undefined;
+  /** Of one that brings bytes: what was held of half-finished uploads when it came. */
+  uploads: ActingRequest["uploads"] = undefined;
   /** Milliseconds since 1970 on the sandbox's clock at which the state change was made. */
   committed_at: number | undefined = undefined;
   /** Removes the temporary files of a multipart body. */

@@ -118,7 +118,10 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
   if (exchange.identity && operation.credentials !== false) step.countRequest(exchange, exchange.identity);
 
   exchange.stage = "validation";
-  if (step.streamsBody(operation)) exchange.kept = keepBody(request);
+  if (step.streamsBody(operation)) {
+    exchange.kept = keepBody(request);
+    exchange.uploads = { seen: sandbox.glanceAtUploads() };
+  }
   const validated = step.validateCall(exchange, parts.formSpace);
   const call = validated instanceof Promise ? await validated : validated;
   if (operation.identify) {
@@ -164,6 +167,8 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     if (full !== undefined) throw new EarlyResponse("limit", full);
     return result;
   }, exchange);
+  if (exchange.uploads !== undefined && exchange.uploads.seen !== sandbox.glanceAtUploads())
+    sandbox.history.noteBytes(exchange);
   step.spendTokens(exchange, value);
   if (operation.finish) {
     value = await operation.finish(call, value, parts.services(sandbox, exchange));

@@ -1,5 +1,5 @@
 import type { AnyOperation, Identity } from "../contract/operation.ts";
-import type { Act, HistoryEntry } from "../sandbox/history-entry.ts";
+import type { Act, ActingRequest, HistoryEntry } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 
 /** What its exchange knows when the request is about to change something. */
@@ -11,12 +11,13 @@ interface Changing {
   identity: Identity | undefined;
   operation: AnyOperation | undefined;
   params: Record<string, string>;
+  uploads: ActingRequest["uploads"];
 }
 
 /** A request as the history tells of it: what outlives its exchange. */
 export class RequestAct implements Act {
   readonly kind = "request";
-  readonly request: NonNullable<Act["request"]>;
+  readonly request: ActingRequest;
   entry: HistoryEntry | undefined = undefined;
   private readonly operation: AnyOperation;
   private readonly principal: string | undefined;
@@ -24,10 +25,10 @@ export class RequestAct implements Act {
   /** What the client was told, where that was a refusal all the same. */
   private refusal: string | undefined = undefined;
 
-  constructor({ id, number, at, rate, identity, operation, params }: Changing) {
+  constructor({ id, number, at, rate, identity, operation, params, uploads }: Changing) {
     const principal = identity?.principal;
     const counted = rate && principal && { key_id: principal.key_id, at };
-    this.request = { id, number, counted };
+    this.request = { id, number, counted, uploads };
     this.operation = operation!;
     this.principal = principal?.user_id;
     this.params = params;
@@ -46,7 +47,8 @@ export class RequestAct implements Act {
   }
 
   /** It has been answered; a fault may have said otherwise than what was done. */
-  answered({ status, code }: { status: number; code: string | null }): void {
+  answered({ status, code, sequence }: { status: number; code: string | null; sequence: number }): void {
+    if (this.entry !== undefined) this.entry.journaled = sequence;
     if (status === 0) this.refusal = "by a broken connection";
     else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
   }

@@ -4,6 +4,10 @@
  */
 export interface BlobKeeper {
   capture(sandbox: object): unknown;
+  /** References to the same without holding them; the same object as long as nothing changes. */
+  glance(sandbox: object): unknown;
+  /** Captures what is left of what was seen; `gone` are the uploads of which something was released since. */
+  regain(seen: unknown): { captured: unknown; gone: string[] };
   /** One more holder of what was captured, who will release it too. */
   hold(captured: unknown): void;
   restore(sandbox: object, captured: unknown): void;

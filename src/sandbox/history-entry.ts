@@ -12,8 +12,7 @@ export interface Act {
   readonly title: string;
   /** The record it is about; undefined: told by what it changes. */
   readonly subject: string | undefined;
-  /** Of a request: its id, and how many requests had come before it. */
-  readonly request?: { readonly id: string; readonly number: number; readonly counted: Counted | undefined };
+  readonly request?: ActingRequest;
   /** The record of the work that is done, whose maker is the cause. */
   readonly work?: object;
   /** How the world was when it began, and the newest entry then; for what takes its time. */
@@ -25,6 +24,16 @@ export interface Act {
 /** Who changes a world; the act is asked for when something has really changed. */
 export interface Actor {
   readonly act: Act;
+}
+
+/** What of a request tells how the world was before it. */
+export interface ActingRequest {
+  readonly id: string;
+  /** How many requests had come before it. */
+  readonly number: number;
+  readonly counted: Counted | undefined;
+  /** Of one that brings bytes: what was held of half-finished uploads when it came. */
+  readonly uploads: { readonly seen: unknown } | undefined;
 }
 
 /** What a request has used up of its key's rate window. */
@@ -47,8 +56,8 @@ export interface KeptState {
   readonly windows: RateWindows;
   /** To be taken out of the windows again: the request that is about to change something was counted. */
   readonly counted: Counted | undefined;
-  /** Of half-finished uploads, without holding their bytes. */
-  readonly blobs: unknown;
+  /** What there was of half-finished uploads, without holding it. */
+  readonly uploads: unknown;
 }
 
 /** How many records of a collection were added, removed and changed. */

@@ -15,6 +15,8 @@ const WRITTEN_BYTES = 1024;
 export interface Remembered {
   readonly world: World;
   readonly windows: RateWindows;
+  /** References to what there is of half-finished uploads. */
+  glanceAtUploads(): unknown;
 }
 
 /** Where something that is to be done comes from. */
@@ -98,6 +100,11 @@ export class History {
     this.noteWritten(commit, { cause: entry.id, advanced_by: null }, entry);
   }
 
+  /** A request has changed nothing but the bytes of half-finished uploads. */
+  noteBytes({ act }: Actor): void {
+    if (this.limit > 0) act.entry ??= this.add(act, UNKNOWN, undefined);
+  }
+
   private noteTimer(commit: Commit, timer: Timer): void {
     const from = this.makers.get(timer) ?? UNKNOWN;
     const advance = (commit.by as Actor | undefined)?.act;
@@ -151,7 +158,8 @@ export class History {
     if (act.entry === undefined) {
       const { state, position } = act.began ?? {};
       act.entry = this.add(act, UNKNOWN, undefined);
-      act.entry.states!.before = position === act.entry.sequence - 1 ? state! : { ...this.present(), root };
+      act.entry.states!.before =
+        position === act.entry.sequence - 1 ? state! : { ...act.entry.states!.before, root };
     }
     return act.entry;
   }
@@ -203,7 +211,7 @@ export class History {
       requests: world.requests,
       windows: windows.copy(),
       counted: undefined,
-      blobs: undefined,
+      uploads: this.of.glanceAtUploads(),
     };
   }
 
@@ -303,9 +311,15 @@ export class History {
     const after = this.present();
     const from = commit?.before ?? after.root;
     const before =
-      commit === undefined
-        ? after
-        : { ...after, root: from, requests: request?.number ?? after.requests, counted: request?.counted };
+      request === undefined
+        ? { ...after, root: from }
+        : {
+            ...after,
+            root: from,
+            requests: request.number,
+            counted: request.counted,
+            uploads: request.uploads === undefined ? after.uploads : request.uploads.seen,
+          };
     const cost = STATE_BYTES + (commit?.touched.size ?? 0) * WRITTEN_BYTES;
     const place = {
       id: this.prefix + (sequence - this.base),

@@ -80,6 +80,12 @@ export class Journal {
     return newer <= 0 ? [] : entries.slice(Math.max(0, entries.length - newer));
   }
 
+  /** The entry at a position; undefined where there is none any more. */
+  at(sequence: number): JournalEntry | undefined {
+    const [entry] = this.since(sequence - 1);
+    return entry?.sequence === sequence ? entry : undefined;
+  }
+
   /** The position of the newest entry, 0 before the first. */
   get lastSequence(): number {
     return this.next - 1;

@@ -1,5 +1,6 @@
 import type { BlobKeeper } from "./blob-keeper.ts";
 import type { LoadedFixture } from "./fixture-source.ts";
+import type { KeptState } from "./history-entry.ts";
 import { type Revival, Sandbox, type SandboxOptions, type SandboxParts } from "./sandbox.ts";
 
 export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -50,9 +51,22 @@ export class SandboxRegistry {
 
   /** A second sandbox with the same data, clock, settings and random state (interfaces 4). */
   fork(source: Sandbox, name: string): Sandbox {
+    return this.forkFrom(source, name).fork;
+  }
+
+  /**
+   * The same from a moment of its history (interfaces 10), with the settings, scenarios and rules of now; `gone`
+   * are the uploads of which something was held then and is not any more.
+   */
+  forkFrom(source: Sandbox, name: string, moment?: KeptState): { fork: Sandbox; gone: string[] } {
     const { seed, settings } = source;
     const { scenarios } = source.faults;
-    return this.add({ name, seed, settings, scenarios }, source.source, source);
+    let gone: string[] = [];
+    const adopt = (fork: Sandbox) => {
+      gone = fork.adopt(source, moment);
+    };
+    const fork = this.add({ name, seed, settings, scenarios }, source.source, adopt);
+    return { fork, gone };
   }
 
   /** A sandbox that was kept on disk, as it was; an existing one of that name is replaced. */
@@ -74,11 +88,11 @@ export class SandboxRegistry {
     for (const sandbox of this.sandboxes.values()) sandbox.close();
   }
 
-  private add(options: NewSandbox, fixture: LoadedFixture, original?: Sandbox): Sandbox {
+  private add(options: NewSandbox, fixture: LoadedFixture, become?: (sandbox: Sandbox) => void): Sandbox {
     const sandbox = new Sandbox(this.parts, options, fixture);
     try {
       if (options.scenarios?.length) sandbox.faults.setScenarios(options.scenarios, true);
-      if (original) sandbox.adopt(original);
+      become?.(sandbox);
     } catch (error) {
       sandbox.close();
       throw error;

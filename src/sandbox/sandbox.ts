@@ -198,9 +198,29 @@ export class Sandbox {
     this.parts.onChange(this, "restored");
   }
 
-  /** Makes a moment of this sandbox's history the present (interfaces 10). */
-  rewind(state: KeptState): void {
-    this.restore(snapshotOf(state));
+  /**
+   * Makes a moment of this sandbox's history the present (interfaces 10). Returns the ids of uploads of which
+   * something was held then and is gone.
+   */
+  rewind(moment: KeptState): string[] {
+    const { value, gone } = this.valueAt(moment);
+    this.restore(value);
+    this.parts.blobs.release(value.blobs);
+    return gone;
+  }
+
+  glanceAtUploads(): unknown {
+    return this.parts.blobs.glance(this);
+  }
+
+  /** A moment of the history as a snapshot would hold it; the caller releases its blobs. */
+  private valueAt(moment: KeptState): { value: SandboxValue; gone: string[] } {
+    const { clock, now, windows: kept, counted, uploads, ...state } = moment;
+    const windows = kept.copy();
+    if (counted !== undefined) windows.uncount(counted.key_id, counted.at);
+    const { captured, gone } = this.parts.blobs.regain(uploads);
+    const world = { ...state, clock: moveClock(clock, now, now) };
+    return { value: { world, windows, taken_at: now, blobs: captured }, gone };
   }
 
   saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
@@ -214,13 +234,16 @@ export class Sandbox {
     this.snapshots.delete(name);
   }
 
-  adopt(original: Sandbox): void {
+  /** Becomes what another is, or was; returns the ids of uploads of which something is gone since. */
+  adopt(original: Sandbox, moment?: KeptState): string[] {
     this.start = original.start;
     this.resets = original.resets;
-    const value = original.value();
+    const { value, gone } =
+      moment === undefined ? { value: original.value(), gone: [] } : original.valueAt(moment);
     this.restore(value);
     this.parts.blobs.release(value.blobs);
     this.faults.restoreState(original.faults.state());
+    return gone;
   }
 
   revive({ created_at, resets, start, value, snapshots }: Revival): void {
@@ -299,13 +322,4 @@ export class Sandbox {
       },
     });
   }
-}
-
-/** A moment of the history as a snapshot would hold it. */
-function snapshotOf({ clock, now, windows: kept, counted, ...state }: KeptState): SandboxValue {
-  const windows = kept.copy();
-  if (counted !== undefined) windows.uncount(counted.key_id, counted.at);
-  const { root, origin, requests, seed, secretKey } = state;
-  const world = { root, origin, requests, seed, secretKey, clock: moveClock(clock, now, now) };
-  return { world, windows, taken_at: now, blobs: undefined };
 }

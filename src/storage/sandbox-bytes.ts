@@ -22,6 +22,9 @@ export class SandboxBytes implements ByteStore, FormSpace {
   /** Grows whenever other bytes are held than before. */
   revision = 0;
   private live = new Map<string, Live>();
+  /** What `glance` gave last, and at which revision. */
+  private seen: ReadonlyMap<string, Blob> | undefined;
+  private seenAt = 0;
   private readonly space: Space = { used: 0 };
   private readonly folders: ByteFolders;
   private readonly limit: number;
@@ -99,6 +102,16 @@ export class SandboxBytes implements ByteStore, FormSpace {
       captured.set(id, value);
     }
     return captured;
+  }
+
+  /** The same references, holding nothing. */
+  glance(): ReadonlyMap<string, Blob> | undefined {
+    if (this.seenAt !== this.revision) {
+      this.seenAt = this.revision;
+      const some = [...this.live].filter(([, { value }]) => value.size > 0);
+      this.seen = some.length === 0 ? undefined : new Map(some.map(([id, { value }]) => [id, value]));
+    }
+    return this.seen;
   }
 
   /** Puts these bytes in place of what is held; writers under way lose their blob. */

@@ -99,6 +99,24 @@ export class UploadKeeper implements BlobKeeper {
     return this.sandboxes.get(sandbox)?.capture();
   }
 
+  glance(sandbox: Sandbox): Captured | undefined {
+    return this.sandboxes.get(sandbox)?.glance();
+  }
+
+  regain(seen: unknown): { captured: Captured | undefined; gone: string[] } {
+    const captured = new Map<string, Blob>();
+    const gone: string[] = [];
+    for (const [id, blob] of (seen as Captured | undefined) ?? []) {
+      // A segment that nobody held has lost its file, and says that nothing is written.
+      if (blob.parts.some(({ segment, length }) => segment.written < length)) gone.push(id);
+      else {
+        holdBlob(blob);
+        captured.set(id, blob);
+      }
+    }
+    return { captured: captured.size === 0 ? undefined : captured, gone };
+  }
+
   hold(captured: unknown): void {
     for (const blob of (captured as Captured | undefined)?.values() ?? []) holdBlob(blob);
   }

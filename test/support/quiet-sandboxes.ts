@@ -6,6 +6,8 @@ import { RequestTally } from "../../src/sandbox/request-tally.ts";
 /** For tests of sandboxes by themselves: no uploads, no faults, nobody who listens. */
 export const NO_BLOBS: BlobKeeper = {
   capture: () => undefined,
+  glance: () => undefined,
+  regain: () => ({ captured: undefined, gone: [] }),
   hold() {},
   restore() {},
   release() {},

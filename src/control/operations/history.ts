@@ -1,14 +1,21 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { parseDateOrInstant } from "../../contract/instant.ts";
-import { StreamBody } from "../../contract/operation.ts";
+import { Reply, StreamBody } from "../../contract/operation.ts";
 import { Closed, examplesOf, Words } from "../../contract/schema.ts";
+import { nearest } from "../../documents/nearest.ts";
+import { restartUploads } from "../../resources/files/release-bytes.ts";
 import type { EntryStates, HistoryEntry } from "../../sandbox/history-entry.ts";
 import { HISTORY_KINDS } from "../../sandbox/history-entry.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { RuleInput } from "../faults-body.ts";
+import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
 import { RecordChangesBody, recordChanges } from "../history/record-changes.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
+import { repeatableRequest, repeatRequest } from "../history/repeat-request.ts";
 import { streamHistory } from "../history/stream-history.ts";
-import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { requireRoom } from "../limits.ts";
+import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
+import { below, type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 
@@ -173,15 +180,111 @@ const rewind = operation({
   },
   errors: ["unknown-entry", "state-let-go"],
   success: { status: 200, schema: RewoundBody },
-  handle({ params: { id }, body, sandbox, act, origin }) {
+  handle({ params: { id }, body, sandbox, server, act, origin }) {
     const to = body?.to ?? "before";
     const entry = entryOf(sandbox, id);
     const states = statesOf(entry, "rewound to");
-    sandbox.rewind(states[to]);
+    const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
     sandbox.history.rewound(act!, to === "before" ? entry.parent : states.end);
-    return { ...presentSandbox(sandbox, origin), restarted_uploads: [] };
+    server.recordings.spoil(sandbox, "it was rewound, which a bundle cannot tell");
+    return { ...presentSandbox(sandbox, origin), restarted_uploads };
   },
 });
+
+const forkEntry = operation({
+  id: "history.fork",
+  section: "interfaces 10",
+  method: "POST",
+  path: `${S}/history/{id}/fork`,
+  summary: "Make a second sandbox that goes on from before a change, or from after it",
+  params: OfEntry,
+  body: {
+    kind: "json",
+    schema: Closed(
+      { name: Type.Optional(NewName), to: To },
+      { examples: [{ name: "branch", to: "before" }] },
+    ),
+    optional: true,
+  },
+  errors: ["unknown-entry", "state-let-go", "name-in-use", "limit-reached"],
+  success: { status: 201, schema: RewoundBody },
+  handle({ params: { id }, body = {}, sandbox, server, origin }) {
+    const states = statesOf(entryOf(sandbox, id), "forked from");
+    const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
+    requireRoom(server, "sandboxes", server.sandboxes.size + 1);
+    let restarted_uploads: string[] = [];
+    const made = settled(server, origin, () => {
+      const { fork, gone } = server.sandboxes.forkFrom(sandbox, name, states[body.to ?? "before"]);
+      restarted_uploads = restarted(fork, gone);
+      return fork;
+    });
+    return new Reply(201, { ...made, restarted_uploads });
+  },
+});
+
+export const RepeatInput = Closed(
+  {
+    in: Type.Optional(Type.String({ description: "The sandbox to send it to; by default the same" })),
+    with: Type.Optional(
+      Type.Unsafe<Static<typeof RuleInput>>({
+        type: "object",
+        description: "An inline rule that this request alone meets, a `RuleInput`",
+      }),
+    ),
+  },
+  { $id: "RepeatInput", examples: [{ with: { effect: { error: "RATE_LIMIT_EXCEEDED" } } }] },
+);
+
+export const RepeatedBody = Closed(
+  {
+    request: Type.String({ description: "The repeated request's id in the journal" }),
+    same: Type.Boolean({ description: "Whether the answer is what it was" }),
+    differences: Type.Array(AnswerDifference, {
+      description: "Besides the request's id, the time it took and what is left of the rate window",
+    }),
+  },
+  {
+    $id: "Repeated",
+    examples: [
+      { request: "req_77aa", same: false, differences: [{ what: "status", before: 204, after: 429 }] },
+    ],
+  },
+);
+
+const repeat = operation({
+  id: "history.repeat",
+  section: "interfaces 10",
+  method: "POST",
+  path: `${S}/history/{id}/repeat`,
+  summary: "Send an entry's request once more, by the same caller, and compare the answers",
+  params: OfEntry,
+  body: { kind: "json", schema: RepeatInput, optional: true },
+  errors: ["unknown-entry", "not-repeatable", "limit-reached", "invalid-document"],
+  success: { status: 200, schema: RepeatedBody },
+  async handle({ params: { id }, body = {}, sandbox, server }) {
+    const first = repeatableRequest(sandbox, entryOf(sandbox, id));
+    const target = body.in === undefined ? sandbox : sandboxNamed(server, body.in);
+    const second = await repeatRequest(first, { server, target, rule: body.with });
+    const differences = answerDifferences(first, second);
+    return { request: second.id, same: differences.length === 0, differences };
+  },
+});
+
+/** Uploads that the world still wants bytes of, which are gone. */
+function restarted({ world }: Sandbox, gone: readonly string[]): string[] {
+  return gone.length === 0 ? [] : world.transact((tx) => restartUploads(tx, gone));
+}
+
+/** @throws Problem 422: the name stands in the call's body */
+function sandboxNamed({ sandboxes }: ControlServer, name: string): Sandbox {
+  const found = sandboxes.get(name);
+  if (found !== undefined) return found;
+  const hint = nearest(
+    name,
+    [...sandboxes.all()].map((one) => one.name),
+  );
+  throw unprocessable("in", name, "must be the name of a sandbox of this server", hint);
+}
 
 /** @throws Problem 404 */
 function entryOf({ history }: Sandbox, id: string): HistoryEntry {
@@ -215,4 +318,6 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   retrieveEntry,
   listChanges,
   rewind,
+  forkEntry,
+  repeat,
 ];

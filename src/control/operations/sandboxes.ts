@@ -1,27 +1,22 @@
-import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
 import { noContent } from "../../contract/operation.ts";
 import { Closed, ListOf, Timestamp, Words } from "../../contract/schema.ts";
 import { DocumentError } from "../../documents/document-error.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
-import { SANDBOX_NAME } from "../../sandbox/registry.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Root } from "../../state/root.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
 import { FixtureInput, requireNoPath } from "../fixture-input.ts";
 import { requireRoom, requireRoomForRecords } from "../limits.ts";
-import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
-import { conflict, Problem, unprocessable } from "../problem.ts";
+import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
+import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { Problem } from "../problem.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 
 const Seed = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
   description: "Ids, texts and whatever else is random follow from it",
-});
-const Name = Type.String({
-  description: "1 to 63 lower-case letters, digits and hyphens; made up where it is left out",
 });
 
 /** Nothing where nothing is kept; a server that cannot save still serves. */
@@ -84,7 +79,7 @@ const listSandboxes = operation({
 
 export const SandboxInput = Closed(
   {
-    name: Type.Optional(Name),
+    name: Type.Optional(NewName),
     fixture: Type.Optional(FixtureInput),
     seed: Type.Optional(Seed),
     clock: Type.Optional(ClockInput),
@@ -204,7 +199,7 @@ const forkSandbox = operation({
   params: OfSandbox,
   body: {
     kind: "json",
-    schema: Closed({ name: Type.Optional(Name) }, { examples: [{ name: "mine-too" }] }),
+    schema: Closed({ name: Type.Optional(NewName) }, { examples: [{ name: "mine-too" }] }),
     optional: true,
   },
   errors: ["name-in-use", "limit-reached"],
@@ -215,20 +210,6 @@ const forkSandbox = operation({
     return settled(server, origin, () => server.sandboxes.fork(sandbox, name));
   },
 });
-
-/** A sandbox that cannot be shown (a fixture whose records clash) must not stay behind. */
-function settled(server: ControlServer, origin: string, make: () => Sandbox) {
-  const sandbox = make();
-  try {
-    requireRoomForRecords(server, sandbox.world.root);
-    if (server.limits !== undefined)
-      requireRoom(server, "rules", server.faults.of(sandbox).rules.all().length);
-    return presentSandbox(sandbox, origin);
-  } catch (error) {
-    server.sandboxes.delete(sandbox.name);
-    throw error;
-  }
-}
 
 /** The fixture's own place in the document stands behind the field that brought it. */
 function fixtureErrors<T>(load: () => T): T {
@@ -243,32 +224,6 @@ function fixtureErrors<T>(load: () => T): T {
       hint: error.hint,
       extension: { message, file, line, column, problems: [...error.problems] },
     });
-  }
-}
-
-/** @throws Problem 422 for a malformed name, 409 for one in use */
-function freeName(server: ControlServer, name: string): string {
-  if (!SANDBOX_NAME.test(name)) {
-    throw unprocessable(
-      "name",
-      name,
-      "must be 1 to 63 lower-case letters, digits and hyphens, and begin with a letter or digit",
-    );
-  }
-  if (server.sandboxes.get(name) !== undefined) {
-    throw conflict(
-      "name-in-use",
-      `There is a sandbox ${name} already`,
-      "choose another name, delete it, or leave the name away to get one made up",
-    );
-  }
-  return name;
-}
-
-function generatedName(server: ControlServer): string {
-  for (;;) {
-    const name = `sb-${randomBytes(4).toString("hex")}`;
-    if (server.sandboxes.get(name) === undefined) return name;
   }
 }
 

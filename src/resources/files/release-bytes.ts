@@ -1,4 +1,5 @@
 import type { Root } from "../../state/root.ts";
+import type { Transaction } from "../../state/transaction.ts";
 import { type Upload, uploads } from "./schema.ts";
 
 /**
@@ -12,6 +13,21 @@ export function uploadsToRelease(commit: { before: Root; after: Root }): string[
   return [...before.changesTo(after)]
     .filter(({ after: upload }) => !needsBytes(upload as Upload | undefined))
     .map(({ id }) => id);
+}
+
+/**
+ * Of uploads whose bytes are gone: those that still need them start again, and are returned (interfaces 10).
+ */
+export function restartUploads(tx: Transaction, ids: readonly string[]): string[] {
+  return ids.filter((id) => {
+    const upload = tx.get(uploads, id);
+    if (upload === undefined || !needsBytes(upload)) return false;
+    if (upload.status === "complete") {
+      tx.put(uploads, { ...upload, status: "open", completed_at: null, crc32c: null });
+      tx.schedule({ kind: "expiry", subject: id, due: upload.expires_at });
+    }
+    return true;
+  });
 }
 
 function needsBytes(upload: Upload | undefined): boolean {

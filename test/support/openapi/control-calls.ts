@@ -58,7 +58,8 @@ async function prepared(world: FreshWorld, { id, path }: ControlOperation): Prom
     await world.api.call(undefined, "POST", new URL(body.url).pathname, { event: "user.created" });
     return { id: body.id };
   }
-  if (id.startsWith("history.")) await world.control("POST", "/state/threads");
+  if (id === "history.repeat") await world.call("/v1/threads/thread_ada", "DELETE", { who: "ada" });
+  else if (id.startsWith("history.")) await world.control("POST", "/state/threads");
   if (id.startsWith("journal.")) {
     const { headers } = await world.call("/v1/models", "GET", { who: "dan" });
     if (path.includes("{id}")) return { id: headers.get("x-request-id")! };
@@ -101,6 +102,10 @@ const inVain: Refused = async (example, { full }) => {
   const { operation } = example;
   const params = { ...example.params, name: "default" };
   const sandbox = full.understudy.sandboxes.get("default")!;
+  if (operation.id.startsWith("history.")) {
+    await full.call("ada", "DELETE", "/v1/threads/thread_ada");
+    return send(full, { ...example, params: { ...params, id: sandbox.history.entries()[0]!.id } }, TOKEN);
+  }
   if (operation.id === "snapshots.save") {
     const value = sandbox.value();
     for (let n = 0; n < 1000; n += 1) sandbox.snapshots.set(`kept-${n}`, value);
@@ -137,6 +142,7 @@ const withLostStates: Refused = async (example, { api }) => {
 const BROKEN: Readonly<Record<string, object>> = {
   "sandboxes.create": { fixture: { organisations: [] } },
   "sandboxes.reset": { fixture: "nowhere" },
+  "history.repeat": { with: { match: { operation: "nowhere" } } },
   "faults.add": { match: { operation: "nowhere" } },
   "scenarios.activate": { names: ["broken"] },
 };
@@ -177,6 +183,10 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
   "id-in-use": twice,
   "journal-incomplete": withLostEntries,
   "state-let-go": withLostStates,
+  "not-repeatable": async (example, { api }) => {
+    await example.world.control("DELETE", "/journal");
+    return send(api, example);
+  },
   "not-replayable": withForeignPast,
   "limit-reached": inVain,
   "payload-too-large": (example, { api }) =>

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from "node:util";
+import Type, { type Static } from "typebox";
+import { Closed } from "../../contract/schema.ts";
+import { redactHeader, redactJson, redactText } from "../../exchanges/secret-redactor.ts";
+import type { JournalEntry } from "../../sandbox/journal.ts";
+
+/** More would be no help to anybody. */
+const MAX_DIFFERENCES = 100;
+/** What differs between any two answers: when they were made, and what was left of the window by then. */
+const PASSING = /^(date|service-processing-ms|connection|keep-alive|content-length|x-ratelimit-.*)$/;
+
+export const AnswerDifference = Closed({
+  what: Type.String({ description: "`status`, `header etag`, `body.data[0].name`" }),
+  before: Type.Unknown({ description: "In the first answer, secrets masked; null where it had none" }),
+  after: Type.Unknown({ description: "In the answer to the repeated request" }),
+});
+type Difference = Static<typeof AnswerDifference>;
+
+/**
+ * In what two answers differ, besides what differs between any two: the request's own id, the time it took, and
+ * what is left of the rate window.
+ */
+export function answerDifferences(first: JournalEntry, second: JournalEntry): Difference[] {
+  const differences: Difference[] = [];
+  if (first.status !== second.status)
+    differences.push({ what: "status", before: first.status, after: second.status });
+  compareHeaders(differences, headersOf(first, second.id), headersOf(second, second.id));
+  const [was, is] = [bodyOf(first, second.id), bodyOf(second, second.id)];
+  compareValues(differences, "body", { was, is, shownWas: shown(was), shownIs: shown(is) });
+  return differences.slice(0, MAX_DIFFERENCES);
+}
+
+function compareHeaders(
+  differences: Difference[],
+  was: ReadonlyMap<string, string>,
+  is: ReadonlyMap<string, string>,
+): void {
+  for (const name of new Set([...was.keys(), ...is.keys()])) {
+    const [before, after] = [was.get(name), is.get(name)];
+    if (PASSING.test(name) || before === after) continue;
+    const shown = (value: string | undefined) => (value === undefined ? null : redactHeader(name, value));
+    differences.push({ what: `header ${name}`, before: shown(before), after: shown(after) });
+  }
+}
+
+/** By lower-case name; the answer's own id stands as that of the other. */
+function headersOf({ id, response_headers }: JournalEntry, as: string): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (let i = 0; i + 1 < response_headers.length; i += 2) {
+    headers.set(response_headers[i]!.toLowerCase(), response_headers[i + 1]!.replaceAll(id, as));
+  }
+  return headers;
+}
+
+/** A value where it is JSON, the text where not. */
+function bodyOf({ id, response_body, streamed }: JournalEntry, as: string): unknown {
+  if (typeof streamed === "object") return streamed.sha256;
+  const text = response_body?.toString().replaceAll(id, as) ?? "";
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text === "" ? undefined : text;
+  }
+}
+
+interface Compared {
+  was: unknown;
+  is: unknown;
+  shownWas: unknown;
+  shownIs: unknown;
+}
+
+function compareValues(
+  differences: Difference[],
+  what: string,
+  { was, is, shownWas, shownIs }: Compared,
+): void {
+  if (differences.length >= MAX_DIFFERENCES || isDeepStrictEqual(was, is)) return;
+  if (isParent(was) && isParent(is) && Array.isArray(was) === Array.isArray(is)) {
+    for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
+      const place = Array.isArray(was) ? `${what}[${name}]` : `${what}.${name}`;
+      const below = { shownWas: part(shownWas, name), shownIs: part(shownIs, name) };
+      compareValues(differences, place, { was: was[name], is: is[name], ...below });
+    }
+    return;
+  }
+  differences.push({ what, before: shownWas ?? null, after: shownIs ?? null });
+}
+
+function isParent(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function part(value: unknown, name: string): unknown {
+  return isParent(value) ? value[name] : value;
+}
+
+function shown(value: unknown): unknown {
+  return typeof value === "string" ? redactText(value) : redactJson(value);
+}

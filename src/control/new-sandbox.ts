@@ -1,0 +1,52 @@
+import { randomBytes } from "node:crypto";
+import Type from "typebox";
+import { SANDBOX_NAME } from "../sandbox/registry.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { requireRoom, requireRoomForRecords } from "./limits.ts";
+import type { ControlServer } from "./operation.ts";
+import { conflict, unprocessable } from "./problem.ts";
+import { presentSandbox } from "./sandbox-body.ts";
+
+export const NewName = Type.String({
+  description: "1 to 63 lower-case letters, digits and hyphens; made up where it is left out",
+});
+
+/** A sandbox that cannot be shown (a fixture whose records clash) must not stay behind. */
+export function settled(server: ControlServer, origin: string, make: () => Sandbox) {
+  const sandbox = make();
+  try {
+    requireRoomForRecords(server, sandbox.world.root);
+    if (server.limits !== undefined)
+      requireRoom(server, "rules", server.faults.of(sandbox).rules.all().length);
+    return presentSandbox(sandbox, origin);
+  } catch (error) {
+    server.sandboxes.delete(sandbox.name);
+    throw error;
+  }
+}
+
+/** @throws Problem 422 for a malformed name, 409 for one in use */
+export function freeName(server: ControlServer, name: string): string {
+  if (!SANDBOX_NAME.test(name)) {
+    throw unprocessable(
+      "name",
+      name,
+      "must be 1 to 63 lower-case letters, digits and hyphens, and begin with a letter or digit",
+    );
+  }
+  if (server.sandboxes.get(name) !== undefined) {
+    throw conflict(
+      "name-in-use",
+      `There is a sandbox ${name} already`,
+      "choose another name, delete it, or leave the name away to get one made up",
+    );
+  }
+  return name;
+}
+
+export function generatedName(server: ControlServer): string {
+  for (;;) {
+    const name = `sb-${randomBytes(4).toString("hex")}`;
+    if (server.sandboxes.get(name) === undefined) return name;
+  }
+}

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
+import { historyOf } from "../support/history-setup.ts";
+
+let api: Api;
+let history: ReturnType<typeof historyOf>;
+beforeEach(async () => {
+  api = await startReference();
+  history = historyOf(api);
+});
+afterEach(() => api.close());
+
+const rename = (title: string) => history.ok("PATCH", "/state/threads/thread_ada", { title });
+
+describe("interfaces 10 fork and repeat", () => {
+  it("interfaces 10 forks from before or after any entry, undone ones included, and leaves the sandbox alone", async () => {
+    const title = async (of: ReturnType<typeof historyOf>) =>
+      (await of.ok("GET", "/state/threads/thread_ada")).title;
+    const first = await title(history);
+    await rename("second");
+    const { id } = await history.newest();
+    await rename("third");
+    await history.rewind(id);
+    for (const [name, to, wanted] of [
+      ["was", undefined, first],
+      ["is", "after", "second"],
+    ]) {
+      const fork = await history.ok("POST", `/history/${id}/fork`, { name, to });
+      expect(fork).toMatchObject({ name, restarted_uploads: [] });
+      expect(await title(historyOf(api, name!))).toBe(wanted);
+    }
+    expect(await title(history)).toBe(first);
+    expect((await historyOf(api, "is").list()).total).toBe(0);
+    const taken = await history.control("POST", `/history/${id}/fork`, { name: "is" });
+    expect(taken.body.type).toBe("urn:understudy:problem:name-in-use");
+  });
+
+  it("interfaces 10 repeats a request by the same caller and says in what the answers differ", async () => {
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { id, request } = await history.newest();
+    const again = await history.ok("POST", `/history/${id}/repeat`);
+    expect(again.same).toBe(false);
+    expect(again.differences[0]).toMatchObject({ what: "status", after: 404 });
+    expect(again.request).not.toBe(request);
+    const [first, second] = await Promise.all(
+      [request, again.request].map((one) => history.ok("GET", `/journal/${one}`)),
+    );
+    expect(second).toMatchObject({ principal: first.principal, method: "DELETE", path: first.path });
+    await history.ok("POST", `/history/${id}/fork`, { name: "branch" });
+    const there = await history.ok("POST", `/history/${id}/repeat`, { in: "branch" });
+    expect(there).toMatchObject({ same: true, differences: [] });
+    const wrong = await history.control("POST", `/history/${id}/repeat`, { in: "branhc" });
+    expect(wrong.body).toMatchObject({ status: 422, field: "in", hint: "branch" });
+  });
+
+  it("interfaces 10 a body is sent again as it came", async () => {
+    const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+    await api.call("ada", "POST", path, { new_parent_id: "dept_ops" });
+    const { id } = await history.newest();
+    await history.rewind(id);
+    expect(await history.ok("POST", `/history/${id}/repeat`)).toMatchObject({ same: true });
+    expect((await history.ok("GET", "/state/departments/dept_ml")).parent_id).toBe("dept_ops");
+  });
+
+  it("interfaces 10 repeats under a rule that meets this request alone and is gone afterwards", async () => {
+    await rename("kept");
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { id } = await history.newest("?kind=request");
+    await history.rewind(id);
+    const rule = { effect: { error: "INSUFFICIENT_PERMISSIONS" } };
+    const refused = await history.ok("POST", `/history/${id}/repeat`, { with: rule });
+    expect(refused.differences[0]).toMatchObject({ what: "status", after: 403 });
+    expect((await history.ok("GET", "/faults")).total).toBe(0);
+    expect((await history.ok("GET", `/journal/${refused.request}`)).decision).toMatch(
+      /^fault:inline\/repeat-/,
+    );
+    await history.ok("GET", "/state/threads/thread_ada");
+    const broken = await history.ok("POST", `/history/${id}/repeat`, { with: { effect: { wire: "reset" } } });
+    expect(broken.differences[0]).toMatchObject({ what: "status", after: 0 });
+    const wrong = await history.control("POST", `/history/${id}/repeat`, {
+      with: { effect: { error: "NOWHERE" } },
+    });
+    expect(wrong.status).toBe(422);
+  });
+
+  it("interfaces 10 only requests whose bytes the journal has can be repeated", async () => {
+    await rename("by the control API");
+    const control = await history.newest();
+    const answer = await history.control("POST", `/history/${control.id}/repeat`);
+    expect([answer.status, answer.body.type]).toEqual([409, "urn:understudy:problem:not-repeatable"]);
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { id } = await history.newest();
+    await history.ok("DELETE", "/journal");
+    expect((await history.control("POST", `/history/${id}/repeat`)).status).toBe(409);
+  });
+});

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { historyOf } from "../support/history-setup.ts";
+import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+let api: WebhookBench;
+let history: ReturnType<typeof historyOf>;
+beforeEach(async () => {
+  api = await startWebhooks();
+  history = historyOf(api);
+});
+afterEach(() => api.close());
+
+/** Registers somebody whose event a webhook hears. */
+async function heard(answers: unknown[]) {
+  const { url } = await api.receiver(answers);
+  return api.webhook(url, ["thread.deleted"]);
+}
+
+describe("interfaces 10 causes", () => {
+  it("interfaces 10 an attempt comes from the event's request, a retry from the attempt before", async () => {
+    const { webhook_id } = await heard([500, 500, 200]);
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const sandbox = api.understudy.sandboxes.get("default")!;
+    await sandbox.world.settled();
+    const request = await history.newest("?kind=request");
+    await history.ok("POST", "/clock/advance", { by: "10m" });
+    const advance = await history.newest("?kind=control");
+    const attempts = await history.entries("?kind=delivery");
+    expect(attempts.map(({ cause, advanced_by }) => [cause, advanced_by])).toEqual([
+      [request.id, null],
+      [attempts[0]!.id, advance.id],
+      [attempts[1]!.id, advance.id],
+    ]);
+    expect(attempts.map(({ title }) => title)).toEqual([
+      `The first attempt to deliver thread.deleted to ${webhook_id} was answered 500.`,
+      `A retry to deliver thread.deleted to ${webhook_id} was answered 500.`,
+      `A retry to deliver thread.deleted to ${webhook_id} was answered 200.`,
+    ]);
+    expect(new Set(attempts.map(({ subject }) => subject)).size).toBe(1);
+    const last = await history.get(attempts[2]!.id);
+    expect(last.causes).toEqual([attempts[1]!.id, advance.id, attempts[0]!.id, request.id]);
+    expect((await history.get(request.id)).effects).toEqual([attempts[0]!.id]);
+    // The fixture's own timers ran too.
+    const { effects } = await history.get(advance.id);
+    expect(effects).toEqual(expect.arrayContaining([attempts[1]!.id, attempts[2]!.id]));
+    expect((await history.entries(`?cause=${advance.id}`)).map(({ id }) => id)).toEqual(effects);
+    expect((await history.entries(`?subject=${attempts[0]!.subject}`)).length).toBe(3);
+  });
+
+  it("interfaces 10 a redelivery comes from the request that asked for it", async () => {
+    const { webhook_id } = await heard([500, 200]);
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await api.understudy.sandboxes.get("default")!.world.settled();
+    const [{ delivery_id }] = (await api.deliveries(webhook_id)) as [{ delivery_id: string }];
+    const answer = await api.call(
+      "ada",
+      "POST",
+      `/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`,
+    );
+    expect(answer.status, answer.text).toBeLessThan(300);
+    const request = await history.newest("?kind=request");
+    expect(request.request).toBe(answer.headers.get("x-request-id"));
+    expect(await history.newest("?kind=delivery")).toMatchObject({ cause: request.id, subject: delivery_id });
+  });
+
+  it("interfaces 10 every step of a file comes from the attach and from the call that advanced", async () => {
+    const path = "/v1/organizations/org_acme/stores/vs_empty/files";
+    await api.call("dan", "POST", path, { file_id: "file_loose" });
+    const attach = await history.newest();
+    await history.ok("POST", "/clock/advance", { by: "2m" });
+    const advance = await history.newest("?kind=control");
+    const steps = (await history.entries("?kind=timer")).filter(({ subject }) => subject === "file_loose");
+    expect(steps.length).toBeGreaterThan(1);
+    for (const step of steps) expect(step).toMatchObject({ cause: attach.id, advanced_by: advance.id });
+    expect((await history.get(steps.at(-1)!.id)).causes).toEqual([attach.id, advance.id]);
+    expect(steps.at(-1)!.changes).toMatchObject({ store_files: { changed: 1 } });
+  });
+
+  it("interfaces 10 a clock that is set to later is the call that advanced", async () => {
+    const path = "/v1/organizations/org_acme/stores/vs_empty/files";
+    await api.call("dan", "POST", path, { file_id: "file_loose" });
+    await history.ok("PUT", "/clock", { mode: "frozen", now: "2026-03-15T12:10:00.000Z" });
+    const set = await history.newest("?kind=control");
+    const [step] = (await history.entries("?kind=timer")).filter(({ subject }) => subject === "file_loose");
+    expect(step!.advanced_by).toBe(set.id);
+  });
+
+  it("interfaces 10 what a running timer emits comes from that timer", async () => {
+    const { url } = await api.receiver();
+    await api.webhook(url, ["file.processed"]);
+    await api.call("dan", "POST", "/v1/organizations/org_acme/stores/vs_empty/files", {
+      file_id: "file_loose",
+    });
+    await history.ok("POST", "/clock/advance", { by: "2m" });
+    const attempts = await history.entries("?kind=delivery");
+    const timers = await history.entries("?kind=timer");
+    const last = timers.findLast(({ subject }) => subject === "file_loose")!;
+    expect(attempts.map(({ cause }) => cause)).toContain(last.id);
+  });
+
+  it("interfaces 10 a rule that is switched is an entry, and its lease's end comes from it", async () => {
+    const rule = { id: "short", match: { operation: "threads.*" }, effect: { error: "RATE_LIMIT_EXCEEDED" } };
+    await history.ok("POST", "/faults", { ...rule, lease: { ttl: "1m" } });
+    const armed = await history.newest();
+    expect(armed).toMatchObject({ kind: "scenario", subject: "short", title: "The rule short was armed." });
+    await history.ok("POST", "/clock/advance", { by: "1m" });
+    expect(await history.newest("?kind=timer")).toMatchObject({ cause: armed.id, subject: "short" });
+    await history.ok("DELETE", "/faults/short");
+    expect(await history.newest()).toMatchObject({ kind: "scenario", subject: "short" });
+  });
+
+  it("interfaces 10 what is triggered is a control call, and the attempts come from it", async () => {
+    const { url } = await api.receiver();
+    await api.webhook(url, ["user.created"]);
+    const [{ delivery_id }] = (await api.trigger()) as [{ delivery_id: string }];
+    const call = await history.newest("?kind=control");
+    expect(call).toMatchObject({
+      subject: "usr_dan",
+      title: "The event user.created was triggered for usr_dan.",
+    });
+    expect(await history.newest("?kind=delivery")).toMatchObject({ cause: call.id, subject: delivery_id });
+  });
+
+  it("interfaces 10 switched scenarios, settings, records and clocks are entries; what changes nothing is not", async () => {
+    const before = (await history.list()).total;
+    const [{ name }] = (await history.ok("GET", "/scenarios")).items;
+    await history.ok("PUT", "/scenarios/active", { names: [name] });
+    await history.ok("PUT", "/scenarios/active", { names: [name] });
+    await history.ok("DELETE", "/faults");
+    await history.ok("PATCH", "", { settings: { processing_seconds: 5 } });
+    const thread = await history.ok("POST", "/state/threads", { title: "Plans" });
+    await history.ok("PATCH", `/state/threads/${thread.id}`, { title: "Other plans" });
+    await history.ok("DELETE", `/state/threads/${thread.id}`);
+    await history.ok("POST", "/clock/advance", { next: true });
+    await history.ok("PUT", "/clock", { mode: "real" });
+    await history.ok("POST", "/snapshots", { name: "kept" });
+    await history.ok("POST", "/snapshots/kept/restore");
+    const entries = (await history.entries()).filter(({ kind }) => kind !== "timer").slice(before);
+    expect(entries.map(({ kind, subject }) => [kind, subject])).toEqual([
+      ["scenario", null],
+      ["control", null],
+      ["control", thread.id],
+      ["control", thread.id],
+      ["control", thread.id],
+      ["control", null],
+      ["control", null],
+      ["restore", "kept"],
+    ]);
+    expect(entries[2]!.changes.threads).toEqual({ added: 1, removed: 0, changed: 0 });
+    expect(entries.every(({ title }) => /^[A-Z_a-z].*\.$/.test(title))).toBe(true);
+  });
+});

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
+import { historyOf } from "../support/history-setup.ts";
+import { announce, chunk, probe, put } from "../support/upload-setup.ts";
+
+const ORGANIZATION = "/v1/organizations/org_acme";
+let api: Api;
+let history: ReturnType<typeof historyOf>;
+beforeEach(async () => {
+  api = await startReference();
+  history = historyOf(api);
+});
+afterEach(() => api.close());
+
+const move = (parent: string) =>
+  api.call("ada", "POST", `${ORGANIZATION}/departments/dept_ml/reparent`, { new_parent_id: parent });
+
+describe("interfaces 10 rewind", () => {
+  it("interfaces 10 brings back clock, timers, windows and random state; settings, rules and journal stay", async () => {
+    const before = {
+      clock: await history.ok("GET", "/clock"),
+      pending: await history.ok("GET", "/clock/pending"),
+    };
+    const first = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { id } = await history.newest();
+    await history.ok("PATCH", "", { settings: { processing_seconds: 7 } });
+    await history.ok("POST", "/faults", {
+      id: "stays",
+      match: { operation: "models.*" },
+      effect: { error: "RATE_LIMIT_EXCEEDED" },
+    });
+    await history.ok("POST", "/clock/advance", { by: "1h" });
+    const journal = (await history.ok("GET", "/journal")).total;
+    const rewound = await history.rewind(id);
+    expect(rewound.settings.processing_seconds).toBe(7);
+    expect(rewound.restarted_uploads).toEqual([]);
+    expect((await history.ok("GET", "/faults")).items.map((rule: { id: string }) => rule.id)).toEqual([
+      "stays",
+    ]);
+    expect((await history.ok("GET", "/journal")).total).toBe(journal);
+    expect(await history.ok("GET", "/clock")).toEqual(before.clock);
+    expect(await history.ok("GET", "/clock/pending")).toEqual(before.pending);
+    const again = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    for (const name of ["x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset"])
+      expect(again.headers.get(name), name).toBe(first.headers.get(name));
+    // The id has come again, and names the newest.
+    const request = await history.ok("GET", `/journal/${again.headers.get("x-request-id")}`);
+    expect(request.history).toBe((await history.newest("?kind=request")).id);
+    expect(request.history).not.toBe(id);
+  });
+
+  it("interfaces 10 marks what it undoes, which can be rewound to in its turn", async () => {
+    await move("dept_ops");
+    await move("dept_eng");
+    const [to_ops, to_eng] = await history.entries();
+    const parent = async () => (await history.ok("GET", "/state/departments/dept_ml")).parent_id;
+    await history.rewind(to_ops!.id);
+    const undone = async () => (await history.entries()).map(({ undone }) => undone);
+    expect(await undone()).toEqual([true, true, false]);
+    await history.rewind(to_eng!.id);
+    expect(await parent()).toBe("dept_ops");
+    expect(await undone()).toEqual([false, true, true, false]);
+    await history.rewind(to_eng!.id, "after");
+    expect(await parent()).toBe("dept_eng");
+    expect(await undone()).toEqual([false, false, true, true, false]);
+    const ids = (await history.entries()).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect((await history.newest()).changes).toMatchObject({ departments: { changed: 1 } });
+  });
+
+  it("interfaces 10 after an advance comes what it ran; before it, everything is still to be run", async () => {
+    await history.ok("POST", "/clock/advance", { by: "2m" });
+    const advance = await history.newest("?kind=control");
+    const ran = (await history.list("?kind=timer")).total;
+    expect(ran).toBeGreaterThan(0);
+    expect(advance.changes).toEqual({});
+    await history.rewind(advance.id);
+    expect((await history.ok("GET", "/clock")).now).toBe("2026-03-15T12:00:00.000Z");
+    expect((await history.entries("?kind=timer")).every(({ undone }) => undone)).toBe(true);
+    await history.rewind(advance.id, "after");
+    expect((await history.ok("GET", "/clock")).now).toBe("2026-03-15T12:02:00.000Z");
+    expect((await history.entries("?kind=timer")).some(({ undone }) => undone)).toBe(false);
+  });
+
+  it("interfaces 10 a reset begins anew, and no id comes again", async () => {
+    await move("dept_ops");
+    const { id } = await history.newest();
+    await history.ok("POST", "/reset");
+    expect(await history.list()).toEqual({ entries: [], total: 0, dropped: 0 });
+    expect((await history.control("GET", `/history/${id}`)).status).toBe(404);
+    await move("dept_ops");
+    expect((await history.newest()).id).not.toBe(id);
+  });
+
+  it("interfaces 10 an upload goes on from the bytes it had", async () => {
+    const { upload_url } = await announce(api, { file_size: 10 });
+    await chunk(upload_url, "0123", 0, 10);
+    const first = await history.newest();
+    expect(first).toMatchObject({ kind: "request", changes: {} });
+    await chunk(upload_url, "4567", 4, 10);
+    const second = await history.newest();
+    expect((await history.rewind(second.id)).restarted_uploads).toEqual([]);
+    expect((await probe(upload_url, 10)).range).toBe("bytes=0-3");
+    expect((await history.rewind(first.id)).restarted_uploads).toEqual([]);
+    expect((await probe(upload_url, 10)).range).toBeNull();
+    // Nobody held them then.
+    expect((await history.rewind(second.id, "after")).restarted_uploads).toHaveLength(1);
+    expect((await put(upload_url, "0123456789")).status).toBe(200);
+  });
+
+  it("interfaces 10 an upload whose bytes were released starts again, and the answer says so", async () => {
+    const { announced, upload_url, gcs_path } = await announce(api, { file_size: 4 });
+    await put(upload_url, "text");
+    const registered = await api.call("dan", "POST", `${ORGANIZATION}/files`, { ...announced, gcs_path });
+    expect(registered.status).toBe(201);
+    const { id } = await history.newest();
+    const { restarted_uploads } = await history.rewind(id);
+    expect(restarted_uploads).toEqual([expect.stringMatching(/^upload_/)]);
+    expect((await probe(upload_url, 4)).status).toBe(308);
+    expect((await put(upload_url, "text")).status).toBe(200);
+    const again = await api.call("dan", "POST", `${ORGANIZATION}/files`, { ...announced, gcs_path });
+    expect(again.status).toBe(201);
+    expect((await history.rewind(id, "after")).restarted_uploads).toEqual([]);
+  });
+
+  it("interfaces 10 an entry whose states were let go tells its story and cannot be rewound to", async () => {
+    await move("dept_ops");
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const kept = await history.entries();
+    expect(kept.map((entry) => entry.kept)).toEqual([true, true]);
+    api.understudy.sandboxes.get("default")!.history.letGoOf(0);
+    const [entry] = await history.entries();
+    expect(entry).toEqual({ ...kept[0], kept: false });
+    for (const [method, path] of [
+      ["POST", "rewind"],
+      ["POST", "fork"],
+      ["GET", "changes"],
+    ]) {
+      const answer = await history.control(method!, `/history/${entry!.id}/${path}`);
+      expect([answer.status, answer.body.type]).toEqual([409, "urn:understudy:problem:state-let-go"]);
+      expect(answer.body.advice).toMatch(/snapshot/);
+    }
+  });
+
+  it("interfaces 10 the setting history_limit bounds entries; none are kept with 0", async () => {
+    await history.ok("PATCH", "", { settings: { history_limit: 2 } });
+    for (const parent of ["dept_ops", "dept_eng", "dept_ops"]) await move(parent);
+    expect(await history.list()).toMatchObject({ total: 2, dropped: 2 });
+    await history.ok("PATCH", "", { settings: { history_limit: 0 } });
+    const { headers } = await move("dept_eng");
+    expect(await history.list()).toMatchObject({ entries: [], total: 0 });
+    expect((await history.ok("GET", `/journal/${headers.get("x-request-id")}`)).history).toBeNull();
+    await history.ok("PATCH", "", { settings: { history_limit: 5 } });
+    await move("dept_ops");
+    expect((await history.list("?kind=request")).total).toBe(1);
+  });
+});
