@@ -51,7 +51,8 @@ describe("interfaces 10 causes", () => {
     const { webhook_id } = await heard([500, 200]);
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await api.understudy.sandboxes.get("default")!.world.settled();
-    const [{ delivery_id }] = (await api.deliveries(webhook_id)) as [{ delivery_id: string }];
+    const [first] = await api.deliveries(webhook_id);
+    const { delivery_id } = first!;
     const answer = await api.call(
       "ada",
       "POST",
@@ -112,7 +113,8 @@ describe("interfaces 10 causes", () => {
   it("interfaces 10 what is triggered is a control call, and the attempts come from it", async () => {
     const { url } = await api.receiver();
     await api.webhook(url, ["user.created"]);
-    const [{ delivery_id }] = (await api.trigger()) as [{ delivery_id: string }];
+    const [first] = await api.trigger();
+    const { delivery_id } = first!;
     const call = await history.newest("?kind=control");
     expect(call).toMatchObject({
       subject: "usr_dan",
