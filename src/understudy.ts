@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
-import type { OutboundClient, Services } from "./contract/services.ts";
+import type { HeavyWork, OutboundClient, Services } from "./contract/services.ts";
 import type { Settings } from "./contract/settings.ts";
 import { createGuard } from "./control/guard.ts";
 import { createBrowserGate, createInternal, type Mount } from "./control/internal.ts";
@@ -27,11 +27,13 @@ import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { keysGone } from "./resources/api-keys/rules.ts";
 import { identify } from "./resources/auth/identify.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
+import { heldTextBytes } from "./resources/files/text-bytes.ts";
 import { API, RESOURCES } from "./resources/index.ts";
 import { requireBudget } from "./resources/usage/require-budget.ts";
 import { spendingFigures } from "./resources/usage/spending-figures.ts";
 import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./resources/webhooks/wiring.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
+import { FairQueue } from "./sandbox/fair-queue.ts";
 import type { Actor } from "./sandbox/history-entry.ts";
 import { SandboxRegistry } from "./sandbox/registry.ts";
 import { RequestTally } from "./sandbox/request-tally.ts";
@@ -104,6 +106,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   });
   const uploads = new UploadKeeper(
     options.shared ? (options.shared.limits?.upload_bytes ?? SHARED_LIMITS.upload_bytes) : LOCAL_UPLOAD_BYTES,
+    (sandbox) => heldTextBytes(sandbox, sandbox.world.root),
   );
   const tally = new RequestTally();
   const timerHandlers = combinedTimers(RESOURCES);
@@ -121,7 +124,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     readyToSend: isDurable(options) ? async (sandbox) => (await opened).readyToSend(sandbox) : undefined,
   });
-  const parts = { outbound, uploads, deliveries };
+  const parts = { outbound, uploads, deliveries, queues: heavyWork() };
   const fixtures = new FixtureLibrary({ resources: RESOURCES });
   const faults = new Faults({
     scenarios: options.scenarios,
@@ -304,15 +307,26 @@ function refusalAnswer(error: unknown) {
   throw error;
 }
 
+/** A document is read in a thread with memory of its own, decoded images are large: so many at once. */
+function heavyWork(): Record<HeavyWork, FairQueue<Sandbox>> {
+  return { document: new FairQueue(1), image: new FairQueue(2) };
+}
+
 function servicesOf(
   sandbox: Sandbox,
-  parts: { outbound: OutboundClient; uploads: UploadKeeper; deliveries: Deliveries<Sandbox> },
+  parts: {
+    outbound: OutboundClient;
+    uploads: UploadKeeper;
+    deliveries: Deliveries<Sandbox>;
+    queues: Record<HeavyWork, FairQueue<Sandbox>>;
+  },
   by?: Actor,
 ): Services {
   const { world } = sandbox;
-  const { outbound, uploads, deliveries } = parts;
+  const { outbound, uploads, deliveries, queues } = parts;
   return {
     outbound,
+    inTurn: (kind, signal, work) => queues[kind].run(sandbox, signal, work),
     attemptDelivery: (attempt_id) => deliveries.attempt(sandbox, attempt_id),
     bytes: uploads.of(sandbox),
     get settings() {

@@ -13,6 +13,11 @@ export interface Services {
   attemptDelivery(attempt_id: string): Promise<boolean>;
   /** Bytes of uploads, kept on disk per sandbox. */
   bytes: ByteStore;
+  /**
+   * Runs heavy work when it is its turn: sandboxes take turns, so that none keeps another waiting (interfaces 7).
+   * Bytes should be read from disk by `work`: what waits then holds none. @throws the signal's reason
+   */
+  inTurn: InTurn;
   /** The one outbound client. */
   outbound: OutboundClient;
   /** Of the sandbox, as they are now. */
@@ -20,6 +25,10 @@ export interface Services {
   /** The sandbox is gone or reset: streams end. */
   readonly isClosed: boolean;
 }
+
+/** What takes the machine's time or memory, and so is done a few at once. */
+export type HeavyWork = "document" | "image";
+export type InTurn = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** How a write into a blob ended. `gone`: the blob was removed or replaced meanwhile. */
 export type WriteOutcome = "written" | "gap" | "excess" | "gone";

@@ -1,4 +1,5 @@
 import type { Answer } from "../http/exchange.ts";
+import type { LoadedFixture } from "../sandbox/fixture-source.ts";
 import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -15,6 +16,11 @@ export function requireRoom(server: ControlServer, limit: keyof Limits, wanted: 
 /** @throws Problem 409 */
 export function requireRoomForRecords(server: ControlServer, root: Root, more = 0): void {
   if (server.limits !== undefined) requireRoom(server, "records", heldRecords(root) + more);
+}
+
+/** The same before a world of millions is built, for which everybody would wait. @throws Problem 409 */
+export function requireRoomForFixture(server: ControlServer, fixture: LoadedFixture): void {
+  if (server.limits !== undefined) requireRoom(server, "records", fixture.leastRecords());
 }
 
 /**

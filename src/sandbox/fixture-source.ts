@@ -14,6 +14,8 @@ export interface LoadedFixture {
    * as what is kept on disk is told apart from.
    */
   root(seed: number, settings?: Settings): Root;
+  /** So many records a root has at least; found out without building one. */
+  leastRecords(): number;
   /** The merged document that the roots are built from, as a saved sandbox or a bundle keeps it. */
   document(): object;
 }

@@ -64,6 +64,7 @@ function makeRegistry(): SandboxRegistry {
         load: () => ({
           name: "model",
           document: () => ({}),
+          leastRecords: () => 1,
           root: (seed) => {
             const root = roots.get(seed) ?? rootOf();
             roots.set(seed, root);

@@ -12,6 +12,8 @@ export interface RegistryParts extends SandboxParts {
 export interface NewSandbox extends SandboxOptions {
   fixture?: string | object;
   scenarios?: readonly string[];
+  /** Looks at the fixture before a world is built of it, and may refuse it by throwing. */
+  judge?: (fixture: LoadedFixture) => void;
 }
 
 /** All sandboxes of a server. */
@@ -46,7 +48,9 @@ export class SandboxRegistry {
    */
   create(options: NewSandbox): Sandbox {
     const { fixtures, defaults } = this.parts;
-    return this.add(options, fixtures.load(options.fixture ?? defaults.fixture));
+    const fixture = fixtures.load(options.fixture ?? defaults.fixture);
+    options.judge?.(fixture);
+    return this.add(options, fixture);
   }
 
   /** A second sandbox with the same data, clock, settings and random state (interfaces 4). */

@@ -42,6 +42,8 @@ export interface SandboxReset {
   seed?: number;
   /** How many resets there have been then; one more unless given. */
   resets?: number;
+  /** Looks at the fixture before a world is built of it, and may refuse it by throwing. */
+  judge?: (fixture: LoadedFixture) => void;
   /** Looks at the world to be, and may refuse it by throwing. */
   admit?: (root: Root) => void;
 }
@@ -138,6 +140,7 @@ export class Sandbox {
    */
   reset(change: SandboxReset = {}): void {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
+    change.judge?.(source);
     const seed = change.seed ?? this.seed;
     // Built before anything is thrown away: a fixture that cannot be built must not cost the old world.
     const root = source.root(seed, this.settings);

@@ -29,9 +29,13 @@ export class SandboxBytes implements ByteStore, FormSpace {
   private readonly folders: ByteFolders;
   private readonly limit: number;
 
-  constructor(folders: ByteFolders, limit: number) {
+  private readonly elsewhere: () => number;
+
+  /** @param elsewhere bytes that the sandbox holds besides these, and that count as well */
+  constructor(folders: ByteFolders, limit: number, elsewhere: () => number) {
     this.folders = folders;
     this.limit = limit;
+    this.elsewhere = elsewhere;
   }
 
   get folder(): string {
@@ -48,7 +52,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
 
   /** @throws ApiError PAYLOAD_TOO_LARGE */
   requireRoom(bytes: number): void {
-    if (bytes > this.limit - this.space.used - this.shared()) throw this.full();
+    if (bytes > this.limit - this.used()) throw this.full();
   }
 
   take(bytes: number): void {
@@ -126,6 +130,10 @@ export class SandboxBytes implements ByteStore, FormSpace {
     for (const { value } of before.values()) dropBlob(value);
   }
 
+  private used(): number {
+    return this.space.used + this.shared() + this.elsewhere();
+  }
+
   /** What a fork or an imported snapshot brought along was written by another, and counts here too. */
   private shared(): number {
     let bytes = 0;
@@ -172,10 +180,10 @@ export class SandboxBytes implements ByteStore, FormSpace {
   private full(): ApiError {
     return new ApiError("PAYLOAD_TOO_LARGE", {
       message: "The sandbox has no room left for uploads.",
-      system_message: `Uploads of this sandbox may take ${this.limit} bytes on disk. Register, cancel or reset what is there, or raise the limit.`,
+      system_message: `Uploads of this sandbox, and the texts that were read from them, may take ${this.limit} bytes. Register, cancel or reset what is there, or raise the limit.`,
       details: {
         limit_bytes: this.limit,
-        used_bytes: this.space.used + this.shared(),
+        used_bytes: this.used(),
         scope: "sandbox_uploads",
       },
     });

@@ -60,16 +60,21 @@ export class UploadKeeper implements BlobKeeper {
   private readonly segments = new Map<string, Segment>();
   private readonly sandboxes = new WeakMap<Sandbox, SandboxBytes>();
   private readonly limit: number;
+  private readonly textBytes: (sandbox: Sandbox) => number;
 
-  /** @param limit bytes on disk per sandbox */
-  constructor(limit: number) {
+  /**
+   * @param limit bytes per sandbox
+   * @param textBytes what a sandbox holds of the texts of its files
+   */
+  constructor(limit: number, textBytes: (sandbox: Sandbox) => number) {
     this.limit = limit;
+    this.textBytes = textBytes;
   }
 
   of(sandbox: Sandbox): SandboxBytes {
     let bytes = this.sandboxes.get(sandbox);
     if (bytes === undefined) {
-      bytes = new SandboxBytes(this.folders, this.limit);
+      bytes = new SandboxBytes(this.folders, this.limit, () => this.textBytes(sandbox));
       this.sandboxes.set(sandbox, bytes);
     }
     return bytes;

@@ -127,6 +127,36 @@ describe("disk use is bounded", () => {
     await bounded.close();
   });
 
+  it("interfaces 7 the text that is read from files counts, also when their bytes are gone", async () => {
+    const limits = { upload_bytes: 40_000 };
+    const bounded = await startReference({ shared: { token: "a-token-of-tests", limits } });
+    const text = "All work and no play makes Jack a dull boy.\n".repeat(200);
+    const send = (organization: string) => {
+      const form = new FormData();
+      form.append("file", new File([text], "a.txt", { type: "text/plain" }));
+      return bounded.call("dan", "POST", `/v1/organizations/${organization}/files/upload`, form);
+    };
+    const first = await send("org_acme");
+    expect(first.status).toBe(201);
+    expect(temporary.entries().filter((entry) => entry.includes("blob-"))).toEqual([]);
+    const second = await send("org_acme");
+    expect([second.status, second.body.error.details]).toMatchObject([
+      413,
+      { scope: "sandbox_uploads", limit_bytes: 40_000 },
+    ]);
+    expect(second.body.error.details.used_bytes).toBeGreaterThan(text.length);
+    const control = (method: string, path: string) =>
+      bounded.call(undefined, method, `/_control/sandboxes/default${path}`, undefined, {
+        authorization: "Bearer a-token-of-tests",
+      });
+    expect((await control("DELETE", `/state/files/${first.body.id ?? first.body.file_id}`)).status).toBe(204);
+    expect((await send("org_acme")).status).toBe(201);
+    expect((await send("org_acme")).status).toBe(413);
+    expect((await control("POST", "/reset")).status).toBe(200);
+    expect((await send("org_acme")).status).toBe(201);
+    await bounded.close();
+  });
+
   it("interfaces 7 what uploaded snapshots bring along counts, what they share with each other once", async () => {
     const bounded = await small();
     const snapshots = "/_control/sandboxes/default/snapshots";

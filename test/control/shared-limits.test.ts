@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Fixture } from "../../src/fixtures/fixture.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 
 const DEFAULT = "/_control/sandboxes/default";
@@ -22,6 +23,11 @@ const reparent = (new_parent_id: string) => api.call("ada", "POST", REPARENT, { 
 async function records(): Promise<number> {
   const { counts } = (await control("GET", "")).body;
   return Object.values<number>(counts).reduce((sum, count) => sum + count, 0);
+}
+/** How often a root was built of a fixture since; it would take seconds for these. */
+function countBuilds() {
+  const root = vi.spyOn(Fixture.prototype, "root");
+  return { builds: () => root.mock.calls.length, restore: () => root.mockRestore() };
 }
 /** Two audit entries more, and there is no room left. */
 async function fill(): Promise<void> {
@@ -98,6 +104,33 @@ describe("interfaces 7: records per sandbox", () => {
     expect([answer.status, answer.body.limit]).toEqual([409, "records"]);
     expect((await control("GET", "")).body.fixture).toBe("reference");
     expect(await records()).toBe(atFirst + 1);
+  });
+
+  it.each([
+    ["a total", { generate: { departments: 2_000_000 } }, 2_000_000],
+    [
+      "totals by organization",
+      { generate: { audit_log: { org_acme: 1_500_000, org_globex: 7 } } },
+      1_500_007,
+    ],
+    ["a number in place of a list", { users: 100_000 }, 100_000],
+    ["a number of its own within a record", { threads: [{ id: "thread_big", messages: 90_000 }] }, 90_001],
+  ])("interfaces 7 a fixture is refused by %s before a world is built of it", async (_name, asked, least) => {
+    const { builds, restore } = countBuilds();
+    const people = {
+      organizations: [{ id: "org_acme" }, { id: "org_globex" }],
+      users: [{ id: "usr_a", memberships: { org_acme: "owner" } }],
+    };
+    const fixture = { ...people, ...asked };
+    for (const path of ["/_control/sandboxes", `${DEFAULT}/reset`]) {
+      const answer = await api.call(undefined, "POST", path, { fixture }, AUTHORIZATION);
+      expect([answer.status, answer.body.limit]).toEqual([409, "records"]);
+      expect(answer.body.wanted - least).toBeGreaterThanOrEqual(2);
+      expect(answer.body.wanted - least).toBeLessThanOrEqual(3);
+    }
+    expect(builds()).toBe(0);
+    restore();
+    expect((await control("GET", "")).body.fixture).toBe("reference");
   });
 
   it("interfaces 7 a local server has no such limit", async () => {

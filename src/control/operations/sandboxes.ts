@@ -3,13 +3,14 @@ import { noContent } from "../../contract/operation.ts";
 import { Closed, ListOf, Timestamp, Words } from "../../contract/schema.ts";
 import { DocumentError } from "../../documents/document-error.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
+import type { LoadedFixture } from "../../sandbox/fixture-source.ts";
 import type { Root } from "../../state/root.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
 import { FixtureInput, requireNoPath } from "../fixture-input.ts";
-import { requireRoom, requireRoomForRecords } from "../limits.ts";
+import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
-import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { Problem } from "../problem.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 
@@ -112,7 +113,9 @@ const createSandbox = operation({
     const settings = body.settings && checkSettings(body.settings);
     const clock = body.clock && clockSetting(body.clock, "clock");
     return settled(server, origin, () =>
-      fixtureErrors(() => server.sandboxes.create({ name, fixture, seed, clock, scenarios, settings })),
+      fixtureErrors(() =>
+        server.sandboxes.create({ name, fixture, seed, clock, scenarios, settings, judge: judgeOf(server) }),
+      ),
     );
   },
 });
@@ -185,7 +188,7 @@ const resetSandbox = operation({
   handle({ body = {}, sandbox, server, origin }) {
     requireNoPath(body.fixture);
     const admit = (root: Root) => requireRoomForRecords(server, root);
-    fixtureErrors(() => sandbox.reset({ ...body, admit }));
+    fixtureErrors(() => sandbox.reset({ ...body, judge: judgeOf(server), admit }));
     return presentSandbox(sandbox, origin);
   },
 });
@@ -210,6 +213,10 @@ const forkSandbox = operation({
     return settled(server, origin, () => server.sandboxes.fork(sandbox, name));
   },
 });
+
+function judgeOf(server: ControlServer) {
+  return (fixture: LoadedFixture) => requireRoomForFixture(server, fixture);
+}
 
 /** The fixture's own place in the document stands behind the field that brought it. */
 function fixtureErrors<T>(load: () => T): T {

@@ -1,10 +1,11 @@
 import { open } from "node:fs/promises";
 import type { ReceivedFile } from "../../contract/operation.ts";
-import type { ByteStore } from "../../contract/services.ts";
+import type { HeavyWork, Services } from "../../contract/services.ts";
 import { decodeText } from "./decode-text.ts";
 import { effectiveType } from "./file-type.ts";
 import { cutIntoPassages, MAX_TEXT_LENGTH, passagesOfRows, textOfJson } from "./passages.ts";
 import type { Findings, Trouble, Upload } from "./schema.ts";
+import { bytesOfText } from "./text-bytes.ts";
 
 const MB = 1024 * 1024;
 
@@ -29,22 +30,43 @@ interface Source {
 }
 
 /** What an upload that is whole holds (G34): its passages, its picture, or why processing will fail. */
-export function examineUpload(upload: Upload, bytes: ByteStore): Promise<Findings> {
+export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> {
   const { filename, mime_type, file_size } = upload;
-  return examine({ filename, mime_type, size: file_size, read: (most) => bytes.read(upload.id, most) });
+  const { bytes } = io.services;
+  return examine({ filename, mime_type, size: file_size, read: (most) => bytes.read(upload.id, most) }, io);
 }
 
-export function examineFile({ path, filename, mime_type, size }: ReceivedFile): Promise<Findings> {
-  return examine({ filename, mime_type, size, read: (most) => firstBytes(path, Math.min(most, size)) });
+export function examineFile(
+  { path, filename, mime_type, size }: ReceivedFile,
+  io: ExamineIo,
+): Promise<Findings> {
+  return examine({ filename, mime_type, size, read: (most) => firstBytes(path, Math.min(most, size)) }, io);
 }
 
-async function examine(source: Source): Promise<Findings> {
+interface ExamineIo {
+  services: Pick<Services, "bytes" | "inTurn">;
+  signal: AbortSignal;
+}
+
+/** @throws ApiError PAYLOAD_TOO_LARGE where the sandbox has no room left for the text */
+async function examine(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
+  const found = await findingsOf(source, (kind, work) => services.inTurn(kind, signal, work));
+  services.bytes.requireRoom(bytesOfText(found));
+  return found;
+}
+
+type WithTurn = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Findings>;
+
+async function findingsOf(source: Source, withTurn: WithTurn): Promise<Findings> {
   if (source.size === 0) return troubled("parsing", "the file is empty");
   const kind = kindOf(effectiveType(source));
   if (kind === undefined) return { passages: [] };
-  const bytes = await source.read(MAX_READ_BYTES[kind]);
-  return READERS[kind](bytes, source);
+  const work = async () => READERS[kind](await source.read(MAX_READ_BYTES[kind]), source);
+  const heavy = HEAVY[kind];
+  return heavy === undefined ? work() : withTurn(heavy, work);
 }
+
+const HEAVY: Partial<Record<Kind, HeavyWork>> = { pdf: "document", picture: "image" };
 
 type Reader = (bytes: Buffer, source: Source) => Findings | Promise<Findings>;
 

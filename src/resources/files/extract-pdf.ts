@@ -67,24 +67,16 @@ const answer = (error) => {
 read().then(answer, answer);
 `;
 
-let turn: Promise<unknown> = Promise.resolve();
-
 export interface PdfText {
   text: string;
   /** Why it cannot be read; one that can is told by its text, which may be empty. */
   problem?: string | undefined;
 }
 
-/** The text of a PDF, one document at a time. */
-export function textOfPdf(bytes: Buffer, most: number): Promise<PdfText> {
-  const mine = turn.then(() => readInThread(bytes, most));
-  turn = mine;
-  return mine;
-}
-
 const TOO_MUCH: PdfText = { text: "", problem: "the PDF takes too much to be read" };
 
-function readInThread(bytes: Buffer, most: number): Promise<PdfText> {
+/** The text of a PDF; takes a thread and its memory, so that whoever calls it should wait for a turn. */
+export function textOfPdf(bytes: Buffer, most: number): Promise<PdfText> {
   return new Promise((resolve) => {
     const worker = new Worker(READER, {
       eval: true,

@@ -93,9 +93,9 @@ export const registerFile = operation({
     { status: 200, schema: FileBody, description: "It was registered before." },
   ],
   access: (call) => requireMember(call, call.params.organization_id),
-  async prepare({ params, body, world }, _organization, { services }) {
+  async prepare({ params, body, world }, _organization, io) {
     const upload = requireCompleted(world, params.organization_id, body);
-    return upload.file_id === null ? examineUpload(upload, services.bytes) : { passages: [] };
+    return upload.file_id === null ? examineUpload(upload, io) : { passages: [] };
   },
   handle({ params: { organization_id }, body, world, principal }, _organization, findings) {
     const upload = requireCompleted(world, organization_id, body);
@@ -132,9 +132,9 @@ export const uploadFile = operation({
   errors: MEMBER_ERRORS,
   success: { status: 201, schema: FileBody },
   access: (call) => requireMember(call, call.params.organization_id),
-  async prepare({ files }) {
+  async prepare({ files }, _organization, io) {
     requireDescribed(files["file"]!);
-    return examineFile(files["file"]!);
+    return examineFile(files["file"]!, io);
   },
   handle({ params: { organization_id }, files: { file }, world, principal }, _organization, findings) {
     const { filename, mime_type, size } = file!;

@@ -6,7 +6,6 @@ import type { Settings } from "../../contract/settings.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { fillImage, SIZES } from "./fill-image.ts";
 import { type Growth, growImage } from "./grow-image.ts";
-import { withPermit } from "./image-semaphore.ts";
 import { inspectImage, type KnownImage, MAX_PIXELS, undecodable } from "./inspect-image.ts";
 
 const Side = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
@@ -68,10 +67,12 @@ export const uncropImage = operation({
     headers: ["X-Provider", "X-Provider-Request-Id", "X-Provider-Credits-Consumed"],
   },
   access: (call) => requireMember(call, call.body.organization_id),
-  prepare: (call, _organization, { signal }) => {
+  prepare: (call, _organization, { services, signal }) => {
     const { body, files } = call;
     requireOwnFields(body, files);
-    return withPermit(signal, () => (body.provider === "provider_a" ? grown(call) : filled(call)));
+    return services.inTurn("image", signal, () =>
+      body.provider === "provider_a" ? grown(call) : filled(call),
+    );
   },
   handle({ body: { provider }, world }, _organization, { bytes, credits }) {
     const type = provider === "provider_a" ? "image/jpeg" : "image/png";
