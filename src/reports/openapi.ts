@@ -1,4 +1,3 @@
-import Type from "typebox";
 import { ASSUMPTIONS } from "../contract/assumptions.ts";
 import type { DeclaredApi } from "../contract/declared-api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
@@ -7,13 +6,6 @@ import { type Json, openApiOf } from "./openapi-document.ts";
 import { ERROR_SCHEMAS, errorResponses } from "./openapi-errors.ts";
 import { STANDARD_HEADERS } from "./openapi-headers.ts";
 import { DELIVERY_PARAMETERS, DELIVERY_SCHEMA, webhookObjects } from "./openapi-webhooks.ts";
-
-export const OpenApiDocument = Type.Unsafe<Json>({
-  type: "object",
-  required: ["openapi", "info", "paths"],
-  description: "An OpenAPI 3.1 document",
-  examples: [{ openapi: "3.1.0", info: { title: "An API", version: "0.1.0" }, paths: {} }],
-});
 
 const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
 

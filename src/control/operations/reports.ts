@@ -1,9 +1,16 @@
+import Type from "typebox";
 import { RawBody } from "../../contract/operation.ts";
 import { FidelityLedger } from "../../reports/fidelity.ts";
-import { OpenApiDocument } from "../../reports/openapi.ts";
 import { API } from "../../resources/index.ts";
 import { metricsText } from "../metrics.ts";
 import { type ControlOperation, operation } from "../operation.ts";
+
+const OpenApiDocument = Type.Unsafe<Record<string, unknown>>({
+  type: "object",
+  required: ["openapi", "info", "paths"],
+  description: "An OpenAPI 3.1 document",
+  examples: [{ openapi: "3.1.0", info: { title: "An API", version: "0.1.0" }, paths: {} }],
+});
 
 const showOpenApi = operation({
   id: "server.openapi",
