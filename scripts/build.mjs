@@ -2,7 +2,6 @@
 // Bundling is what keeps the cold start low: a few files to read instead of some hundred. npm audits those
 // packages as ever, since they stay dependencies; a build takes in what is installed.
 
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -12,11 +11,12 @@ import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { parse } from "yaml";
 import { buildConsole } from "./build-console.mjs";
+import { writeDeclarations } from "./declarations.mjs";
 
 // What is needed at every start goes into the bundle; what is loaded on demand, or has binaries of its own,
 // stays in node_modules.
 const LEFT_OUTSIDE =
-  /^(express|sharp|pdfjs-dist|yargs|chokidar|pino|@playwright|vitest|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
+  /^(express|sharp|unpdf|yargs|chokidar|pino|@playwright|vitest|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
@@ -57,6 +57,40 @@ function storeDocuments(folder) {
   writeFileSync(join(out, `${folder}.json`), JSON.stringify(stored));
 }
 
+// What every start loads is one file. Of the rest, each command's own part is, so that the package stays small and
+// a start reads nothing that it does not run.
+const AT_START = ["src/cli/main.ts", "src/cli/start-server.ts", "src/understudy.ts"].map((file) =>
+  join(root, file),
+);
+const ON_DEMAND = ["cli", "grader", "verify", "suite", "bundle", "reports"];
+let atStart;
+
+function loadsAtStart(id, build) {
+  if (atStart === undefined) {
+    atStart = new Set();
+    const follow = (module) => {
+      if (atStart.has(module)) return;
+      atStart.add(module);
+      for (const imported of build.getModuleInfo(module)?.importedIds ?? []) follow(imported);
+    };
+    for (const entry of AT_START) follow(entry);
+  }
+  return atStart.has(id);
+}
+
+/** The file that a module goes into; null: as the bundler thinks best. */
+function fileOf(id, build) {
+  // What awaits at its top level must not share a file with what it loads meanwhile.
+  if (id === AT_START[0]) return null;
+  if (loadsAtStart(id, build)) return "start";
+  return ON_DEMAND.find((room) => id.startsWith(join(root, "src", room, "/"))) ?? null;
+}
+
+const SPLITTING = {
+  includeDependenciesRecursively: false,
+  groups: [{ name: fileOf, debugName: "rooms" }],
+};
+
 if (stale) {
   mkdirSync(out, { recursive: true });
   for (const name of readdirSync(out)) {
@@ -75,6 +109,7 @@ if (stale) {
       "client/playwright": "src/client/playwright.ts",
     },
     platform: "node",
+    preserveEntrySignatures: "allow-extension",
     external: [/^node:/, ...builtinModules, LEFT_OUTSIDE],
     logLevel: "warn",
   });
@@ -83,15 +118,12 @@ if (stale) {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
+    codeSplitting: SPLITTING,
   });
   await bundle.close();
   if (!process.argv.includes("--no-types")) {
-    const { status } = spawnSync(
-      process.execPath,
-      [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.types.json"],
-      { cwd: root, stdio: "inherit" },
-    );
-    if (status !== 0) process.exit(status ?? 1);
+    const failed = writeDeclarations(join(out, "types"));
+    if (failed !== 0) process.exit(failed);
   }
   storeDocuments("fixtures");
   storeDocuments("scenarios");

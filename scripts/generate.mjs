@@ -4,6 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { clientTypes } from "./client-types.mjs";
 
 const build = spawnSync(
   process.execPath,
@@ -13,15 +14,19 @@ const build = spawnSync(
   },
 );
 if (build.status !== 0) process.exit(build.status ?? 1);
-const { generatedFiles } = await import("../dist/generated.js");
+const { clientSchemas, generatedFiles } = await import("../dist/generated.js");
 
 const docs = (name) => new URL(`../docs/${name}`, import.meta.url);
+const files = Object.entries(await generatedFiles((name) => readFileSync(docs(name), "utf8"))).map(
+  ([name, text]) => [`docs/${name}`, text],
+);
+files.push(["src/control/api-types.ts", await clientTypes(clientSchemas)]);
 let drifted = 0;
-for (const [name, text] of Object.entries(await generatedFiles((name) => readFileSync(docs(name), "utf8")))) {
-  const path = docs(name);
+for (const [name, text] of files) {
+  const path = new URL(`../${name}`, import.meta.url);
   if (process.argv.includes("--check")) {
     if (!existsSync(path) || readFileSync(path, "utf8") !== text) {
-      process.stderr.write(`docs/${name} is not what the declarations say; run \`npm run generate\`\n`);
+      process.stderr.write(`${name} is not what the declarations say; run \`npm run generate\`\n`);
       drifted += 1;
     }
   } else writeFileSync(path, text);

@@ -1,4 +1,5 @@
 import packageJson from "../package.json" with { type: "json" };
+import { API_NAMES, API_SCHEMAS, RECORD_SCHEMAS } from "./control/api-schemas.ts";
 import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
 import { scenarioSchemaText } from "./faults/scenarios/scenario-schema.ts";
 import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
@@ -27,3 +28,6 @@ export async function generatedFiles(read: (name: string) => string): Promise<Re
     "scenario.schema.json": scenarioSchemaText(API),
   };
 }
+
+/** What the library's types are generated from (scripts/client-types.mjs). */
+export const clientSchemas = { names: API_NAMES, schemas: API_SCHEMAS, records: RECORD_SCHEMAS };

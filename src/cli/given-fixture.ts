@@ -1,3 +1,4 @@
+import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/find-files.ts";
 
 /**
@@ -5,8 +6,8 @@ import { isPath } from "../documents/find-files.ts";
  * everything it extends, and sent; a name is the server's to know.
  * @throws DocumentError
  */
-export async function givenFixture(fixture: string | undefined): Promise<string | object | undefined> {
-  if (fixture === undefined || !isPath(fixture)) return fixture;
+export async function givenFixture(fixture: string | undefined): Promise<FixtureInput | undefined> {
+  if (fixture === undefined || !isPath(fixture)) return fixture as FixtureInput | undefined;
   const [{ FixtureLibrary }, { RESOURCES }] = await Promise.all([
     import("../fixtures/fixture-library.ts"),
     import("../resources/index.ts"),

@@ -1,11 +1,33 @@
-import { assemble, type UnderstudyOptions } from "../understudy.ts";
+import { checkSettings } from "../control/check-settings.ts";
+import { assemble } from "../understudy.ts";
 import { connect, type UnderstudyClient } from "./connect.ts";
-import type { ClockChange, FixtureInput } from "./types.ts";
+import type { ClockChange, FixtureInput, ScenarioName, SettingsChange } from "./types.ts";
 
-export interface CreateOptions extends Omit<UnderstudyOptions, "fixture" | "clock"> {
+/** How a server of one's own starts; each is as `understudy start` has it. */
+export interface CreateOptions {
   /** A fixture's name, a path, or a fixture as an object; `reference` unless given. */
-  fixture?: FixtureInput;
+  fixture?: FixtureInput | `${string}.${"yaml" | "yml" | "json"}`;
+  seed?: number;
   clock?: ClockChange;
+  settings?: SettingsChange;
+  /** Scenarios of the `default` sandbox, by name or file. */
+  scenarios?: readonly (ScenarioName | `${string}.${"yaml" | "yml" | "json"}`)[];
+  /** Your own scenarios, beside the shipped ones. */
+  scenariosFolder?: string;
+  /**
+   * Keeps every sandbox: in a folder, where `durable` puts each acknowledged write on disk before its answer,
+   * or in one readable document.
+   */
+  persist?: { folder: string; durable?: boolean } | { file: string };
+  /** For a team: the control API asks for the token, and limits are enforced. */
+  shared?: {
+    token: string;
+    limits?: { sandboxes?: number; records?: number; upload_bytes?: number; rules?: number };
+    /** Private ranges (CIDR) that webhooks may be sent to all the same. */
+    allowAddresses?: readonly string[];
+  };
+  /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
+  allowHosts?: readonly string[];
   /** A free port unless given. */
   port?: number;
 }
@@ -17,12 +39,13 @@ export interface LocalUnderstudy extends UnderstudyClient {
 
 /**
  * A server in this process, on a free loopback port (interfaces 8).
- * @throws DocumentError when the fixture is unknown or wrong
+ * @throws DocumentError when the fixture is unknown or wrong, Problem when a setting is
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {
-  const { clock, port = 0, ...rest } = options;
+  const { clock, settings, port = 0, ...rest } = options;
   const understudy = assemble({
     ...rest,
+    settings: checkSettings(settings ?? {}),
     clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
   });
   const url = await understudy.listen(port, "127.0.0.1");

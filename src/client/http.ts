@@ -1,7 +1,7 @@
-import type { ProblemBody } from "../contract/problems.ts";
+import type { ProblemDocument } from "./types.ts";
 
 /** `about:blank` where something else than the control API answered. */
-type Answered = Omit<ProblemBody, "type"> & { type: ProblemBody["type"] | "about:blank" };
+type Answered = Omit<ProblemDocument, "type"> & { type: ProblemDocument["type"] | "about:blank" };
 
 /** A refusal of the control API, with the problem that it answered (RFC 9457). */
 export class ControlError extends Error {
@@ -76,7 +76,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
 async function problemOf(response: Response): Promise<Answered> {
   const { status, headers } = response;
   if (headers.get("content-type")?.startsWith("application/problem+json"))
-    return (await response.json()) as ProblemBody;
+    return (await response.json()) as ProblemDocument;
   const detail = `The server answered ${status}, and not as a control API does.`;
   return { type: "about:blank", title: response.statusText, status, detail };
 }

@@ -36,7 +36,7 @@ export class SandboxClient {
     set: (change: Api.ClockChange) => this.send<Api.ClockChanged>("PUT", "/clock", change),
     freeze: (now?: string) => this.send<Api.ClockChanged>("PUT", "/clock", { mode: "frozen", now }),
     /** `"6h"`, milliseconds, or `{ to }`, `{ next: true }`; resolves when all that became due has finished. */
-    advance: (by: string | number | Api.AdvanceTo) =>
+    advance: (by: Api.Duration | Api.AdvanceTo) =>
       this.send<Api.Advanced>("POST", "/clock/advance", typeof by === "object" ? by : { by }),
     pending: () => this.get<Api.Pending[]>("/clock/pending"),
   };
@@ -50,7 +50,8 @@ export class SandboxClient {
 
   readonly scenarios = {
     list: () => this.get<Api.List<Api.ScenarioState>>("/scenarios"),
-    activate: (...names: string[]) => this.send<Api.ActiveScenarios>("PUT", "/scenarios/active", { names }),
+    activate: (...names: Api.ScenarioName[]) =>
+      this.send<Api.ActiveScenarios>("PUT", "/scenarios/active", { names }),
   };
 
   readonly journal = {

@@ -27,6 +27,10 @@ export const NullableInstant = (options: object = {}) =>
 export const storedOnly = <T extends TSchema>(schema: T) =>
   Object.assign(schema, { "x-stored-only": true } as const);
 
+/** How the library types a value that JSON Schema cannot tell as narrowly: a name of control/api-schemas.ts, or TypeScript. */
+export const typed = <S extends TSchema>(type: string, schema: S): S =>
+  Object.assign(schema, { "x-type": type });
+
 /** What a response carries where `Instant` stands in the record. */
 export const Timestamp = (options: object = {}) => Type.String({ format: "date-time", ...options });
 

@@ -1,12 +1,16 @@
 import Type from "typebox";
+import { typed } from "../contract/schema.ts";
 import { isPath } from "../documents/find-files.ts";
 import { unprocessable } from "./problem.ts";
 
-export const FixtureInput = Type.Unsafe<string | object>({
-  type: ["string", "object"],
-  title: "the name of a fixture or an inline one",
-  description: "The name of a fixture, or a fixture itself; files are read by the command line alone",
-});
+export const FixtureInput = typed(
+  "FixtureInput",
+  Type.Unsafe<string | object>({
+    type: ["string", "object"],
+    title: "the name of a fixture or an inline one",
+    description: "The name of a fixture, or a fixture itself; files are read by the command line alone",
+  }),
+);
 
 /**
  * interfaces 4: a fixture comes by name or as a value. Whoever may call need not be whoever may read the server's

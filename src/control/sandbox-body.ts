@@ -1,11 +1,10 @@
 import Type, { type Static } from "typebox";
-import { Closed, Timestamp } from "../contract/schema.ts";
+import { Closed, Timestamp, typed } from "../contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../contract/settings.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import { ClockBody, presentClock } from "./clock-input.ts";
 import { SandboxName } from "./operation.ts";
-import type { ShownRecords } from "./state/shown-records.ts";
 
 /** A sandbox as the control API shows it (interfaces 4). */
 export const SandboxBody = Closed(
@@ -18,11 +17,12 @@ export const SandboxBody = Closed(
     scenarios: Type.Array(Type.String(), { description: "Those in force, in their order" }),
     settings: Settings,
     created_at: Timestamp({ description: "On the wall clock" }),
-    counts: Type.Unsafe<Record<keyof ShownRecords, number>>({
-      type: "object",
-      additionalProperties: { type: "integer", minimum: 0 },
-      description: "How many records each collection holds",
-    }),
+    counts: typed(
+      "Record<CollectionName, number>",
+      Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+        description: "How many records each collection holds",
+      }),
+    ),
   },
   {
     $id: "Sandbox",
@@ -55,7 +55,7 @@ export function presentSandbox(sandbox: Sandbox, origin: string): Static<typeof 
     scenarios: [...faults.scenarios],
     settings,
     created_at: new Date(sandbox.created_at).toISOString(),
-    counts: countsOf(world.root) as Record<keyof ShownRecords, number>,
+    counts: countsOf(world.root),
   };
 }
 

@@ -1,7 +1,8 @@
 import { type Check, type Finding, isAccepted, statusOf } from "./check.ts";
 import { type CheckDescription, createReporter, type Reporter } from "./check-report.ts";
 import { FIRST_CHECK } from "./checks/index.ts";
-import { chosenChecks, type GradeReceiverOptions, openSession } from "./grading-options.ts";
+import type { GradeReceiverOptions } from "./grading-options.ts";
+import { chosenChecks, openSession } from "./open-session.ts";
 import { ProbeError } from "./probe.ts";
 import { type CheckReport, isGrave, NOT_RUN, type ReceiverReport } from "./report.ts";
 import { type Session, WebhookGone } from "./session.ts";

@@ -1,31 +1,34 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import Type from "typebox";
 import { parseDuration } from "../contract/duration.ts";
+import { typed } from "../contract/schema.ts";
 
 /** How a receiver answers one request; delays run on the wall clock (interfaces 4). */
 export type ReceiverAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";
 
 const Status = Type.Integer({ minimum: 200, maximum: 599 });
 
-export const ReceiverAnswers = Type.Array(
-  Type.Unsafe<ReceiverAnswer>({
-    anyOf: [
-      Status,
-      {
-        type: "object",
-        properties: {
-          status: Status,
-          delay: { type: ["string", "number"], title: "a duration such as 200ms" },
-        },
-        required: ["status"],
-        additionalProperties: false,
+export const ReceiverAnswer = Type.Unsafe<ReceiverAnswer>({
+  anyOf: [
+    Status,
+    {
+      type: "object",
+      properties: {
+        status: Status,
+        delay: typed(
+          "Duration",
+          Type.Unsafe({ type: ["string", "number"], title: "a duration such as 200ms" }),
+        ),
       },
-      { type: "string", enum: ["hang", "reset"] },
-    ],
-    title: 'a status, {"status", "delay"}, "hang" or "reset"',
-  }),
-  { minItems: 1, maxItems: 1000 },
-);
+      required: ["status"],
+      additionalProperties: false,
+    },
+    { type: "string", enum: ["hang", "reset"] },
+  ],
+  title: 'a status, {"status", "delay"}, "hang" or "reset"',
+});
+
+export const ReceiverAnswers = Type.Array(ReceiverAnswer, { minItems: 1, maxItems: 1000 });
 
 /** The answer to the n-th request, counted from 0: the last one repeats (interfaces 4). */
 export function answerTo(answers: readonly ReceiverAnswer[], n: number): ReceiverAnswer {

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, errorCodesOf, METHODS, successesOf } from "../contract/operation.ts";
-import { Closed, Nullable, Words } from "../contract/schema.ts";
+import { Closed, Nullable, typed, Words } from "../contract/schema.ts";
 import type { OutcomeCounts } from "../sandbox/outcome-counts.ts";
 
 const Percent = Type.Number({ minimum: 0, maximum: 100, description: "With one decimal, rounded down" });
@@ -9,7 +9,9 @@ const Count = Type.Integer({ minimum: 0 });
 
 const CoveredOutcome = Closed({
   status: Type.Integer(),
-  code: Nullable(Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" })),
+  code: Nullable(
+    typed("ErrorCode", Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" })),
+  ),
   hits: Count,
 });
 type CoveredOutcome = Static<typeof CoveredOutcome>;

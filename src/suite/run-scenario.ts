@@ -1,6 +1,6 @@
 import { ControlError } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
-import type { Verification } from "../client/types.ts";
+import type { Expectation, Verification } from "../client/types.ts";
 import { isOff } from "../faults/rules/rule.ts";
 import type { ExpectDocument } from "../faults/rules/rule-schema.ts";
 import type { Scenario } from "../faults/scenarios/scenario.ts";
@@ -122,7 +122,7 @@ async function judged(
   const wanted = count ?? { min: 1 };
   const what = description ?? `${countText(wanted)} of ${JSON.stringify(match)}`;
   try {
-    const { ok, found, nearest } = await sandbox.journal.verify({ match, count: wanted });
+    const { ok, found, nearest } = await sandbox.journal.verify({ match, count: wanted } as Expectation);
     if (ok) return { what, ok, found };
     return { what, ok, found, why: `expected ${what}, found ${found}${nearestText(nearest)}` };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { connect, type UnderstudyClient } from "../client/connect.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
-import type { ClockChange, FixtureInput } from "../client/types.ts";
+import type { ClockChange, FixtureInput, RuleDefinition, ScenarioName } from "../client/types.ts";
 import type { Scenario } from "../faults/scenarios/scenario.ts";
 import { assemble } from "../understudy.ts";
 import type { RuleOutcome } from "./suite-result.ts";
@@ -35,7 +35,7 @@ export async function ownServer(files: readonly string[]): Promise<SuiteServer> 
     url,
     token: undefined,
     client,
-    open: ({ scenario, ...wish }) => client.sandbox({ ...wish, scenarios: [scenario.name] }),
+    open: ({ scenario, ...wish }) => client.sandbox({ ...wish, scenarios: [scenario.name as ScenarioName] }),
     async hits(sandbox, scenario) {
       const { items } = await sandbox.scenarios.list();
       const own = items.find(({ name }) => name === scenario.name);
@@ -57,7 +57,7 @@ export function foreignServer(url: string, token: string | undefined): SuiteServ
       try {
         // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
         for (const { id, document } of scenario.rules.toReversed()) {
-          await sandbox.faults.add({ ...document, id });
+          await sandbox.faults.add({ ...document, id } as RuleDefinition);
         }
         return sandbox;
       } catch (error) {

@@ -1,69 +1,78 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeDeclarations } from "../../scripts/declarations.mjs";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
+import { MISSPELT, RIGHT } from "../support/type-uses.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-afterAll(removeScratch);
+const COMPILERS = { "5.9": "typescript-5/bin/tsc", "7": "typescript/bin/tsc" };
+let folder: string;
 
-function tsc(cwd: string, ...args: string[]): string {
-  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
-  const { stdout, status } = spawnSync(process.execPath, [compiler, ...args], { cwd, encoding: "utf8" });
-  return status === 0 ? "" : stdout;
-}
-
-/** A user's project that has the package among its modules, declarations as the build writes them. */
-function project(): string {
-  const folder = scratch();
+beforeAll(() => {
+  folder = scratch();
   const installed = join(folder, "node_modules/understudy");
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
-  symlinkSync(join(ROOT, "node_modules"), join(installed, "node_modules"));
-  expect(tsc(ROOT, "-p", "tsconfig.types.json", "--outDir", join(installed, "dist/types"))).toBe("");
+  expect(writeDeclarations(join(installed, "dist/types"))).toBe(0);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  return folder;
+});
+afterAll(removeScratch);
+
+/** What a user's compiler says of a file, `skipLibCheck` off: declarations that do not hold together show too. */
+function compiled(code: string, compiler: string, moduleResolution: "nodenext" | "bundler"): string {
+  writeFileSync(join(folder, "uses.ts"), code);
+  const compilerOptions = {
+    module: moduleResolution === "nodenext" ? "nodenext" : "esnext",
+    moduleResolution,
+    target: "es2023",
+    strict: true,
+    noEmit: true,
+    skipLibCheck: false,
+    types: [],
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["uses.ts"] }));
+  const args = [join(ROOT, "node_modules", compiler), "-p", "."];
+  const { stdout, status } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  return status === 0 ? "" : stdout;
 }
 
-const CODE = `
-import { type ClockState, ControlError, connect, createUnderstudy, type JournalEntry } from "understudy";
-
+const HEAD = `import { connect, createUnderstudy, gradeReceiver, type SandboxClient } from "understudy";
+declare module "understudy" {
+  interface OwnScenarios { "lost-answer": true }
+  interface OwnFixtures { shop: true }
+}
 const client = connect("http://127.0.0.1:4747");
-const sandbox = await client.sandbox({ clock: { mode: "frozen" }, settings: { preview: "on" } });
-const rule = await sandbox.faults.add({ match: { operation: "threads.delete" }, effect: { wire: "reset" } });
-const { entries } = await sandbox.journal.list({ status: "4xx" });
-const shown: [number, ClockState, JournalEntry | undefined] = [rule.hits, await sandbox.clock.show(), entries[0]];
-// @ts-expect-error a misspelt field
-sandbox.clock.show().then(({ modus }) => modus);
-const { title } = await sandbox.state("threads").create({ owner_id: "usr_dan" });
-// @ts-expect-error a misspelt collection
-sandbox.state("threds");
-// @ts-expect-error a misspelt option
-await createUnderstudy({ fixtures: "reference" });
-export const hint = (error: unknown) => (error instanceof ControlError ? error.problem.hint : [...shown, title].length);
+declare const sandbox: SandboxClient;
 `;
 
-describe("interfaces 8 the package's declarations", () => {
-  it("interfaces 8 compile in a user's project, however modules are resolved", { timeout: 300_000 }, () => {
-    const folder = project();
-    writeFileSync(join(folder, "uses.ts"), CODE);
-    for (const [module, moduleResolution] of [
-      ["nodenext", "nodenext"],
-      ["esnext", "bundler"],
-    ]) {
-      // Declarations that do not hold together would show here alone.
-      const compilerOptions = {
-        module,
-        moduleResolution,
-        target: "es2023",
-        strict: true,
-        noEmit: true,
-        skipLibCheck: false,
-        types: [],
-      };
-      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["uses.ts"] }));
-      expect(tsc(folder, "-p", "."), moduleResolution).toBe("");
-    }
+describe("interfaces 13 the package's declarations", () => {
+  it.each(Object.entries(COMPILERS))("interfaces 13 TypeScript %s compiles every right use", (_name, tsc) => {
+    expect(RIGHT.length).toBeGreaterThanOrEqual(40);
+    const code = `${HEAD}${RIGHT.map((line) => `${line};`).join("\n")}\nexport {};`;
+    expect(compiled(code, tsc, "nodenext")).toBe("");
+    expect(compiled(code, tsc, "bundler")).toBe("");
+  });
+
+  it.each(Object.entries(COMPILERS))("interfaces 13 TypeScript %s refuses each misspelling", (_name, tsc) => {
+    expect(MISSPELT.length).toBeGreaterThanOrEqual(40);
+    // An expectation that is not met is an error itself, so each of them is refused where nothing is said.
+    const code = `${HEAD}${MISSPELT.map((line) => `// @ts-expect-error\n${line};`).join("\n")}\nexport {};`;
+    expect(compiled(code, tsc, "nodenext")).toBe("");
+  });
+
+  it("interfaces 13 need no package of the server's own", () => {
+    const types = join(folder, "node_modules/understudy/dist/types");
+    const files = readdirSync(types, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    const named = files.flatMap(({ parentPath, name }) => {
+      const text = readFileSync(join(parentPath, name), "utf8");
+      return [...text.matchAll(/from "([^."][^"]*)"/g)].map(([, from]) => from!);
+    });
+    expect([...new Set(named)].sort()).toEqual(["@playwright/test", "vitest"]);
+    expect(files.length).toBeLessThan(25);
   });
 });

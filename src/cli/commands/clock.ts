@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import type { ClockState, Pending } from "../../client/types.ts";
+import type { ClockState, Duration, Pending } from "../../client/types.ts";
 import { print, table } from "../output.ts";
 import { ranTable, withAnswers } from "../ran-timers.ts";
 import { rateOf } from "../rate.ts";
@@ -46,7 +46,7 @@ export const clockCommand: CommandModule = {
           const sandbox = await sandboxOf(target);
           const by = String(target.by);
           const result = await sandbox.clock.advance(
-            by === "next" ? { next: true } : /^\d{4}-/.test(by) ? { to: by } : { by },
+            by === "next" ? { next: true } : /^\d{4}-/.test(by) ? { to: by } : (by as Duration),
           );
           const ran = await withAnswers(sandbox, result.ran);
           print(target.json, { ...result, ran }, `${ranTable(ran)}\nIt is ${result.now}.`);

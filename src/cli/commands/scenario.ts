@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import type { ScenarioName } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
@@ -61,6 +62,6 @@ async function change(target: Options, next: (active: string[]) => string[]): Pr
   const sandbox = await sandboxOf(target);
   const { scenarios } = await sandbox.info();
   const names = next(scenarios);
-  await sandbox.scenarios.activate(...names);
+  await sandbox.scenarios.activate(...(names as ScenarioName[]));
   print(target.json, { active: names }, `On: ${names.join(", ") || "none"}`);
 }

@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import type { FixtureInput } from "../../client/types.ts";
 import type { Scenario } from "../../faults/scenarios/scenario.ts";
 import type { SuiteServer } from "../../suite/suite-server.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
@@ -91,7 +92,7 @@ const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 interface Suite {
   options: Options;
-  fixture: string | object | undefined;
+  fixture: FixtureInput | undefined;
   command: readonly string[];
   scenarios: readonly { file: string; scenario: Scenario }[];
   reports: Partial<Record<ReportKind, string>>;

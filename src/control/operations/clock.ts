@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
-import { Closed, Timestamp, Words } from "../../contract/schema.ts";
+import { Closed, Timestamp, typed, Words } from "../../contract/schema.ts";
 import { TIMER_KINDS } from "../../state/timers.ts";
 import type { AdvanceTarget, RanTimer, World } from "../../state/world.ts";
 import { ClockBody, ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
@@ -71,11 +71,14 @@ const setClock = operation({
 export const AdvanceInput = Closed(
   {
     by: Type.Optional(
-      Type.Unsafe<string | number>({
-        type: ["string", "number"],
-        title: "a duration such as 90s",
-        description: "`90s`, `5m`, `6h`, `2d`, `PT5M` or milliseconds",
-      }),
+      typed(
+        "Duration",
+        Type.Unsafe<string | number>({
+          type: ["string", "number"],
+          title: "a duration such as 90s",
+          description: "`90s`, `5m`, `6h`, `2d`, `PT5M` or milliseconds",
+        }),
+      ),
     ),
     to: Type.Optional(Type.String({ title: "an ISO 8601 timestamp", description: "An instant to go to" })),
     next: Type.Optional(

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { type AnyEvent, eventData, sampleData } from "../../contract/event.ts";
-import { Closed } from "../../contract/schema.ts";
+import { Closed, typed } from "../../contract/schema.ts";
 import { nearest } from "../../documents/nearest.ts";
 import { EVENT_NAMES, type EventName, eventNamed } from "../../resources/events.ts";
 import { organizations } from "../../resources/organizations/schema.ts";
@@ -16,7 +16,10 @@ import { quoted, unprocessable } from "../problem.ts";
 
 export const TriggerInput = Closed(
   {
-    event: Type.Unsafe<EventName>({ type: "string", description: "Its name, such as `user.created`" }),
+    event: typed(
+      "EventName",
+      Type.Unsafe<EventName>({ type: "string", description: "Its name, such as `user.created`" }),
+    ),
     data: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: "object",

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { parseDateOrInstant } from "../../contract/instant.ts";
 import { noContent, Reply, StreamBody } from "../../contract/operation.ts";
-import { Closed, examplesOf } from "../../contract/schema.ts";
+import { Closed, examplesOf, typed } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { HarBody, harOf } from "../journal/har.ts";
 import { conditionsOf } from "../journal/match-entry.ts";
@@ -16,20 +16,24 @@ import { baseUrlOf } from "../sandbox-body.ts";
 /** More than a journal may hold. */
 const MAX_ENTRIES = 100_000;
 
-const Status = Type.Unsafe<string | number>({
-  type: ["string", "integer"],
-  pattern: "^[1-5](\\d\\d|xx|XX)$",
-  minimum: 100,
-  maximum: 599,
-  title: "a status such as 404, or a class such as 4xx",
-  description: "A status such as 404, or a class such as `4xx`",
-});
-const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
+const Status = typed(
+  "StatusPattern",
+  Type.Unsafe<string | number>({
+    type: ["string", "integer"],
+    pattern: "^[1-5](\\d\\d|xx|XX)$",
+    minimum: 100,
+    maximum: 599,
+    title: "a status such as 404, or a class such as 4xx",
+    description: "A status such as 404, or a class such as `4xx`",
+  }),
+);
+const Text = (description: string, type = "string") =>
+  Type.Optional(typed(type, Type.String({ minLength: 1, description })));
 
 const conditions = {
-  operation: Text("An operation id, or a glob of them"),
+  operation: Text("An operation id, or a glob of them", "OperationPattern"),
   status: Type.Optional(Status),
-  code: Text("A code of the catalogue"),
+  code: Text("A code of the catalogue", "ErrorCode"),
   method: Text("In any case"),
   path: Text("A glob of paths, without sandbox prefix and query"),
 };

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { noContent } from "../../contract/operation.ts";
-import { Closed, ListOf, Timestamp, Words } from "../../contract/schema.ts";
+import { Closed, ListOf, Timestamp, typed, Words } from "../../contract/schema.ts";
 import { DocumentError } from "../../documents/document-error.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
 import type { LoadedFixture } from "../../sandbox/fixture-source.ts";
@@ -85,7 +85,9 @@ export const SandboxInput = Closed(
     seed: Type.Optional(Seed),
     clock: Type.Optional(ClockInput),
     scenarios: Type.Optional(
-      Type.Array(Type.String(), { description: "Names of those in force from the start" }),
+      Type.Array(typed("ScenarioName", Type.String()), {
+        description: "Names of those in force from the start",
+      }),
     ),
     settings: Type.Optional(SettingsInput),
   },

@@ -1,13 +1,17 @@
 import Type from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
+import { typed } from "../../contract/schema.ts";
 
 /** Longer than any client waits; a timer of the machine could not hold much more. */
 export const MAX_DELAY_MS = 3_600_000;
 
-export const DurationText = Type.Unsafe<string | number>({
-  type: ["string", "number"],
-  title: "a duration such as 200ms",
-});
+export const DurationText = typed(
+  "Duration",
+  Type.Unsafe<string | number>({
+    type: ["string", "number"],
+    title: "a duration such as 200ms",
+  }),
+);
 
 /** What is wrong with a duration that a fault is to wait, or undefined when nothing is. */
 export function delayProblem(value: unknown): { message: string; hint?: string } | undefined {

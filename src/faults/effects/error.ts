@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
+import { typed } from "../../contract/schema.ts";
 import { parseCode } from "../codes.ts";
 import { Headers, headerProblem, headersOf } from "./answer-headers.ts";
 import type { Effect } from "./effect.ts";
@@ -7,10 +8,13 @@ import type { Effect } from "./effect.ts";
 /** A catalogue code, answered as the operation that is hit would answer it. */
 export const errorEffect: Effect = {
   keys: {
-    error: Type.String({
-      minLength: 1,
-      description: "A catalogue code; CODE! also where it is never answered",
-    }),
+    error: typed(
+      "AnyCode",
+      Type.String({
+        minLength: 1,
+        description: "A catalogue code; CODE! also where it is never answered",
+      }),
+    ),
     details: Type.Unsafe<Record<string, unknown>>({
       type: "object",
       description: "Laid over the details that the operation itself would give",

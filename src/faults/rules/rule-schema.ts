@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { typed } from "../../contract/schema.ts";
 import type { EffectDocument } from "../effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "../effects/index.ts";
 
@@ -9,7 +10,9 @@ const TextOrNumber = Type.Unsafe<string | number | boolean | null>({
 
 const Match = Type.Object(
   {
-    operation: Type.Optional(Text({ description: "An operation id or a glob of them, such as files.*" })),
+    operation: Type.Optional(
+      typed("OperationPattern", Text({ description: "An operation id or a glob of them, such as files.*" })),
+    ),
     method: Type.Optional(
       Type.Unsafe<string>({ type: "string", enum: ["GET", "POST", "PUT", "PATCH", "DELETE"] }),
     ),
@@ -34,7 +37,10 @@ const Match = Type.Object(
       }),
     ),
     event: Type.Optional(
-      Text({ description: "An event name or a glob of them: hits deliveries, not requests" }),
+      typed(
+        "EventPattern",
+        Text({ description: "An event name or a glob of them: hits deliveries, not requests" }),
+      ),
     ),
     webhook: Type.Optional(Text({ description: "A webhook id: hits deliveries, not requests" })),
   },
@@ -61,12 +67,15 @@ export const RuleDocument = Type.Object(
     match: Type.Optional(Match),
     sequence: Type.Optional(
       Type.Array(
-        Type.Unsafe<string | number>({
-          type: ["string", "integer"],
-          minimum: 200,
-          maximum: 599,
-          title: "a status, a code, or pass",
-        }),
+        typed(
+          'number | "pass" | AnyCode',
+          Type.Unsafe<string | number>({
+            type: ["string", "integer"],
+            minimum: 200,
+            maximum: 599,
+            title: "a status, a code, or pass",
+          }),
+        ),
         { minItems: 1, maxItems: 1000 },
       ),
     ),
@@ -79,10 +88,13 @@ export const RuleDocument = Type.Object(
       Type.Object(
         {
           ttl: Type.Optional(
-            Type.Unsafe<string | number>({
-              type: ["string", "number"],
-              title: "a duration such as 10m, on the sandbox's clock",
-            }),
+            typed(
+              "Duration",
+              Type.Unsafe<string | number>({
+                type: ["string", "number"],
+                title: "a duration such as 10m, on the sandbox's clock",
+              }),
+            ),
           ),
           hits: Type.Optional(Type.Integer({ minimum: 1 })),
         },
@@ -112,7 +124,7 @@ export const ExpectDocument = Type.Object(
     description: Type.Optional(Type.String({ maxLength: 2000 })),
     match: Type.Object(
       {
-        operation: Type.Optional(Text()),
+        operation: Type.Optional(typed("OperationPattern", Text())),
         method: Type.Optional(
           Type.Unsafe<string>({
             type: "string",
@@ -129,7 +141,7 @@ export const ExpectDocument = Type.Object(
             title: "a status such as 404, or a class such as 4xx",
           }),
         ),
-        code: Type.Optional(Text()),
+        code: Type.Optional(typed("ErrorCode", Text())),
         body: Type.Optional(Type.Unsafe<unknown>({})),
       },
       { additionalProperties: false, minProperties: 1 },

@@ -15,8 +15,16 @@ export function scenarioSchemaText({ operations, events }: DeclaredApi): string 
     event: events.map(({ name }) => name),
     error: Object.keys(CATALOGUE),
   };
-  const schema = withExamples(JSON.parse(JSON.stringify(ScenarioDocument as TSchema)) as Json, words);
+  const schema = withExamples(
+    JSON.parse(JSON.stringify(ScenarioDocument as TSchema, withoutOwnNotes)) as Json,
+    words,
+  );
   return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 2)}\n`;
+}
+
+/** `x-type` is for the library's types alone. */
+function withoutOwnNotes(key: string, value: unknown): unknown {
+  return key === "x-type" ? undefined : value;
 }
 
 function withExamples(schema: Json, words: Readonly<Record<string, readonly string[]>>): Json {

@@ -1,8 +1,7 @@
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
-const PDFJS = pathToFileURL(createRequire(import.meta.url).resolve("pdfjs-dist/legacy/build/pdf.mjs")).href;
+/** The one build of PDF.js that needs neither canvas nor worker file. */
+const PDFJS = import.meta.resolve("unpdf/pdfjs");
 const MAX_EXTRACTION_MS = 15_000;
 
 /** What decoding may take beside the document itself; a page of text is some kilobytes. */

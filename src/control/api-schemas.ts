@@ -1,0 +1,120 @@
+import { readdirSync } from "node:fs";
+import Type, { type TSchema } from "typebox";
+import { Bundle } from "../bundle/bundle.ts";
+import { CATALOGUE } from "../contract/errors.ts";
+import { ProblemBody } from "../contract/problems.ts";
+import { withoutStoredOnly } from "../contract/shown.ts";
+import { SHIPPED_FIXTURES, SHIPPED_SCENARIOS } from "../documents/shipped-files.ts";
+import { ReceiverAnswer } from "../receivers/receiver-answer.ts";
+import { ReceivedRequestBody } from "../receivers/simulated-receivers.ts";
+import { CoverageMatrix } from "../reports/coverage.ts";
+import { API, RESOURCES } from "../resources/index.ts";
+import { EmailBody } from "../webhooks/outbox.ts";
+import { SettingsInput } from "./check-settings.ts";
+import { ClockBody, ClockInput } from "./clock-input.ts";
+import { RuleBody, RuleInput, ScenarioBody } from "./faults-body.ts";
+import { RecordChangesBody } from "./history/record-changes.ts";
+import { HistoryEntryBody } from "./history/render-entry.ts";
+import { HarBody } from "./journal/har.ts";
+import { JournalEntryBody } from "./journal/render-entry.ts";
+import { LiveBody, RequestLine } from "./journal/stream-live.ts";
+import { VerificationBody } from "./journal/verify-journal.ts";
+import {
+  AdvancedBody,
+  AdvanceInput,
+  ClockChangeBody,
+  PendingBody,
+  RanTimerBody,
+} from "./operations/clock.ts";
+import { TriggeredBody, TriggerInput } from "./operations/events.ts";
+import {
+  HistoryBody,
+  HistoryDetailBody,
+  HistoryQuery,
+  RepeatedBody,
+  RepeatInput,
+  RewindInput,
+  RewoundBody,
+} from "./operations/history.ts";
+import { Expectation, JournalBody, JournalQuery } from "./operations/journal.ts";
+import { ReceiverBody, ReceiverInput } from "./operations/receivers.ts";
+import { HealthBody, ResetInput, SandboxInput } from "./operations/sandboxes.ts";
+import { ActiveScenariosBody } from "./operations/scenarios.ts";
+import { SnapshotBody } from "./operations/snapshots.ts";
+import { ChangeQuery } from "./operations/state.ts";
+import { SandboxBody } from "./sandbox-body.ts";
+import { DifferenceBody } from "./snapshot-diff.ts";
+import { SnapshotFile } from "./snapshot-input.ts";
+
+/** Sets of names that the library's types spell out, so that a misspelt one does not compile. */
+export const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
+  OperationId: () => API.operations.map(({ id }) => id),
+  EventName: () => API.events.map(({ name }) => name),
+  ErrorCode: () => Object.keys(CATALOGUE),
+  ShippedScenario: () => namesOf(SHIPPED_SCENARIOS.folder),
+  ShippedFixture: () => namesOf(SHIPPED_FIXTURES.folder),
+};
+
+const namesOf = (folder: string) =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith(".yaml"))
+    .map((file) => file.slice(0, -".yaml".length))
+    .sort();
+
+/** Of each collection that state calls reach, a record as they show it. */
+export const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  RESOURCES.flatMap(({ collections = [] }) => collections)
+    .filter(({ internal }) => !internal)
+    .map(({ name, schema }) => [name, withoutStoredOnly(schema)]),
+);
+
+/** What a client of the control API gives and gets, by the names that the library gives these types. */
+export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
+  Health: HealthBody,
+  SandboxOptions: SandboxInput,
+  SandboxState: SandboxBody,
+  ResetOptions: ResetInput,
+  SettingsChange: SettingsInput,
+  ClockState: ClockBody,
+  ClockChange: ClockInput,
+  ClockChanged: ClockChangeBody,
+  AdvanceTo: AdvanceInput,
+  Advanced: AdvancedBody,
+  RanTimer: RanTimerBody,
+  Pending: PendingBody,
+  SnapshotState: SnapshotBody,
+  SnapshotFile,
+  Difference: DifferenceBody,
+  RuleDefinition: RuleInput,
+  FaultRule: RuleBody,
+  ScenarioState: ScenarioBody,
+  ActiveScenarios: ActiveScenariosBody,
+  JournalFilter: Type.Partial(JournalQuery),
+  JournalEntry: JournalEntryBody,
+  JournalPage: JournalBody,
+  Live: LiveBody,
+  RequestLine,
+  Expectation,
+  Verification: VerificationBody,
+  HttpArchive: HarBody,
+  HistoryFilter: Type.Partial(HistoryQuery),
+  HistoryEntry: HistoryEntryBody,
+  HistoryPage: HistoryBody,
+  HistoryDetail: HistoryDetailBody,
+  RecordChanges: RecordChangesBody,
+  RewindOptions: RewindInput,
+  Rewound: RewoundBody,
+  RepeatOptions: RepeatInput,
+  Repeated: RepeatedBody,
+  TriggerOptions: Type.Omit(TriggerInput, ["event"]),
+  Triggered: TriggeredBody,
+  Email: EmailBody,
+  ReceiverOptions: ReceiverInput,
+  Receiver: ReceiverBody,
+  ReceiverAnswer,
+  ReceivedRequest: ReceivedRequestBody,
+  StateOptions: Type.Partial(ChangeQuery),
+  Bundle,
+  CoverageMatrix,
+  ProblemDocument: ProblemBody,
+};
