@@ -77,10 +77,7 @@ export async function callControl<T>(path: string, call?: ControlCall): Promise<
 }
 
 /** A path with what is undefined left out of its query. */
-export function withQuery(
-  path: string,
-  query: Readonly<Record<string, string | number | boolean | undefined>>,
-) {
+export function withQuery(path: string, query: object) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
   if (given.length === 0) return path;
   return `${path}?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`;
