@@ -1,4 +1,4 @@
-import type { CheckReport, Outcome, VerifyReport } from "../verify/report.ts";
+import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../verify/report.ts";
 import { table } from "./output.ts";
 
 const MARKS: Record<Outcome, string> = {
@@ -55,6 +55,18 @@ function assumptionsText({ assumptions }: VerifyReport): string[] {
   return [table(["", "assumption", "differs", "fits"], rows), ""];
 }
 
+/** Of an archive, what was judged and what was not. */
+function recordedText({ file, entries, judged, ...left }: RecordedReport): string {
+  const others = Object.entries({
+    "of other hosts": left.other_hosts,
+    "of unknown paths": left.unknown_paths,
+    ...left.not_judged,
+  });
+  const told = others.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
+  const rest = told.length === 0 ? "" : `; not judged: ${told.join(", ")}`;
+  return `${judged} of ${entries} entries of ${file} judged, of ${left.operations.length} operations${rest}.`;
+}
+
 function verdictText({
   verdict,
   target,
@@ -63,14 +75,18 @@ function verdictText({
   requests,
   duration_ms,
   stopped,
+  recorded,
 }: VerifyReport) {
   const { passed, failed, differs, not_observable } = summary;
   const counts = `${passed} passed, ${failed} failed, ${differs} differ from an assumption, ${not_observable} not observable`;
   const as = organization_id === null ? "" : ` in ${organization_id}`;
-  const took = `${requests} requests, ${(duration_ms / 1000).toFixed(1)} s`;
+  const took = `${requests} ${recorded === null ? "" : "recorded "}requests, ${(duration_ms / 1000).toFixed(1)} s`;
   const why = stopped === null ? "" : `\nStopped: ${stopped}.`;
+  const archive = recorded === null ? "" : `${withoutControls(recordedText(recorded))}\n`;
   return (
-    withoutControls(`${verdict === "pass" ? "PASS" : "FAIL"}  ${target}${as}: ${counts} (${took})`) + why
+    archive +
+    withoutControls(`${verdict === "pass" ? "PASS" : "FAIL"}  ${target}${as}: ${counts} (${took})`) +
+    why
   );
 }
 

@@ -21,6 +21,14 @@ export interface Context {
   answered: Map<string, { params: Binding; exchange: Exchange }>;
 }
 
+/** What one answer says by itself, whoever asked: judged live and of a recording alike. */
+export interface Observation {
+  /** Whose answers; absent: every operation's. */
+  operation?: string;
+  /** A judge for one run, which may remember what it has seen. */
+  begin: () => (verdict: Verdict, exchange: Exchange) => void;
+}
+
 export interface Check {
   /** Such as `usage.retrieve_limits/month`. */
   id: string;
@@ -29,4 +37,27 @@ export interface Check {
   section: string;
   title: string;
   run: (context: Context) => Promise<void> | void;
+  /** Absent where it takes requests of its own. */
+  observe?: Observation;
+}
+
+/** What an answer of one operation says by itself. */
+export function seenIn(operation: string, judge: ReturnType<Observation["begin"]>): Observation {
+  return { operation, begin: () => judge };
+}
+
+type Observing = Omit<Check, "run" | "family" | "observe">;
+
+/** A check that asks nothing of its own: live it looks at what the operation has answered. */
+export function looksAt(operation: string, about: Observing, judge: ReturnType<Observation["begin"]>): Check {
+  return {
+    ...about,
+    family: "answers",
+    observe: seenIn(operation, judge),
+    run({ verdict, answered }) {
+      const first = answered.get(operation);
+      if (first === undefined) return verdict.notObservable(`${operation} has not answered`);
+      judge(verdict, first.exchange);
+    },
+  };
 }

@@ -84,7 +84,7 @@ export function judgeWire(verdict: Verdict, { method, path, problem }: Exchange)
  * The envelope that an error came in, if it is one of section 7 that may stand here.
  * Envelope C for a 401 or 403 of any operation is what G06 leaves open.
  */
-function judgeEnvelope(
+export function judgeEnvelope(
   verdict: Verdict,
   exchange: Exchange,
   { envelope, gap }: { envelope: Envelope; gap: Basis },

@@ -23,7 +23,7 @@ describe("verdict", () => {
     expect(new Verdict().outcome).toBe("not-observable");
     const verdict = new Verdict();
     verdict.expect(true, "", "G08");
-    expect([verdict.outcome, verdict.confirmed]).toEqual(["passed", ["G08"]]);
+    expect([verdict.outcome, [...verdict.confirmed]]).toEqual(["passed", [["G08", 1]]]);
     verdict.notObservable("nobody has one");
     expect(verdict.outcome).toBe("not-observable");
     verdict.expect(false, "other", "G08");

@@ -43,8 +43,28 @@ export interface AssumptionReport {
   differs: number;
 }
 
+/** What an archive held besides what was judged. */
+export interface RecordedReport {
+  file: string;
+  /** Who wrote it. */
+  creator: string;
+  entries: number;
+  judged: number;
+  /** Of other hosts, or outside the base URL. */
+  other_hosts: number;
+  /** Of the base URL, and no operation's. */
+  unknown_paths: number;
+  /** Of operations, and not judged: how many for which reason. */
+  not_judged: Record<string, number>;
+  /** Ids of the operations that were seen. */
+  operations: string[];
+}
+
 export interface VerifyReport {
+  /** The base URL; of an archive the one that its requests have. */
   target: string;
+  /** Of an archive that was judged in place of a service; null where one was asked. */
+  recorded: RecordedReport | null;
   /** Of the key, as the answers say. */
   organization_id: string | null;
   write: boolean;

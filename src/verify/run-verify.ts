@@ -1,11 +1,11 @@
-import { ASSUMPTIONS } from "../contract/assumptions.ts";
 import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
 import type { Change, Check, Context } from "./check.ts";
 import { checksFor } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy } from "./discover-understudy.ts";
 import { KnownObjects } from "./known-objects.ts";
-import type { AssumptionReport, CheckReport, VerifyReport } from "./report.ts";
+import type { CheckReport, VerifyReport } from "./report.ts";
+import { assumptionsOf, summaryOf } from "./summary.ts";
 import { type Exchange, Stopped, Target, type TargetOptions } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
@@ -66,6 +66,7 @@ export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
     ...{ target: target.options.url, organization_id: run.organization_id, write: options.write },
     started_at: began.toISOString(),
     duration_ms: Math.round(performance.now() - started),
+    recorded: null,
     ...run.result(),
   };
 }
@@ -78,7 +79,7 @@ class Run {
   private readonly changes: Change[] = [];
   private readonly answered: Context["answered"] = new Map();
   private readonly reports: CheckReport[] = [];
-  private readonly confirmed: string[] = [];
+  private readonly verdicts: Verdict[] = [];
   private stopped: string | null = null;
 
   constructor(options: VerifyOptions, { target, known }: Pick<Context, "target" | "known">) {
@@ -145,7 +146,7 @@ class Run {
         this.caught(check, error, verdict);
       }
     }
-    this.confirmed.push(...verdict.confirmed);
+    this.verdicts.push(verdict);
     return this.report(check, verdict, { from, started });
   }
 
@@ -189,14 +190,7 @@ class Run {
 
   result() {
     const checks = this.reports;
-    const count = (outcome: CheckReport["outcome"]) => checks.filter((one) => one.outcome === outcome).length;
-    const summary = {
-      total: checks.length,
-      passed: count("passed"),
-      failed: count("failed"),
-      differs: count("differs"),
-      not_observable: count("not-observable"),
-    };
+    const summary = summaryOf(checks);
     const lost = this.changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
     const verdict =
       summary.failed === 0 && this.stopped === null && !lost ? ("pass" as const) : ("fail" as const);
@@ -206,24 +200,13 @@ class Run {
       requests: this.target.exchanges.length,
       summary,
       changes: this.changes,
-      assumptions: this.assumptions(),
+      assumptions: assumptionsOf(checks, this.verdicts),
       checks,
     };
   }
-
-  private assumptions(): AssumptionReport[] {
-    const differences = this.reports.flatMap((one) => one.differences.map(({ assumption }) => assumption));
-    const count = (list: readonly string[], id: string) => list.filter((one) => one === id).length;
-    return ASSUMPTIONS.map(({ id, topic }) => ({
-      id,
-      topic,
-      confirmed: count(this.confirmed, id),
-      differs: count(differences, id),
-    })).filter(({ confirmed, differs }) => confirmed + differs > 0);
-  }
 }
 
-function sentRequest({ method, path, status, headers }: Exchange) {
+export function sentRequest({ method, path, status, headers }: Exchange) {
   return { method, path, status, request_id: headers.get("x-request-id") };
 }
 

@@ -4,12 +4,28 @@ import { Pace } from "./pace.ts";
 import { type Answer, firstEvent, readAnswer, wireProblem } from "./read-answer.ts";
 import { changesNothing } from "./safety.ts";
 
+/** What a request said, as far as judging its answer asks for it. */
+export interface Asked {
+  /** Decoded, as everything here. */
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  /** The JSON that was sent; undefined where there is none. */
+  body: unknown;
+  headers: Headers;
+}
+
 export interface Exchange extends Answer {
   operation: AnyOperation | undefined;
   method: string;
   path: string;
+  asked: Asked;
   /** Whether the key went with it. */
   authenticated: boolean;
+  /**
+   * Of an exchange that somebody recorded: whether the answer's body was kept whole. What is masked in a
+   * recording is judged by nobody.
+   */
+  recorded?: { whole: boolean };
 }
 
 export interface TargetOptions {
@@ -102,6 +118,7 @@ export class Target {
       method,
       path: call.url === undefined ? path : path.split("?")[0]!,
       authenticated,
+      asked: askedBy(call, this.headersOf(call)),
     };
     try {
       const response = await fetch(call.url ?? this.options.url + path, {
@@ -128,6 +145,15 @@ export class Target {
     if (body !== undefined && !isRaw(body)) own["content-type"] = "application/json";
     return { ...own, ...headers };
   }
+}
+
+function askedBy({ params = {}, query = {}, body }: Call, headers: Record<string, string>): Asked {
+  return {
+    params,
+    query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
+    body: isRaw(body) ? undefined : body,
+    headers: new Headers(headers),
+  };
 }
 
 /** @throws Error for a parameter without a value, which is a mistake of this program */

@@ -11,14 +11,14 @@ export class Verdict {
   readonly notObserved: string[] = [];
   readonly notes: string[] = [];
   /** Assumptions that were judged and fitted, as often as they were. */
-  readonly confirmed: string[] = [];
+  readonly confirmed = new Map<string, number>();
   private judged = 0;
 
   /** Judges one thing; `gap` names the assumption it rests on, absent where the reference says it. */
   expect(fits: boolean, problem: string, gap?: Basis): boolean {
     this.judged += 1;
     if (fits) {
-      if (gap !== undefined) this.confirmed.push(gap);
+      if (gap !== undefined) this.confirmed.set(gap, (this.confirmed.get(gap) ?? 0) + 1);
     } else if (gap === undefined) this.failures.push(problem);
     else this.differences.push({ assumption: gap, detail: problem });
     return fits;

@@ -75,6 +75,7 @@ export function verifyHtml(report: VerifyReport): string {
     style: STYLE,
     body: html`<h1 class="${verdict}">${title}</h1>
 <p>${counts}</p>
+${recordedHtml(report)}
 <p class="quiet">${report.requests} requests in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${assumptionsHtml(report)}
@@ -82,6 +83,13 @@ ${changesHtml(report)}
 ${families}`,
     made: new Date(started_at),
   });
+}
+
+function recordedHtml({ recorded }: VerifyReport): Html {
+  if (recorded === null) return html``;
+  const { file, creator, entries, judged, other_hosts, unknown_paths, not_judged } = recorded;
+  const left = Object.entries(not_judged).map(([reason, count]) => `, ${count} ${reason}`);
+  return html`<p>Recorded by ${creator} in ${file}: ${judged} of ${entries} entries judged, ${other_hosts} of other hosts, ${unknown_paths} of unknown paths${left.join("")}. Nothing was sent.</p>`;
 }
 
 function assumptionsHtml({ assumptions }: VerifyReport): Html {

@@ -55,9 +55,10 @@ export interface Between {
 export async function proxy(
   upstream: string,
   spoil: (request: Seen, answer: Altered) => Altered | undefined | Promise<never>,
+  ask: (request: Seen) => Seen = (request) => request,
 ): Promise<Between> {
   return listening(async (asked, answer) => {
-    const { statusCode, headers, text } = await forward(upstream, asked);
+    const { statusCode, headers, text } = await forward(upstream, ask(asked));
     const spoilt = await spoil(asked, { status: statusCode, headers, body: text });
     if (spoilt === undefined) return answer.socket?.destroy();
     const { "content-length": _length, "transfer-encoding": _coding, ...rest } = spoilt.headers;

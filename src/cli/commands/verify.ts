@@ -8,8 +8,9 @@ import { isInteractive, print } from "../output.ts";
 import { type ReportKind, reportFiles, writeReports } from "../report-files.ts";
 
 interface Options {
-  target: string;
-  key: string;
+  target: string | undefined;
+  key: string | undefined;
+  har: string | undefined;
   write: boolean;
   use: string[] | undefined;
   report: string[] | undefined;
@@ -24,15 +25,18 @@ export const verifyCommand: CommandModule<object, Options> = {
     argv
       .option("target", {
         type: "string",
-        demandOption: true,
         requiresArg: true,
         describe: "Base URL of an Understudy or of the real service, without the version",
       })
       .option("key", {
         type: "string",
-        demandOption: true,
         requiresArg: true,
         describe: "API key; the suite acts as its user",
+      })
+      .option("har", {
+        type: "string",
+        requiresArg: true,
+        describe: "HTTP Archive to judge instead; sends nothing",
       })
       .option("write", {
         type: "boolean",
@@ -61,26 +65,53 @@ export const verifyCommand: CommandModule<object, Options> = {
       .example(
         "$0 verify --target https://api.example.com --key ak_… --use transcription_id=trans_… --report html=out.html",
         "The real service, reading only",
-      ) as never,
+      )
+      .example("$0 verify --har traffic.har", "What somebody recorded of it") as never,
   async handler(options) {
     if (!(options.timeout > 0)) throw new UsageError("--timeout takes seconds");
     const reports = reportFiles(options.report);
-    const [{ runVerify, TargetUnusable, VerifyUsageError }, { readUses, UseError }] = await Promise.all([
-      import("../../verify/run-verify.ts"),
-      import("../../verify/uses.ts"),
-    ]);
+    refuseMixture(options);
+    const [{ runVerify, TargetUnusable, VerifyUsageError }, { readUses, UseError }, { HarError }] =
+      await Promise.all([
+        import("../../verify/run-verify.ts"),
+        import("../../verify/uses.ts"),
+        import("../../exchanges/har-error.ts"),
+      ]);
     const contract = await declared();
     try {
       const uses = readUses(options.use ?? [], contract.names);
-      const result = await withSignals((signal) => run(runVerify, { contract, options, uses, signal }));
+      const result =
+        options.har === undefined
+          ? await withSignals((signal) => run(runVerify, { contract, options, uses, signal }))
+          : await judge(options.har, { contract, target: options.target });
       await show(result, options, reports);
     } catch (error) {
-      if (error instanceof VerifyUsageError || error instanceof UseError) throw new UsageError(error.message);
+      if ([VerifyUsageError, UseError, HarError].some((kind) => error instanceof kind))
+        throw new UsageError((error as Error).message);
       if (error instanceof TargetUnusable) throw new CheckFailed(error.message);
       throw error;
     }
   },
 };
+
+/** @throws UsageError */
+function refuseMixture({ har, target, key, write, use }: Options): void {
+  if (har === undefined) {
+    if (target === undefined || key === undefined)
+      throw new UsageError("verify needs --target and --key, or --har FILE for what was recorded");
+    return;
+  }
+  for (const [name, given] of Object.entries({ key, write: write || undefined, use }))
+    if (given !== undefined) throw new UsageError(`--har sends nothing, so --${name} does not go with it`);
+}
+
+async function judge(
+  file: string,
+  { contract, target }: { contract: Contract; target: string | undefined },
+): Promise<VerifyReport> {
+  const { verifyRecorded } = await import("../../verify/recorded/verify-recorded.ts");
+  return verifyRecorded({ contract, file, target });
+}
 
 /** What this version of the emulator declares. */
 async function declared(): Promise<Contract> {
@@ -111,7 +142,7 @@ async function run(
   try {
     return await runVerify({
       contract,
-      ...{ target: options.target, key: options.key, write: options.write, uses, signal },
+      ...{ target: options.target!, key: options.key!, write: options.write, uses, signal },
       timeoutMs: options.timeout * 1000,
       version: packageJson.version,
       wait: async (milliseconds, stop) => {

@@ -1,6 +1,7 @@
-import type { Check } from "../check.ts";
+import { type Check, looksAt, seenIn } from "../check.ts";
 import { excerpt } from "../judge-body.ts";
 import { judgeSuccess, succeeded } from "../judge-success.ts";
+import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
 interface Figures {
@@ -45,29 +46,33 @@ function judgeFigures(verdict: Verdict, name: string, figures: Figures): void {
   }
 }
 
+function judgeUsage(verdict: Verdict, { json: body }: Exchange): void {
+  const keys = body.api_key_limits as (Figures & { api_key_id: string })[];
+  judgeFigures(verdict, "organization_limits", body.organization_limits);
+  if (body.api_limits !== null) judgeFigures(verdict, "api_limits", body.api_limits);
+  for (const key of keys) judgeFigures(verdict, key.api_key_id, key);
+  const { total_keys, keys_with_limits, keys_exceeded, overall_status } = body.summary;
+  const limited = keys.filter(({ monthly_limit }) => monthly_limit !== null).length;
+  const exceeded = keys.filter(({ status }) => status === "exceeded").length;
+  verdict.expect(keys_with_limits === limited, `keys_with_limits is ${keys_with_limits}, not ${limited}`);
+  verdict.expect(keys_exceeded === exceeded, `keys_exceeded is ${keys_exceeded}, not ${exceeded}`);
+  verdict.expect(total_keys === keys.length, `total_keys is ${total_keys}, not ${keys.length}`, "G33");
+  const statuses = [body.organization_limits, body.api_limits, ...keys].map((one) => one?.status);
+  const worst = WORST.find((status) => statuses.includes(status));
+  verdict.expect(overall_status === worst, `overall_status is ${overall_status}, not ${worst}`, "G33");
+}
+
 const usage: Check = {
   id: "usage.retrieve_limits/figures",
   family: "answers",
   section: "3.6",
   title: "usage.retrieve_limits classifies what it counts",
+  observe: seenIn("usage.retrieve_limits", judgeUsage),
   async run({ contract, target, verdict, answered }) {
     const first = answered.get("usage.retrieve_limits");
-    const body = first?.exchange.json;
-    if (first === undefined || !Array.isArray(body?.api_key_limits))
+    if (first === undefined || !Array.isArray(first.exchange.json?.api_key_limits))
       return verdict.notObservable("usage.retrieve_limits has not answered");
-    const keys = body.api_key_limits as (Figures & { api_key_id: string })[];
-    judgeFigures(verdict, "organization_limits", body.organization_limits);
-    if (body.api_limits !== null) judgeFigures(verdict, "api_limits", body.api_limits);
-    for (const key of keys) judgeFigures(verdict, key.api_key_id, key);
-    const { total_keys, keys_with_limits, keys_exceeded, overall_status } = body.summary;
-    const limited = keys.filter(({ monthly_limit }) => monthly_limit !== null).length;
-    const exceeded = keys.filter(({ status }) => status === "exceeded").length;
-    verdict.expect(keys_with_limits === limited, `keys_with_limits is ${keys_with_limits}, not ${limited}`);
-    verdict.expect(keys_exceeded === exceeded, `keys_exceeded is ${keys_exceeded}, not ${exceeded}`);
-    verdict.expect(total_keys === keys.length, `total_keys is ${total_keys}, not ${keys.length}`, "G33");
-    const statuses = [body.organization_limits, body.api_limits, ...keys].map((one) => one?.status);
-    const worst = WORST.find((status) => statuses.includes(status));
-    verdict.expect(overall_status === worst, `overall_status is ${overall_status}, not ${worst}`, "G33");
+    judgeUsage(verdict, first.exchange);
     const query = { month: 1, year: 2020 };
     const past = await target.send({
       operation: contract.operation("usage.retrieve_limits"),
@@ -78,11 +83,26 @@ const usage: Check = {
   },
 };
 
+/** Every filter that was asked for, and the order where none was. */
+function judgeJobs(verdict: Verdict, { asked, json }: Exchange): void {
+  const jobs = json.jobs as (Record<string, unknown> & { start_time: string })[];
+  for (const field of ["job_type", "status", "connection_id"]) {
+    const value = asked.query[field];
+    const wrong = value === undefined ? undefined : jobs.find((job) => job[field] !== value);
+    verdict.expect(!wrong, `with ${field}=${value} it answers ${excerpt(wrong)}`);
+  }
+  if ((asked.query["order_by"] ?? "-start_time") !== "-start_time") return;
+  const times = jobs.map(({ start_time }) => Date.parse(start_time));
+  const falling = times.every((time, i) => i === 0 || time <= times[i - 1]!);
+  verdict.expect(falling, "the newest is not first", "G14");
+}
+
 const jobs: Check = {
   id: "connector_jobs.list/filters",
   family: "answers",
   section: "4.13",
   title: "connector_jobs.list filters by type and status",
+  observe: seenIn("connector_jobs.list", judgeJobs),
   async run({ contract, target, verdict, answered }) {
     const first = answered.get("connector_jobs.list");
     if (first === undefined) return verdict.notObservable("connector_jobs.list has not answered");
@@ -93,28 +113,20 @@ const jobs: Check = {
     ] as const) {
       const exchange = await target.send({ operation, params: first.params, query: { [field]: value } });
       if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) continue;
-      const wrong = (exchange.json.jobs as Record<string, unknown>[]).find((job) => job[field] !== value);
-      verdict.expect(!wrong, `with ${field}=${value} it answers ${excerpt(wrong)}`);
+      judgeJobs(verdict, exchange);
     }
-    const times = ((first.exchange.json?.jobs ?? []) as { start_time: string }[]).map(({ start_time }) =>
-      Date.parse(start_time),
-    );
-    verdict.expect(
-      times.every((time, i) => i === 0 || time <= times[i - 1]!),
-      "the newest is not first",
-      "G14",
-    );
+    judgeJobs(verdict, first.exchange);
   },
 };
 
-const processing: Check = {
-  id: "store_files.retrieve_status/progress",
-  family: "answers",
-  section: "3.1",
-  title: "store_files.retrieve_status: progress, step and end agree with the status",
-  run({ verdict, answered }) {
-    const body = answered.get("store_files.retrieve_status")?.exchange.json;
-    if (body === undefined) return verdict.notObservable("store_files.retrieve_status has not answered");
+const processing = looksAt(
+  "store_files.retrieve_status",
+  {
+    id: "store_files.retrieve_status/progress",
+    section: "3.1",
+    title: "store_files.retrieve_status: progress, step and end agree with the status",
+  },
+  (verdict, { json: body }) => {
     const { status, progress_percent, current_step, completed_at } = body;
     if (status === "completed") {
       const fits = progress_percent === 100 && current_step === null && completed_at !== null;
@@ -123,39 +135,33 @@ const processing: Check = {
       verdict.expect(progress_percent < 100 && current_step !== null, `processing, and ${excerpt(body)}`);
     } else verdict.expect(status === "failed" && current_step === null, `${status}: ${excerpt(body)}`, "G11");
   },
-};
+);
 
-const tracks: Check = {
-  id: "music_collections.list_tracks/order",
-  family: "answers",
-  section: "4.4",
-  title: "music_collections.list_tracks goes by position, from zero",
-  run({ verdict, answered }) {
-    const items = answered.get("music_collections.list_tracks")?.exchange.json?.items as
-      | { position: number }[]
-      | undefined;
-    if (!Array.isArray(items)) return verdict.notObservable("music_collections.list_tracks has not answered");
+const tracks = looksAt(
+  "music_collections.list_tracks",
+  {
+    id: "music_collections.list_tracks/order",
+    section: "4.4",
+    title: "music_collections.list_tracks goes by position, from zero",
+  },
+  (verdict, { json, asked }) => {
+    const items = json.items as { position: number }[];
     const wrong = items.findIndex(({ position }, i) => i > 0 && position <= items[i - 1]!.position);
     verdict.expect(wrong === -1, `item ${wrong} has a lower position than the one before`);
-    if (items.length === 0) verdict.note("the collection is empty, so this shows nothing");
-    else verdict.expect(items[0]!.position === 0, `the first position is ${items[0]!.position}`);
+    const offset = Number(asked.query["offset"] ?? 0);
+    if (items.length === 0) verdict.note("a collection or page is empty, so its order shows nothing");
+    else if (offset === 0)
+      verdict.expect(items[0]!.position === 0, `the first position is ${items[0]!.position}`);
   },
-};
+);
 
-const models: Check = {
-  id: "models.list/order",
-  family: "answers",
-  section: "G21",
-  title: "models.list is ordered, active and counted",
-  run({ verdict, answered }) {
-    const body = answered.get("models.list")?.exchange.json;
-    if (!Array.isArray(body?.models)) return verdict.notObservable("models.list has not answered as assumed");
+const models = looksAt(
+  "models.list",
+  { id: "models.list/order", section: "G21", title: "models.list is ordered, active and counted" },
+  (verdict, { json: body }) => {
     const list = body.models as { order: number; title: string; is_active: boolean }[];
-    verdict.expect(
-      list.every(({ is_active }) => is_active),
-      "an inactive model is listed",
-      "G21",
-    );
+    const active = list.every(({ is_active }) => is_active);
+    verdict.expect(active, "an inactive model is listed", "G21");
     verdict.expect(body.total_count === list.length, `total_count is ${body.total_count}`, "G21");
     const sorted = list.toSorted(
       (a, b) => a.order - b.order || (a.title.toLowerCase() < b.title.toLowerCase() ? -1 : 1),
@@ -163,36 +169,31 @@ const models: Check = {
     const same = sorted.every((model, i) => model === list[i]);
     verdict.expect(same, "models are not by order and title", "G21");
   },
-};
+);
 
-const webhooks: Check = {
-  id: "webhooks.list/no-secret",
-  family: "answers",
-  section: "2.12",
-  title: "webhooks.list shows no secret",
-  run({ verdict, answered }) {
-    const answer = answered.get("webhooks.list");
-    if (answer === undefined) return verdict.notObservable("webhooks.list has not answered");
-    verdict.expect(!/whsec_|"secret"/.test(answer.exchange.text), "a secret is in the listing");
+const webhooks = looksAt(
+  "webhooks.list",
+  { id: "webhooks.list/no-secret", section: "2.12", title: "webhooks.list shows no secret" },
+  (verdict, { text }) => {
+    verdict.expect(!/whsec_|"secret"/.test(text), "a secret is in the listing");
   },
-};
+);
 
-const deliveries: Check = {
-  id: "webhooks.list_deliveries/times",
-  family: "answers",
-  section: "2.12",
-  title: "webhooks.list_deliveries tells when it was delivered, or last tried",
-  run({ verdict, answered }) {
-    const list = answered.get("webhooks.list_deliveries")?.exchange.json?.data as
-      | Record<string, unknown>[]
-      | undefined;
-    if (!Array.isArray(list)) return verdict.notObservable("webhooks.list_deliveries has not answered");
-    if (list.length === 0) return verdict.notObservable("the webhook has no deliveries");
+const deliveries = looksAt(
+  "webhooks.list_deliveries",
+  {
+    id: "webhooks.list_deliveries/times",
+    section: "2.12",
+    title: "webhooks.list_deliveries tells when it was delivered, or last tried",
+  },
+  (verdict, { json }) => {
+    const list = json.data as Record<string, unknown>[];
+    if (list.length === 0) return verdict.note("a webhook has no deliveries, so its list shows nothing");
     for (const delivery of list) {
       const time = delivery["status"] === "success" ? "delivered_at" : "last_attempt";
       verdict.expect(typeof delivery[time] === "string", `${delivery["delivery_id"]} has no ${time}`);
     }
   },
-};
+);
 
 export const figureChecks: readonly Check[] = [usage, jobs, processing, tracks, models, webhooks, deliveries];

@@ -1,24 +1,39 @@
-import type { Check } from "../check.ts";
+import type { Check, Observation } from "../check.ts";
 import { excerpt } from "../judge-body.ts";
 import type { Exchange } from "../target.ts";
 import type { Basis, Verdict } from "../verdict.ts";
 
-/** Looks at every answer of the run, so it comes last and sends nothing. */
-function everyAnswer(
-  name: string,
-  title: string,
-  judge: (verdict: Verdict, answers: readonly Exchange[]) => void,
-): Check {
+/** What every answer must show. */
+interface Rule {
+  /** Whom it is asked of; everyone by default. */
+  of?: (one: Exchange) => boolean;
+  fits: (one: Exchange) => boolean;
+  problem: (one: Exchange) => string;
+  gap?: Basis;
+}
+
+/** Looks at every answer of the run, so it comes last and sends nothing. `rules` makes those of one run. */
+function everyAnswer(name: string, title: string, rules: () => readonly Rule[]): Check {
   return {
     id: `headers/${name}`,
     family: "headers",
     section: name.startsWith("rate") ? "8" : "9",
     title,
+    observe: { begin: () => observing(rules()) },
     run({ target, verdict }) {
       const answers = target.exchanges.filter(({ status, operation }) => status > 0 && isOfTheApi(operation));
       if (answers.length === 0) return verdict.notObservable("no answer came");
-      judge(verdict, answers);
+      for (const rule of rules()) judgeAll(verdict, answers, rule);
     },
+  };
+}
+
+function observing(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
+  return (verdict, exchange) => {
+    if (!isOfTheApi(exchange.operation)) return;
+    const where = `${exchange.method} ${exchange.path} (${exchange.status})`;
+    for (const { of = () => true, fits, problem, gap } of rules)
+      if (of(exchange)) verdict.expect(fits(exchange), `${where}: ${problem(exchange)}`, gap);
   };
 }
 
@@ -30,16 +45,10 @@ function isOfTheApi(operation: Exchange["operation"]): boolean {
   return operation !== undefined && operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
 }
 
-/** Judges all, and tells of the first few that do not fit. */
-function judgeAll(
-  verdict: Verdict,
-  answers: readonly Exchange[],
-  {
-    fits,
-    problem,
-    gap,
-  }: { fits: (one: Exchange) => boolean; problem: (one: Exchange) => string; gap?: Basis },
-): void {
+/** Judges all, and tells of the first that does not fit. */
+function judgeAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
+  const { of = () => true, fits, problem, gap } = rule;
+  const answers = all.filter(of);
   if (answers.length === 0) return;
   const wrong = answers.filter((one) => !fits(one));
   const [first] = wrong;
@@ -48,12 +57,11 @@ function judgeAll(
   verdict.expect(first === undefined, first === undefined ? "" : `${where}: ${problem(first)}${more}`, gap);
 }
 
-function present(name: string, form: RegExp, what: string) {
-  return (verdict: Verdict, answers: readonly Exchange[]) =>
-    judgeAll(verdict, answers, {
-      fits: ({ headers }) => form.test(headers.get(name) ?? ""),
-      problem: ({ headers }) => `${name} is ${excerpt(headers.get(name) ?? undefined)}, not ${what}`,
-    });
+function present(name: string, form: RegExp, what: string): Rule {
+  return {
+    fits: ({ headers }) => form.test(headers.get(name) ?? ""),
+    problem: ({ headers }) => `${name} is ${excerpt(headers.get(name) ?? undefined)}, not ${what}`,
+  };
 }
 
 const FAMILIES = {
@@ -71,74 +79,95 @@ function counted({ authenticated, operation, status }: Exchange): boolean {
   return authenticated && operation !== undefined && !UNCOUNTED.has(status) && status < 500;
 }
 
+/** Of a service that answers for years, as many are remembered as a run may ever meet again. */
+const MAX_REMEMBERED_IDS = 200_000;
+
+function itsOwn(): Rule {
+  const seen = new Set<string>();
+  return {
+    fits({ headers }) {
+      const id = headers.get("x-request-id");
+      if (id === null) return true;
+      const twice = seen.has(id);
+      if (seen.size < MAX_REMEMBERED_IDS) seen.add(id);
+      return !twice;
+    },
+    problem: ({ headers }) => `x-request-id ${headers.get("x-request-id")} came with more than one answer`,
+  };
+}
+
+const ORGANIZATION = "service-organization";
+const named = ({ path }: Exchange) => /\/(org_[^/?]+)/.exec(path)?.[1];
+const own = (one: Exchange) => one.authenticated && one.status < 300;
+
+const ORGANIZATION_RULES: readonly Rule[] = [
+  {
+    of: own,
+    fits: ({ headers }) => /^org_\S+$/.test(headers.get(ORGANIZATION) ?? ""),
+    problem: ({ headers }) => `${ORGANIZATION} is ${excerpt(headers.get(ORGANIZATION) ?? undefined)}`,
+  },
+  {
+    of: (one) => own(one) && named(one) !== undefined,
+    fits: (one) => named(one) === one.headers.get(ORGANIZATION),
+    problem: ({ headers }) =>
+      `${ORGANIZATION} is ${headers.get(ORGANIZATION)}, not the organization of the path`,
+    gap: "G32",
+  },
+];
+
+const plain = (one: Exchange) => counted(one) && has(one, FAMILIES.plain);
+const RATE_RULES: readonly Rule[] = [
+  {
+    of: counted,
+    fits: (one) => has(one, FAMILIES.plain) || has(one, FAMILIES.alternative),
+    problem: () => "neither family of rate headers is complete",
+  },
+  {
+    of: counted,
+    fits: (one) => has(one, FAMILIES.plain) && has(one, FAMILIES.alternative),
+    problem: () => "one of the two families of rate headers is missing",
+    gap: "G07",
+  },
+  {
+    of: counted,
+    fits: (one) => FAMILIES.plain.every((name) => /^\d+$|^$/.test(one.headers.get(name) ?? "")),
+    problem: () => "a rate header is no whole number",
+  },
+  {
+    of: plain,
+    fits: ({ headers }) =>
+      Number(headers.get("x-ratelimit-remaining")) <= Number(headers.get("x-ratelimit-limit")),
+    problem: () => "more requests remain than the limit allows",
+  },
+  {
+    of: plain,
+    // Seconds since 1970 and not until the reset; in milliseconds it would be a date in the far future.
+    fits: ({ headers }) => /^\d{9,10}$/.test(headers.get("x-ratelimit-reset") ?? ""),
+    problem: ({ headers }) => `X-RateLimit-Reset ${headers.get("x-ratelimit-reset")} is no Unix timestamp`,
+  },
+  {
+    of: (one) => counted(one) && has(one, FAMILIES.alternative),
+    fits: ({ headers }) => /^(\d+m)?\d+s$/.test(headers.get("x-ratelimit-reset-requests") ?? ""),
+    problem: ({ headers }) => `x-ratelimit-reset-requests is ${headers.get("x-ratelimit-reset-requests")}`,
+    gap: "G07",
+  },
+];
+
 export const headerChecks: readonly Check[] = [
-  everyAnswer(
-    "service-api-version",
-    "every answer carries service-api-version, a date",
+  everyAnswer("service-api-version", "every answer carries service-api-version, a date", () => [
     present("service-api-version", /^\d{4}-\d{2}-\d{2}$/, "a date"),
-  ),
-  everyAnswer(
-    "service-processing-ms",
-    "every answer carries service-processing-ms, a number",
+  ]),
+  everyAnswer("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
     present("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
+  ]),
+  everyAnswer("x-request-id", "every answer carries an x-request-id of its own", () => [
+    present("x-request-id", /^\S+$/, "an id"),
+    itsOwn(),
+  ]),
+  everyAnswer(
+    "service-organization",
+    "answers to the key carry service-organization",
+    () => ORGANIZATION_RULES,
   ),
-  everyAnswer("x-request-id", "every answer carries an x-request-id of its own", (verdict, answers) => {
-    present("x-request-id", /^\S+$/, "an id")(verdict, answers);
-    const ids = answers.flatMap(({ headers }) => headers.get("x-request-id") ?? []);
-    const twice = ids.find((id, i) => ids.indexOf(id) !== i);
-    verdict.expect(twice === undefined, `x-request-id ${twice} came with more than one answer`);
-  }),
-  everyAnswer("service-organization", "answers to the key carry service-organization", (verdict, answers) => {
-    const own = answers.filter((one) => one.authenticated && one.status < 300);
-    judgeAll(verdict, own, {
-      fits: ({ headers }) => /^org_\S+$/.test(headers.get("service-organization") ?? ""),
-      problem: ({ headers }) =>
-        `service-organization is ${excerpt(headers.get("service-organization") ?? undefined)}`,
-    });
-    const named = own.filter(({ path }) => /\/(org_[^/?]+)/.test(path));
-    judgeAll(verdict, named, {
-      fits: ({ headers, path }) => /\/(org_[^/?]+)/.exec(path)![1] === headers.get("service-organization"),
-      problem: ({ headers }) =>
-        `service-organization is ${headers.get("service-organization")}, not the organization of the path`,
-      gap: "G32",
-    });
-  }),
-  everyAnswer("rate-limit", "answers to the key carry rate headers", (verdict, answers) => {
-    const own = answers.filter(counted);
-    if (own.length === 0) return verdict.notObservable("no request of the key was counted");
-    judgeAll(verdict, own, {
-      fits: (one) => has(one, FAMILIES.plain) || has(one, FAMILIES.alternative),
-      problem: () => "neither family of rate headers is complete",
-    });
-    judgeAll(verdict, own, {
-      fits: (one) => has(one, FAMILIES.plain) && has(one, FAMILIES.alternative),
-      problem: () => "one of the two families of rate headers is missing",
-      gap: "G07",
-    });
-    judgeAll(verdict, own, {
-      fits: (one) => FAMILIES.plain.every((name) => /^\d+$|^$/.test(one.headers.get(name) ?? "")),
-      problem: () => "a rate header is no whole number",
-    });
-    const plain = own.filter((one) => has(one, FAMILIES.plain));
-    judgeAll(verdict, plain, {
-      fits: ({ headers }) =>
-        Number(headers.get("x-ratelimit-remaining")) <= Number(headers.get("x-ratelimit-limit")),
-      problem: () => "more requests remain than the limit allows",
-    });
-    judgeAll(verdict, plain, {
-      // Seconds since 1970 and not until the reset; in milliseconds it would be a date in the far future.
-      fits: ({ headers }) => /^\d{9,10}$/.test(headers.get("x-ratelimit-reset") ?? ""),
-      problem: ({ headers }) => `X-RateLimit-Reset ${headers.get("x-ratelimit-reset")} is no Unix timestamp`,
-    });
-    judgeAll(
-      verdict,
-      own.filter((one) => has(one, FAMILIES.alternative)),
-      {
-        fits: ({ headers }) => /^(\d+m)?\d+s$/.test(headers.get("x-ratelimit-reset-requests") ?? ""),
-        problem: ({ headers }) =>
-          `x-ratelimit-reset-requests is ${headers.get("x-ratelimit-reset-requests")}`,
-        gap: "G07",
-      },
-    );
-  }),
+  everyAnswer("rate-limit", "answers to the key carry rate headers", () => RATE_RULES),
 ];

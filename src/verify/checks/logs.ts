@@ -1,6 +1,7 @@
-import type { Check, Context } from "../check.ts";
+import { type Check, type Context, looksAt, seenIn } from "../check.ts";
 import { excerpt } from "../judge-body.ts";
 import { judgeSuccess, succeeded } from "../judge-success.ts";
+import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 import { csvRows } from "./rows.ts";
 
@@ -45,34 +46,47 @@ const LOGS: readonly Log[] = [
   },
 ];
 
-async function judgeLog({ contract, target, verdict, answered }: Context, log: Log): Promise<void> {
-  const first = answered.get(log.operation);
-  const entries = first?.exchange.json?.[log.entries] as Entry[] | undefined;
-  if (first === undefined || !Array.isArray(entries))
-    return verdict.notObservable(`${log.operation} has not answered`);
+/** Which fields of an entry a filter of the same name asks for. */
+const EXACT_FILTERS = ["action", "user_id", "resource_type"] as const;
+
+/** Order, creations, and each filter that was asked for. */
+function judgeEntries(verdict: Verdict, log: Log, { asked, json }: Exchange): void {
+  const entries = json[log.entries] as (Entry & Record<string, unknown>)[];
   judgeNewestFirst(verdict, log.operation, entries);
   for (const { id, action, changes } of entries) {
     if (action === "created")
       verdict.expect(changes?.length === 0, `${log.operation}: ${id} is a creation with changes`);
   }
+  const filters = { ...(asked.body as object | undefined), ...asked.query } as Record<string, unknown>;
+  for (const field of EXACT_FILTERS) {
+    const wanted = filters[field];
+    if (wanted === undefined) continue;
+    const wrong = entries.find((entry) => entry[field] !== wanted);
+    verdict.expect(!wrong, `${log.operation} with ${field}=${wanted} answers ${excerpt(wrong)}`);
+  }
+  const since = Date.parse(String(filters["start_date"]));
+  const early = entries.find(({ timestamp }) => Date.parse(timestamp) < since);
+  verdict.expect(!early, `${log.operation} since ${filters["start_date"]} answers ${excerpt(early)}`);
+}
+
+async function judgeLog({ contract, target, verdict, answered }: Context, log: Log): Promise<void> {
+  const first = answered.get(log.operation);
+  const entries = first?.exchange.json?.[log.entries] as Entry[] | undefined;
+  if (first === undefined || !Array.isArray(entries))
+    return verdict.notObservable(`${log.operation} has not answered`);
+  judgeEntries(verdict, log, first.exchange);
   const operation = contract.operation(log.operation);
   const ask = async (filter: Readonly<Record<string, string>>) => {
     const sent = operation.method === "GET" ? { query: filter } : { body: filter };
     const exchange = await target.send({ operation, params: first.params, ...sent });
-    return judgeSuccess(verdict, exchange) && succeeded(exchange)
-      ? (exchange.json[log.entries] as Entry[])
-      : undefined;
+    if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return undefined;
+    judgeEntries(verdict, log, exchange);
+    return exchange.json[log.entries] as Entry[];
   };
-  const filtered = await ask(log.filter);
-  for (const [field, value] of Object.entries(log.filter)) {
-    const wrong = filtered?.find((entry) => entry[field as keyof Entry] !== value);
-    verdict.expect(!wrong, `${log.operation} with ${field}=${value} answers ${excerpt(wrong)}`);
-  }
+  await ask(log.filter);
   const middle = entries[Math.floor(entries.length / 2)];
   if (middle === undefined) return verdict.note("the log is empty, so filters by date show nothing");
   const since = await ask({ start_date: middle.timestamp });
-  const early = since?.find(({ timestamp }) => Date.parse(timestamp) < Date.parse(middle.timestamp));
-  verdict.expect(!early, `${log.operation} since ${middle.timestamp} answers ${excerpt(early)}`);
   const kept = since === undefined || since.some(({ id }) => id === middle.id);
   verdict.expect(kept, `${log.operation} since ${middle.timestamp} leaves that entry out`, "G28");
 }
@@ -82,59 +96,66 @@ const logs: Check[] = LOGS.map((log) => ({
   family: "answers",
   section: log.section,
   title: `${log.operation} filters, newest first`,
+  observe: seenIn(log.operation, (verdict, exchange) => judgeEntries(verdict, log, exchange)),
   run: (context) => judgeLog(context, log),
 }));
 
-const noMetadata: Check = {
-  id: "change_logs.list/no-metadata",
-  family: "answers",
-  section: "4.16",
-  title: "change log entries carry no metadata",
-  run({ verdict, answered }) {
-    const entries = answered.get("change_logs.list")?.exchange.json?.logs as object[] | undefined;
-    if (!Array.isArray(entries)) return verdict.notObservable("change_logs.list has not answered");
+const noMetadata = looksAt(
+  "change_logs.list",
+  { id: "change_logs.list/no-metadata", section: "4.16", title: "change log entries carry no metadata" },
+  (verdict, { json }) => {
+    const entries = json.logs as object[];
     verdict.expect(!entries.some((entry) => "metadata" in entry), "an entry carries metadata");
   },
-};
+);
 
 /** Section 2.6. */
 const COLUMNS =
   "Timestamp,Entity Type,Entity Name,Action,Actor Name,Actor Email,Target Name,Previous Value,New Value";
 const MAX_ROWS = 10_000;
 
+/** Columns, rows, order and file name, and the filters that columns show. */
+function judgeAudit(verdict: Verdict, { text, headers, asked }: Exchange): void {
+  const [head = [], ...rows] = csvRows(text);
+  verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
+  verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
+  const ragged = rows.find((row) => row.length !== head.length);
+  verdict.expect(!ragged, `a row has other columns than the head: ${excerpt(ragged)}`);
+  const times = rows.map(([time = ""]) => Date.parse(time));
+  verdict.expect(times.every(Number.isFinite), "a timestamp cannot be read");
+  verdict.expect(
+    times.every((time, i) => i === 0 || time <= times[i - 1]!),
+    "a row is newer than the one before",
+    "G28",
+  );
+  judgeFileName(verdict, headers.get("content-disposition") ?? "", asked.params["organization_id"]!);
+  for (const [field, column] of [
+    ["entity_type", 1],
+    ["action_type", 3],
+  ] as const) {
+    const wanted = asked.query[field];
+    const other = wanted === undefined ? undefined : rows.find((row) => row[column] !== wanted);
+    verdict.expect(!other, `with ${field}=${wanted} it answers ${excerpt(other)}`);
+  }
+}
+
 const audit: Check = {
   id: "audit_logs.export/csv",
   family: "answers",
   section: "4.15",
   title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
+  observe: seenIn("audit_logs.export", judgeAudit),
   async run({ contract, target, verdict, answered }) {
     const first = answered.get("audit_logs.export");
     if (first === undefined) return verdict.notObservable("audit_logs.export has not answered");
-    const { text, headers } = first.exchange;
-    const [head = [], ...rows] = csvRows(text);
-    verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
-    verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
-    const ragged = rows.find((row) => row.length !== head.length);
-    verdict.expect(!ragged, `a row has other columns than the head: ${excerpt(ragged)}`);
-    const times = rows.map(([time = ""]) => Date.parse(time));
-    verdict.expect(times.every(Number.isFinite), "a timestamp cannot be read");
-    verdict.expect(
-      times.every((time, i) => i === 0 || time <= times[i - 1]!),
-      "a row is newer than the one before",
-      "G28",
-    );
-    judgeFileName(verdict, headers.get("content-disposition") ?? "", first.params["organization_id"]!);
+    judgeAudit(verdict, first.exchange);
     const operation = contract.operation("audit_logs.export");
     const filtered = await target.send({
       operation,
       params: first.params,
       query: { entity_type: "department" },
     });
-    if (!judgeSuccess(verdict, filtered) || !succeeded(filtered)) return;
-    const other = csvRows(filtered.text)
-      .slice(1)
-      .find((row) => row[1] !== "department");
-    verdict.expect(!other, `with entity_type=department it answers ${excerpt(other)}`);
+    if (judgeSuccess(verdict, filtered) && succeeded(filtered)) judgeAudit(verdict, filtered);
   },
 };
 

@@ -53,7 +53,7 @@ const foreign = (operation: string, rest: Partial<Case>): Case => ({
 });
 
 /** Refusals of reading operations; those of writing ones take `--write`. */
-const CASES: readonly Case[] = [
+export const READING_REFUSALS: readonly Case[] = [
   unknown("meeting_sessions.export_transcript", "session_id", { code: "SESSION_NOT_FOUND" }),
   foreign("meeting_sessions.export_transcript", {
     code: "SESSION_ACCESS_DENIED",
@@ -145,4 +145,4 @@ export function refusals(contract: Contract, cases: readonly Case[], family: Fam
   }));
 }
 
-export const refusalChecks = (contract: Contract): Check[] => refusals(contract, CASES);
+export const refusalChecks = (contract: Contract): Check[] => refusals(contract, READING_REFUSALS);

@@ -1,6 +1,7 @@
-import type { Check, Context } from "../check.ts";
+import { type Check, type Context, seenIn } from "../check.ts";
 import { excerpt } from "../judge-body.ts";
 import { judgeSuccess, succeeded } from "../judge-success.ts";
+import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
 const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict, text: string) => void }>> = {
@@ -30,23 +31,31 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line !== "");
 }
 
-async function exported({ contract, target, verdict, answered }: Context, format: string): Promise<void> {
-  const first = answered.get("meeting_sessions.export_transcript");
-  if (first === undefined)
-    return verdict.notObservable("meeting_sessions.export_transcript has not answered");
-  const operation = contract.operation("meeting_sessions.export_transcript");
-  const exchange = await target.send({ operation, params: first.params, query: { format } });
-  if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
-  const { type, judge } = FORMATS[format]!;
-  const sent = exchange.headers.get("content-type") ?? "";
+const EXPORT = "meeting_sessions.export_transcript";
+
+/** 4.1: content type, file name and lines of the format that was asked for. */
+function judgeExport(verdict: Verdict, { asked, headers, text }: Exchange): void {
+  const format = asked.query["format"] ?? "txt";
+  const { type, judge } = FORMATS[format] ?? {};
+  if (type === undefined || judge === undefined) return;
+  const sent = headers.get("content-type") ?? "";
   verdict.expect(sent.startsWith(type), `format=${format} has the content type ${excerpt(sent)}`);
-  const name = `transcript_${first.params["session_id"]}.${format}`;
-  const disposition = exchange.headers.get("content-disposition") ?? "";
+  const name = `transcript_${asked.params["session_id"]}.${format}`;
+  const disposition = headers.get("content-disposition") ?? "";
   verdict.expect(
     disposition.includes(name),
     `Content-Disposition is ${excerpt(disposition)}, without ${name}`,
   );
-  judge(verdict, exchange.text);
+  judge(verdict, text);
+}
+
+async function exported({ contract, target, verdict, answered }: Context, format: string): Promise<void> {
+  const first = answered.get(EXPORT);
+  if (first === undefined) return verdict.notObservable(`${EXPORT} has not answered`);
+  const operation = contract.operation(EXPORT);
+  const exchange = await target.send({ operation, params: first.params, query: { format } });
+  if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
+  judgeExport(verdict, exchange);
   if (exchange.text.trim() === "" || exchange.text.trim() === "[]")
     verdict.note("the transcript is empty, so its lines show nothing");
   if (format === "txt") {
@@ -56,35 +65,41 @@ async function exported({ contract, target, verdict, answered }: Context, format
 }
 
 const formats: Check[] = Object.keys(FORMATS).map((format) => ({
-  id: `meeting_sessions.export_transcript/${format}`,
+  id: `${EXPORT}/${format}`,
   family: "answers",
   section: "4.1",
-  title: `meeting_sessions.export_transcript writes ${format}`,
+  title: `${EXPORT} writes ${format}`,
+  observe: seenIn(EXPORT, (verdict, exchange) => {
+    if ((exchange.asked.query["format"] ?? "txt") === format) judgeExport(verdict, exchange);
+  }),
   run: (context) => exported(context, format),
 }));
+
+/** 4.11: what lets a client keep an answer. */
+function judgeCaching(verdict: Verdict, { headers }: Exchange): void {
+  const cache = headers.get("cache-control") ?? "";
+  verdict.expect(cache.replaceAll(" ", "") === "public,max-age=86400", `Cache-Control is ${excerpt(cache)}`);
+  const modified = Date.parse(headers.get("last-modified") ?? "");
+  verdict.expect(Number.isFinite(modified), "Last-Modified is no date");
+  verdict.expect(headers.get("etag") !== null, "there is no ETag");
+}
 
 const conditional: Check = {
   id: "transcriptions.list_sentences/conditional",
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences answers 304 to If-None-Match",
+  observe: seenIn("transcriptions.list_sentences", judgeCaching),
   async run({ contract, target, verdict, answered }) {
     const first = answered.get("transcriptions.list_sentences");
     if (first === undefined) return verdict.notObservable("transcriptions.list_sentences has not answered");
-    const { headers } = first.exchange;
-    const cache = headers.get("cache-control") ?? "";
-    verdict.expect(
-      cache.replaceAll(" ", "") === "public,max-age=86400",
-      `Cache-Control is ${excerpt(cache)}`,
-    );
-    const modified = Date.parse(headers.get("last-modified") ?? "");
-    verdict.expect(Number.isFinite(modified), "Last-Modified is no date");
-    const etag = headers.get("etag");
-    if (!verdict.expect(etag !== null, "there is no ETag")) return;
+    judgeCaching(verdict, first.exchange);
+    const etag = first.exchange.headers.get("etag");
+    if (etag === null) return;
     const operation = contract.operation("transcriptions.list_sentences");
     const ask = (value: string) =>
       target.send({ operation, params: first.params, headers: { "if-none-match": value } });
-    const held = await ask(etag!);
+    const held = await ask(etag);
     verdict.expect(held.status === 304, `If-None-Match with the ETag is ${held.status} instead of 304`);
     verdict.expect(held.text === "", "a 304 has a body");
     const other = await ask('"nobody0"');
@@ -92,28 +107,43 @@ const conditional: Check = {
   },
 };
 
+/** 4.11: counts, links to the pages on either side, and the redaction headers. */
+function judgeCounts(verdict: Verdict, { json, asked, headers }: Exchange): void {
+  const { data, metadata, actions = {} } = json;
+  const shown = data.sentences.length as number;
+  verdict.expect(
+    metadata.returned_count === shown,
+    `returned_count is ${metadata.returned_count}, not ${shown}`,
+  );
+  const total = Number(metadata.total_count);
+  const offset = Number(asked.query["offset"] ?? 0);
+  const limited = asked.query["limit"] !== undefined;
+  if (!limited && offset === 0)
+    verdict.expect(total === shown, `without a limit ${shown} of ${metadata.total_count} came`);
+  if (limited) {
+    verdict.expect(
+      "previous" in actions === (offset > 0 && total > 0),
+      "the link to the previous page is wrong",
+      "G17",
+    );
+    verdict.expect("next" in actions === offset + shown < total, "the link to the next page is wrong", "G17");
+  }
+  judgeRedaction(verdict, headers);
+}
+
 const counts: Check = {
   id: "transcriptions.list_sentences/counts",
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences counts its sentences and links its pages",
+  observe: seenIn("transcriptions.list_sentences", judgeCounts),
   async run({ contract, target, verdict, answered }) {
     const first = answered.get("transcriptions.list_sentences");
     if (first === undefined) return verdict.notObservable("transcriptions.list_sentences has not answered");
-    const { data, metadata } = first.exchange.json ?? {};
-    const all = data?.sentences?.length;
-    verdict.expect(metadata?.total_count === all, `without a limit ${all} of ${metadata?.total_count} came`);
-    verdict.expect(
-      metadata?.returned_count === all,
-      `returned_count is ${metadata?.returned_count}, not ${all}`,
-    );
+    judgeCounts(verdict, first.exchange);
     const operation = contract.operation("transcriptions.list_sentences");
     const page = await target.send({ operation, params: first.params, query: { limit: 1, offset: 1 } });
-    if (!judgeSuccess(verdict, page) || !succeeded(page)) return;
-    const actions = page.json.actions ?? {};
-    verdict.expect("previous" in actions === all > 0, "the link to the previous page is wrong", "G17");
-    verdict.expect("next" in actions === all > 2, "the link to the next page is wrong", "G17");
-    judgeRedaction(verdict, page.headers);
+    if (judgeSuccess(verdict, page) && succeeded(page)) judgeCounts(verdict, page);
   },
 };
 

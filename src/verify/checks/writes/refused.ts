@@ -19,7 +19,7 @@ const ELEVEN = Array.from({ length: 11 }, () => ({ file_id: "file_nobody0" }));
  * Writing calls that a service must refuse. They name objects that nobody has, or values that cannot be,
  * so that nothing is changed where it refuses as it should; deletions are tried in no other way.
  */
-const CASES: readonly Case[] = [
+export const WRITING_REFUSALS: readonly Case[] = [
   unknown("threads.delete", "thread_id", { details: [] }),
   unknown("meeting_sessions.delete_permanently", "session_id", { code: "SESSION_NOT_FOUND" }),
   unknown("meeting_sessions.stop", "session_id", { code: "SESSION_NOT_FOUND" }),
@@ -74,4 +74,4 @@ const CASES: readonly Case[] = [
   },
 ];
 
-export const refusedChecks = (contract: Contract): Check[] => refusals(contract, CASES, "writes");
+export const refusedChecks = (contract: Contract): Check[] => refusals(contract, WRITING_REFUSALS, "writes");

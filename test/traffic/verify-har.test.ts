@@ -1,0 +1,290 @@
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RESOURCES } from "../../src/resources/index.ts";
+import { Contract } from "../../src/verify/contract.ts";
+import { verifyRecorded } from "../../src/verify/recorded/verify-recorded.ts";
+import type { VerifyReport } from "../../src/verify/report.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { clientSession } from "../support/traffic/client-session.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: archives are taken apart
+type Har = any;
+
+let api: Api;
+/** What the journal exports of an ordinary session. */
+let session: Har;
+beforeAll(async () => {
+  api = await startReference();
+  await clientSession(api.url);
+  session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
+});
+afterAll(async () => {
+  await api.close();
+  removeScratch();
+});
+
+function written(har: unknown, name = "traffic.har"): string {
+  const file = join(scratch(), name);
+  writeFileSync(file, typeof har === "string" ? har : JSON.stringify(har));
+  return file;
+}
+
+const judged = (har: unknown, target?: string): Promise<VerifyReport> =>
+  verifyRecorded({ contract: new Contract(RESOURCES), file: written(har), target });
+
+function reported({ checks }: VerifyReport): string[] {
+  return checks.filter(({ outcome }) => outcome === "failed" || outcome === "differs").map(({ id }) => id);
+}
+
+/** The session as a browser exports it. */
+const browsers = (change: (entry: Har) => Har | undefined): Har => ({
+  log: {
+    version: "1.2",
+    creator: { name: "WebInspector", version: "537.36" },
+    pages: [{ id: "page_1" }],
+    entries: structuredClone(session.log.entries).map((entry: Har) => change(entry) ?? entry),
+  },
+});
+const of = (entry: Har, path: string) => entry.request.url.endsWith(path);
+
+describe("interfaces 12 an archive in place of a service", () => {
+  it("interfaces 12 the journal's own export departs in nothing", async () => {
+    const report = await judged(session);
+    expect(reported(report)).toEqual([]);
+    expect(report).toMatchObject({
+      verdict: "pass",
+      target: api.url,
+      organization_id: "org_acme",
+      changes: [],
+    });
+    expect(report.recorded).toMatchObject({ creator: "Understudy", entries: 60, judged: 60 });
+    expect(report.recorded!.operations).toContain("threads.delete");
+    expect(report.checks.every(({ outcome }) => outcome !== "not-observable")).toBe(true);
+  });
+
+  it("interfaces 12 other hosts and unknown paths are counted, not judged", async () => {
+    const har = browsers(() => undefined);
+    const [first] = har.log.entries;
+    const at = (url: string) => ({ ...first, request: { ...first.request, url } });
+    har.log.entries.push(
+      at("https://cdn.example/app.js"),
+      at("https://cdn.example/v1/models"),
+      at(`${api.url}/logo.png`),
+    );
+    const report = await judged(har);
+    expect(reported(report)).toEqual([]);
+    expect(report.recorded).toMatchObject({ entries: 63, judged: 60, other_hosts: 2, unknown_paths: 1 });
+  });
+
+  it("interfaces 12 the base URL is that of most operations, or the one that is named", async () => {
+    const prefixed = JSON.parse(JSON.stringify(session).replaceAll(api.url, "https://api.example.com/ai"));
+    prefixed.log.entries.push(...structuredClone(session.log.entries.slice(0, 2)));
+    const found = await judged(prefixed);
+    expect([found.target, found.recorded!.judged, found.recorded!.other_hosts]).toEqual([
+      "https://api.example.com/ai",
+      60,
+      2,
+    ]);
+    const named = await judged(prefixed, `${api.url}/`);
+    expect([named.target, named.recorded!.judged, named.recorded!.other_hosts]).toEqual([api.url, 2, 60]);
+  });
+
+  it("interfaces 12 preflights, caches and requests without an answer are told apart", async () => {
+    const har = browsers(() => undefined);
+    const [first] = har.log.entries;
+    har.log.entries.push(
+      { ...first, request: { ...first.request, method: "OPTIONS" } },
+      { ...first, _fromCache: "disk", response: { ...first.response, headers: [] } },
+      { ...first, response: { ...first.response, status: 0, headers: [] } },
+      { request: "odd" },
+      7,
+    );
+    const report = await judged(har);
+    expect(reported(report)).toEqual([]);
+    expect(report.recorded!.not_judged).toEqual({
+      "a browser's preflight": 1,
+      "from a browser's cache": 1,
+      "without an answer": 1,
+      malformed: 2,
+    });
+  });
+
+  it("interfaces 12 credentials that a browser left out are not held against the service", async () => {
+    const without = (entry: Har) => {
+      entry.request.headers = entry.request.headers.filter(
+        ({ name }: Har) => name.toLowerCase() !== "api-key",
+      );
+      return entry;
+    };
+    const sanitized = browsers(without);
+    expect(reported(await judged(sanitized))).toEqual([]);
+    // One header that browsers leave out shows that nothing was.
+    sanitized.log.entries[0].request.headers.push({ name: "Authorization", value: "Bearer ***" });
+    const report = await judged(sanitized);
+    expect(reported(report)).toContain("usage.retrieve_limits/no-credentials");
+    expect(report.verdict).toBe("fail");
+  });
+
+  it("interfaces 12 bodies in base64 are read, those left out or cut are not judged", async () => {
+    const LIMITS = "/usage/limits/org_acme";
+    const spoilt = (content: (content: Har) => object) =>
+      browsers((entry) =>
+        of(entry, LIMITS) && entry.response.status === 200
+          ? { ...entry, response: { ...entry.response, content: content(entry.response.content) } }
+          : undefined,
+      );
+    const wrong = (text: string) => text.replace('"keys_exceeded"', '"keysExceeded"');
+    const base64 = (text: string) => Buffer.from(text).toString("base64");
+    const packed = (change: (text: string) => string) =>
+      spoilt(({ text, mimeType }) => {
+        const changed = change(text);
+        return { size: Buffer.byteLength(changed), mimeType, encoding: "base64", text: base64(changed) };
+      });
+    expect(reported(await judged(packed((text) => text)))).toEqual([]);
+    expect(reported(await judged(packed(wrong)))).toContain("usage.retrieve_limits/answer");
+    const left = await judged(spoilt(({ size, mimeType }) => ({ size, mimeType })));
+    const cut = await judged(
+      spoilt(({ size, mimeType, text }) => ({ size, mimeType, text: text.slice(0, 40) })),
+    );
+    expect([reported(left), reported(cut)]).toEqual([[], []]);
+    // What claims to be whole and is no JSON is the service's doing.
+    const broken = await judged(
+      spoilt(({ mimeType, text }) => ({ size: 40, mimeType, text: text.slice(0, 40) })),
+    );
+    expect(reported(broken)).toContain("usage.retrieve_limits/answer");
+  });
+
+  it("interfaces 12 what came often is told once, with how often", async () => {
+    const har = browsers((entry) => {
+      entry.response.headers = entry.response.headers.filter(
+        ({ name }: Har) => name.toLowerCase() !== "service-api-version",
+      );
+      return entry;
+    });
+    har.log.entries = Array.from({ length: 30 }, () => har.log.entries).flat();
+    const report = await judged(har);
+    const check = report.checks.find(({ id }) => id === "headers/service-api-version")!;
+    const told = check.failures.reduce(
+      (sum, text) => sum + 1 + Number(/and (\d+) more/.exec(text)?.[1] ?? 0),
+      0,
+    );
+    const untold = Number(/^(\d+) problems/.exec(check.notes[0] ?? "0 problems")![1]);
+    expect(told + untold).toBe(1800);
+    expect(check.failures.length).toBeLessThanOrEqual(20);
+    expect(check.requests.length).toBeLessThanOrEqual(20);
+  });
+});
+
+describe("interfaces 12 verify --har on the command line", () => {
+  const verify = (...args: string[]) => runCommand(["verify", ...args]);
+
+  it("interfaces 12 has the report of verify in every format", async () => {
+    const folder = scratch();
+    const [xml, html] = [join(folder, "v.xml"), join(folder, "v.html")];
+    const file = written(session);
+    const { code, stdout, stderr } = await verify("--har", file, "--report", `junit=${xml},html=${html}`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`60 of 60 entries of ${file} judged, of 26 operations.`);
+    expect(stdout).toMatch(
+      /PASS {2}http\S+ in org_acme: \d+ passed, 0 failed, 0 differ .*60 recorded requests/,
+    );
+    expect(readFileSync(xml, "utf8")).toContain("[usage.retrieve_limits/answer]");
+    expect(readFileSync(html, "utf8")).toContain("60 of 60 entries judged");
+    const wrong = written(JSON.stringify(session).replaceAll('\\"keys_exceeded\\"', '\\"exceeded\\"'));
+    const failed = await verify("--har", wrong, "--json");
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ verdict: "fail", recorded: { entries: 60 } });
+  });
+
+  it("interfaces 12 a file that cannot be read is one sentence and 2", async () => {
+    const text = JSON.stringify(session);
+    const cases: [string, string[], RegExp][] = [
+      [
+        "cut short",
+        ["--har", written(text.slice(0, -3))],
+        /is cut short or broken after 60 entries.*; export it again$/,
+      ],
+      [
+        "cut in an entry",
+        ["--har", written(text.slice(0, 30_000))],
+        /is cut short or broken after \d+ entries/,
+      ],
+      [
+        "broken",
+        ["--har", written(text.replace('"entries":[', '"entries":[{]'))],
+        /is cut short or broken after 0 entries/,
+      ],
+      ["followed by more", ["--har", written(`${text}x`)], /is cut short or broken after 60 entries/],
+      ["empty", ["--har", written("")], /is no HTTP Archive/],
+      ["no JSON", ["--har", written("<html>")], /is no HTTP Archive/],
+      ["other JSON", ["--har", written({ openapi: "3.1.0" })], /is no HTTP Archive: it holds no log/],
+      ["missing", ["--har", "missing.har"], /cannot use missing\.har: ENOENT/],
+      ["a folder", ["--har", scratch()], /EISDIR/],
+      [
+        "another base",
+        ["--har", written(session), "--target", "example.com"],
+        /--target must be an absolute/,
+      ],
+      ["a key", ["--har", "x.har", "--key", "ak_x"], /--har sends nothing, so --key does not go with it/],
+      ["to write", ["--har", "x.har", "--write"], /so --write does not go with it/],
+      ["nothing", [], /verify needs --target and --key, or --har FILE/],
+    ];
+    const ended = await Promise.all(cases.map(([, args]) => verify(...args)));
+    for (const [i, { code, stdout, stderr }] of ended.entries()) {
+      const [name, , message] = cases[i]!;
+      expect(stderr.trimEnd(), name).toMatch(message);
+      expect(stderr.trimEnd().split("\n"), name).toHaveLength(1);
+      expect([code, stdout], name).toEqual([2, ""]);
+    }
+  });
+
+  it("interfaces 12 an archive of another service is one sentence and 1", async () => {
+    const other = JSON.parse(JSON.stringify(session).replaceAll(/\/(v1|v2|webhooks)/g, "/other"));
+    const { code, stderr, stdout } = await verify("--har", written(other));
+    expect([code, stdout]).toEqual([1, ""]);
+    const host = new URL(api.url).host;
+    expect(stderr).toMatch(
+      /^understudy: \S+ holds no request of this API; its 60 entries are others', most of them of /,
+    );
+    expect(stderr).toContain(host);
+    const none = await verify("--har", written({ log: { version: "1.2", entries: [] } }));
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("holds no entries")]);
+    const elsewhere = await verify("--har", written(session), "--target", "https://api.example.com");
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      1,
+      expect.stringContaining("no request of https://api.example.com"),
+    ]);
+  });
+
+  it("interfaces 12 200 MB are read with the memory of a few entries", async () => {
+    const file = join(scratch(), "large.har");
+    const out = openSync(file, "w");
+    const body = JSON.stringify({ text: 'Ein \\ "Satz" für viele. '.repeat(4_000) });
+    const [first] = session.log.entries;
+    const large = JSON.stringify({
+      ...first,
+      request: { ...first.request, url: "https://elsewhere.example/blob" },
+      response: {
+        ...first.response,
+        content: { size: body.length, mimeType: "application/json", text: body },
+      },
+    });
+    writeSync(out, '\ufeff{"log":{"version":"1.2","creator":{"name":"Firefox","version":"1"},"entries":[');
+    const times = Math.ceil((200 * 1024 * 1024) / Buffer.byteLength(large));
+    for (let i = 0; i < times; i++) writeSync(out, `${large},\n`);
+    writeSync(out, `${session.log.entries.map((entry: Har) => JSON.stringify(entry)).join(",")}]}}`);
+    closeSync(out);
+    // Node itself needs some 30 MB of it.
+    const { code, stdout, stderr } = await runCommand(["verify", "--har", file, "--json"], {
+      env: { NODE_OPTIONS: "--max-old-space-size=100" },
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout).recorded).toMatchObject({
+      entries: times + 60,
+      judged: 60,
+      other_hosts: times,
+    });
+  });
+});
