@@ -5,11 +5,13 @@ import { clockCommand } from "./commands/clock.ts";
 import { coverageCommand } from "./commands/coverage.ts";
 import { fidelityCommand, openapiCommand } from "./commands/documents.ts";
 import { fixtureCommand } from "./commands/fixture.ts";
+import { historyCommand } from "./commands/history.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { receiverTestCommand } from "./commands/receiver-test.ts";
 import { recordCommand } from "./commands/record.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { resetCommand } from "./commands/reset.ts";
+import { rewindCommand } from "./commands/rewind.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
 import { signatureCommand } from "./commands/signature.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
@@ -26,6 +28,8 @@ const COMMANDS = [
   statusCommand,
   resetCommand,
   snapshotCommand,
+  historyCommand,
+  rewindCommand,
   clockCommand,
   scenarioCommand,
   fixtureCommand,

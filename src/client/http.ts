@@ -1,3 +1,4 @@
+import { eventData } from "./event-stream.ts";
 import type { ProblemDocument } from "./types.ts";
 
 /** `about:blank` where something else than the control API answered. */
@@ -37,11 +38,13 @@ export interface ControlHttp {
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
   /** The body as text, for HAR files and reports. */
   text(path: string): Promise<string>;
+  /** The data of a stream of events, behind the one at a position where that is given. */
+  events<T>(path: string, after?: number): AsyncIterableIterator<T>;
 }
 
 export function controlHttp(url: string, token?: string): ControlHttp {
   const base = url.replace(/\/+$/, "");
-  async function request(method: string, path: string, body?: unknown): Promise<Response> {
+  async function request(method: string, path: string, body?: unknown, after?: number): Promise<Response> {
     let response: Response;
     try {
       response = await fetch(base + path, {
@@ -50,6 +53,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
           accept: "application/json",
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           ...(token ? { authorization: `Bearer ${token}` } : {}),
+          ...(after === undefined ? {} : { "last-event-id": String(after) }),
         },
         body: body === undefined ? undefined : JSON.stringify(body),
       });
@@ -70,6 +74,10 @@ export function controlHttp(url: string, token?: string): ControlHttp {
       return (await response.json()) as T;
     },
     text: async (path) => (await request("GET", path)).text(),
+    async *events<T>(path: string, after?: number) {
+      const { body } = await request("GET", path, undefined, after);
+      yield* eventData<T>(body as ReadableStream<Uint8Array>);
+    },
   };
 }
 

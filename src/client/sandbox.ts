@@ -68,6 +68,8 @@ export class SandboxClient {
     list: (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${queryOf(filter)}`),
     get: (id: string) => this.get<Api.HistoryDetail>(`/history/${encodeURIComponent(id)}`),
     changes: (id: string) => this.get<Api.RecordChanges>(`/history/${encodeURIComponent(id)}/changes`),
+    /** Entries as they come, those behind a position (`sequence`) first where it is given. */
+    follow: (after?: number) => this.http.events<Api.HistoryEntry>(`${this.path}/history/stream`, after),
     /** To before the entry, or to after it. */
     rewind: (id: string, to?: "before" | "after") =>
       this.send<Api.Rewound>("POST", `/history/${encodeURIComponent(id)}/rewind`, { to }),

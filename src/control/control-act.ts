@@ -12,6 +12,7 @@ export class ControlAct implements Act, Actor {
   private readonly sandbox: Sandbox;
   private readonly settings: Sandbox["settings"];
   private readonly inForce: string;
+  private readonly generation: number;
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
     this.kind = operation.tells!.kind ?? "control";
@@ -20,8 +21,8 @@ export class ControlAct implements Act, Actor {
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
     this.inForce = sandbox.faults.inForce;
-    const { history } = sandbox;
-    this.began = { state: history.present(), position: history.lastSequence };
+    this.began = { state: sandbox.recorder.present(), position: sandbox.history.lastSequence };
+    this.generation = sandbox.world.generation;
   }
 
   get act(): Act {
@@ -34,14 +35,14 @@ export class ControlAct implements Act, Actor {
     const { title, subject } = tells!.as(call, answer);
     this.title = title;
     this.subject = subject;
-    this.sandbox.history.finish(this);
+    this.sandbox.recorder.finish(this);
   }
 
   private hasChanged(): boolean {
     const { world, settings, faults } = this.sandbox;
     const { clock } = this.began.state;
     return (
-      this.kind === "restore" ||
+      world.generation !== this.generation ||
       settings !== this.settings ||
       faults.inForce !== this.inForce ||
       clock.mode !== world.clock.mode ||

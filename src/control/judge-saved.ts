@@ -1,5 +1,7 @@
 import Type from "typebox";
 import type { Resource } from "../contract/resource.ts";
+import { Words } from "../contract/schema.ts";
+import { HISTORY_KINDS } from "../sandbox/history-entry.ts";
 import type { WorldValue } from "../state/world.ts";
 import { KeptUploads, UploadsDocument } from "../storage/upload-keeper.ts";
 import { checkInput } from "./check-input.ts";
@@ -27,6 +29,28 @@ const World = Type.Object(
     uploads: Type.Optional(KeptUploads),
     blobs: Type.Optional(UploadsDocument),
     tables: Type.Record(Type.String(), Type.Object({ put: Records, removed: Names }, CLOSED)),
+  },
+  CLOSED,
+);
+
+const Id = Type.Union([Type.String(), Type.Null()]);
+const Entry = Type.Object(
+  {
+    ...{ id: Type.String(), sequence: Whole, at: Epoch, parent: Whole, kind: Words(HISTORY_KINDS) },
+    ...{ title: Type.String(), subject: Id, cause: Id, advanced_by: Id, request: Id },
+    changes: Type.Record(
+      Type.String(),
+      Type.Object({ added: Whole, removed: Whole, changed: Whole }, CLOSED),
+    ),
+    undone: Type.Boolean(),
+    leaves: Names,
+  },
+  CLOSED,
+);
+const History = Type.Object(
+  {
+    about: Type.Object({ next: Whole, base: Whole, dropped: Whole }, CLOSED),
+    entries: Type.Array(Entry),
   },
   CLOSED,
 );
@@ -61,6 +85,7 @@ const Saved = Type.Object(
     ),
     present: World,
     snapshots: Type.Record(Type.String(), World),
+    history: Type.Optional(History),
   },
   CLOSED,
 );

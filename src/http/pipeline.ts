@@ -168,7 +168,7 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     return result;
   }, exchange);
   if (exchange.uploads !== undefined && exchange.uploads.seen !== sandbox.glanceAtUploads())
-    sandbox.history.noteBytes(exchange);
+    sandbox.recorder.noteBytes(exchange);
   step.spendTokens(exchange, value);
   if (operation.finish) {
     value = await operation.finish(call, value, parts.services(sandbox, exchange));

@@ -21,7 +21,8 @@ export class RequestAct implements Act {
   entry: HistoryEntry | undefined = undefined;
   private readonly operation: AnyOperation;
   private readonly principal: string | undefined;
-  private readonly params: Record<string, string>;
+  readonly subject = undefined;
+  readonly named: readonly string[];
   /** What the client was told, where that was a refusal all the same. */
   private refusal: string | undefined = undefined;
 
@@ -31,13 +32,7 @@ export class RequestAct implements Act {
     this.request = { id, number, counted, uploads };
     this.operation = operation!;
     this.principal = principal?.user_id;
-    this.params = params;
-  }
-
-  /** The last record that the path names: `/organizations/{organization_id}/webhooks/{webhook_id}`. */
-  get subject(): string | undefined {
-    const names = Object.keys(this.params);
-    return names.length === 0 ? undefined : this.params[names[names.length - 1]!];
+    this.named = Object.values(params);
   }
 
   get title(): string {

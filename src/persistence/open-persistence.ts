@@ -139,7 +139,7 @@ class Persistence {
     const { judge, fixtures, sandboxes, log, wallClock, uploads } = this.parts;
     if (!SANDBOX_NAME.test(name)) throw new UnfitSandbox("no sandbox can have this name");
     judge.shape(saved);
-    const { about, present, faults } = saved;
+    const { about, present, faults, history } = saved;
     const fixture = sameFixture(fixtures, saved.fixture);
     const base = fixture.root(about.seed);
     const value = await this.valueOf(name, present, base);
@@ -150,7 +150,12 @@ class Persistence {
     const clock = goneOn(present.facts.clock, value.world.clock.at, wallClock());
     const now = { ...value, world: { ...value.world, clock } };
     const { seed, settings } = about;
-    const sandbox = sandboxes.revive({ name, seed, settings }, fixture, { ...about, value: now, snapshots });
+    const sandbox = sandboxes.revive({ name, seed, settings }, fixture, {
+      ...about,
+      value: now,
+      snapshots,
+      history,
+    });
     uploads.release(value.blobs);
     try {
       for (const lost of (faults && sandbox.faults.restoreState(faults)) ?? []) {

@@ -1,5 +1,6 @@
 import type { FaultState } from "../sandbox/fault-gate.ts";
 import type { LoadedFixture } from "../sandbox/fixture-source.ts";
+import type { HistoryStory } from "../sandbox/history.ts";
 import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import type { UploadKeeper } from "../storage/upload-keeper.ts";
@@ -15,6 +16,7 @@ interface Marks {
   requests: number;
   windows: Sandbox["windows"];
   counted: number;
+  history: number;
 }
 
 /**
@@ -32,6 +34,7 @@ export class SandboxImage {
   readonly value: SandboxValue;
   readonly faults: FaultState;
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
+  readonly history: HistoryStory;
   private readonly uploads: UploadKeeper;
   private marks: Marks | undefined;
 
@@ -46,6 +49,7 @@ export class SandboxImage {
     this.value = kept.value;
     this.faults = kept.faults;
     this.snapshots = new Map(sandbox.snapshots);
+    this.history = sandbox.history.story();
     for (const { blobs } of this.snapshots.values()) uploads.hold(blobs);
   }
 
@@ -72,6 +76,7 @@ export class SandboxImage {
       world.requests === marks.requests &&
       windows === marks.windows &&
       windows.revision === marks.counted &&
+      this.sandbox.history.revision === marks.history &&
       this.isPresentButForCounts()
     );
   }
@@ -113,6 +118,7 @@ export class SandboxImage {
     const { root, clock, generation, requests } = world;
     const bytes = this.uploads.revisionOf(sandbox);
     const counted = windows.revision;
+    const history = sandbox.history.revision;
     this.marks = {
       world,
       root,
@@ -123,6 +129,7 @@ export class SandboxImage {
       requests,
       windows,
       counted,
+      history,
     };
   }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { HistoryStory } from "../sandbox/history.ts";
 import type { SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import type { AnyTable } from "../state/table.ts";
@@ -14,6 +15,7 @@ import type { Change } from "./store.ts";
  * | `sandbox` | `about`, `fixture` (name and merged document), `faults` |
  * | `world` | `facts` (clock, seed, random state), `windows`, `uploads` (the files of their bytes) |
  * | `records/{collection}` | by id |
+ * | `history` | `about` (positions), and each entry's story by its position |
  * | `snapshots/{name}/...` | the last two again |
  */
 export function* rowsBetween(
@@ -36,6 +38,10 @@ export function* rowsBetween(
   yield put("sandbox", "about", { ...after.about, snapshots: [...after.snapshots.keys()] });
   yield put("sandbox", "faults", after.faults);
   yield* valueRows("", old?.value, after.value);
+  yield put("history", "about", after.history.about);
+  for (const { sequence, story } of storiesBetween(old?.history, after.history)) {
+    yield { sandbox, section: "history", id: String(sequence), text: story && JSON.stringify(story) };
+  }
   for (const name of old?.snapshots.keys() ?? []) {
     if (old!.snapshots.get(name) !== after.snapshots.get(name))
       yield { sandbox, clear: `snapshots/${name}/` };
@@ -51,6 +57,16 @@ export function* rowsBetween(
     for (const { section, id, text } of recordRows(was?.world.root, is.world.root, after.base)) {
       yield { sandbox, section: prefix + section, id, text };
     }
+  }
+}
+
+/** Entries of which something new is to be said, and those that are gone. */
+function* storiesBetween(was: HistoryStory | undefined, is: HistoryStory) {
+  for (const { sequence } of was?.entries.keys() ?? []) {
+    if (sequence <= is.about.next - 1 - is.entries.size) yield { sequence, story: null };
+  }
+  for (const [entry, revision] of is.entries) {
+    if (was?.entries.get(entry) !== revision) yield { sequence: entry.sequence, story: entry };
   }
 }
 

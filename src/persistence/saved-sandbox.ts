@@ -1,4 +1,5 @@
 import type { FaultState } from "../sandbox/fault-gate.ts";
+import type { StoredHistory } from "../sandbox/history.ts";
 import type { RateWindows } from "../sandbox/rate-windows.ts";
 import type { Kept } from "../sandbox/sandbox.ts";
 import type { StoredRecord } from "../state/collection.ts";
@@ -32,6 +33,8 @@ export interface SavedSandbox {
   faults: FaultState | undefined;
   present: SavedWorld;
   snapshots: Record<string, SavedWorld>;
+  /** Absent in what an earlier version wrote down. */
+  history?: StoredHistory;
 }
 
 /** What is written down is no sandbox; the message names the place. */
@@ -50,11 +53,14 @@ export function savedSandboxOf(
   const parts: Record<string, unknown> = {};
   const present: Partial<SavedWorld> = { tables: {} };
   const snapshots = new Map<string, Partial<SavedWorld>>();
+  const history: { about?: unknown; entries: unknown[] } = { entries: [] };
   for (const row of rows) {
     const place = `${row.section}/${row.id}`;
     const value = parsed(row.text, place);
     const [, name, inner] = /^snapshots\/([^/]+)\/(.+)$/.exec(row.section) ?? [];
     if (row.section === "sandbox") parts[row.id] = value;
+    else if (row.section === "history" && row.id === "about") history.about = value;
+    else if (row.section === "history") history.entries.push(value);
     else if (name === undefined) put(present, row.section, row.id, value);
     else {
       let world = snapshots.get(name);
@@ -65,6 +71,7 @@ export function savedSandboxOf(
       put(world, inner!, row.id, value);
     }
   }
+  if (history.about !== undefined) parts["history"] = history;
   return { ...parts, present, snapshots: Object.fromEntries(snapshots) } as unknown as SavedSandbox;
 
   function put(world: Partial<SavedWorld>, section: string, id: string, value: unknown): void {

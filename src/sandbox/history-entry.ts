@@ -13,8 +13,10 @@ export interface Act {
   /** The record it is about; undefined: told by what it changes. */
   readonly subject: string | undefined;
   readonly request?: ActingRequest;
-  /** The record of the work that is done, whose maker is the cause. */
-  readonly work?: object;
+  /** Ids that a request names, outer ones first; the record it is about may be one of them. */
+  readonly named?: readonly string[];
+  /** The record of the work that is done, whose maker is the cause; `key` is `collection\0id`. */
+  readonly work?: { readonly record: object; readonly key: string };
   /** How the world was when it began, and the newest entry then; for what takes its time. */
   readonly began?: { readonly state: KeptState; readonly position: number };
   /** Set once there is one. */
@@ -80,6 +82,25 @@ export interface EntryStates {
   cost: number;
 }
 
+/** An entry as it is written down: its story, without its states. */
+export interface StoredEntry {
+  id: string;
+  sequence: number;
+  at: number;
+  parent: number;
+  kind: HistoryKind;
+  title: string;
+  subject: string | null;
+  cause: string | null;
+  advanced_by: string | null;
+  request: string | null;
+  changes: Readonly<Record<string, ChangeCounts>>;
+  undone: boolean;
+  leaves: readonly string[];
+}
+
+type Place = Pick<StoredEntry, "id" | "sequence" | "at" | "parent" | "cause" | "advanced_by">;
+
 /** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
 export class HistoryEntry {
   /** `h_…`; never given twice in a sandbox. */
@@ -94,23 +115,22 @@ export class HistoryEntry {
   readonly cause: string | null;
   /** Id of the entry whose advance made it happen now. */
   readonly advanced_by: string | null;
-  /** The entry whose state it began from, by position; 0 for the first day. */
+  /** The entry whose state it goes on from, by position; 0 for the first day. */
   readonly parent: number;
   subject: string | null;
   isUndone = false;
   /** Undefined once they were let go. */
   states: EntryStates | undefined;
-  /** Counted when somebody asks, or the states go. */
-  counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
   /** Position of its request in the journal, once that was answered. */
   journaled: number | undefined = undefined;
   /** The work that it left to be done, as `collection\0id`. */
   leaves: readonly string[] = NOTHING;
   /** Grows with whatever becomes of it after it was made. */
   revision = 0;
-  private act: Pick<Act, "title">;
+  private act: Pick<Act, "title" | "named">;
+  private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
 
-  constructor(place: EntryPlace, act: Act, states: EntryStates | undefined) {
+  constructor(place: Place, act: Act, states: EntryStates | undefined) {
     this.id = place.id;
     this.sequence = place.sequence;
     this.at = place.at;
@@ -124,24 +144,75 @@ export class HistoryEntry {
     this.act = act;
   }
 
+  static from(stored: StoredEntry): HistoryEntry {
+    const { kind, title, subject, request, changes, undone, leaves } = stored;
+    const act = { kind, title, subject: subject ?? undefined };
+    const entry = new HistoryEntry(stored, act, undefined);
+    (entry as { request: string | null }).request = request;
+    entry.counts = changes;
+    entry.isUndone = undone;
+    entry.leaves = leaves;
+    return entry;
+  }
+
+  toJSON(): StoredEntry {
+    const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves } = this;
+    const story = { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves };
+    return { ...story, changes: this.changes, undone: this.isUndone };
+  }
+
   get title(): string {
     return this.act.title;
   }
-}
 
-export interface EntryPlace {
-  id: string;
-  sequence: number;
-  at: number;
-  parent: number;
-  cause: string | null;
-  advanced_by: string | null;
+  /** In numbers, by collection; counted when somebody asks, or when the states go. */
+  get changes(): Readonly<Record<string, ChangeCounts>> {
+    this.counts ??= this.states === undefined ? {} : countChanges(this.states.from, this.states.to);
+    return this.counts;
+  }
+
+  /** The act has ended; what it was made of need not be kept any longer. */
+  settle({ title, subject }: Act): void {
+    this.subject = subject ?? this.subject;
+    this.act = { title };
+  }
+
+  /** What it did goes on to here. */
+  extend(to: Root, after: KeptState): void {
+    const states = this.states!;
+    states.to = to;
+    states.after = after;
+    this.counts = undefined;
+  }
+
+  /** Told by what was written: the record that the request names, or the first. */
+  choose(written: ReadonlySet<string>): void {
+    if (this.subject !== null) return;
+    const { named = NOTHING } = this.act;
+    let first: string | null = null;
+    for (const key of written) {
+      if (key.startsWith("_")) continue;
+      const id = key.slice(key.indexOf("\0") + 1);
+      first ??= id;
+      if (!named.includes(id)) continue;
+      first = id;
+      break;
+    }
+    this.subject = first ?? named.at(-1) ?? null;
+  }
+
+  letGo(): void {
+    if (this.states === undefined) return;
+    void this.changes;
+    this.states = undefined;
+    this.revision += 1;
+  }
 }
 
 const NOTHING: readonly string[] = [];
 
-/** What became of each collection that is shown, in numbers; those of which nothing did are left out. */
-export function countChanges(from: Root, to: Root): Record<string, ChangeCounts> {
+/** What became of each collection that is shown; those of which nothing did are left out. */
+function countChanges(from: Root, to: Root): Record<string, ChangeCounts> {
   const counts: Record<string, ChangeCounts> = {};
   if (from === to) return counts;
   for (const [name, table] of to.tables) {

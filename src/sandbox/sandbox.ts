@@ -6,8 +6,9 @@ import { World, type WorldParts, type WorldValue } from "../state/world.ts";
 import type { BlobKeeper } from "./blob-keeper.ts";
 import type { FaultGate, FaultState } from "./fault-gate.ts";
 import type { FixtureSource, LoadedFixture } from "./fixture-source.ts";
-import { History } from "./history.ts";
+import { History, type HistoryStory, type StoredHistory } from "./history.ts";
 import type { KeptState } from "./history-entry.ts";
+import { HistoryRecorder } from "./history-recorder.ts";
 import { Journal } from "./journal.ts";
 import { OutcomeCounts } from "./outcome-counts.ts";
 import { RateWindows } from "./rate-windows.ts";
@@ -55,6 +56,7 @@ export interface Revival {
   start: number;
   value: SandboxValue;
   snapshots: ReadonlyMap<string, SandboxValue>;
+  history: StoredHistory | undefined;
 }
 
 /** A sandbox as it was saved. */
@@ -64,6 +66,7 @@ export interface Kept {
   value: SandboxValue;
   faults: FaultState;
   snapshots: ReadonlyMap<string, SandboxValue>;
+  history: HistoryStory;
 }
 
 /** Another world has begun in it. */
@@ -108,6 +111,7 @@ export class Sandbox {
   world: World;
   journal: Journal;
   readonly history: History;
+  readonly recorder: HistoryRecorder;
   windows = new RateWindows();
   /** Requests that are held up at the moment because they asked for it, or hang. */
   held = 0;
@@ -127,7 +131,8 @@ export class Sandbox {
     this.source = source;
     this.fixture = source.name;
     this.journal = new Journal(this.settings.journal_limit, parts.tally);
-    this.history = new History(this, this.settings.history_limit);
+    this.history = new History(this.settings.history_limit);
+    this.recorder = new HistoryRecorder(this.history, this);
     const clock = options.clock ?? defaults.clock;
     this.start = clock.now ?? parts.wallClock();
     this.world = this.freshWorld(clock.mode, this.start, clock.rate);
@@ -241,6 +246,7 @@ export class Sandbox {
   adopt(original: Sandbox, moment?: KeptState): string[] {
     this.start = original.start;
     this.resets = original.resets;
+    this.history.begin(this.resets);
     const { value, gone } =
       moment === undefined ? { value: original.value(), gone: [] } : original.valueAt(moment);
     this.restore(value);
@@ -249,19 +255,23 @@ export class Sandbox {
     return gone;
   }
 
-  revive({ created_at, resets, start, value, snapshots }: Revival): void {
+  revive({ created_at, resets, start, value, snapshots, history }: Revival): void {
     this.created_at = created_at;
     this.resets = resets;
     this.start = start;
     for (const [name, kept] of snapshots) this.snapshots.set(name, kept);
+    if (history === undefined) this.history.begin(resets);
+    else this.history.revive(history, resets);
     this.restore(value);
   }
 
   /** Becomes again what it was when it was saved, for what came since could not be; a clock that moves goes on. */
-  putBack({ about, source, value, faults, snapshots }: Kept): void {
+  putBack({ about, source, value, faults, snapshots, history }: Kept): void {
+    const began = { state: this.recorder.present(), position: this.history.lastSequence };
     const { created_at, fixture, seed, settings, resets, start } = about;
     Object.assign(this, { created_at, fixture, seed, settings, resets, start, source });
     this.journal.resize(settings.journal_limit);
+    this.history.resize(settings.history_limit);
     const { clock } = value.world;
     const wall = this.parts.wallClock();
     this.restore({
@@ -269,6 +279,8 @@ export class Sandbox {
       world: { ...value.world, clock: moveClock(clock, readClock(clock, wall), wall) },
     });
     this.faults.restoreState(faults);
+    const title = "What could not be saved was undone.";
+    this.recorder.rewound({ kind: "restore", title, subject: undefined, began }, history.about.next - 1);
     for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
     this.snapshots.clear();
     for (const [name, kept] of snapshots) {
@@ -319,7 +331,7 @@ export class Sandbox {
       parts: {
         ...parts,
         onCommit: (world, commit) => {
-          this.history.note(commit);
+          this.recorder.note(commit);
           parts.onCommit(world, commit);
         },
       },

@@ -268,5 +268,10 @@ function attemptAct(row: Outgoing, plan: AttemptPlan, { response_code, error }: 
       ? `got no answer${error === undefined ? "" : `: ${error}`}`
       : `was answered ${response_code}`;
   const title = `${ATTEMPTS[row.kind]} to deliver ${plan.event} to ${row.webhook_id} ${came}.`;
-  return { kind: "delivery", title, subject: row.delivery_id, work: row };
+  return {
+    kind: "delivery",
+    title,
+    subject: row.delivery_id,
+    work: { record: row, key: QUEUE_KEY + row.id },
+  };
 }

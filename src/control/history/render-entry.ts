@@ -1,7 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import { redactText } from "../../exchanges/secret-redactor.ts";
-import type { History } from "../../sandbox/history.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../sandbox/history-entry.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
@@ -49,8 +48,9 @@ export const HistoryEntryBody = Closed(
 );
 export type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
 
-export function renderHistoryEntry(history: History, entry: HistoryEntry): RenderedHistoryEntry {
-  const { id, sequence, at, kind, title, subject, cause, advanced_by, request, isUndone, states } = entry;
+export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
+  const { id, sequence, at, kind, title, subject, cause, advanced_by, request, changes, isUndone, states } =
+    entry;
   return {
     id,
     sequence,
@@ -61,7 +61,7 @@ export function renderHistoryEntry(history: History, entry: HistoryEntry): Rende
     cause,
     advanced_by,
     request,
-    changes: history.countsOf(entry),
+    changes,
     undone: isUndone,
     kept: states !== undefined,
   };

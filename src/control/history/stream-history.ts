@@ -18,7 +18,7 @@ export async function* streamHistory(
       const lost = entry.sequence - last - 1;
       if (lost > 0) yield `: ${lost} entries were lost to the history's bound\n\n`;
       last = entry.sequence;
-      yield `id: ${last}\ndata: ${JSON.stringify(renderHistoryEntry(history, entry))}\n\n`;
+      yield `id: ${last}\ndata: ${JSON.stringify(renderHistoryEntry(entry))}\n\n`;
     }
     if (history.isClosed) return;
     // More came while the reader took its time; or it came and the sandbox was reset.

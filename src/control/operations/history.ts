@@ -69,10 +69,7 @@ const listHistory = operation({
           (cause === undefined || entry.cause === cause || entry.advanced_by === cause),
       );
     return {
-      entries: matching
-        .slice(-limit)
-        .reverse()
-        .map((entry) => renderHistoryEntry(history, entry)),
+      entries: matching.slice(-limit).reverse().map(renderHistoryEntry),
       total: matching.length,
       dropped: history.dropped,
     };
@@ -126,7 +123,7 @@ const retrieveEntry = operation({
     const { history } = sandbox;
     const entry = entryOf(sandbox, id);
     const causes = history.causesOf(entry);
-    return { ...renderHistoryEntry(history, entry), causes, effects: history.effectsOf(entry) };
+    return { ...renderHistoryEntry(entry), causes, effects: history.effectsOf(entry) };
   },
 });
 
@@ -185,7 +182,7 @@ const rewind = operation({
     const entry = entryOf(sandbox, id);
     const states = statesOf(entry, "rewound to");
     const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
-    sandbox.history.rewound(act!, to === "before" ? entry.parent : states.end);
+    sandbox.recorder.rewound(act!, to === "before" ? entry.sequence - 1 : states.end);
     server.recordings.spoil(sandbox, "it was rewound, which a bundle cannot tell");
     return { ...presentSandbox(sandbox, origin), restarted_uploads };
   },

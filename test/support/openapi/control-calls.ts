@@ -103,7 +103,9 @@ const inVain: Refused = async (example, { full }) => {
   const params = { ...example.params, name: "default" };
   const sandbox = full.understudy.sandboxes.get("default")!;
   if (operation.id.startsWith("history.")) {
-    await full.call("ada", "DELETE", "/v1/threads/thread_ada");
+    // Adds no record, so that the full server takes it; back and forth, so that something changes each time.
+    for (const organization_id of ["org_initech", "org_acme"])
+      await full.call("ada", "PUT", "/v1/user/current-organization", { organization_id });
     return send(full, { ...example, params: { ...params, id: sandbox.history.entries()[0]!.id } }, TOKEN);
   }
   if (operation.id === "snapshots.save") {

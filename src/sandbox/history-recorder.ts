@@ -1,0 +1,216 @@
+import type { Root } from "../state/root.ts";
+import { type Timer, timers } from "../state/timers.ts";
+import type { World } from "../state/world.ts";
+import type { Commit } from "../state/world-parts.ts";
+import type { History, Provenance } from "./history.ts";
+import type { Act, Actor, EntryStates, HistoryEntry, KeptState } from "./history-entry.ts";
+import { timerAct } from "./history-titles.ts";
+import type { RateWindows } from "./rate-windows.ts";
+
+/**
+ * What a kept state costs beyond those around it, roughly, since they share all that did not change: its two
+ * records of references with the rate windows, and for each record that was written the path to it in its table
+ * and indexes. Measured as heap per entry with `bench history`.
+ */
+const STATE_BYTES = 2048;
+const WRITTEN_BYTES = 1024;
+
+/** What the recorder looks at when it keeps a state. */
+export interface Recorded {
+  readonly world: World;
+  readonly windows: RateWindows;
+  /** References to what there is of half-finished uploads. */
+  glanceAtUploads(): unknown;
+}
+
+const UNKNOWN: Provenance = { cause: null, advanced_by: null };
+
+/**
+ * Writes the history of a sandbox from what it is told of its commits. It keeps references alone; what is shown
+ * of an entry is worked out when somebody asks, so that a request pays next to nothing.
+ */
+export class HistoryRecorder {
+  private readonly history: History;
+  private readonly of: Recorded;
+  /** Whom the work that stands in a root comes from: its records are values, so it holds after a restore too. */
+  private readonly makers = new WeakMap<object, Provenance>();
+
+  constructor(history: History, of: Recorded) {
+    this.history = history;
+    this.of = of;
+  }
+
+  /** To be told of each commit. */
+  readonly note = (commit: Commit): void => {
+    const { before, after, timer, by } = commit;
+    // A random draw by itself is nothing that anybody could see.
+    if (this.history.limit === 0 || before.tables === after.tables) return;
+    if (timer !== undefined) this.noteTimer(commit, timer);
+    else if (by !== undefined) this.noteAct(commit, (by as Actor).act);
+  };
+
+  /** A request has changed nothing but the bytes of half-finished uploads. */
+  noteBytes({ act }: Actor): void {
+    if (this.history.limit > 0) act.entry ??= this.add(act, UNKNOWN);
+  }
+
+  /** An act has ended that changed something, be it besides records; its sentence is complete now. */
+  finish(act: Act): void {
+    if (this.history.limit === 0) return;
+    const entry = this.entryOf(act, this.of.world.root);
+    entry.settle(act);
+    const { states } = entry;
+    // What has changed records of its own ended when it had.
+    if (states !== undefined && states.from === states.to) {
+      states.after = this.present();
+      states.end = this.history.lastSequence;
+      if (act.kind === "restore") {
+        states.from = states.before.root;
+        states.to = states.after.root;
+      }
+    }
+    this.history.touch(entry);
+  }
+
+  /** The sandbox was rewound to what came after the entry at `line`. */
+  rewound(act: Act, line: number): void {
+    if (this.history.limit === 0) return;
+    const state = act.began!.state;
+    const present = this.present();
+    const states = { before: state, after: present, from: state.root, to: present.root };
+    act.entry = this.history.add(act, UNKNOWN, { ...states, end: 0, cost: STATE_BYTES }, line);
+    this.history.settleLine();
+  }
+
+  /** The present as an entry keeps it. */
+  present(): KeptState {
+    const { world, windows } = this.of;
+    return {
+      root: world.root,
+      clock: world.clock,
+      now: world.epochNow(),
+      origin: world.origin,
+      seed: world.seed,
+      secretKey: world.currentSecretKey,
+      requests: world.requests,
+      windows: windows.copy(),
+      counted: undefined,
+      uploads: this.of.glanceAtUploads(),
+    };
+  }
+
+  private noteAct(commit: Commit, act: Act): void {
+    if (act.kind === "restore") this.noteCarriedOver(commit);
+    else if (act.entry?.states?.to === commit.before) this.extend(act.entry, commit);
+    else {
+      const from = act.entry === undefined ? this.makerOf(act) : { cause: act.entry.id, advanced_by: null };
+      const entry = this.add(act, from, commit);
+      act.entry ??= entry;
+      this.noteWritten(commit, entry);
+    }
+  }
+
+  /** Another commit of the same act, with none in between. */
+  private extend(entry: HistoryEntry, commit: Commit): void {
+    entry.extend(commit.after, this.present());
+    entry.states!.end = this.history.lastSequence;
+    this.noteWritten(commit, entry);
+    this.history.touch(entry);
+  }
+
+  private noteTimer(commit: Commit, timer: Timer): void {
+    const advance = (commit.by as Actor | undefined)?.act;
+    const maker = this.makers.get(timer) ?? this.revived(`${timers.name}\0${timer.id}`);
+    const from = {
+      cause: maker.cause,
+      advanced_by: advance === undefined ? null : this.entryOf(advance, commit.before).id,
+    };
+    // The attempt that it leads to tells of it.
+    if (timer.kind === "webhook.retry") this.passOn(commit, from);
+    else this.noteWritten(commit, this.add(timerAct(timer), from, commit), { timer, maker });
+  }
+
+  /** Whom and what an entry is about, and what it leaves to be done. */
+  private noteWritten(
+    commit: Commit,
+    entry: HistoryEntry,
+    running?: { timer: Timer; maker: Provenance },
+  ): void {
+    entry.choose(commit.touched);
+    const mine: Provenance = { cause: entry.id, advanced_by: null };
+    for (const { key, work } of this.newWork(commit)) {
+      // A timer that sets itself again goes on doing what it was first set for.
+      const again = running !== undefined && key === `${timers.name}\0${running.timer.id}`;
+      this.makers.set(work, again ? running.maker : mine);
+      if (!again) entry.leaves = [...entry.leaves, key];
+    }
+  }
+
+  /** What is left to be done comes from where the timer came from that has run. */
+  private passOn(commit: Commit, from: Provenance): void {
+    const source = from.cause === null ? undefined : this.history.find(from.cause);
+    for (const { key, work } of this.newWork(commit)) {
+      this.makers.set(work, from);
+      if (source !== undefined) source.leaves = [...source.leaves, key];
+    }
+  }
+
+  /** Leases outlive a restore in timers that are new. */
+  private noteCarriedOver(commit: Commit): void {
+    for (const { key, work } of this.newWork(commit)) {
+      const cause = this.history.leaving(key)?.id ?? null;
+      this.makers.set(work, { cause, advanced_by: null });
+    }
+  }
+
+  private *newWork({ after, touched }: Commit): IterableIterator<{ key: string; work: object }> {
+    for (const key of touched) {
+      if (!key.startsWith("_")) continue;
+      const end = key.indexOf("\0");
+      const table = after.tables.get(key.slice(0, end));
+      const work = table?.collection.work ? table.get(key.slice(end + 1)) : undefined;
+      if (work !== undefined && !this.makers.has(work)) yield { key, work };
+    }
+  }
+
+  private makerOf({ work }: Act): Provenance {
+    if (work === undefined) return UNKNOWN;
+    return this.makers.get(work.record) ?? this.revived(work.key);
+  }
+
+  private revived(key: string): Provenance {
+    const entry = this.history.revivedLeaving(key);
+    return entry === undefined ? UNKNOWN : { cause: entry.id, advanced_by: null };
+  }
+
+  /** The entry of an act, made now where it has none: something happens because of it. */
+  private entryOf(act: Act, root: Root): HistoryEntry {
+    if (act.entry === undefined) {
+      const { state, position } = act.began ?? {};
+      const isAsThen = position === this.history.lastSequence;
+      act.entry = this.add(act, UNKNOWN);
+      const states = act.entry.states;
+      if (states !== undefined) states.before = isAsThen ? state! : { ...states.before, root };
+    }
+    return act.entry;
+  }
+
+  private add(act: Act, from: Provenance, commit?: Commit): HistoryEntry {
+    const { request } = act;
+    const after = this.present();
+    const root = commit?.before ?? after.root;
+    const before: KeptState =
+      request === undefined
+        ? { ...after, root }
+        : {
+            ...after,
+            root,
+            requests: request.number,
+            counted: request.counted,
+            uploads: request.uploads === undefined ? after.uploads : request.uploads.seen,
+          };
+    const cost = STATE_BYTES + (commit?.touched.size ?? 0) * WRITTEN_BYTES;
+    const states: EntryStates = { before, after, from: root, to: after.root, end: 0, cost };
+    return this.history.add(act, from, states);
+  }
+}

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { HistoryPage } from "../../src/control/api-types.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { historyOf } from "../support/history-setup.ts";
+import { removeScratch, startServer } from "../support/run-understudy.ts";
+
+const STORES = "/v1/organizations/org_acme/stores/vs_empty/files";
+let folder: string;
+const open: Api[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-history-"));
+});
+afterEach(async () => {
+  for (const api of open.splice(0)) await api.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+afterAll(removeScratch);
+
+async function start(persist: NonNullable<Parameters<typeof startReference>[0]>["persist"]): Promise<Api> {
+  const api = await startReference({ persist });
+  open.push(api);
+  return api;
+}
+
+async function restarted(api: Api, persist: Parameters<typeof start>[0]): Promise<Api> {
+  open.splice(open.indexOf(api), 1);
+  await api.close();
+  return start(persist);
+}
+
+describe("interfaces 10 a history that is kept", () => {
+  it.each(["folder", "document"])(
+    "interfaces 10 a restart goes on telling it, without states, ids and causes included (%s)",
+    async (kind) => {
+      const persist = kind === "folder" ? { folder } : { file: join(folder, "world.json") };
+      const first = await start(persist);
+      await first.call("dan", "POST", STORES, { file_id: "file_loose" });
+      await first.call("ada", "DELETE", "/v1/threads/thread_ada");
+      const before = historyOf(first);
+      const [attach, deleted] = await before.entries();
+      await before.rewind(deleted!.id);
+      const told = await before.list();
+      expect(told.entries.map(({ undone }) => undone)).toEqual([false, true, false]);
+
+      const second = await restarted(first, persist);
+      const after = historyOf(second);
+      expect(await after.list()).toEqual({
+        ...told,
+        entries: told.entries.map((entry) => ({ ...entry, kept: false })),
+      });
+      const refused = await after.control("POST", `/history/${attach!.id}/rewind`);
+      expect(refused.body.type).toBe("urn:understudy:problem:state-let-go");
+      // A timer that was set before the restart still knows who set it.
+      await after.ok("POST", "/clock/advance", { by: "2m" });
+      const steps = (await after.entries("?kind=timer")).filter(({ subject }) => subject === "file_loose");
+      expect(steps.length).toBeGreaterThan(1);
+      for (const { cause } of steps) expect(cause).toBe(attach!.id);
+      const ids = (await after.entries()).map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      // What is new can be rewound to.
+      await after.rewind(steps[0]!.id);
+      expect((await after.ok("GET", "/clock")).now).not.toBe("2026-03-15T12:02:00.000Z");
+    },
+  );
+
+  it("interfaces 10 entries that the bound has dropped are gone from what is kept, as after a reset", async () => {
+    const persist = { folder };
+    const first = await start(persist);
+    const before = historyOf(first);
+    await before.ok("PATCH", "", { settings: { history_limit: 3 } });
+    for (const title of ["a", "b", "c", "d"])
+      await before.ok("PATCH", "/state/threads/thread_ada", { title });
+    const second = await restarted(first, persist);
+    const told = await historyOf(second).list();
+    expect([told.total, told.dropped]).toEqual([3, 2]);
+    await historyOf(second).ok("POST", "/reset");
+    const third = await restarted(second, persist);
+    expect(await historyOf(third).list()).toEqual({ entries: [], total: 0, dropped: 0 });
+    await historyOf(third).ok("PATCH", "/state/threads/thread_ada", { title: "e" });
+    expect(told.entries.map(({ id }) => id)).not.toContain((await historyOf(third).newest()).id);
+  });
+
+  it("interfaces 10 what was acknowledged before kill -9 is told afterwards", async () => {
+    const args = ["--persist", folder, "--durable", "--quiet", "--no-watch", "--clock", "frozen"];
+    const killed = await startServer(args);
+    const told = async (url: string) =>
+      (await (await fetch(`${url}/_control/sandboxes/default/history`)).json()) as HistoryPage;
+    const answer = await fetch(`${killed.ready.url}/v1/threads/thread_ada`, {
+      method: "DELETE",
+      headers: { "api-key": KEYS.ada },
+    });
+    expect(answer.status).toBe(200);
+    const before = await told(killed.ready.url);
+    await killed.stop("SIGKILL");
+    const again = await startServer(args);
+    const after = await told(again.ready.url);
+    await again.stop("SIGKILL");
+    expect(after.total).toBe(1);
+    expect(after.entries[0]).toEqual({ ...before.entries[0], kept: false });
+  });
+});

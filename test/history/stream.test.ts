@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EventStream } from "../support/event-stream.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { historyOf } from "../support/history-setup.ts";
+
+const STREAM = "/_control/sandboxes/default/history/stream";
+let api: Api;
+let history: ReturnType<typeof historyOf>;
+beforeEach(async () => {
+  api = await startReference();
+  history = historyOf(api);
+});
+afterEach(() => api.close());
+
+const rename = (title: string) => history.ok("PATCH", "/state/threads/thread_ada", { title });
+
+describe("interfaces 10 history.stream", () => {
+  it("interfaces 10 sends each entry as the list has it, and resumes behind Last-Event-ID", async () => {
+    const stream = await EventStream.open(api, "ada", STREAM);
+    await rename("a");
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const events = await stream.upTo(2);
+    stream.leave();
+    expect(events.map(({ data }) => data)).toEqual(await history.entries());
+    await history.rewind(events[1]!.data.id);
+    const resumed = await EventStream.open(api, "ada", STREAM, events[0]!.id);
+    const missed = await resumed.upTo(2);
+    resumed.leave();
+    expect(missed.map(({ data }) => [data.kind, data.undone])).toEqual([
+      ["request", true],
+      ["restore", false],
+    ]);
+    expect(missed.map(({ id, data }) => Number(id) - data.sequence)).toEqual([0, 0]);
+  });
+
+  it("interfaces 10 goes on over a reset and ends with the sandbox", async () => {
+    await history.ok("POST", "/fork", { name: "follow" });
+    const other = historyOf(api, "follow");
+    const stream = await EventStream.open(api, "ada", STREAM.replace("default", "follow"));
+    await other.ok("PATCH", "/state/threads/thread_ada", { title: "a" });
+    await stream.upTo(1);
+    await other.ok("POST", "/reset");
+    await other.ok("PATCH", "/state/threads/thread_ada", { title: "b" });
+    const events = await stream.upTo(2);
+    expect(events[0]!.data.id).not.toBe(events[1]!.data.id);
+    expect(Number(events[1]!.id)).toBeGreaterThan(Number(events[0]!.id));
+    await other.ok("DELETE", "");
+    expect(await stream.ended).toHaveLength(2);
+  });
+
+  it("interfaces 10 an unreadable Last-Event-ID is refused", async () => {
+    const answer = await api.call(undefined, "GET", STREAM, undefined, { "last-event-id": "h_1" });
+    expect(answer.status).toBe(422);
+  });
+});
