@@ -57,33 +57,38 @@ function storeDocuments(folder) {
   writeFileSync(join(out, `${folder}.json`), JSON.stringify(stored));
 }
 
-// What every start loads is one file. Of the rest, each command's own part is, so that the package stays small and
-// a start reads nothing that it does not run.
-const AT_START = ["src/cli/main.ts", "src/cli/start-server.ts", "src/understudy.ts"].map((file) =>
-  join(root, file),
-);
-const ON_DEMAND = ["cli", "grader", "verify", "suite", "bundle", "reports"];
-let atStart;
+const MAIN = join(root, "src/cli/main.ts");
+// What tells a plain start from other commands is one file, what knows those commands another, what every start loads
+// a third: a few files instead of dozens are what makes them quick. Of the rest, each room is a file, so that the
+// package stays small.
+const TOGETHER = {
+  run: ["src/cli/run.ts"],
+  commands: ["src/cli/run-commands.ts"],
+  start: ["src/cli/start-server.ts", "src/understudy.ts"],
+};
+const ROOMS = ["cli", "grader", "verify", "suite", "bundle", "reports"];
+let together;
 
-function loadsAtStart(id, build) {
-  if (atStart === undefined) {
-    atStart = new Set();
+/** Of each module that is loaded with the entries of TOGETHER, which file it is in; the first has it. */
+function filesOf(build) {
+  const files = new Map();
+  for (const [file, entries] of Object.entries(TOGETHER)) {
     const follow = (module) => {
-      if (atStart.has(module)) return;
-      atStart.add(module);
+      if (files.has(module)) return;
+      files.set(module, file);
       for (const imported of build.getModuleInfo(module)?.importedIds ?? []) follow(imported);
     };
-    for (const entry of AT_START) follow(entry);
+    for (const entry of entries) follow(join(root, entry));
   }
-  return atStart.has(id);
+  return files;
 }
 
 /** The file that a module goes into; null: as the bundler thinks best. */
 function fileOf(id, build) {
   // What awaits at its top level must not share a file with what it loads meanwhile.
-  if (id === AT_START[0]) return null;
-  if (loadsAtStart(id, build)) return "start";
-  return ON_DEMAND.find((room) => id.startsWith(join(root, "src", room, "/"))) ?? null;
+  if (id === MAIN) return null;
+  together ??= filesOf(build);
+  return together.get(id) ?? ROOMS.find((room) => id.startsWith(join(root, "src", room, "/"))) ?? null;
 }
 
 const SPLITTING = {

@@ -21,7 +21,7 @@ export const coverageCommand: CommandModule<object, Options> = {
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
     const matrix = await (await sandboxOf(options)).coverage();
     if (options.html !== undefined) {
-      const { coverageHtml } = await import("../../reports/coverage-html.ts");
+      const { coverageHtml } = await import("../../reports/index.ts");
       writeNewFile(options.html, coverageHtml(matrix, `Coverage of sandbox ${options.sandbox}`), true);
     }
     print(options.json, matrix, coverageText(matrix));

@@ -110,13 +110,9 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       ) as never,
   async handler(options) {
     const reports = reportFiles(options.report);
-    const [{ gradeReceiver }, { ReceiverTestUsageError }, { formatText }, { receiverHtml, receiverJunit }] =
-      await Promise.all([
-        import("../../grader/grade-receiver.ts"),
-        import("../../grader/grading-options.ts"),
-        import("../../grader/format-text.ts"),
-        import("../../grader/receiver-report.ts"),
-      ]);
+    const { formatText, gradeReceiver, ReceiverTestUsageError, receiverHtml, receiverJunit } = await import(
+      "../../grader/index.ts"
+    );
     const stderr = process.stderr;
     const live = !options.json && isInteractive(stderr);
     const stop = new AbortController();

@@ -21,10 +21,7 @@ export const replayCommand: CommandModule<object, Options> = {
       ) as never,
   async handler({ bundle: file, json }) {
     const text = read(file);
-    const [{ readBundle }, { replayBundle }] = await Promise.all([
-      import("../../bundle/read-bundle.ts"),
-      import("../../bundle/replay-bundle.ts"),
-    ]);
+    const { readBundle, replayBundle } = await import("../../bundle/index.ts");
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     const live = !json && isInteractive(process.stderr);

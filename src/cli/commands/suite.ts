@@ -73,7 +73,7 @@ export const suiteCommand: CommandModule<object, Options> = {
     ]);
     const fixture = await givenFixture(options.fixture);
     const scenarios = loadScenarios(options.files);
-    const { foreignServer, ownServer } = await import("../../suite/suite-server.ts");
+    const { foreignServer, ownServer } = await import("../../suite/index.ts");
     const server =
       options.url === undefined
         ? await ownServer(scenarios.map(({ file }) => file))
@@ -102,14 +102,17 @@ async function runIn(
   server: SuiteServer,
   { options, fixture, command, scenarios, reports }: Suite,
 ): Promise<void> {
-  const [{ runSuite }, { CommandNotFound }, { suiteProgress }, { suiteText }, { clockChange }] =
-    await Promise.all([
-      import("../../suite/run-suite.ts"),
-      import("../../suite/run-command.ts"),
-      import("../suite-progress.ts"),
-      import("../suite-text.ts"),
-      import("../clock-change.ts"),
-    ]);
+  const [
+    { CommandNotFound, runSuite, suiteHtml, suiteJunit },
+    { suiteProgress },
+    { suiteText },
+    { clockChange },
+  ] = await Promise.all([
+    import("../../suite/index.ts"),
+    import("../suite-progress.ts"),
+    import("../suite-text.ts"),
+    import("../clock-change.ts"),
+  ]);
   const progress = suiteProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
   const stop = new AbortController();
   const interrupt = () => stop.abort();
@@ -123,10 +126,6 @@ async function runIn(
       onEnd: (one) => progress.end(one),
     });
     progress.close();
-    const [{ suiteJunit }, { suiteHtml }] = await Promise.all([
-      import("../../suite/suite-junit.ts"),
-      import("../../suite/suite-html.ts"),
-    ]);
     writeReports(reports, { junit: () => suiteJunit(result), html: () => suiteHtml(result) });
     print(options.json, result, suiteText(result));
     if (stop.signal.aborted)

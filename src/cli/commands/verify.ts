@@ -71,12 +71,9 @@ export const verifyCommand: CommandModule<object, Options> = {
     if (!(options.timeout > 0)) throw new UsageError("--timeout takes seconds");
     const reports = reportFiles(options.report);
     refuseMixture(options);
-    const [{ runVerify, TargetUnusable, VerifyUsageError }, { readUses, UseError }, { HarError }] =
-      await Promise.all([
-        import("../../verify/run-verify.ts"),
-        import("../../verify/uses.ts"),
-        import("../../exchanges/har-error.ts"),
-      ]);
+    const { HarError, readUses, runVerify, TargetUnusable, UseError, VerifyUsageError } = await import(
+      "../../verify/index.ts"
+    );
     const contract = await declared();
     try {
       const uses = readUses(options.use ?? [], contract.names);
@@ -109,14 +106,14 @@ async function judge(
   file: string,
   { contract, target }: { contract: Contract; target: string | undefined },
 ): Promise<VerifyReport> {
-  const { verifyRecorded } = await import("../../verify/recorded/verify-recorded.ts");
+  const { verifyRecorded } = await import("../../verify/index.ts");
   return verifyRecorded({ contract, file, target });
 }
 
 /** What this version of the emulator declares. */
 async function declared(): Promise<Contract> {
   const [{ Contract }, { RESOURCES }] = await Promise.all([
-    import("../../verify/contract.ts"),
+    import("../../verify/index.ts"),
     import("../../resources/index.ts"),
   ]);
   return new Contract(RESOURCES);
@@ -175,7 +172,7 @@ async function show(
   reports: Partial<Record<ReportKind, string>>,
 ): Promise<void> {
   const [{ verifyJunit, verifyHtml }, { verifyText }] = await Promise.all([
-    import("../../verify/verify-report.ts"),
+    import("../../verify/index.ts"),
     import("../verify-text.ts"),
   ]);
   writeReports(reports, { junit: () => verifyJunit(result), html: () => verifyHtml(result) });

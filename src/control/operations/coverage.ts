@@ -24,7 +24,7 @@ const showCoverageMap = operation({
   errors: [],
   success: { status: 200, content_types: ["text/html"] },
   async handle({ sandbox, server }) {
-    const { coverageHtml } = await import("../../reports/coverage-html.ts");
+    const { coverageHtml } = await import("../../reports/index.ts");
     const matrix = coverageMatrix(server.operations, sandbox.outcomes);
     return new RawBody("text/html; charset=utf-8", coverageHtml(matrix, `Coverage of ${sandbox.name}`));
   },

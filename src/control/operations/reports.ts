@@ -22,7 +22,7 @@ const showOpenApi = operation({
   success: { status: 200, schema: OpenApiDocument },
   // Loaded when asked for: the server's start must not pay for its reports.
   async handle({ server }) {
-    const { openApiDocument } = await import("../../reports/openapi.ts");
+    const { openApiDocument } = await import("../../reports/index.ts");
     return openApiDocument(API, server.version);
   },
 });
@@ -36,7 +36,7 @@ const showFidelity = operation({
   errors: [],
   success: { status: 200, schema: FidelityLedger },
   async handle({ server }) {
-    const { fidelityLedger } = await import("../../reports/fidelity.ts");
+    const { fidelityLedger } = await import("../../reports/index.ts");
     return fidelityLedger(server.operations);
   },
 });
@@ -63,7 +63,7 @@ const showControlApi = (calls: () => readonly ControlOperation[]) =>
     errors: [],
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server }) {
-      const { controlApiDocument } = await import("../../reports/control-openapi.ts");
+      const { controlApiDocument } = await import("../../reports/index.ts");
       return controlApiDocument(calls(), server.version);
     },
   });

@@ -1,0 +1,5 @@
+// What command line and control API need of reports: loaded with the first of it that somebody asks for.
+export { controlApiDocument } from "./control-openapi.ts";
+export { coverageHtml } from "./coverage-html.ts";
+export { fidelityLedger, fidelityMarkdown } from "./fidelity.ts";
+export { openApiDocument } from "./openapi.ts";
