@@ -1,0 +1,104 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeScratch, scratch } from "../support/run-understudy.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const MAX_INSTALLED_BYTES = 75_000_000;
+const MAX_FILES = 400;
+const run = promisify(execFile);
+let folder: string;
+
+/** A command in the empty project; its standard output. */
+async function inProject(command: string, ...args: string[]): Promise<string> {
+  const env = { ...process.env, NO_COLOR: "1", UNDERSTUDY_URL: "", UNDERSTUDY_TOKEN: "", CI: "1" };
+  // Variables of this very run would tell the runners inside that they are part of it.
+  for (const name of Object.keys(env))
+    if (/^(VITEST|TEST|npm_)/.test(name)) delete env[name as keyof typeof env];
+  const { stdout } = await run(command, args, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
+  return stdout;
+}
+
+/** From npm's cache where it has them, as after `npm ci`. */
+const install = (...packages: string[]) =>
+  inProject("npm", "install", "-D", "--prefer-offline", "--no-audit", "--no-fund", ...packages);
+
+function filesBelow(path: string): string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+const sizeOf = (files: readonly string[]) => files.reduce((sum, file) => sum + statSync(file).size, 0);
+
+beforeAll(async () => {
+  folder = scratch();
+  writeFileSync(join(folder, "package.json"), '{"name":"app","private":true,"type":"module"}');
+  const packed = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
+    cwd: ROOT,
+  });
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+  await install(`./${filename}`);
+}, 300_000);
+afterAll(removeScratch);
+
+describe("journey 1 the package in an empty folder", () => {
+  it("interfaces 13 installs small, in few files, and runs no script of an install", () => {
+    const modules = join(folder, "node_modules");
+    expect(sizeOf(filesBelow(modules))).toBeLessThan(MAX_INSTALLED_BYTES);
+    expect(filesBelow(join(modules, "understudy")).length).toBeLessThan(MAX_FILES);
+    const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+    const scripted = Object.entries(packages as Record<string, { hasInstallScript?: boolean }>);
+    expect(scripted.filter(([, { hasInstallScript }]) => hasInstallScript).map(([name]) => name)).toEqual([]);
+  });
+
+  it("interfaces 2 its command answers, generates and checks", async () => {
+    expect(await inProject("npx", "understudy", "--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(JSON.parse(await inProject("npx", "understudy", "openapi")).openapi).toBe("3.1.0");
+    writeFileSync(
+      join(folder, "mine.yaml"),
+      "name: mine\ndescription: Models are busy.\nrules:\n  - match: {operation: models.list}\n    effect: {error: RATE_LIMIT_EXCEEDED}\n",
+    );
+    expect(await inProject("npx", "understudy", "scenario", "check", "mine.yaml")).toContain("mine.yaml");
+  });
+
+  it("interfaces 8 its library serves, keeps and reads what people upload", async () => {
+    writeFileSync(
+      join(folder, "library.mjs"),
+      `import { createUnderstudy } from "understudy";
+const understudy = await createUnderstudy({ persist: { folder: "data" } });
+const sandbox = await understudy.sandbox({ clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" } });
+const answer = await fetch(sandbox.url + "/v1/models", { headers: { "api-key": sandbox.credentials.usr_dan } });
+const console_ = await fetch(understudy.url + "/_console");
+console.log(JSON.stringify([answer.status, answer.headers.get("x-sandbox-decision"), console_.status]));
+await understudy.close();
+`,
+    );
+    expect(JSON.parse(await inProject("node", "library.mjs"))).toEqual([200, "ok", 200]);
+    expect(readdirSync(join(folder, "data"))).toContain("understudy.db");
+  });
+
+  it("interfaces 13 both runners take their fixtures from it", { timeout: 300_000 }, async () => {
+    await install(
+      `vitest@${devDependencies.vitest}`,
+      `@playwright/test@${devDependencies["@playwright/test"]}`,
+    );
+    const body = `test("a member asks too often", async ({ sandbox }) => {
+  await sandbox.faults.add({ match: { operation: "models.list" }, effect: { error: "RATE_LIMIT_EXCEEDED" } });
+  const answer = await fetch(sandbox.url + "/v1/models", { headers: { "api-key": sandbox.credentials.usr_dan } });
+  expect(answer.status).toBe(429);
+});
+`;
+    writeFileSync(join(folder, "a.test.mjs"), `import { expect, test } from "understudy/vitest";\n${body}`);
+    writeFileSync(
+      join(folder, "a.spec.mjs"),
+      `import { expect, test } from "understudy/playwright";\n${body}`,
+    );
+    expect(await inProject("npx", "vitest", "run", "--dir", ".", "a.test.mjs")).toMatch(/1 passed/);
+    expect(await inProject("npx", "playwright", "test", "a.spec.mjs")).toMatch(/1 passed/);
+  });
+});
