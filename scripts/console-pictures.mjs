@@ -10,6 +10,7 @@ import { findBrowser } from "./browser.mjs";
 /** Each view's addresses: its name, and what stands behind the question mark where it shows more then. */
 const VIEWS = {
   timeline: [""],
+  world: ["?collection=threads", "?collection=users&record=usr_dan", "?show=departments&department=dept_ml"],
 };
 
 const SETTLED_MS = 700;

@@ -1,4 +1,5 @@
 import { callControl, withQuery } from "./fetch-control.ts";
+import type { ControlDescription } from "./json-schema.ts";
 import type {
   Advanced,
   AdvanceTo,
@@ -8,6 +9,7 @@ import type {
   ClockState,
   CollectionName,
   CoverageMatrix,
+  Difference,
   FaultRule,
   Health,
   HttpArchive,
@@ -26,9 +28,18 @@ import type {
   StateRecord,
 } from "./types.ts";
 
+export interface CollectionSummary {
+  name: CollectionName;
+  id_field: string;
+  prefix: string;
+  records: number;
+}
+
 /** Calls that name no sandbox. A view adds what it needs here, typed by the declarations. */
 export const server = {
   health: () => callControl<Health>("/_control/health"),
+  /** The control API as an OpenAPI document: whence forms have the schemas of records. */
+  description: () => callControl<ControlDescription>("/_control/api.json"),
   sandboxes: () => callControl<List<SandboxState>>("/_control/sandboxes"),
   createSandbox: (body: SandboxOptions) =>
     callControl<SandboxState>("/_control/sandboxes", { method: "POST", body }),
@@ -61,6 +72,14 @@ export function sandboxCalls(name: string) {
     pending: () => get<Pending[]>("/clock/pending"),
 
     snapshots: () => get<List<SnapshotState>>("/snapshots"),
+    takeSnapshot: (snapshot: string) => post<SnapshotState>("/snapshots", { name: snapshot }),
+    restoreSnapshot: (snapshot: string) =>
+      post<SandboxState>(`/snapshots/${encodeURIComponent(snapshot)}/restore`),
+    removeSnapshot: (snapshot: string) =>
+      callControl<void>(`${S}/snapshots/${encodeURIComponent(snapshot)}`, { method: "DELETE" }),
+    /** `now` names the present. */
+    compare: (a: string, b: string) =>
+      get<Difference>(`/snapshots/${encodeURIComponent(a)}/diff/${encodeURIComponent(b)}`),
     scenarios: () => get<List<ScenarioState>>("/scenarios"),
     activate: (names: readonly string[]) =>
       callControl<{ names: string[] }>(`${S}/scenarios/active`, { method: "PUT", body: { names } }),
@@ -69,6 +88,7 @@ export function sandboxCalls(name: string) {
     removeRule: (id: string) =>
       callControl<void>(`${S}/faults/${encodeURIComponent(id)}`, { method: "DELETE" }),
 
+    collections: () => get<List<CollectionSummary>>("/state"),
     records: <C extends CollectionName>(
       collection: C,
       query: PageOptions & Record<string, string | number> = {},
@@ -81,10 +101,14 @@ export function sandboxCalls(name: string) {
       options: StateOptions = {},
     ) =>
       callControl<StateRecord<C>>(withQuery(`${S}/state/${collection}`, options), { method: "POST", body }),
-    changeRecord: <C extends CollectionName>(collection: C, id: string, body: Partial<StateRecord<C>>) =>
-      callControl<StateRecord<C>>(of(collection, id), { method: "PATCH", body }),
-    removeRecord: (collection: CollectionName, id: string) =>
-      callControl<void>(of(collection, id), { method: "DELETE" }),
+    changeRecord: <C extends CollectionName>(
+      collection: C,
+      id: string,
+      body: Partial<StateRecord<C>>,
+      options: StateOptions = {},
+    ) => callControl<StateRecord<C>>(withQuery(of(collection, id), options), { method: "PATCH", body }),
+    removeRecord: (collection: CollectionName, id: string, options: StateOptions = {}) =>
+      callControl<void>(withQuery(of(collection, id), options), { method: "DELETE" }),
 
     coverage: () => get<CoverageMatrix>("/coverage"),
   };

@@ -1,6 +1,7 @@
 import { TIMELINE } from "./timeline/view.ts";
 import type { View } from "./view.ts";
+import { WORLD } from "./world/view.ts";
 
 /** In the order of the navigation; the first is home. */
-export const VIEWS: readonly View[] = [TIMELINE];
+export const VIEWS: readonly View[] = [TIMELINE, WORLD];
 export const HOME = TIMELINE;

@@ -1,0 +1,105 @@
+import { useState } from "react";
+import { ControlError } from "../../api/fetch-control.ts";
+import { type Fields, type RecordField, textOf, valueIn } from "./record-fields.ts";
+
+/** What was typed into a form and is not saved. */
+interface Typed {
+  /** Per field that was touched: what stands in it. */
+  texts: Readonly<Record<string, string>>;
+  /** Of those, the values that could be read; besides, what was typed into the JSON. */
+  values: Fields;
+  /** The JSON as it was typed, as long as nothing else was. */
+  json: string | undefined;
+}
+
+const UNTOUCHED: Typed = { texts: {}, values: {}, json: undefined };
+
+/** By address of the record: whoever looks elsewhere finds what was typed when coming back. */
+const KEPT = new Map<string, Typed>();
+
+export interface Draft {
+  touched: boolean;
+  /** The fields that differ from the record. */
+  changes: Fields;
+  text(field: RecordField): string;
+  type(field: RecordField, text: string): void;
+  json: string;
+  typeJson(text: string): void;
+  /** Why it cannot be sent: the first field, or the whole, that is no JSON. */
+  unreadable(fields: readonly RecordField[]): ControlError | undefined;
+  discard(): void;
+}
+
+export function useDraft(key: string, record: Fields): Draft {
+  const [typed, setTyped] = useState(() => KEPT.get(key) ?? UNTOUCHED);
+  const keep = (next: Typed) => {
+    if (next === UNTOUCHED) KEPT.delete(key);
+    else KEPT.set(key, next);
+    setTyped(next);
+  };
+  return {
+    touched: typed !== UNTOUCHED,
+    changes: typed.values,
+    text: (field) => typed.texts[field.name] ?? textOf({ ...record, ...typed.values }[field.name], field),
+    type: (field, text) => keep(withField(typed, field, text)),
+    json: typed.json ?? JSON.stringify({ ...record, ...typed.values }, null, 2),
+    typeJson: (text) => keep(withJson(typed, text, record)),
+    unreadable: (fields) => unreadable(typed, fields),
+    discard: () => keep(UNTOUCHED),
+  };
+}
+
+function withField({ texts, values }: Typed, field: RecordField, text: string): Typed {
+  const next = { texts: { ...texts, [field.name]: text }, json: undefined };
+  try {
+    return { ...next, values: { ...values, [field.name]: valueIn(text, field) } };
+  } catch {
+    return { ...next, values };
+  }
+}
+
+/** While it is no JSON, the fields show what they did. */
+function withJson({ texts, values }: Typed, json: string, record: Fields): Typed {
+  const whole = objectIn(json);
+  if (whole === undefined) return { texts, values, json };
+  const differing = Object.entries(whole).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(record[name]),
+  );
+  return { texts: {}, values: Object.fromEntries(differing), json };
+}
+
+function unreadable({ texts, json }: Typed, fields: readonly RecordField[]): ControlError | undefined {
+  if (json !== undefined && objectIn(json) === undefined) return notJson("json", "The JSON");
+  for (const field of fields) {
+    const text = texts[field.name];
+    if (text === undefined || field.kind !== "json") continue;
+    try {
+      valueIn(text, field);
+    } catch {
+      return notJson(field.name, field.name);
+    }
+  }
+  return undefined;
+}
+
+function notJson(field: string, what: string): ControlError {
+  const detail = `${what} is not valid JSON yet; nothing was sent.`;
+  return new ControlError(422, detail, {
+    type: "urn:understudy:problem:invalid-json",
+    title: "Not JSON",
+    status: 422,
+    detail,
+    field,
+  });
+}
+
+function objectIn(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Fields)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

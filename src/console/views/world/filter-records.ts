@@ -1,0 +1,35 @@
+import type { Fields } from "./record-fields.ts";
+
+const TEXTS = new WeakMap<Fields, string>();
+
+/**
+ * Whether a record has each word somewhere; `status:running` asks one field. Texts are kept by record, so that the
+ * next letter typed costs little.
+ */
+export function matchesWords(record: Fields, typed: string): boolean {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => {
+    const [field, value] = split(word);
+    return field !== undefined && field in record
+      ? textOf(record[field]).includes(value)
+      : wholeText(record).includes(word);
+  });
+}
+
+function split(word: string): [string | undefined, string] {
+  const colon = word.indexOf(":");
+  return colon < 1 ? [undefined, word] : [word.slice(0, colon), word.slice(colon + 1)];
+}
+
+function wholeText(record: Fields): string {
+  let text = TEXTS.get(record);
+  if (text === undefined) {
+    text = Object.values(record).map(textOf).join("\n");
+    TEXTS.set(record, text);
+  }
+  return text;
+}
+
+function textOf(value: unknown): string {
+  return (typeof value === "object" ? JSON.stringify(value) : String(value)).toLowerCase();
+}

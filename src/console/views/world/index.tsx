@@ -1,0 +1,24 @@
+import "./world.css";
+import { useParameters } from "../../address.ts";
+import { TabLinks } from "../../parts/tab-links.tsx";
+import { Departments } from "./departments.tsx";
+import { Records } from "./records.tsx";
+
+const TABS = [
+  { id: "records", title: "Records", parameters: {}, show: Records },
+  { id: "departments", title: "Departments", parameters: { show: "departments" }, show: Departments },
+];
+
+export default function World() {
+  const wanted = useParameters().get("show");
+  const { id, show: Show } = TABS.find((tab) => tab.id === wanted) ?? TABS[0]!;
+  return (
+    <>
+      <div className="world-head">
+        <h1>World</h1>
+        <TabLinks label="Parts of the world" view="world" tabs={TABS} current={id} />
+      </div>
+      <Show />
+    </>
+  );
+}

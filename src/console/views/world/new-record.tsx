@@ -1,0 +1,64 @@
+import { useState } from "react";
+import { useSandboxName } from "../../address.ts";
+import type { ControlError } from "../../api/fetch-control.ts";
+import { useSandboxChange } from "../../api/queries.ts";
+import type { CollectionName } from "../../api/types.ts";
+import { DetailPane } from "../../parts/detail-pane.tsx";
+import { useDraft } from "./draft.ts";
+import type { Fields, RecordField } from "./record-fields.ts";
+import { RecordForm } from "./record-form.tsx";
+
+const NOTHING: Fields = {};
+
+/** What is not typed is filled in by the server, with plausible values from the sandbox's seed. */
+export function NewRecord({
+  collection,
+  idField,
+  fields,
+  onClose,
+  onMade,
+}: {
+  collection: CollectionName;
+  idField: string;
+  fields: readonly RecordField[];
+  onClose: () => void;
+  onMade: (id: string) => void;
+}) {
+  const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
+  const [quietly, setQuietly] = useState(false);
+  const [unreadable, setUnreadable] = useState<ControlError>();
+  const add = useSandboxChange((calls, given: Fields) =>
+    calls.addRecord(collection, given, { silent: quietly }),
+  );
+  const submit = () => {
+    const problem = draft.unreadable(fields);
+    setUnreadable(problem);
+    if (problem !== undefined) return;
+    add.mutate(given(draft.changes), {
+      onSuccess: (made) => {
+        draft.discard();
+        onMade(String((made as unknown as Fields)[idField]));
+      },
+    });
+  };
+  return (
+    <DetailPane title={`New in ${collection}`} label="New record" onClose={onClose}>
+      <p className="quiet">What stays empty is filled in from the sandbox’s seed.</p>
+      <RecordForm
+        fields={fields}
+        draft={draft}
+        submit="Create"
+        onSubmit={submit}
+        pending={add.isPending}
+        error={unreadable ?? add.error}
+        quietly={quietly}
+        onQuietly={setQuietly}
+      />
+    </DetailPane>
+  );
+}
+
+/** A field that was emptied again is not given. */
+function given(changes: Fields): Fields {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== "" && value !== null));
+}

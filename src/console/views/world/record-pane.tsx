@@ -1,0 +1,116 @@
+import { useState } from "react";
+import { Button } from "react-aria-components";
+import { useSandboxName } from "../../address.ts";
+import type { ControlError } from "../../api/fetch-control.ts";
+import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import type { CollectionName } from "../../api/types.ts";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { DetailPane } from "../../parts/detail-pane.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Notice, Problem } from "../../parts/notice.tsx";
+import { useDraft } from "./draft.ts";
+import type { Fields, RecordField } from "./record-fields.ts";
+import { RecordForm } from "./record-form.tsx";
+
+interface RecordPaneProps {
+  collection: CollectionName;
+  id: string;
+  fields: readonly RecordField[];
+  onClose: () => void;
+}
+
+/** One record: read, changed, deleted. */
+export function RecordPane(props: RecordPaneProps) {
+  const { collection, id } = props;
+  const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id));
+  const [deleting, setDeleting] = useState(false);
+  return (
+    <DetailPane
+      title={<span className="mono">{id}</span>}
+      label={`Record ${id}`}
+      onClose={props.onClose}
+      actions={
+        query.data && (
+          <>
+            <CopyButton text={() => JSON.stringify(query.data, null, 2)} label="Copy as JSON" />
+            <Button className="button danger" onPress={() => setDeleting(true)}>
+              Delete …
+            </Button>
+          </>
+        )
+      }
+    >
+      <Problem error={query.error} />
+      {query.data && <EditRecord {...props} record={query.data as unknown as Fields} />}
+      {deleting && <DeleteRecord {...props} onDone={() => setDeleting(false)} />}
+    </DetailPane>
+  );
+}
+
+function EditRecord({ collection, id, fields, record }: RecordPaneProps & { record: Fields }) {
+  const sandbox = useSandboxName();
+  const draft = useDraft(`${sandbox}/${collection}/${id}`, record);
+  const [quietly, setQuietly] = useState(false);
+  const [unreadable, setUnreadable] = useState<ControlError>();
+  const save = useSandboxChange((calls, changes: Fields) =>
+    calls.changeRecord(collection, id, changes, { silent: quietly }),
+  );
+  const submit = () => {
+    const problem = draft.unreadable(fields);
+    setUnreadable(problem);
+    if (problem === undefined) save.mutate(draft.changes, { onSuccess: draft.discard });
+  };
+  return (
+    <>
+      {save.isSuccess && !draft.touched && <Notice outcome="ok">Saved.</Notice>}
+      <RecordForm
+        fields={fields}
+        draft={draft}
+        submit="Save"
+        onSubmit={submit}
+        pending={save.isPending}
+        error={unreadable ?? save.error}
+        quietly={quietly}
+        onQuietly={setQuietly}
+        onCancel={
+          draft.touched
+            ? () => {
+                draft.discard();
+                save.reset();
+                setUnreadable(undefined);
+              }
+            : undefined
+        }
+      />
+    </>
+  );
+}
+
+function DeleteRecord({ collection, id, onClose, onDone }: RecordPaneProps & { onDone: () => void }) {
+  const remove = useSandboxChange(async (calls, _: undefined) => {
+    await calls.removeRecord(collection, id);
+    // Before the rest of the page is asked anew: nobody shall ask for what is no more.
+    onClose();
+  });
+  return (
+    <Dialog title={`Delete ${id}?`} isOpen onClose={onDone}>
+      <p>
+        What belongs to it goes too: records, timers, queued deliveries. The history can go back to before it;
+        a snapshot keeps what there is now.
+      </p>
+      <Problem error={remove.error} />
+      <div className="form-buttons">
+        <Button
+          className="button danger"
+          isPending={remove.isPending}
+          onPress={() => remove.mutate(undefined)}
+        >
+          Delete
+        </Button>
+        <Button className="button" onPress={onDone}>
+          Cancel
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

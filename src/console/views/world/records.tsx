@@ -1,0 +1,152 @@
+import { useDeferredValue, useMemo } from "react";
+import { Button, Input, SearchField } from "react-aria-components";
+import { Link } from "wouter";
+import { addressOf, useGo, useParameters, useSandboxName } from "../../address.ts";
+import type { CollectionSummary } from "../../api/calls.ts";
+import { useSandboxQuery } from "../../api/queries.ts";
+import type { CollectionName } from "../../api/types.ts";
+import { useSandboxNow } from "../../live/sandbox-now.ts";
+import { ChoiceField } from "../../parts/form.tsx";
+import { Nothing, Problem } from "../../parts/notice.tsx";
+import { VirtualTable } from "../../parts/virtual-table.tsx";
+import { matchesWords } from "./filter-records.ts";
+import { NewRecord } from "./new-record.tsx";
+import { recordColumns } from "./record-columns.tsx";
+import { type Fields, recordFields } from "./record-fields.ts";
+import { RecordPane } from "./record-pane.tsx";
+import { useDescription } from "./use-description.ts";
+
+/** More than this is not asked for anew while the sandbox is busy. */
+const MAX_LIVE_RECORDS = 5000;
+const NEW = "+";
+
+export function Records() {
+  const { data, error } = useSandboxQuery(["collections"], (calls) => calls.collections());
+  const parameters = useParameters();
+  const collections = data?.items ?? [];
+  const wanted = parameters.get("collection") ?? "organizations";
+  const chosen = collections.find(({ name }) => name === wanted);
+  return (
+    <div className="world-records">
+      <Problem error={error} />
+      <Collections collections={collections} chosen={wanted} />
+      {chosen && <Collection key={chosen.name} collection={chosen} />}
+      {data && !chosen && <Nothing title={`There is no collection ${wanted}.`}>Choose another.</Nothing>}
+    </div>
+  );
+}
+
+/** A list of links where there is room, a choice where there is none. */
+function Collections({ collections, chosen }: { collections: readonly CollectionSummary[]; chosen: string }) {
+  const sandbox = useSandboxName();
+  const go = useGo();
+  return (
+    <>
+      <nav className="collections" aria-label="Collections">
+        {collections.map(({ name, records }) => (
+          <Link
+            key={name}
+            className="collection"
+            href={addressOf(sandbox, "world", { collection: name })}
+            aria-current={name === chosen ? "page" : undefined}
+          >
+            <span className="clip">{name}</span>
+            <span className="quiet">{records.toLocaleString("en-GB")}</span>
+          </Link>
+        ))}
+      </nav>
+      <div className="collections-choice">
+        <ChoiceField
+          label="Collection"
+          name="collection"
+          value={chosen}
+          onChange={(collection) => go("world", { collection })}
+          choices={collections.map(({ name, records }) => ({
+            id: name,
+            title: name,
+            detail: records.toLocaleString("en-GB"),
+          }))}
+        />
+      </div>
+    </>
+  );
+}
+
+function Collection({ collection: { name, id_field, records } }: { collection: CollectionSummary }) {
+  const parameters = useParameters();
+  const typed = parameters.get("filter") ?? "";
+  const filter = useDeferredValue(typed);
+  const now = Math.floor(useSandboxNow() / 60_000) * 60_000;
+  const { data: description } = useDescription();
+  const query = useSandboxQuery(["records", name], (calls) => calls.records(name as CollectionName), {
+    live: records <= MAX_LIVE_RECORDS,
+  });
+  const fields = useMemo(() => (description ? recordFields(description, name) : []), [description, name]);
+  const columns = useMemo(() => recordColumns(fields, id_field, now), [fields, id_field, now]);
+  const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
+  const rows = useMemo(() => all.filter((record) => matchesWords(record, filter)), [all, filter]);
+  const open = parameters.get("record");
+  const show = (record: string | undefined) => parameters.set({ record });
+  return (
+    <div className="split">
+      <div className="page">
+        <div className="world-tools">
+          <SearchField
+            className="field"
+            aria-label="Filter"
+            value={typed}
+            onChange={(filter) => parameters.set({ filter }, { replace: true })}
+          >
+            <Input className="input" placeholder="Filter: words, or status:running" />
+          </SearchField>
+          <span className="quiet" aria-live="polite">
+            {filter ? `${rows.length.toLocaleString("en-GB")} of ` : ""}
+            {all.length.toLocaleString("en-GB")}
+          </span>
+          {records > MAX_LIVE_RECORDS && (
+            <Button className="button" isPending={query.isFetching} onPress={() => query.refetch()}>
+              Load again
+            </Button>
+          )}
+          <Button className="button" onPress={() => show(NEW)}>
+            New …
+          </Button>
+        </div>
+        <Problem error={query.error} />
+        <VirtualTable
+          label={name}
+          columns={columns}
+          rows={rows}
+          keyOf={(record) => String(record[id_field])}
+          selected={open}
+          onSelect={(record) => show(String(record[id_field]))}
+          empty={
+            query.data === undefined ? (
+              <p className="loading quiet">Loading …</p>
+            ) : filter ? (
+              <Nothing title={`No record of ${name} has “${filter}”.`} />
+            ) : (
+              <Nothing title={`There are no ${name}.`}>
+                Make one with “New …”, or by a call of the API.
+              </Nothing>
+            )
+          }
+        />
+      </div>
+      {open === NEW && fields.length > 0 && (
+        <NewRecord
+          collection={name}
+          idField={id_field}
+          fields={fields}
+          onClose={() => show(undefined)}
+          onMade={show}
+        />
+      )}
+      {open !== undefined && open !== NEW && fields.length > 0 && (
+        <RecordPane key={open} collection={name} id={open} fields={fields} onClose={() => show(undefined)} />
+      )}
+    </div>
+  );
+}
+
+const NONE: readonly never[] = [];

@@ -1,0 +1,154 @@
+import { type Page, expect as see } from "@playwright/test";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
+import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, startReference } from "../../support/harness.ts";
+
+const chromium = useChromium();
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));
+afterAll(() => api.close());
+
+const S = "/_control/sandboxes/default";
+const record = async (collection: string, id: string) =>
+  (await api.call(undefined, "GET", `${S}/state/${collection}/${id}`)).body;
+
+async function openWorld(search: string, width = 1280) {
+  const opened = await openConsole(chromium(), api.url, `/s/default/world${search}`, { width });
+  await seeLive(opened.page);
+  return opened;
+}
+
+describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
+  it("interfaces 2 filters the table of a collection, and keeps the filter in the address", async () => {
+    const { page, complaints } = await openWorld("?collection=threads");
+    await see(page.getByRole("row", { name: /thread_ada/ })).toBeVisible(wait);
+    await page.getByRole("searchbox", { name: "Filter" }).fill("owner_id:usr_dan");
+    await see(page.getByRole("row", { name: /thread_ada/ })).toHaveCount(0, wait);
+    await see(page.getByRole("row", { name: /usr_dan/ }).first()).toBeVisible(wait);
+    await see(page).toHaveURL(/filter=owner_id%3Ausr_dan/);
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 2 changes a record by the form that its schema makes, with the JSON beside it", async () => {
+    const { page, complaints } = await openWorld("?collection=threads&record=thread_ada");
+    const title = page.getByRole("textbox", { name: "title" });
+    await title.fill("Plans for the summer");
+    await see(page.getByRole("textbox", { name: "JSON" })).toHaveValue(/"title": "Plans for the summer"/);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await see(page.getByText("Saved.")).toBeVisible(wait);
+    expect(await record("threads", "thread_ada")).toMatchObject({ title: "Plans for the summer" });
+    const json = page.getByRole("textbox", { name: "JSON" });
+    await json.fill((await json.inputValue()).replace("the summer", "the autumn"));
+    await see(title).toHaveValue("Plans for the autumn");
+    await page.getByRole("button", { name: "Save" }).click();
+    await see(page.getByText("Saved.")).toBeVisible(wait);
+    expect(await record("threads", "thread_ada")).toMatchObject({ title: "Plans for the autumn" });
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 2 shows a refusal at its field, keeps what was typed, also while one looks elsewhere", async () => {
+    const { page } = await openWorld("?collection=users&record=usr_dan");
+    const memberships = page.getByRole("textbox", { name: "memberships" });
+    await memberships.fill('{"org_acme": "chief"}');
+    await page.getByRole("button", { name: "Save" }).click();
+    await see(page.getByText(/memberships.org_acme must be/).first()).toBeVisible(wait);
+    await see(memberships).toHaveAttribute("aria-invalid", "true");
+    await page.getByRole("link", { name: /^departments/ }).click();
+    await see(page.getByRole("row", { name: /dept_ml/ })).toBeVisible(wait);
+    await page.goBack();
+    await see(memberships).toHaveValue('{"org_acme": "chief"}', wait);
+    await memberships.fill("{");
+    await page.getByRole("button", { name: "Save" }).click();
+    await see(page.getByText(/memberships is not valid JSON yet/).first()).toBeVisible(wait);
+    expect(await record("users", "usr_dan")).toMatchObject({ memberships: { org_acme: "member" } });
+    await page.close();
+  });
+
+  it("interfaces 2 makes a record of what was typed, and deletes one after asking", async () => {
+    const { page, complaints } = await openWorld("?collection=threads");
+    await page.getByRole("button", { name: "New …" }).click();
+    await page.getByRole("textbox", { name: "owner_id" }).fill("usr_dan");
+    await page.getByRole("button", { name: "Create" }).click();
+    await see(page).toHaveURL(/record=thread_/, wait);
+    const id = new URL(page.url()).searchParams.get("record")!;
+    expect(await record("threads", id)).toMatchObject({ owner_id: "usr_dan", organization_id: "org_acme" });
+    await page.getByRole("button", { name: "Delete …" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await see(page.getByRole("row", { name: new RegExp(id) })).toHaveCount(0, wait);
+    expect((await record("threads", id)).type).toContain("unknown-record");
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it.each([360, 1280])("interfaces 2 fits a window of %i px, record and all", async (width) => {
+    const { page } = await openWorld("?collection=webhooks", width);
+    await see(page.getByRole("grid")).toBeVisible(wait);
+    await expectToFit(page);
+    await page.getByRole("row").nth(1).click();
+    await see(page.getByRole("region", { name: /^Record/ })).toBeVisible(wait);
+    await expectToFit(page);
+    await page.close();
+  });
+});
+
+describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () => {
+  const branch = (page: Page, name: string) => page.getByRole("row", { name, exact: true });
+
+  it("4.3 moves a department that is dragged onto another", async () => {
+    const { page, complaints } = await openWorld("?show=departments");
+    await branch(page, "ML").dragTo(branch(page, "Operations"));
+    await see(page.getByRole("status")).toContainText("ML was moved under Operations", wait);
+    expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_ops" });
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("4.3 shows the service's own 422 where a department is dragged below itself", async () => {
+    const { page, complaints } = await openWorld("?show=departments");
+    await branch(page, "Engineering").dragTo(branch(page, "Infra"));
+    await see(page.getByRole("alert")).toContainText("422", wait);
+    await see(page.getByRole("alert")).toContainText("Engineering stays where it was", wait);
+    expect(await record("departments", "dept_eng")).toMatchObject({ parent_id: "dept_acme" });
+    const { body } = await api.call(undefined, "GET", `${S}/journal?operation=departments.reparent`);
+    expect(body.entries[0]).toMatchObject({ status: 422, principal: "usr_ada" });
+    await expectAccessible(page);
+    // The browser itself tells of a refused request.
+    expect(complaints.filter((line) => !line.includes("status of 422"))).toEqual([]);
+    await page.close();
+  });
+
+  it("4.3 moves by the keyboard alone, as the user who was chosen", async () => {
+    const { page } = await openWorld("?show=departments&as=apikey_dan");
+    await branch(page, "ML").focus();
+    await page.keyboard.press("ArrowRight");
+    await see(page.getByRole("button", { name: "Move ML" })).toBeFocused(wait);
+    await page.keyboard.press("Enter");
+    for (const name of ["Platform", "Infra", "Operations"]) {
+      await see(page.getByRole("button", { name: `Drop on ${name}` })).toBeFocused(wait);
+      if (name !== "Operations") await page.keyboard.press("ArrowDown");
+    }
+    await page.keyboard.press("Enter");
+    await see(page.getByRole("alert")).toContainText("403", wait);
+    await page.close();
+  });
+
+  it("4.3 moves without dragging, to the top", async () => {
+    const { page } = await openWorld("?show=departments&department=dept_ml", 360);
+    await page.getByRole("button", { name: /Under/ }).click();
+    await page.getByRole("option", { name: /top-level/ }).click();
+    await page.getByRole("button", { name: "Move", exact: true }).click();
+    await see(page.getByRole("status")).toContainText("ML was moved to the top", wait);
+    await expectToFit(page);
+    expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: null });
+    await page.close();
+  });
+});
