@@ -87,6 +87,7 @@ export function sandboxCalls(name: string) {
     addRule: (body: RuleDefinition) => post<FaultRule>("/faults", body),
     removeRule: (id: string) =>
       callControl<void>(`${S}/faults/${encodeURIComponent(id)}`, { method: "DELETE" }),
+    clearRules: () => callControl<void>(`${S}/faults`, { method: "DELETE" }),
 
     collections: () => get<List<CollectionSummary>>("/state"),
     records: <C extends CollectionName>(

@@ -29,17 +29,21 @@ export function createQueries(): QueryClient {
 /** Everything that is shown of one sandbox stands below this key. */
 export const sandboxKey = (name: string) => ["sandbox", name] as const;
 
-/** What a call says of the sandbox in the address; kept up to date while the sandbox is busy. */
+/**
+ * What a call says of the sandbox in the address; kept up to date while the sandbox is busy, and where nothing tells
+ * of a change, such as that of a file, `everyMs`.
+ */
 export function useSandboxQuery<T>(
   key: readonly unknown[],
   ask: (calls: SandboxCalls) => Promise<T>,
-  options: { live?: boolean; enabled?: boolean } = {},
+  options: { live?: boolean; enabled?: boolean; everyMs?: number } = {},
 ): UseQueryResult<T, ControlError> {
   const name = useSandboxName();
   return useQuery({
     queryKey: [...sandboxKey(name), ...key],
     queryFn: () => ask(sandboxCalls(name)),
     enabled: options.enabled ?? true,
+    refetchInterval: options.everyMs ?? false,
     meta: { live: options.live ?? true },
   });
 }

@@ -1,7 +1,8 @@
+import { FAULTS } from "./faults/view.ts";
 import { TIMELINE } from "./timeline/view.ts";
 import type { View } from "./view.ts";
 import { WORLD } from "./world/view.ts";
 
 /** In the order of the navigation; the first is home. */
-export const VIEWS: readonly View[] = [TIMELINE, WORLD];
+export const VIEWS: readonly View[] = [TIMELINE, FAULTS, WORLD];
 export const HOME = TIMELINE;

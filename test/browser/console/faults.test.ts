@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Page, expect as see } from "@playwright/test";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
+import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, startReference } from "../../support/harness.ts";
+
+const chromium = useChromium();
+let api: Api;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "console-faults-"));
+  api = await startReference({ scenariosFolder: folder });
+});
+afterAll(async () => {
+  await api.close();
+  rmSync(folder, { recursive: true });
+});
+
+const ADDRESS = "/s/default/faults";
+
+async function choose(page: Page, label: string, choice: string | RegExp): Promise<void> {
+  await page.getByRole("button", { name: label }).click();
+  await page.getByRole("option", { name: choice }).click();
+}
+
+describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
+  it("interfaces 3 composes a rule without typing, which strikes and is counted", async () => {
+    const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS);
+    await seeLive(page);
+    await page.getByRole("button", { name: "Compose a rule" }).click();
+    const pane = page.getByRole("region", { name: "Compose a rule" });
+    await choose(page, "Operation", "threads.delete");
+    await choose(page, "Called by", "usr_dan");
+    await choose(page, "Answer", /^404 RESOURCE_NOT_FOUND/);
+    await choose(page, "How often", "The next 2 calls");
+    await choose(page, "How long", /^For 10 minutes/);
+    await see(pane).toContainText(
+      "The first 2 calls of threads.delete by usr_dan: RESOURCE_NOT_FOUND.",
+      wait,
+    );
+    await see(page).toHaveURL(/compose=threads\.delete/);
+    await expectAccessible(page);
+    await pane.getByRole("button", { name: "Arm the rule" }).click();
+    const armed = page.getByRole("region", { name: "Armed rules" }).getByRole("listitem");
+    await see(armed).toContainText("no hit yet", wait);
+    await see(armed).toContainText(/ends in \d+ min/);
+    expect((await api.call("dan", "DELETE", "/v1/threads/thread_dan")).status).toBe(404);
+    expect((await api.call("ada", "DELETE", "/v1/threads/thread_none")).status).toBe(404);
+    await see(armed).toContainText("1 hit", wait);
+    await api.call("dan", "DELETE", "/v1/threads/thread_dan");
+    await see(armed).toContainText("spent, 2 hits", wait);
+    await armed.getByRole("button", { name: /Disarm/ }).click();
+    await see(page.getByText("None. A composed rule stands here")).toBeVisible(wait);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 3 offers the codes that the chosen operations document, and keeps what was chosen", async () => {
+    const { page } = await openConsole(chromium(), api.url, `${ADDRESS}?compose=models.list`);
+    await seeLive(page);
+    await choose(page, "How often", "Every third call");
+    await page.getByRole("button", { name: "Answer" }).click();
+    await see(page.getByRole("option", { name: /^401 / })).toHaveCount(1, wait);
+    await see(page.getByRole("option", { name: /^404 / })).toHaveCount(0);
+    await page.keyboard.press("Escape");
+    await choose(page, "Answer", /^The real answer/);
+    const arm = page.getByRole("button", { name: "Arm the rule" });
+    await arm.click();
+    await see(page.getByText("choose an answer or a delay")).toBeVisible(wait);
+    await choose(page, "When", "200 ms late");
+    await see(page.getByText("Every 3rd call of models.list: 200ms late.")).toBeVisible(wait);
+    await page.close();
+  });
+
+  it("interfaces 3 switches scenarios by status group, beside those that others switched", async () => {
+    const put = (names: string[]) =>
+      api.call(undefined, "PUT", "/_control/sandboxes/default/scenarios/active", { names });
+    const { page, complaints } = await openConsole(
+      chromium(),
+      api.url,
+      `${ADDRESS}?group=429&find=models-list`,
+    );
+    await seeLive(page);
+    const row = page.getByRole("row", { name: /models-list-rate-limited/ });
+    await see(row).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /models-list-signed-out/ })).toHaveCount(0);
+    await put(["slow-network"]);
+    await row.getByRole("switch").press("Space");
+    await see(row.getByRole("switch")).toBeChecked(wait);
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(429);
+    await see(row).toContainText("1", wait);
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default");
+    expect(body).toMatchObject({ scenarios: ["slow-network", "models-list-rate-limited"] });
+    await page.getByText("models-list-rate-limited").click();
+    await see(page.getByRole("region", { name: "Scenario models-list-rate-limited" })).toContainText(
+      "In force here",
+    );
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Switch all off" }).click();
+    await see(row.getByRole("switch")).not.toBeChecked(wait);
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 3 says why a file cannot be used", async () => {
+    const file = join(folder, "mine.yaml");
+    writeFileSync(file, "rules:\n  - match: { operation: models.list }\n    effect: { status: 503 }\n");
+    const { page } = await openConsole(chromium(), api.url, ADDRESS);
+    await seeLive(page);
+    await page.getByRole("button", { name: /^Yours/ }).click(wait);
+    const row = page.getByRole("row", { name: /mine/ });
+    await see(row).toBeVisible(wait);
+    await row.getByRole("switch").press("Space");
+    await see(row.getByRole("switch")).toBeChecked(wait);
+    await see(page.getByRole("button", { name: "Switch all off" })).toBeVisible(wait);
+    writeFileSync(file, "rules:\n  - match: { operation: model.list }\n    effect: { status: 503 }\n");
+    // What the watch of a started server does.
+    api.understudy.scenarios.refresh(file);
+    await see(row).toContainText("broken file", wait);
+    await row.click();
+    await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible(
+      wait,
+    );
+    await page.close();
+  });
+
+  it.each([360, 1280, 1920])("interfaces 2 fits a window of %i px", async (width) => {
+    for (const search of ["", "?compose=*", "?scenario=flaky-uploads"]) {
+      const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS + search, { width });
+      await seeLive(page);
+      await see(page.getByRole("heading", { name: "Scenarios" })).toBeVisible(wait);
+      await expectToFit(page);
+      expect(complaints).toEqual([]);
+      await page.close();
+    }
+  });
+});
