@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { validate } from "dockerfile-utils";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { type RunningServer, removeScratch, scratch, startServer } from "../support/run-understudy.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const DOCKERFILE = readFileSync(join(ROOT, "Dockerfile"), "utf8");
+const COMPOSE = parse(readFileSync(join(ROOT, "docs/examples/docker/compose.yaml"), "utf8"));
+const TOKEN = "a-token-of-the-team";
+let running: RunningServer | undefined;
+
+afterEach(() => running?.stop());
+afterAll(removeScratch);
+
+/** The words of an instruction of the last stage, in its JSON form. */
+function words(instruction: string): string[] {
+  const stage = DOCKERFILE.slice(DOCKERFILE.lastIndexOf("\nFROM ")).replaceAll("\\\n", " ");
+  const [, text] = new RegExp(`^${instruction}\\b[^[\\n]*(\\[.*\\])$`, "m").exec(stage) ?? [];
+  return JSON.parse(text!);
+}
+
+/** As the image runs it, on a port and with a folder of the test's own. */
+function inPlace(command: readonly string[]): string[] {
+  expect(command[0]).toBe("start");
+  return command.slice(1).map((word) => (word === "/data" ? join(scratch(), "data") : word));
+}
+
+describe("interfaces 13 the container image, as far as it can be told without Docker", () => {
+  it("interfaces 13 the Dockerfile has nothing that a linter minds", () => {
+    expect(validate(DOCKERFILE).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual(
+      [],
+    );
+    const stage = DOCKERFILE.slice(DOCKERFILE.lastIndexOf("\nFROM "));
+    expect(stage).toMatch(/^FROM node:\d+-slim$/m);
+    expect(stage.lastIndexOf("\nUSER node")).toBeGreaterThan(stage.lastIndexOf("\nRUN "));
+  });
+
+  it("interfaces 13 its command starts a shared server, which its health check finds well, then gone", async () => {
+    running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
+    const [node, ...args] = words("HEALTHCHECK");
+    expect(node).toBe("node");
+    const port = new URL(running.ready.url).port;
+    const healthy = (token: string) =>
+      spawnSync(
+        process.execPath,
+        args.map((word) => word.replace(":4747", `:${port}`)),
+        {
+          env: { ...process.env, UNDERSTUDY_TOKEN: token },
+        },
+      ).status;
+    expect([healthy(TOKEN), healthy("a-token-of-somebody")]).toEqual([0, 1]);
+    await running.stop();
+    expect(healthy(TOKEN)).toBe(1);
+  });
+
+  it("interfaces 13 the compose file's service is reached by the name that others call it by", async () => {
+    const { understudy, app } = COMPOSE.services;
+    running = await startServer(inPlace(understudy.command), { env: { UNDERSTUDY_TOKEN: TOKEN } });
+    const [, , , apiKey, url] = app.command as string[];
+    const [name, value] = apiKey!.split(": ");
+    const { port } = new URL(running.ready.url);
+    const { status } = await fetch(url!.replace("understudy:4747", `127.0.0.1:${port}`), {
+      headers: { [name!]: value! },
+    });
+    expect(status).toBe(200);
+    expect(new URL(url!).hostname).toBe("understudy");
+    expect(understudy.command[understudy.command.indexOf("--allow-host") + 1]).toBe("understudy");
+  });
+});
