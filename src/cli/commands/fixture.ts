@@ -1,6 +1,7 @@
 import type { CommandModule } from "yargs";
 import { writeNewFile } from "../new-file.ts";
 import { print } from "../output.ts";
+import { fromHarCommand } from "./from-har.ts";
 
 interface CheckOptions {
   files: string[];
@@ -63,6 +64,7 @@ export const fixtureCommand: CommandModule = {
           print(flags.json, { file: flags.out }, `Wrote ${flags.out}; start it with --fixture ${flags.out}.`);
         },
       } as CommandModule<object, GenerateFlags>)
+      .command(fromHarCommand("fixture", "Write what a recording showed, as a fixture"))
       .command({
         command: "schema",
         describe: "Print the JSON Schema of fixture files, for editors",
@@ -75,7 +77,7 @@ export const fixtureCommand: CommandModule = {
           print(true, fixtureSchema(RESOURCES), "");
         },
       } as CommandModule)
-      .demandCommand(1, "fixture needs an action: check, generate or schema")
+      .demandCommand(1, "fixture needs an action: check, generate, from-har or schema")
       .example("$0 fixture check ./my.yaml", "Without a server"),
   handler: () => {},
 };

@@ -3,6 +3,7 @@ import type { ScenarioName } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { fromHarCommand } from "./from-har.ts";
 
 type Options = Target & { name: string; files: string[] };
 
@@ -53,7 +54,10 @@ export const scenarioCommand: CommandModule = {
           await checkScenarioFiles(files, json);
         },
       } as CommandModule<object, Options>)
-      .demandCommand(1, "scenario needs an action: list, on, off or check")
+      .command(
+        fromHarCommand("scenario", "Write a recording's latencies and shares of errors, as a scenario"),
+      )
+      .demandCommand(1, "scenario needs an action: list, on, off, check or from-har")
       .example("$0 scenario on flaky-ten-percent", "One request in ten fails from now on"),
   handler: () => {},
 };

@@ -6,9 +6,8 @@ import type { CheckReport, RecordedReport, SentRequest } from "../report.ts";
 import { sentRequest } from "../run-verify.ts";
 import type { Exchange } from "../target.ts";
 import { askedFor } from "./asked-for.ts";
+import { type OperationExchange, OTHER_HOST, type Seeing, UNKNOWN_PATH } from "./each-exchange.ts";
 import { everyOperation, hasCredentials, type Recorded } from "./every-operation.ts";
-import type { OperationPaths } from "./operation-paths.ts";
-import type { RecordedExchange, Unusable } from "./read-entry.ts";
 import { RecordedVerdict } from "./recorded-verdict.ts";
 
 /** Requests that a check tells of; more are counted. */
@@ -22,21 +21,14 @@ interface Running {
 }
 
 /** Judges one recorded exchange after the other, and holds none of them. */
-export class Judging {
+export class Judging implements Seeing {
   organization_id: string | null = null;
   readonly counts: Omit<RecordedReport, "file" | "creator" | "entries">;
   private readonly running: readonly Running[];
   private readonly byOperation = new Map<string, Running[]>();
-  private readonly paths: OperationPaths;
-  private readonly base: URL;
   private readonly complete: boolean;
 
-  constructor(
-    contract: Contract,
-    { paths, base, complete }: { paths: OperationPaths; base: string; complete: boolean },
-  ) {
-    this.paths = paths;
-    this.base = new URL(base);
+  constructor(contract: Contract, { complete }: { complete: boolean }) {
     this.complete = complete;
     this.counts = { judged: 0, other_hosts: 0, unknown_paths: 0, not_judged: {}, operations: [] };
     this.running = recordedChecks(contract).map((check) => ({
@@ -51,35 +43,22 @@ export class Judging {
     }
   }
 
-  add(entry: RecordedExchange | Unusable): void {
-    if (typeof entry === "string") this.leaveOut(entry);
-    else this.place(entry);
-  }
-
-  private place(entry: RecordedExchange): void {
+  exchange(seen: OperationExchange): void {
     const { counts } = this;
-    const { url, method } = entry;
-    const prefix = this.base.pathname.replace(/\/$/, "");
-    const beneath = url.pathname === prefix || url.pathname.startsWith(`${prefix}/`);
-    const found = this.paths.find(method, url.pathname, prefix);
-    if (url.origin !== this.base.origin || !beneath) counts.other_hosts += 1;
-    else if (method === "OPTIONS") this.leaveOut("a browser's preflight");
-    else if (found === undefined) counts.unknown_paths += 1;
-    else {
-      counts.judged += 1;
-      if (!counts.operations.includes(found.operation.id)) counts.operations.push(found.operation.id);
-      this.judge(this.exchangeOf(entry, found));
-    }
+    counts.judged += 1;
+    if (!counts.operations.includes(seen.operation.id)) counts.operations.push(seen.operation.id);
+    this.judge(this.exchangeOf(seen));
   }
 
-  private leaveOut(reason: string): void {
-    this.counts.not_judged[reason] = (this.counts.not_judged[reason] ?? 0) + 1;
+  left(reason: string): void {
+    const { counts } = this;
+    if (reason === OTHER_HOST) counts.other_hosts += 1;
+    else if (reason === UNKNOWN_PATH) counts.unknown_paths += 1;
+    else counts.not_judged[reason] = (counts.not_judged[reason] ?? 0) + 1;
   }
 
-  private exchangeOf(
-    { method, url, asked, answer, whole }: RecordedExchange,
-    { operation, params, prefix }: NonNullable<ReturnType<OperationPaths["find"]>>,
-  ): Exchange {
+  private exchangeOf(seen: OperationExchange): Exchange {
+    const { method, url, asked, answer, whole, operation, params, prefix } = seen;
     const sent = { ...asked, params };
     // Browsers leave credentials out of what they export; then an answer says whether there were any.
     const unknown = !this.complete && operation.credentials !== false;

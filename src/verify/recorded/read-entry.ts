@@ -10,6 +10,8 @@ export interface RecordedExchange {
   /** The answer, and whether its body was kept whole. */
   answer: Answer;
   whole: boolean;
+  /** Milliseconds since 1970 when it was asked; NaN where the recording does not say. */
+  at: number;
   /** Milliseconds until the answer began; undefined where the recording does not say. */
   wait_ms: number | undefined;
 }
@@ -44,6 +46,7 @@ export function readEntry(entry: HarValue, { exact }: { exact: boolean }): Recor
     },
     answer: { status, headers, text, ...jsonOf(text, headers, whole) },
     whole,
+    at: Date.parse(String(entry["startedDateTime"])),
     wait_ms: waitOf(entry),
   };
 }

@@ -1,0 +1,252 @@
+import { parse as parseCsv } from "csv-parse/sync";
+import type { OperationExchange } from "../verify/recorded/each-exchange.ts";
+import { type Fields, RECORDED_USER, type SeenWorld } from "./seen-world.ts";
+
+/** What a successful answer tells of the world; `body` is its JSON. */
+type Lesson = (
+  world: SeenWorld,
+  seen: { body: Fields; exchange: OperationExchange; organization_id: string },
+) => void;
+
+type Items = readonly Fields[];
+
+const pick = (fields: Fields, ...names: string[]): Fields =>
+  Object.fromEntries(names.filter((name) => fields[name] != null).map((name) => [name, fields[name]]));
+
+/** As those of a webhook that would call somebody: a world that is looked at must not. */
+const SILENT = { active: false };
+
+const numberOf = (value: unknown, otherwise: number) =>
+  Number.isFinite(Number(value ?? Number.NaN)) ? Number(value) : otherwise;
+
+/** Items at their places in a list of which a page was seen; `filler` stands where nothing was. */
+function place(list: Fields[], items: Items, { offset, filler }: { offset: number; filler: Fields }): void {
+  for (const [i, item] of items.entries()) {
+    while (list.length < offset + i) list.push({ ...filler });
+    list[offset + i] = item;
+  }
+}
+
+const department: Lesson = (world, { body }) => {
+  const chain = String(body["path"]).split("/").slice(0, -1);
+  const organization_id = body["organization_id"] as string;
+  for (const [i, id] of chain.entries())
+    world.record("departments", "id", { id, organization_id, parent_id: chain[i - 1] ?? null });
+  const { path: _, depth: __, ...rest } = body;
+  world.organization(organization_id);
+  world.user(body["created_by"], organization_id);
+  world.record("departments", "id", rest);
+};
+
+const job = (world: SeenWorld, one: Fields, organization_id: string): void => {
+  world.record("connections", "id", { id: one["connection_id"], organization_id });
+  world.record("connector_jobs", "job_id", {
+    ...one,
+    duration: one["duration"] ?? undefined,
+    organization_id,
+  });
+};
+
+const entries = (world: SeenWorld, list: Items, organization_id: string): void => {
+  for (const { user_id, user_name: name, user_email: email } of list)
+    world.user(user_id, organization_id, { name, email });
+};
+
+const file: Lesson = (world, { body }) => {
+  const names = ["id", "filename", "mime_type", "file_size", "organization_id", "created_at", "created_by"];
+  world.user(body["created_by"], body["organization_id"] as string | undefined);
+  world.record("files", "id", pick(body, ...names));
+};
+
+const storeFile: Lesson = (world, { body, exchange: { params, asked }, organization_id }) => {
+  const file_id = params["file_id"] ?? (asked.body as Fields | undefined)?.["file_id"];
+  const store = world.record("vector_stores", "id", { id: params["store_id"], organization_id });
+  world.record("files", "id", { id: file_id, organization_id });
+  const files = world.part<Fields>(store, "files");
+  const fields = { file_id, ...pick(body, "status", "started_at", "completed_at", "error_message") };
+  const at = files.findIndex((one) => one["file_id"] === file_id);
+  if (at < 0) files.push(fields);
+  else files[at] = fields;
+};
+
+const session: Lesson = (world, { body }) => {
+  const { session_id: id, owner_id: owner, ...rest } = body;
+  world.user(owner, body["organization_id"] as string);
+  world.record("meeting_sessions", "id", { id, owner, ...rest, ended_at: rest["ended_at"] ?? undefined });
+};
+
+const webhook = (world: SeenWorld, one: Fields, organization_id: string): void => {
+  const { webhook_id: id } = one;
+  world.record("webhooks", "id", {
+    id,
+    ...pick(one, "url", "events", "description", "created_at"),
+    ...SILENT,
+    organization_id,
+  });
+};
+
+const model = (world: SeenWorld, body: Fields): void => {
+  for (const one of body["models"] as Items) world.record("models", "key", one);
+};
+
+/** What was spent, by month as it was asked for; which of them a fixture can tell is known at the end. */
+const usage: Lesson = (world, { body, exchange: { params, asked } }) => {
+  const { month, year } = asked.query;
+  const when = month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
+  const organization_id = params["org_id"]!;
+  const own = world.byOrganization<Fields>("usage", organization_id, () => ({ spent: {}, keys: {} }));
+  const limits = body["organization_limits"] as Fields;
+  const api = body["api_limits"] as Fields | null;
+  own["monthly_limit"] = limits["monthly_limit"];
+  own["api_monthly_limit"] = api?.["monthly_limit"] ?? null;
+  (own["spent"] as Fields)[when] = limits["current_usage"];
+  for (const { api_key_id, api_key_name: name, monthly_limit, current_usage } of body[
+    "api_key_limits"
+  ] as Items) {
+    const id = String(api_key_id);
+    world.record("api_keys", "id", { id, name, user_id: RECORDED_USER, current: organization_id });
+    const keys = own["keys"] as Record<string, Fields>;
+    const known = keys[id] ?? { spent: {} };
+    keys[id] = { ...known, monthly_limit, spent: { ...(known["spent"] as Fields), [when]: current_usage } };
+  }
+};
+
+/** Section 2.6, as fixtures call the columns. */
+const CSV = [
+  "timestamp",
+  "entity_type",
+  "entity_name",
+  "action",
+  "actor_name",
+  "actor_email",
+  "target_name",
+  "previous_value",
+  "new_value",
+];
+
+/** An empty cell is a text that there is none of, or null where there can be. */
+function auditEntry(row: Fields): Fields {
+  const empty = ["target_name", "previous_value", "new_value"].filter((name) => row[name] === "");
+  return { ...row, ...Object.fromEntries(empty.map((name) => [name, null])) };
+}
+
+/** By operation; those that are missing tell nothing that a fixture could hold. */
+export const LESSONS: Readonly<Record<string, Lesson>> = {
+  "departments.reparent": department,
+  "users.set_current_organization": (world, { body }) => {
+    const { id, ...rest } = body["organization"] as Fields;
+    world.organization(String(id), rest);
+  },
+  "music_collections.list_tracks": (world, { body, exchange: { params, asked } }) => {
+    const { organization_id } = params;
+    world.organization(organization_id!);
+    const id = body["collection_id"];
+    const collection = world.record("music_collections", "id", { id, organization_id, owner: RECORDED_USER });
+    const items = (body["items"] as Items).map(({ track_id, added_at }) => ({ track_id, added_at }));
+    const offset = numberOf(body["offset"] ?? asked.query["offset"], 0);
+    place(world.part(collection, "tracks"), items, { offset, filler: {} });
+  },
+  "assistants.list_history": (world, { body, exchange: { params, asked }, organization_id }) => {
+    const list = body["audit_logs"] as Items;
+    const assistant = world.record("assistants", "id", { id: params["assistant_id"], organization_id });
+    if (list[0] !== undefined) assistant["name"] = list[0]["resource_name"];
+    entries(world, list, organization_id);
+    // Of the entries themselves a fixture says how many there are; what became of it is the newest of them.
+    const { query } = asked;
+    const filtered = ["action", "user_id", "start_date", "end_date"].some(
+      (name) => query[name] !== undefined,
+    );
+    const total = numberOf((body["pagination"] as Fields)["total"], list.length);
+    if (filtered || total === 0 || numberOf(query["offset"], 0) > 0) return;
+    const deleted = list[0]!["action"] === "deleted" ? 1 : 0;
+    assistant["history"] = { created: 1, updated: Math.max(0, total - 1 - deleted), deleted };
+  },
+  "change_logs.list": (world, { body, organization_id }) => {
+    const list = body["logs"] as Items;
+    entries(world, list, organization_id);
+    const own = world.byOrganization<Fields[]>("dashboard_change_logs", organization_id, () => []);
+    const known = new Set(own.map(({ id }) => id));
+    for (const { user_name: _, user_email: __, ...rest } of list) if (!known.has(rest["id"])) own.push(rest);
+    own.sort((a, b) => Date.parse(String(b["timestamp"])) - Date.parse(String(a["timestamp"])));
+  },
+  "audit_logs.export": (world, { exchange: { answer, asked }, organization_id }) => {
+    const rows = parseCsv(answer.text, { columns: CSV, from_line: 2, relax_column_count: true }) as Fields[];
+    const own = world.byOrganization<Fields[]>("audit_log", organization_id, () => []);
+    // A filtered export is a part of the log; the longest that was seen stands for it.
+    if (rows.length <= own.length && Object.keys(asked.query).length > 0) return;
+    own.splice(0, own.length, ...rows.map(auditEntry));
+  },
+  "connectors.list_auth_configs": (world, { body, organization_id }) => {
+    const own = world.byOrganization<Fields[]>("auth_configs", organization_id, () => []);
+    own.splice(0, own.length, ...(body["auth_configs"] as Fields[]));
+  },
+  "transcriptions.list_sentences": (
+    world,
+    { body, exchange: { params, asked, answer }, organization_id },
+  ) => {
+    const { sentences, audio_duration_seconds } = body["data"] as {
+      sentences: Items;
+      audio_duration_seconds: number;
+    };
+    const id = params["transcription_id"];
+    const policies = answer.headers.get("x-pii-policies")?.split(/,\s*/);
+    const about = { status: "completed", audio_duration_seconds, pii_redaction: policies ?? null };
+    const transcription = world.record("transcriptions", "id", {
+      id,
+      organization_id,
+      owner: RECORDED_USER,
+      ...about,
+    });
+    const offset = numberOf(asked.query["offset"], 0);
+    const filler = { text: "This sentence was not recorded." };
+    const list = world.part<Fields>(transcription, "sentences");
+    place(
+      list,
+      sentences.map((one) => pick(one, "text", "start", "end")),
+      { offset, filler },
+    );
+    const total = Math.min(numberOf((body["metadata"] as Fields)["total_count"], 0), 10_000);
+    while (list.length < total) list.push({ ...filler });
+  },
+  "meeting_sessions.stop": session,
+  "meeting_sessions.export_transcript": (world, { body, exchange: { params, asked }, organization_id }) => {
+    const id = params["session_id"];
+    const known = world.record("meeting_sessions", "id", { id, organization_id, owner: RECORDED_USER });
+    if (asked.query["format"] !== "json") return;
+    known["transcript_entries"] = body as unknown as Items;
+  },
+  "store_files.retrieve_status": storeFile,
+  "store_files.attach": storeFile,
+  "files.register": file,
+  "files.upload": file,
+  "connector_jobs.list": (world, { body, organization_id }) => {
+    for (const one of body["jobs"] as Items) job(world, one, organization_id);
+  },
+  "connector_jobs.retrieve": (world, { body, organization_id }) => job(world, body, organization_id),
+  "connector_jobs.trigger": (world, { body, organization_id }) => job(world, body, organization_id),
+  "connector_notifications.retrieve": (world, { body, organization_id }) => {
+    const own = world.byOrganization<unknown[]>("connector_notifications", organization_id, () => []);
+    own.splice(0, own.length, ...(body["notifications"] as unknown[]));
+  },
+  "share_links.resolve": (world, { body, exchange: { params }, organization_id }) => {
+    const { dashboard_id: id, title, link_id } = body;
+    const dashboard = world.record("dashboards", "id", { id, title, organization_id });
+    const links = world.part<Fields>(dashboard, "share_links");
+    if (!links.some((one) => one["link_id"] === link_id)) links.push({ link_id, slug: params["slug"] });
+  },
+  "usage.retrieve_limits": usage,
+  "models.list": (world, { body }) => model(world, body),
+  "models.list_v2": (world, { body }) => model(world, body),
+  "models.list_for_organization": (world, { body }) => model(world, body),
+  "webhooks.create": (world, { body, organization_id }) =>
+    webhook(world, body["data"] as Fields, organization_id),
+  "webhooks.list": (world, { body, organization_id }) => {
+    for (const one of body["data"] as Items) webhook(world, one, organization_id);
+  },
+  "webhooks.list_deliveries": (world, { body, exchange: { params }, organization_id }) => {
+    const known = world.record("webhooks", "id", { id: params["webhook_id"], ...SILENT, organization_id });
+    known["url"] ??= "http://127.0.0.1:9/recorded";
+    // Nothing is tried again of what was sent in another world.
+    known["deliveries"] = (body["data"] as Items).map((one) => ({ ...one, next_retry: null }));
+  },
+};

@@ -1,0 +1,265 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readsOnly } from "../../src/contract/operation.ts";
+import { API, RESOURCES } from "../../src/resources/index.ts";
+import { fixtureFromHar } from "../../src/traffic/fixture-from-har.ts";
+import { LESSONS } from "../../src/traffic/lessons.ts";
+import { scenarioFromHar } from "../../src/traffic/scenario-from-har.ts";
+import { Contract } from "../../src/verify/contract.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { clientSession } from "../support/traffic/client-session.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: archives are taken apart
+type Har = any;
+
+const contract = new Contract(RESOURCES);
+let session: Har;
+beforeAll(async () => {
+  const api = await startReference();
+  await clientSession(api.url);
+  session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
+  await api.close();
+});
+afterAll(() => removeScratch());
+
+function written(har: unknown): string {
+  const file = join(scratch(), "traffic.har");
+  writeFileSync(file, typeof har === "string" ? har : JSON.stringify(har));
+  return file;
+}
+
+const fixtureOf = (har: unknown) => fixtureFromHar({ file: written(har), contract, resources: RESOURCES });
+
+/** An archive of nothing but these answers. */
+function archive(
+  entries: { path: string; status?: number; body?: unknown; wait?: number; method?: string }[],
+): Har {
+  const made = entries.map(({ path, status = 200, body = {}, wait = 1, method = "GET" }) => ({
+    startedDateTime: "2026-03-15T12:00:00.000Z",
+    time: wait,
+    request: { method, url: `https://api.example.com${path}`, headers: [] },
+    response: {
+      status,
+      headers: [{ name: "Content-Type", value: "application/json" }],
+      content: { mimeType: "application/json", text: JSON.stringify(body) },
+    },
+    timings: { send: 0, wait, receive: 0 },
+  }));
+  return { log: { version: "1.2", creator: { name: "Firefox" }, entries: made } };
+}
+
+describe("interfaces 12 fixture from-har", () => {
+  /** Figures that are drawn anew, and histories, of which a fixture only says how long they are. */
+  const DRAWN =
+    /"(processing_time_ms|upstream_latency_ms|retry_attempts|cache_hit|timestamp|request_id)":("[^"]*"|\w+)/g;
+  const comparable = (text: string) =>
+    text.replaceAll(DRAWN, "").replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "");
+  const OTHERWISE = /\/history/;
+
+  it("interfaces 12 makes a world that answers alike", async () => {
+    const { fixture, key, dropped } = await fixtureOf(session);
+    expect(dropped).toEqual([]);
+    const api: Api = await startReference({ fixture: fixture as never });
+    const asked = session.log.entries.filter(
+      ({ request, response }: Har) => request.method === "GET" && response.status === 200,
+    );
+    expect(asked.length).toBeGreaterThan(25);
+    for (const { request, response } of asked) {
+      const { pathname, search } = new URL(request.url);
+      const answer = await fetch(api.url + pathname + search, { headers: { "api-key": key } });
+      const text = await answer.text();
+      expect(answer.status, pathname + search).toBe(200);
+      if (OTHERWISE.test(pathname)) continue;
+      expect(comparable(text), pathname + search).toBe(comparable(response.content.text));
+    }
+    const total = (answered: Har) => JSON.parse(answered.content.text).pagination.total;
+    const history = await fetch(`${api.url}/v1/assistants/asst_helper/history`, {
+      headers: { "api-key": key },
+    });
+    const { response } = asked.find(({ request }: Har) => request.url.endsWith("/history"));
+    expect(((await history.json()) as Har).pagination.total).toBe(total(response));
+    await api.close();
+  });
+
+  it("interfaces 12 reads every answer that shows objects", () => {
+    const ids = new Set(API.operations.map(({ id }) => id));
+    expect(Object.keys(LESSONS).filter((id) => !ids.has(id))).toEqual([]);
+    // Subtitles and paragraphs are the sentences once more; streams tell what exports do.
+    const untold = API.operations
+      .filter((one) => readsOnly(one) && LESSONS[one.id] === undefined)
+      .map(({ id }) => id);
+    expect(untold.toSorted()).toEqual([
+      "meeting_sessions.stream_logs",
+      "meeting_sessions.stream_status",
+      "meeting_sessions.stream_transcripts",
+      "transcriptions.export_srt",
+      "transcriptions.export_vtt",
+      "transcriptions.list_paragraphs",
+    ]);
+  });
+
+  it("interfaces 12 leaves out what no fixture may hold, and says so", async () => {
+    const model = { key: "large", title: "Large", order: 1, is_active: true };
+    const { fixture, dropped } = await fixtureOf(
+      archive([
+        {
+          path: "/v1/models",
+          body: {
+            models: [
+              { ...model, provider: "openai" },
+              { ...model, key: "no key!" },
+              { ...model, key: "***" },
+            ],
+          },
+        },
+        {
+          path: "/v1/user/current-organization",
+          method: "PUT",
+          body: { organization: { id: "org_a", name: "A", type: "club" } },
+        },
+        {
+          path: "/webhooks",
+          body: {
+            data: [
+              {
+                webhook_id: "wh_1",
+                url: "https://example.com/hook",
+                events: ["user.created", "odd"],
+                active: true,
+              },
+            ],
+          },
+        },
+        { path: "/v1/organizations/org_a/stores/vs_1/files/file_1/status", body: { status: "completed" } },
+        { path: "/v1/music/org_a/collections/mcoll_1/tracks", body: "not an object" },
+      ]),
+    );
+    expect(fixture["models"]).toEqual([{ ...model }]);
+    // The models came before any answer said whose they are.
+    expect(fixture["organizations"]).toEqual([{ id: "org_recorded" }, { id: "org_a", name: "A" }]);
+    expect(fixture["webhooks"]).toMatchObject([
+      { id: "wh_1", url: "https://example.com/hook", active: false },
+    ]);
+    expect(fixture["vector_stores"]).toMatchObject([
+      { id: "vs_1", files: [{ file_id: "file_1", status: "completed" }] },
+    ]);
+    expect(fixture["files"]).toMatchObject([{ id: "file_1" }]);
+    expect(dropped).toEqual(
+      expect.arrayContaining([
+        "an answer of music_collections.list_tracks",
+        "/models/0/provider",
+        "/organizations/1/type",
+      ]),
+    );
+  });
+
+  it("interfaces 12 writes a file that start and check accept", async () => {
+    const out = join(scratch(), "worlds", "seen.yaml");
+    const file = written(session);
+    const made = await runCommand(["fixture", "from-har", file, "--out", out]);
+    expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(made.stdout).toMatch(/Wrote \S+seen\.yaml: .*3 models, .*\n.*the key is ak_recorded0+\.$/m);
+    expect((await runCommand(["fixture", "check", out])).code).toBe(0);
+    const text = readFileSync(out, "utf8");
+    expect(text).toContain("# Seen in traffic.har");
+    expect(text).not.toContain("***");
+    const again = await runCommand(["fixture", "from-har", file, "--out", out]);
+    expect([again.code, again.stderr]).toEqual([
+      2,
+      expect.stringContaining("exists; replace it with --force"),
+    ]);
+  });
+});
+
+describe("interfaces 12 scenario from-har", () => {
+  const scenarioOf = (har: unknown) => scenarioFromHar({ file: written(har), contract, name: "seen" });
+
+  it("interfaces 12 percentiles and shares are those of the recording", async () => {
+    const waits = Array.from({ length: 100 }, (_, i) => ({ path: "/v1/models", wait: i + 1 }));
+    const limited = { error: { code: "RATE_LIMIT_EXCEEDED" } };
+    const { rules } = await scenarioOf(
+      archive([
+        ...waits.slice(0, 60),
+        ...waits.slice(60, 80).map((one) => ({ ...one, status: 503 })),
+        ...waits.slice(80).map((one) => ({ ...one, status: 429, body: limited })),
+        {
+          path: "/v1/threads/thread_1",
+          method: "DELETE",
+          wait: 7,
+          status: 404,
+          body: { error: { code: "thread_not_found" } },
+        },
+      ]),
+    );
+    expect(rules).toEqual([
+      {
+        id: "models-list-latency",
+        match: { operation: "models.list" },
+        effect: { delay: { p50: "50ms", p99: "99ms" } },
+      },
+      {
+        id: "threads-delete-latency",
+        match: { operation: "threads.delete" },
+        effect: { delay: { p50: "7ms", p99: "7ms" } },
+      },
+      {
+        id: "models-list-http-503",
+        match: { operation: "models.list" },
+        probability: 0.2,
+        effect: { status: 503 },
+      },
+      // Twenty of the eighty that the rule before it leaves.
+      {
+        id: "models-list-rate-limit-exceeded",
+        match: { operation: "models.list" },
+        probability: 0.25,
+        effect: { error: "RATE_LIMIT_EXCEEDED" },
+      },
+      {
+        id: "threads-delete-resource-not-found",
+        match: { operation: "threads.delete" },
+        probability: 1,
+        effect: { error: "RESOURCE_NOT_FOUND" },
+      },
+    ]);
+  });
+
+  it("interfaces 12 a long recording is sampled evenly", async () => {
+    const many = Array.from({ length: 12_000 }, (_, i) => ({ path: "/v1/models", wait: (i % 100) + 1 }));
+    const { rules } = await scenarioOf(archive(many));
+    const [{ effect }] = rules as [{ effect: { delay: { p50: string; p99: string } } }];
+    expect(Math.abs(Number.parseInt(effect.delay.p50, 10) - 50)).toBeLessThanOrEqual(2);
+    expect(Number.parseInt(effect.delay.p99, 10)).toBeGreaterThanOrEqual(96);
+  });
+
+  it("interfaces 12 writes a file that check accepts", async () => {
+    const out = join(scratch(), "seen-in-march.yaml");
+    const made = await runCommand(["scenario", "from-har", written(session), "--out", out]);
+    expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: "" });
+    const checked = await runCommand(["scenario", "check", out]);
+    expect({ code: checked.code, stdout: checked.stdout }).toMatchObject({ code: 0 });
+    expect(readFileSync(out, "utf8")).toContain("name: seen-in-march");
+  });
+});
+
+describe("interfaces 12 archives that cannot be used", () => {
+  it.each(["fixture", "scenario"])("interfaces 12 %s from-har says why in one sentence", async (what) => {
+    const cases: [Har, number, RegExp][] = [
+      [JSON.stringify(session).slice(0, -40), 2, /is cut short or broken after \d+ entries/],
+      ["[]", 2, /is no HTTP Archive/],
+      [
+        archive([{ path: "/other" }]),
+        1,
+        /holds no request of this API; its 1 entries are others', most of them of api\.example\.com/,
+      ],
+    ];
+    for (const [har, wanted, message] of cases) {
+      const { code, stdout, stderr } = await runCommand([what, "from-har", written(har)]);
+      expect(stderr.trimEnd()).toMatch(message);
+      expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+      expect([code, stdout]).toEqual([wanted, ""]);
+    }
+  });
+});
