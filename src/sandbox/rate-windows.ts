@@ -91,7 +91,8 @@ export class RateWindows {
   uncount(key_id: string, at: number): void {
     const window = this.windows.get(key_id);
     if (window?.minute !== Math.floor(at / WINDOW_MS)) return;
-    this.own(window.minute).set(key_id, { ...window, requests: window.requests - 1 });
+    if (window.requests === 1 && window.tokens === 0) this.own(window.minute).delete(key_id);
+    else this.own(window.minute).set(key_id, { ...window, requests: window.requests - 1 });
     this.revision += 1;
   }
 

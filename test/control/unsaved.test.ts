@@ -94,6 +94,10 @@ describe("interfaces 2 what cannot be saved", () => {
     expect(answer.body).toMatchObject({ type: NOT_SAVED, status: 507 });
     expect(await has(api, id)).toBe(false);
     expect(await has(api, "dept_before")).toBe(true);
+    // interfaces 10: the history tells of it, and that it was undone.
+    const [undoing, undone] = (await api.call(undefined, "GET", `${S}/history`)).body.entries;
+    expect(undoing).toMatchObject({ kind: "restore", title: "What could not be saved was undone." });
+    expect(undone).toMatchObject({ kind: "control", subject: id, undone: true });
     // A sandbox that could not be saved was never there.
     const made = await api.call(undefined, "POST", "/_control/sandboxes", { name: "made" });
     expect(made.status).toBe(507);

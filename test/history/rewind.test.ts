@@ -68,6 +68,26 @@ describe("interfaces 10 rewind", () => {
     expect((await history.newest()).changes).toMatchObject({ departments: { changed: 1 } });
   });
 
+  it("interfaces 10 to before a rewind takes it back", async () => {
+    const parent = async () => (await history.ok("GET", "/state/departments/dept_ml")).parent_id;
+    await move("dept_ops");
+    await move("dept_eng");
+    await history.rewind((await history.entries())[0]!.id);
+    const rewind = await history.newest();
+    await history.rewind(rewind.id);
+    expect(await parent()).toBe("dept_eng");
+    expect((await history.entries()).map(({ undone }) => undone)).toEqual([false, false, true, false]);
+  });
+
+  it("interfaces 10 what was refused leaves no entry, though it would have been a restore", async () => {
+    expect((await history.control("POST", "/snapshots/nowhere/restore")).status).toBe(404);
+    expect((await history.control("POST", "/history/h_9/rewind")).status).toBe(404);
+    expect((await history.control("POST", "/clock/advance", { to: "2020-01-01T00:00:00Z" })).status).toBe(
+      422,
+    );
+    expect((await history.list()).total).toBe(0);
+  });
+
   it("interfaces 10 after an advance comes what it ran; before it, everything is still to be run", async () => {
     await history.ok("POST", "/clock/advance", { by: "2m" });
     const advance = await history.newest("?kind=control");

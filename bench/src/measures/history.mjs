@@ -1,0 +1,89 @@
+import { control } from "../client.mjs";
+import { loadOk } from "../load.mjs";
+import { atMost, ratioAtLeast, row } from "../rows.mjs";
+import { median, medianRatio } from "../statistics.mjs";
+import { asAdaJson, REPARENT, reparentBodies, startUnderstudy } from "../subjects/understudy.mjs";
+import { takeTurns } from "../turns.mjs";
+
+export const about = "POST with the history and without it; heap per kept state";
+
+const CASES = [
+  { name: "with", history_limit: 1000 },
+  { name: "without", history_limit: 0 },
+];
+const KB = 1024;
+/** Full within a second on any machine. */
+const FEW = 300;
+
+export async function measure(run) {
+  const speeds = await speedsOf(run);
+  const bytes = await perKeptState(run);
+  return [
+    row({
+      what: "POST with the history",
+      value: median(speeds[0]),
+      unit: "req/s",
+      baseline: "history_limit 0",
+      ratio: medianRatio(speeds[0], speeds[1]),
+      goal: ratioAtLeast(0.95),
+    }),
+    row({ what: "heap per kept state", value: bytes / KB, unit: "KB", goal: atMost(8, "KB") }),
+  ];
+}
+
+async function speedsOf(run) {
+  const server = await startUnderstudy();
+  const api = control(server);
+  for (const { name, history_limit } of CASES) {
+    await api.post("/sandboxes", { name, settings: { history_limit } });
+  }
+  const turns = await takeTurns(
+    CASES.map((one) => target(server, one)),
+    run,
+  );
+  for (const { name, history_limit } of CASES) {
+    const { total, entries } = await api.get(`/sandboxes/${name}/history?limit=1`);
+    if (total > 0 !== history_limit > 0) throw new Error(`${total} entries are kept ${name} the history`);
+    if (total > 0 && !entries[0].changes.departments) throw new Error("an entry tells of no change");
+  }
+  await Promise.all([api.close(), server.stop()]);
+  return turns.map((turn) => turn.map(({ rps }) => rps));
+}
+
+/**
+ * What a full history of moves holds beyond the same moves without one: each case in a server of its own, since
+ * nothing else may differ, and with a journal of one entry, which would drown the difference.
+ */
+async function perKeptState({ log }) {
+  const held = [];
+  for (const one of CASES) {
+    log(`filling a history, ${one.name}`);
+    const server = await startUnderstudy({ probe: true });
+    const api = control(server);
+    await api.post("/sandboxes", {
+      name: one.name,
+      settings: { history_limit: Math.min(FEW, one.history_limit), journal_limit: 1 },
+    });
+    await loadOk(target(server, one), 1);
+    const full = (await server.ask("memory")).held;
+    if (one.history_limit > 0) {
+      const { total } = await api.get(`/sandboxes/${one.name}/history?limit=1`);
+      if (total !== FEW) throw new Error(`only ${total} entries are kept`);
+    }
+    await api.patch(`/sandboxes/${one.name}`, { settings: { history_limit: 0 } });
+    held.push(full - (await server.ask("memory")).held);
+    await Promise.all([api.close(), server.stop()]);
+  }
+  return (held[0] - held[1]) / FEW;
+}
+
+function target(server, { name }) {
+  return {
+    name: `POST ${name} the history`,
+    url: server.url,
+    paths: [`/_s/${name}${REPARENT}`],
+    method: "POST",
+    bodies: reparentBodies,
+    headers: asAdaJson,
+  };
+}

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readsOnly } from "../../src/contract/operation.ts";
+import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { historyOf } from "../support/history-setup.ts";
+
+let api: Api;
+let history: ReturnType<typeof historyOf>;
+beforeEach(async () => {
+  api = await startReference();
+  history = historyOf(api);
+});
+afterEach(() => api.close());
+
+/** They change no world that goes on: they begin one, end one, keep one, or send a request that tells of itself. */
+const TELL_NOTHING = new Set([
+  "sandboxes.create",
+  "sandboxes.delete",
+  "sandboxes.fork",
+  "sandboxes.reset",
+  "snapshots.save",
+  "snapshots.upload",
+  "snapshots.delete",
+  "history.fork",
+  "history.repeat",
+]);
+
+describe("interfaces 10 bounds", () => {
+  it("interfaces 10 every control call that changes a world says how the history tells of it", () => {
+    const silent = CONTROL_OPERATIONS.filter((one) => !readsOnly(one) && one.tells === undefined)
+      .filter(({ path }) => path.startsWith("/_control/sandboxes"))
+      .map(({ id }) => id)
+      .filter((id) => !TELL_NOTHING.has(id));
+    expect(silent).toEqual([]);
+  });
+
+  it("interfaces 10 no reading call of the emulated API makes an entry", async () => {
+    for (const path of [
+      "/v1/models",
+      "/v2/models",
+      "/v1/organizations/org_acme/audit-logs/export",
+      "/webhooks",
+      "/v1/organizations/org_acme/stores/vs_handbook/files/file_policies/status",
+    ])
+      await api.call("ada", "GET", path);
+    expect((await history.list()).total).toBe(0);
+  });
+
+  it("interfaces 10 states that cost more than 32 MB together let go of the oldest, whose entries stay", async () => {
+    await api.close();
+    const departments = Array.from({ length: 4000 }, (_, index) => ({
+      id: `dept_below_${index}`,
+      name: `Below ${index}`,
+      parent_id: "dept_ml",
+      organization_id: "org_acme",
+    }));
+    api = await startReference({ fixture: { extends: "reference", departments } as object });
+    history = historyOf(api);
+    const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+    for (let index = 0; index < 20; index++) {
+      const new_parent_id = index % 2 === 0 ? "dept_ops" : "dept_eng";
+      expect((await api.call("ada", "POST", path, { new_parent_id })).status).toBe(200);
+    }
+    const entries = await history.entries();
+    expect(entries).toHaveLength(20);
+    const kept = entries.filter((entry) => entry.kept);
+    expect(kept.length).toBeGreaterThan(5);
+    expect(kept).toEqual(entries.slice(-kept.length));
+    expect(kept.length).toBeLessThan(20);
+    for (const { changes } of entries)
+      expect(changes["departments"]).toEqual({ added: 0, removed: 0, changed: 4001 });
+    await history.rewind(kept[0]!.id);
+  });
+
+  it("interfaces 10 a bundle of a sandbox that was rewound is refused in a sentence", async () => {
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    expect((await history.control("POST", "/bundle")).status).toBe(200);
+    await history.rewind((await history.newest()).id);
+    const refused = await history.control("POST", "/bundle");
+    expect(refused.body).toMatchObject({ status: 409, type: "urn:understudy:problem:not-replayable" });
+    expect(refused.body.detail).toMatch(/rewound/);
+    await history.ok("POST", "/reset");
+    expect((await history.control("POST", "/bundle")).status).toBe(200);
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { historyOf } from "../support/history-setup.ts";
+import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+let api: WebhookBench;
+beforeAll(async () => {
+  api = await startWebhooks();
+});
+afterAll(() => api.close());
+
+it("interfaces 10 an organization deleted by mistake: what went with it, everything back, a branch to compare", async () => {
+  const history = historyOf(api);
+  const world = async (of = history) => ({
+    counts: (await of.ok("GET", "")).counts as Record<string, number>,
+    pending: await of.ok("GET", "/clock/pending"),
+    clock: await of.ok("GET", "/clock"),
+  });
+  // Something is due: a file that is processed, a delivery that is to be tried again.
+  const { url } = await api.receiver([500, 200]);
+  const { webhook_id } = await api.webhook(url, ["user.updated"]);
+  const attached = await api.call("dan", "POST", "/v1/organizations/org_acme/stores/vs_empty/files", {
+    file_id: "file_loose",
+  });
+  expect(attached.status, attached.text).toBeLessThan(300);
+  await api.trigger({ event: "user.updated", for: "usr_dan" });
+  const before = await world();
+  const due = before.pending.map(({ kind }: { kind: string }) => kind);
+  expect(due).toEqual(expect.arrayContaining(["file.step", "webhook.retry"]));
+
+  await history.ok("DELETE", "/state/organizations/org_acme");
+  const deletion = await history.newest("?kind=control");
+  expect(deletion).toMatchObject({ subject: "org_acme", kept: true });
+
+  // The entry tells of all that went, record by record.
+  const after = await world();
+  for (const [collection, { removed, added }] of Object.entries(deletion.changes))
+    expect(before.counts[collection]! - removed + added, collection).toBe(after.counts[collection]);
+  const gone = Object.keys(before.counts).filter((name) => before.counts[name]! > after.counts[name]!);
+  expect(gone).toEqual(expect.arrayContaining(["organizations", "departments", "webhooks", "deliveries"]));
+  const changes = await history.changes(deletion.id);
+  for (const name of gone) {
+    const removed = changes[name]!.filter((change) => change.after === null);
+    expect(removed, name).toHaveLength(deletion.changes[name]!.removed);
+    expect(removed.every((change) => change.before !== null)).toBe(true);
+  }
+  expect(changes["organizations"]!.map(({ id }) => id)).toContain("org_acme");
+  expect(after.pending.length).toBeLessThan(before.pending.length);
+
+  // A branch from before it, to compare with, and everything back here.
+  await history.ok("POST", `/history/${deletion.id}/fork`, { name: "spared" });
+  await history.rewind(deletion.id);
+  expect(await world()).toEqual(before);
+  const spared = historyOf(api, "spared");
+  expect(await world(spared)).toEqual(before);
+  expect(await history.newest("?kind=control")).toMatchObject({ id: deletion.id, undone: true });
+
+  // Timers too: the file goes on, the delivery is tried again and arrives.
+  await history.ok("POST", "/clock/advance", { by: "2m" });
+  expect(await api.deliveries(webhook_id)).toMatchObject([{ status: "success", attempts: 2 }]);
+  const file = await history.ok("GET", "/state/store_files?file_id=file_loose");
+  expect(file.items).toMatchObject([{ status: "completed" }]);
+  const retry = (await history.entries("?kind=delivery")).at(-1)!;
+  const { causes } = await history.get(retry.id);
+  expect(causes).not.toContain(deletion.id);
+
+  // The branch went its own way; a snapshot of each says in what they differ.
+  await spared.ok("DELETE", "/state/organizations/org_acme");
+  const file_of_branch = await spared
+    .ok("POST", "/snapshots", { name: "branch" })
+    .then(() => spared.ok("GET", "/snapshots/branch"));
+  await history.ok("PUT", "/snapshots/branch", file_of_branch);
+  const difference = await history.ok("GET", "/snapshots/branch/diff/now");
+  expect(difference.added.organizations.map(({ id }: { id: string }) => id)).toEqual(["org_acme"]);
+  expect(difference.removed).not.toHaveProperty("organizations");
+});
