@@ -10,8 +10,8 @@ import type { RateWindows } from "./rate-windows.ts";
 /**
  * What a kept state costs beyond those around it, roughly, since they share all that did not change: the entry
  * with its references and rate windows, and for each record that was written the path to it in its table and
- * indexes; many that are written at once share most of their paths. `bench history` measures it: 5.1 KB for a
- * reparent with its audit entry (6.6 KB among 10,000 departments), 270 bytes each for 10,000 descendants.
+ * indexes; many that are written at once share most of their paths. `bench history` measures it: 5 KB for a
+ * reparent with its audit entry (7 KB among 10,000 departments), 270 bytes each for 10,000 descendants.
  */
 const STATE_BYTES = 2048;
 const WRITTEN_BYTES = 2048;
