@@ -164,6 +164,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
       };
     },
+    followSettings: (tx, settings) => {
+      for (const { followSettings } of RESOURCES) followSettings?.(tx, settings);
+    },
     onDiscard: (sandbox) => uploads.discard(sandbox),
     onChange: recordings.onChange,
     blobs: uploads,

@@ -25,9 +25,16 @@ describe("interfaces 8 the library gives and takes what the control API declares
     expect([clock.mode, clock.rate]).toEqual(["frozen", 0]);
     const { now, ran } = await sandbox.clock.advance("90s");
     expect(now).toBe("2026-03-15T12:01:30.000Z");
-    const kinds: ("webhook.retry" | "file.step" | "connector.job" | "expiry" | "lease")[] = ran.map(
-      ({ kind }) => kind,
-    );
+    const kinds: (
+      | "webhook.retry"
+      | "file.step"
+      | "connector.job"
+      | "transcription.step"
+      | "meeting.line"
+      | "invoice"
+      | "expiry"
+      | "lease"
+    )[] = ran.map(({ kind }) => kind);
     expect(kinds.length).toBeGreaterThan(0);
     // @ts-expect-error there is no such mode
     await refusal(sandbox.clock.set({ mode: "stopped" }));

@@ -23,6 +23,11 @@ export interface Resource {
   state?: Readonly<Record<string, StateRules<any>>>;
   /** A kind may be handled by several resources; each answers for the subjects it knows. */
   timers?: Partial<Record<TimerKind, TimerHandler>>;
+  /**
+   * Brings what runs by itself in line with the settings: arms the timers of what shall run, calls off the others.
+   * Asked when a world begins, is restored, or has other settings; finding nothing to do must cost next to nothing.
+   */
+  followSettings?: (tx: Transaction, settings: Settings) => void;
   /** Hears of every emitted event; see `EventListener`. */
   onEvents?: EventListener;
 }

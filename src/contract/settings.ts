@@ -67,6 +67,25 @@ export const Settings = Type.Object(
       "x-assumption": "G14",
       description: "how long a connector job runs",
     }),
+    connector_failure_rate: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: 0.05,
+      "x-assumption": "G34",
+      description: "the share of connector jobs that fail; a connection may have a rate of its own",
+    }),
+    live_meetings: Words(["on", "off"], {
+      default: "off",
+      "x-assumption": "G34",
+      description: "whether running meetings go on to speak on the sandbox's clock",
+    }),
+    transcription_seconds: Type.Number({
+      minimum: 0,
+      maximum: 31_536_000,
+      default: 3600,
+      "x-assumption": "G17",
+      description: "how long a transcription takes",
+    }),
     v2_models: Words(["on", "off"], {
       default: "on",
       "x-assumption": "G21",
@@ -93,6 +112,11 @@ export const Settings = Type.Object(
       default: "enforce",
       "x-assumption": "G35",
       description: "whether more input tokens than the model's `max_tokens` are 422",
+    }),
+    invoicing: Words(["on", "off"], {
+      default: "off",
+      "x-assumption": "G36",
+      description: "whether each month's spending is invoiced when the month is over",
     }),
     service_name: Type.String({
       pattern: "^[A-Za-z0-9._-]{1,64}$",

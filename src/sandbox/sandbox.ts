@@ -2,6 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
 import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
 import type { Root } from "../state/root.ts";
+import type { Transaction } from "../state/transaction.ts";
 import { World, type WorldParts, type WorldValue } from "../state/world.ts";
 import type { BlobKeeper } from "./blob-keeper.ts";
 import type { FaultGate, FaultState } from "./fault-gate.ts";
@@ -80,6 +81,7 @@ export interface SandboxParts {
   /** Called while the sandbox is being made, as the next one is: neither may read it yet. */
   faults: (sandbox: Sandbox) => FaultGate;
   worldParts: (sandbox: Sandbox) => WorldParts;
+  followSettings: (tx: Transaction, settings: Settings) => void;
   /** A sandbox's world was replaced as a whole, or the sandbox is gone: uploads and queues follow. */
   onDiscard: (sandbox: Sandbox) => void;
   /** Something besides its world's records changed; commits are told by `worldParts().onCommit`. */
@@ -137,6 +139,7 @@ export class Sandbox {
     this.start = clock.now ?? parts.wallClock();
     this.world = this.freshWorld(clock.mode, this.start, clock.rate);
     this.faults = parts.faults(this);
+    this.followSettings();
   }
 
   /**
@@ -164,6 +167,7 @@ export class Sandbox {
     this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
     // After the new world, in which the leases of the first scenarios begin again.
     this.faults.reset();
+    this.followSettings();
     this.parts.onChange(this, "reset");
   }
 
@@ -185,6 +189,12 @@ export class Sandbox {
     this.settings = { ...this.settings, ...settings };
     this.journal.resize(this.settings.journal_limit);
     this.history.resize(this.settings.history_limit);
+    this.followSettings();
+  }
+
+  /** What a world does by itself is what the settings of its sandbox say, whatever they were when it was kept. */
+  private followSettings(): void {
+    this.world.arrange((tx) => this.parts.followSettings(tx, this.settings));
   }
 
   value(): SandboxValue {
@@ -203,6 +213,7 @@ export class Sandbox {
     const resumeLeases = this.faults.suspendLeases();
     this.world.restore(value.world);
     resumeLeases();
+    this.followSettings();
     this.parts.onChange(this, "restored");
   }
 

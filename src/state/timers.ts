@@ -29,7 +29,10 @@ export const timers = collection<Timer>({
     subject: Type.String(),
     key: Type.Optional(Type.String()),
   }),
-  indexes: { due: { groups: () => [""], order: (timer) => timer.due } },
+  indexes: {
+    due: { groups: () => [""], order: ({ due }) => due },
+    by_kind: { groups: "kind", order: ({ due }) => due },
+  },
 });
 
 export function timerId(kind: TimerKind, key: string): string {

@@ -108,6 +108,11 @@ export class World implements ListenedWorld {
     }
   }
 
+  /** A change that nobody asked for, since it follows from how the world is made; it stays untouched. */
+  arrange(change: (tx: Transaction) => void): void {
+    this.transactNow(change, { by: this.by, timer: undefined });
+  }
+
   /**
    * Runs what became due before anyone looks at the world. A frozen clock holds back only what lies
    * ahead of it: what is set for this very instant (a job that takes no time) runs all the same.

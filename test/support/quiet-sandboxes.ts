@@ -41,6 +41,7 @@ export function quietParts(
   return {
     faults: () => NO_FAULTS,
     worldParts: () => ({ timerHandlers: {}, onEmit: () => {}, onCommit: () => {} }),
+    followSettings() {},
     onDiscard() {},
     onChange() {},
     blobs: NO_BLOBS,

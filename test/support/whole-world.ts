@@ -20,10 +20,10 @@ export function fillWithUse(tx: Transaction): void {
   startJob(
     tx,
     { ...job, job_type: "reset", start_time: tx.now },
-    { length: 60_000, totals: plannedTotals(tx.random("job")) },
+    { length: 60_000, totals: plannedTotals(tx.random("job")), fails_after: null },
   );
   tx.insert(connectorNotifications, { organization_id: "org_acme", notifications: [], updated_at: null });
-  const invoice = { amount: 5, currency: "CHF", status: "draft", created_at: tx.now } as const;
+  const invoice = { amount: 5, currency: "CHF", status: "draft", created_at: tx.now, settles: null } as const;
   tx.insert(invoices, { invoice_id: "inv_march", organization_id: "org_acme", ...invoice });
   const [delivery] = tx.all(deliveries).page(0, 1);
   const { webhook_id, delivery_id, organization_id } = delivery!;

@@ -44,7 +44,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G14",
     topic: "Connector jobs",
     chosen:
-      "Jobs run on the sandbox's clock and succeed at an end that is fixed when they start; one running job per connection and type; cancelling is a POST and gives the status cancelled.",
+      "Jobs run on the sandbox's clock to an end that is fixed when they start (G34 says which fail); one running job per connection and type; cancelling is a POST and gives the status cancelled.",
     details: [
       "`GET base/{job_id}`, `POST base` (201), `POST base/{job_id}/cancel` (204, and the duration is what it ran). Cancelling what does not run is 422 with `status`; a second job of connection and type 422 with `connection_id`; unknown ones are 404 with `connection_id` or `job_id`.",
       "`duration` is in whole seconds and null while running; bytes and rows grow with time. `start_date` and `end_date` filter `start_time`; `order_by` is `-start_time` (default), `start_time`, `-duration` or `duration`, null last. A list is `{jobs, total, limit, offset}`, 1 to 100, 50 unless given.",
@@ -74,8 +74,9 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G17",
     topic: "Transcriptions",
     chosen:
-      "Not completed is 422; paragraphs, SRT and VTT siblings exist and are what the actions link to; redaction headers name the policies.",
+      "Not completed is 422, and completes on the sandbox's clock; paragraphs, SRT and VTT siblings exist and are what the actions link to; redaction headers name the policies.",
     details: [
+      "A transcription that is processing is completed `transcription_seconds` after it began, one of a fixture after the fixture's epoch; it then has as many sentences as fit into its audio, unless it has some already.",
       '422 has the details `{field: "status", value}`, also for the siblings `…/paragraphs`, `…/subtitles/srt` and `…/subtitles/vtt`. The envelope is `{success, data, metadata, actions}`, an action `{href, method}`; times in bodies come from the seed. A transcription of another organization is 404 with `transcription_id`.',
     ],
   },
@@ -170,11 +171,13 @@ export const RESOURCES: readonly Assumption[] = [
   },
   {
     id: "G34",
-    topic: "What makes processing fail",
+    topic: "What makes processing fail; running work",
     chosen:
       "A file is judged by what it holds: one that is empty or not what its type says fails when parsing ends, one without text when chunking does, one without words when embedding does, with an error_message that says so.",
     details: [
       "`application/octet-stream` takes the type that the file name says. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or the type's `charset` says. HTML and XML are read without their markup, CSV by rows, languages without spaces by sentence. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is judged by its type.",
+      "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced: which of a connection's jobs do follows from the seed, the connection and how many it has had. A connection may have a `failure_rate` of its own; those of the reference world have 0. A `reset` begins from nothing and brings again what the connection's jobs have brought since the last one.",
+      "With `live_meetings` on, somebody speaks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines it slows down by half, so that a meeting of years stays small.",
     ],
   },
   {
@@ -184,6 +187,15 @@ export const RESOURCES: readonly Assumption[] = [
       "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A model sees unless the world says vision: false, which no answer shows; a picture is described by format, size and dominant colours, and for a model that does not see it is 422 with the field of its file_id.",
     details: [
       "PNG, JPEG, WebP and GIF files of up to 25 MiB are looked at; what else calls itself an image is said to be none that can be made out. A picture that nobody uploaded is described by the seed.",
+    ],
+  },
+  {
+    id: "G36",
+    topic: "Invoices over time",
+    chosen:
+      "With `invoicing` on, at the turn of each month of the sandbox's clock every organization that has spent anything gets an invoice for the month that ended; three days later it is paid, or fails where the organization's monthly limit was reached in that month, with the events of 6.1.",
+    details: [
+      "The amount is what was spent, to the centime and at least one; the status is `draft` in between. What the limits are at the turn decides. An invoice that a state call settles or deletes is left alone. Switching the setting off calls off what is to come, payments included, until it is on again.",
     ],
   },
   {

@@ -18,5 +18,6 @@ export const makeConnection: Make<Connection> = (given, making) => {
     name: given.name ?? `${random.pick(PLACES)} ${toolkit}`,
     toolkit,
     created_at: given.created_at ?? (past ? -random.int(10, 200) * DAY_MS : now),
+    failure_rate: given.failure_rate ?? null,
   };
 };

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, Instant } from "../../contract/schema.ts";
+import { Id, Instant, Nullable } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** What a connector job syncs from; no endpoint of the reference shows one. */
@@ -10,6 +10,13 @@ export const Connection = Type.Object({
   name: Type.String({ minLength: 1 }),
   toolkit: Type.String({ minLength: 1 }),
   created_at: Instant(),
+  failure_rate: Nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "The share of its jobs that fail; null: the setting's",
+    }),
+  ),
 });
 export type Connection = Static<typeof Connection>;
 

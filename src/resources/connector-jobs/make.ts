@@ -4,7 +4,7 @@ import { anyOf, referred } from "../../contract/references.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { type Connection, connections } from "../connections/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { jobLength, plannedTotals, runningJob } from "./rules.ts";
+import { drawnFailure, jobLength, plannedTotals, runningJob, totalsOf } from "./rules.ts";
 import { type ConnectorJob, JOB_TYPES } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
@@ -15,23 +15,29 @@ const MAX_TRIED = 1000;
 export const makeConnectorJob: Make<ConnectorJob> = (given, making) => {
   const { random, world, past, settings } = making;
   const slot = past ? slotOf(given, world) : slotFor(given, world);
-  const totals = plannedTotals(random);
+  const drawn = plannedTotals(random);
   const status = given.status ?? (slot.free ? "running" : "succeeded");
   const running = status === "running";
   const seconds = given.duration ?? random.int(5, 120);
   const start_time = given.start_time ?? startOf(running, seconds, making);
+  const { organization_id, connection_id, job_type } = slot;
+  const totals = past ? drawn : totalsOf(world, slot, { now: making.now, totals: drawn });
+  const length = jobLength(settings);
+  const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
+  const fails_after = past && running ? drawnFailure(random, { length, rate }) : null;
   const whole = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {
     job_id: given.job_id ?? making.newId("job_"),
     status,
-    job_type: slot.job_type,
+    job_type,
     start_time,
-    connection_id: slot.connection_id,
+    connection_id,
     bytes_synced: running ? 0 : (given.bytes_synced ?? whole.bytes_total),
     rows_synced: running ? 0 : (given.rows_synced ?? whole.rows_total),
     duration: given.duration === undefined ? (running ? null : seconds) : given.duration,
-    organization_id: given.organization_id ?? slot.organization_id,
-    due: running ? start_time + jobLength(settings) : null,
+    organization_id: given.organization_id ?? organization_id,
+    due: running ? start_time + length : null,
+    fails_at: fails_after === null ? null : start_time + fails_after,
     ...totals,
   };
 };

@@ -6,7 +6,16 @@ import { dateSpan } from "../change-logs/date-span.ts";
 import { connections } from "../connections/schema.ts";
 import { type Caller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { selectJobs } from "./list.ts";
-import { endJob, jobLength, plannedTotals, presentJob, runningJob, startJob } from "./rules.ts";
+import {
+  endJob,
+  failsAfter,
+  jobLength,
+  plannedTotals,
+  presentJob,
+  runningJob,
+  startJob,
+  totalsOf,
+} from "./rules.ts";
 import {
   type ConnectorJob,
   ConnectorJobBody,
@@ -83,13 +92,13 @@ export const retrieveConnectorJob = operation({
 export const triggerConnectorJob = operation({
   id: "connector_jobs.trigger",
   section: "4.13",
-  assumptions: ["G14"],
+  assumptions: ["G14", "G34"],
   assumed: { endpoint: "G14" },
   method: "POST",
   path: BASE,
   summary: "Trigger a connector job",
   description:
-    "The job runs for as long as the setting says when it is triggered. One job of a type runs per connection at a time.",
+    "The job runs for as long as the setting says when it is triggered, unless it fails before (G34); a reset brings everything anew. One job of a type runs per connection at a time.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: { kind: "json", schema: Type.Object({ connection_id: Id("conn_"), job_type: Words(JOB_TYPES) }) },
   errors: [...MEMBER_ERRORS, { code: "RESOURCE_NOT_FOUND", details: ["connection_id"] }],
@@ -112,9 +121,12 @@ export const triggerConnectorJob = operation({
     }
     const job_id = world.newId("job_");
     const started = { job_id, organization_id, connection_id, job_type, start_time: world.now };
+    const length = jobLength(settings);
+    const totals = plannedTotals(world.random("connector_job"));
     const job = startJob(world, started, {
-      length: jobLength(settings),
-      totals: plannedTotals(world.random("connector_job")),
+      length,
+      totals: totalsOf(world, started, { now: world.now, totals }),
+      fails_after: failsAfter(world, started, { length, settings }),
     });
     return presentJob(job, world);
   },

@@ -1,20 +1,69 @@
 import { emit } from "../../contract/event.ts";
 import type { Surroundings } from "../../contract/make.ts";
 import type { Settings } from "../../contract/settings.ts";
-import type { Random } from "../../state/random.ts";
+import { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { connections } from "../connections/schema.ts";
 import { jobFailed, jobSucceeded } from "./events.ts";
-import { type ConnectorJob, connectorJobs, presentFigures } from "./schema.ts";
+import { type ConnectorJob, connectorJobs, jobGroup, presentFigures } from "./schema.ts";
 
 /** G14: how long a job runs that begins now, in whole milliseconds. */
 export function jobLength({ connector_job_seconds }: Pick<Settings, "connector_job_seconds">): number {
   return Math.round(connector_job_seconds * 1000);
 }
 
-/** What a job is going to sync. */
-export function plannedTotals(random: Random): Pick<ConnectorJob, "bytes_total" | "rows_total"> {
+export type Totals = Pick<ConnectorJob, "bytes_total" | "rows_total">;
+
+/** What a sync is going to bring. */
+export function plannedTotals(random: Random): Totals {
   const rows_total = random.int(200, 4000);
   return { rows_total, bytes_total: rows_total * random.int(512, 4096) };
+}
+
+const MAX_JOBS_OF_A_RESET = 1000;
+
+/**
+ * G34: a reset begins from nothing and brings all that the connection's jobs have brought since the last one, besides
+ * what is new.
+ */
+export function totalsOf(
+  world: Surroundings,
+  job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
+  { now, totals }: { now: number; totals: Totals },
+): Totals {
+  let { bytes_total, rows_total } = totals;
+  if (job.job_type === "sync") return totals;
+  const group = jobGroup(job.organization_id, { connection_id: job.connection_id });
+  for (const earlier of world.index(connectorJobs, "-start_time", group).page(0, MAX_JOBS_OF_A_RESET)) {
+    const { bytes_synced, rows_synced } = syncedAt(earlier, now);
+    bytes_total += bytes_synced;
+    rows_total += rows_synced;
+    if (earlier.job_type === "reset" && earlier.status === "succeeded") break;
+  }
+  return { bytes_total, rows_total };
+}
+
+/**
+ * G34: after how many milliseconds the connection's next job fails; null where it succeeds. Which do follows from
+ * the sandbox's seed, the connection, and how many jobs it has had, and from nothing else that happens.
+ */
+export function failsAfter(
+  tx: Transaction,
+  { organization_id, connection_id }: Pick<ConnectorJob, "organization_id" | "connection_id">,
+  { length, settings }: { length: number; settings: Settings },
+): number | null {
+  const rate = tx.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
+  const { size } = tx.index(connectorJobs, "start_time", jobGroup(organization_id, { connection_id }));
+  return drawnFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { length, rate });
+}
+
+/** Somewhere in the middle of its time. */
+export function drawnFailure(
+  random: Random,
+  { length, rate }: { length: number; rate: number },
+): number | null {
+  const share = random.int(10, 90) / 100;
+  return random.chance(rate) ? Math.round(length * share) : null;
 }
 
 export type Synced = Pick<ConnectorJob, "bytes_synced" | "rows_synced">;
@@ -47,15 +96,23 @@ export function runningJob(
 
 type Started = Pick<ConnectorJob, "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time">;
 
-/** A job that will have run `length` milliseconds; a setting that changes later does not move its end. */
+/** How a job will run: its time in milliseconds, what it brings, and after how long it fails, if it does. */
+export interface Course {
+  length: number;
+  totals: Totals;
+  fails_after: number | null;
+}
+
+/** Starts a job; a setting that changes later does not move its end. */
 export function startJob(
   tx: Transaction,
   job: Started,
-  { length, totals }: { length: number; totals: Pick<ConnectorJob, "bytes_total" | "rows_total"> },
+  { length, totals, fails_after }: Course,
 ): ConnectorJob {
   const { job_id, organization_id, connection_id, job_type, start_time } = job;
   const due = start_time + length;
-  tx.schedule({ kind: "connector.job", subject: job_id, due });
+  const fails_at = fails_after === null ? null : start_time + fails_after;
+  tx.schedule({ kind: "connector.job", subject: job_id, due: fails_at ?? due });
   return tx.put(connectorJobs, {
     job_id,
     status: "running",
@@ -67,6 +124,7 @@ export function startJob(
     duration: null,
     organization_id,
     due,
+    fails_at,
     ...totals,
   });
 }
@@ -85,6 +143,7 @@ export function endJob(
     ...job,
     status,
     due: null,
+    fails_at: null,
     duration: Math.max(0, Math.floor((at - job.start_time) / 1000)),
     ...(status === "succeeded" ? whole : syncedAt(job, at)),
     ...given,
@@ -97,9 +156,10 @@ export function emitOutcome(tx: Transaction, job: ConnectorJob): void {
   else if (job.status === "failed") emit(tx, jobFailed, job);
 }
 
-/** The timer of a running job: it has run its time, and succeeds. */
+/** The timer of a running job: it has run its time and succeeds, or fails before. */
 export function completeJob(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
   const job = tx.get(connectorJobs, subject);
   if (job?.status !== "running") return;
-  emitOutcome(tx, endJob(tx, job, { status: "succeeded", at: due }));
+  const status = job.fails_at === null ? "succeeded" : "failed";
+  emitOutcome(tx, endJob(tx, job, { status, at: due }));
 }

@@ -28,6 +28,8 @@ export const ConnectorJob = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   /** When it will have run its time; null once it has ended. */
   due: storedOnly(NullableInstant()),
+  /** When it will fail before that; null for one that succeeds, and once it has ended. */
+  fails_at: storedOnly(NullableInstant()),
   bytes_total: storedOnly(Type.Integer()),
   rows_total: storedOnly(Type.Integer()),
 });

@@ -8,7 +8,7 @@ const record = fixtureRecord(ConnectorJob, { needs: ["job_id", "connection_id"],
 
 export const connectorJobsFixture: FixtureReader = {
   keys: { connector_jobs: Type.Array(record.schema) },
-  follows: ["connector_job_seconds"],
+  follows: ["connector_job_seconds", "connector_failure_rate"],
   check(fixture, report) {
     const running = new Set<string>();
     for (const [position, entry] of entriesOf(fixture, "connector_jobs", record).entries()) {
@@ -28,8 +28,8 @@ export const connectorJobsFixture: FixtureReader = {
     base.fill(connectorJobs, () => entries.map(jobOf));
     for (const entry of entries) {
       if (entry.status !== "running") continue;
-      const { job_id, due } = jobOf(entry);
-      base.timer({ kind: "connector.job", subject: job_id, due: due! });
+      const { job_id, due, fails_at } = jobOf(entry);
+      base.timer({ kind: "connector.job", subject: job_id, due: fails_at ?? due! });
     }
   },
 };

@@ -3,16 +3,27 @@ import { referred } from "../../contract/references.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { connections } from "../connections/schema.ts";
-import { currentJob, emitOutcome, endJob, jobLength, runningJob, type Synced, startJob } from "./rules.ts";
+import {
+  type Course,
+  currentJob,
+  emitOutcome,
+  endJob,
+  failsAfter,
+  jobLength,
+  runningJob,
+  type Synced,
+  startJob,
+} from "./rules.ts";
 import { type ConnectorJob, connectorJobs } from "./schema.ts";
 
 export const connectorJobRules: StateRules<ConnectorJob> = {
   toPublic: (job, world) => currentJob(job, world.now),
-  insert(tx, record) {
+  insert(tx, record, { settings }) {
     requireSound(tx, record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
     requireFree(tx, record);
-    return startJob(tx, record, lengthAndTotals(record));
+    const course = courseOf(record);
+    return startJob(tx, record, { ...course, fails_after: failsAfter(tx, record, { ...course, settings }) });
   },
   update(tx, before, given, actor) {
     requireSound(tx, { ...given, duration: durationAsked(before, given) });
@@ -55,21 +66,24 @@ function requireFree(tx: Transaction, job: ConnectorJob): void {
 /** Still running, perhaps since another instant: it ends as much later. Its figures are the clock's. */
 function moved(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
   requireFree(tx, given);
-  return startJob(tx, given, lengthAndTotals(before));
+  return startJob(tx, given, courseOf(before));
 }
 
 function restarted(tx: Transaction, before: ConnectorJob, { given, actor }: Change): ConnectorJob {
   requireFree(tx, given);
   const start_time = given.start_time === before.start_time ? tx.now : given.start_time;
-  return startJob(
-    tx,
-    { ...given, start_time },
-    { ...lengthAndTotals(before), length: jobLength(actor.settings) },
-  );
+  const { settings } = actor;
+  const length = jobLength(settings);
+  const fails_after = failsAfter(tx, given, { length, settings });
+  return startJob(tx, { ...given, start_time }, { ...courseOf(before), length, fails_after });
 }
 
-function lengthAndTotals({ due, start_time, bytes_total, rows_total }: ConnectorJob) {
-  return { length: (due ?? start_time) - start_time, totals: { bytes_total, rows_total } };
+function courseOf({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): Course {
+  return {
+    length: (due ?? start_time) - start_time,
+    totals: { bytes_total, rows_total },
+    fails_after: fails_at === null ? null : fails_at - start_time,
+  };
 }
 
 interface Change {

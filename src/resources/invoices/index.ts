@@ -1,5 +1,6 @@
 import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
+import { followInvoicing, runInvoicing } from "./invoicing.ts";
 import { makeInvoice } from "./make.ts";
 import { Invoice, invoices } from "./schema.ts";
 import { invoiceRules } from "./state.ts";
@@ -14,4 +15,6 @@ export const invoicesResource = {
     make: makeInvoice,
   }),
   state: { invoices: invoiceRules },
+  timers: { invoice: runInvoicing },
+  followSettings: followInvoicing,
 } satisfies Resource;

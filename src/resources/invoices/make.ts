@@ -14,5 +14,6 @@ export const makeInvoice: Make<Invoice> = (given, making) => {
     currency: given.currency ?? "CHF",
     status: given.status ?? "draft",
     created_at: given.created_at ?? (past ? -random.int(1, 60) * DAY_MS : now),
+    settles: null,
   };
 };

@@ -15,6 +15,7 @@ export const invoiceRules: StateRules<Invoice> = {
   },
   update(tx, before, after, actor) {
     tx.put(invoices, after);
+    if (after.status !== "draft") tx.unschedule("invoice", after.invoice_id);
     if (!actor.silent && after.status !== before.status) tellStatus(tx, after);
     return after;
   },

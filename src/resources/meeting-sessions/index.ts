@@ -1,4 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
+import { followLiveMeetings, speakLine } from "./live.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript } from "./make.ts";
 import { deletePermanently, exportTranscript, stopMeeting } from "./operations.ts";
 import {
@@ -23,6 +24,8 @@ export const meetingSessionsResource = {
     meeting_recordings: makeRecording,
   },
   fixture: meetingSessionsFixture,
+  timers: { "meeting.line": speakLine },
+  followSettings: followLiveMeetings,
   state: {
     meeting_sessions: sessionRules,
     meeting_transcripts: transcriptRules,

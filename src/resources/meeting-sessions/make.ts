@@ -3,7 +3,7 @@ import { anyOf } from "../../contract/references.ts";
 import type { Random } from "../../state/random.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
-import { finished } from "./rules.ts";
+import { finished, milliseconds } from "./rules.ts";
 import { meetingLines, SPEAKERS, speakingSeconds, THEMES } from "./sample-text.ts";
 import {
   type MeetingLog,
@@ -75,7 +75,7 @@ function nextStart(
   return milliseconds((last?.end_time ?? 0) + random.int(300, 1800) / 1000);
 }
 
-function heardIn(world: Surroundings, session_id: string): readonly string[] {
+export function heardIn(world: Surroundings, session_id: string): readonly string[] {
   const said = world.index(meetingTranscripts, "by_session", session_id).page(0, MAX_HEARD);
   return said.length > 0 ? [...new Set(said.map(({ speaker }) => speaker))] : SPEAKERS;
 }
@@ -108,7 +108,3 @@ export const makeRecording: Make<MeetingRecording> = (given, making) => {
     size_bytes: given.size_bytes ?? whole.size_bytes,
   };
 };
-
-export function milliseconds(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
-}

@@ -65,6 +65,7 @@ export function writeLog(
 /** Section 3.7: ends a running session and keeps its data; one that has ended stays as it is (G16). */
 export function stopSession(tx: Transaction, session: MeetingSession, by: string): MeetingSession {
   if (session.status === "completed") return session;
+  tx.unschedule("meeting.line", session.session_id);
   const stopped = tx.put(meetingSessions, { ...session, status: "completed" as const, ended_at: tx.now });
   finishRecordings(tx, stopped);
   writeLog(tx, session.session_id, { message: `Session stopped by ${by}.` });
@@ -100,4 +101,9 @@ export function removeRecordings(tx: Transaction, session_id: string): void {
   for (const { recording_id } of tx.index(meetingRecordings, "by_session", session_id)) {
     tx.remove(meetingRecordings, recording_id);
   }
+}
+
+/** Seconds are kept to the millisecond. */
+export function milliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
 }

@@ -31,6 +31,13 @@ export const meetingSessions = collection({
   prefix: "mbsess_",
   idField: "session_id",
   schema: MeetingSession,
+  timer: "meeting.line",
+  indexes: {
+    running: {
+      groups: ({ status }) => (status === "running" ? [""] : []),
+      order: ({ started_at }) => started_at,
+    },
+  },
 });
 
 /** Section 2.4, with its session. */

@@ -3,8 +3,8 @@ import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-r
 import type { Making } from "../../contract/make.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
-import { makeLog, makeRecording, makeSession, makeTranscript, milliseconds } from "./make.ts";
-import { arrival, finished } from "./rules.ts";
+import { makeLog, makeRecording, makeSession, makeTranscript } from "./make.ts";
+import { arrival, finished, milliseconds } from "./rules.ts";
 import { meetingLines, SPEAKERS, THEMES, type Theme } from "./sample-text.ts";
 import {
   type MeetingLog,

@@ -1,6 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { goOnSpeaking } from "./live.ts";
 import {
   addLog,
   addTranscript,
@@ -25,15 +26,16 @@ import {
 
 /** G16: sessions begin and grow through state calls, as the assistant in a meeting would make them grow. */
 export const sessionRules: StateRules<MeetingSession> = {
-  insert(tx, record) {
+  insert(tx, record, { settings }) {
     requireSound(tx, record);
     tx.insert(meetingSessions, record);
+    if (record.status === "running") goOnSpeaking(tx, record, settings);
     writeLog(tx, record.session_id, { message: "Session started." });
     if (record.has_recording) startRecording(tx, record);
     if (record.ended_at !== null) writeLog(tx, record.session_id, { message: "Session ended." });
     return record;
   },
-  update(tx, before, given) {
+  update(tx, before, given, { settings }) {
     const after = withEnd(before, given, tx.now);
     requireSound(tx, after);
     tx.put(meetingSessions, after);
@@ -41,7 +43,10 @@ export const sessionRules: StateRules<MeetingSession> = {
     if (after.has_recording && !before.has_recording) startRecording(tx, after);
     if (!after.has_recording && before.has_recording) removeRecordings(tx, session_id);
     if (before.status !== after.status) {
-      if (after.status === "completed") finishRecordings(tx, after);
+      if (after.status === "completed") {
+        tx.unschedule("meeting.line", session_id);
+        finishRecordings(tx, after);
+      } else goOnSpeaking(tx, after, settings);
       writeLog(tx, session_id, {
         message: after.status === "completed" ? "Session ended." : "Session resumed.",
       });

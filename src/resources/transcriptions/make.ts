@@ -2,6 +2,7 @@ import type { Make, Making, Surroundings } from "../../contract/make.ts";
 import { anyOf } from "../../contract/references.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
+import { milliseconds } from "./rules.ts";
 import { FILENAMES, interviewSentence, spokenSeconds } from "./sample-text.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
@@ -75,9 +76,4 @@ function lastEnd(world: Surroundings, transcription_id: string): number {
   const all = world.index(sentences, "by_transcription", transcription_id);
   const [last] = all.size === 0 ? [] : all.page(all.size - 1, 1);
   return last?.end ?? 0;
-}
-
-/** Seconds are kept to the millisecond. */
-export function milliseconds(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }

@@ -34,6 +34,7 @@ export const transcriptions = collection({
   prefix: "trans_",
   idField: "transcription_id",
   schema: Transcription,
+  timer: "transcription.step",
 });
 
 /** Section 2.5, with its transcription. */

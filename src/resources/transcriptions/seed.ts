@@ -2,7 +2,8 @@ import Type from "typebox";
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import type { Making } from "../../contract/make.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { makeSentence, makeTranscription, milliseconds } from "./make.ts";
+import { makeSentence, makeTranscription } from "./make.ts";
+import { milliseconds, pauseSeconds, transcribingMs } from "./rules.ts";
 import { interviewSentence, spokenSeconds } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
 
@@ -28,6 +29,7 @@ type Entry = EntryOf<typeof record>;
 
 export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },
+  follows: ["transcription_seconds"],
   seed(fixture, base) {
     // A transcription is as long as what is said in it, so both are made when either is first read.
     let made: Story[] | undefined;
@@ -37,6 +39,12 @@ export const transcriptionsFixture: FixtureReader = {
     };
     base.fill(transcriptions, () => stories().map(({ transcription }) => transcription));
     base.fill(sentences, () => stories().flatMap(({ spoken }) => spoken));
+    for (const { id, status } of entriesOf(fixture, "transcriptions", record)) {
+      if (status !== "processing") continue;
+      // G17: counted from the fixture's epoch.
+      const due = transcribingMs(base.making("transcriptions", id).settings);
+      base.timer({ kind: "transcription.step", subject: id, due });
+    }
   },
 };
 
@@ -51,10 +59,11 @@ function story(entry: Entry, base: BaseBuilder): Story {
   const length = spoken.reduce((longest, { end }) => Math.max(longest, end), 0);
   const pause = making.random.int(500, 4000) / 1000;
   const given = record.given(entry, base);
-  const audio_duration_seconds = Math.max(
-    length,
-    given.audio_duration_seconds ?? milliseconds(length + pause),
-  );
+  // What is not transcribed yet says nothing of how long it is.
+  const heard =
+    spoken.length === 0 && given.status === "processing" ? undefined : milliseconds(length + pause);
+  const told = given.audio_duration_seconds ?? heard;
+  const audio_duration_seconds = told === undefined ? undefined : Math.max(length, told);
   return { transcription: makeTranscription({ ...given, audio_duration_seconds }, making), spoken };
 }
 
@@ -68,8 +77,8 @@ function sentencesIn(entry: Entry, { base, making }: { base: BaseBuilder; making
   return Array.from({ length: count }, (_, position) => {
     const given = listed[position] === undefined ? {} : sentenceRecord.given(listed[position], base);
     const text = given.text ?? interviewSentence(position, telling);
-    const pause = random.chance(0.15) ? random.int(1300, 2600) : random.int(150, 900);
-    const start = given.start ?? milliseconds(clock + pause / 1000);
+    const pause = pauseSeconds(random);
+    const start = given.start ?? milliseconds(clock + pause);
     const end = Math.max(start, given.end ?? milliseconds(start + spokenSeconds(text, random)));
     clock = end;
     return makeSentence({ transcription_id: entry.id, text, start, end }, making);

@@ -1,11 +1,17 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { beginTranscribing } from "./rules.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
 /** G17 names no endpoint that makes transcriptions, so they come and go through state calls. */
 export const transcriptionRules: StateRules<Transcription> = {
-  update(tx, before, given) {
+  insert(tx, record, { settings }) {
+    tx.insert(transcriptions, record);
+    if (record.status === "processing") beginTranscribing(tx, record, settings);
+    return record;
+  },
+  update(tx, before, given, { settings }) {
     const after = {
       ...given,
       updated_at: given.updated_at === before.updated_at ? tx.now : given.updated_at,
@@ -19,6 +25,10 @@ export const transcriptionRules: StateRules<Transcription> = {
         after.audio_duration_seconds,
         `the last sentence ends after ${spoken} seconds`,
       );
+    }
+    if (before.status !== after.status) {
+      if (after.status === "processing") beginTranscribing(tx, after, settings);
+      else tx.unschedule("transcription.step", after.transcription_id);
     }
     return tx.put(transcriptions, after);
   },

@@ -19,6 +19,13 @@ export function calendarOf(world: WorldReader, month: number): { year: number; m
   return { year: Math.floor(index / 12), month: (((index % 12) + 12) % 12) + 1 };
 }
 
+/** The instant at which a relative month begins. */
+export function monthStart(world: WorldReader, month: number): number {
+  const { year, month: ofYear } = calendarOf(world, month);
+  // Not `Date.UTC(year, …)`, to which a year below 100 is one of the twentieth century.
+  return world.relative(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
+}
+
 /** `2026-03`, as state calls show and take it. */
 export function monthText(world: WorldReader, offset: number): string {
   const { year, month } = calendarOf(world, offset);

@@ -1,0 +1,378 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Api, startReference, type Who } from "../support/harness.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+async function control(method: string, path: string, body?: unknown): Promise<any> {
+  const answer = await api.call(undefined, method, `/_control/sandboxes/default${path}`, body);
+  if (answer.status >= 400) throw new Error(answer.text);
+  return answer.text === "" ? undefined : JSON.parse(answer.text);
+}
+const settings = (changed: object) => control("PATCH", "", { settings: changed });
+const restart = async (changed: object) => {
+  await api.close();
+  api = await startReference({ settings: changed });
+};
+const advance = async (by: number): Promise<{ at: string; kind: string; subject: string }[]> =>
+  (await control("POST", "/clock/advance", { by })).ran;
+const pendingKinds = async () =>
+  (await control("GET", "/clock/pending")).map(({ kind }: { kind: string }) => kind);
+
+describe("G17 transcriptions", () => {
+  const sentences = (id = "trans_pending", who: Who = "dan") =>
+    api.call(who, "GET", `/v1/audio/transcribe/${id}/sentences`);
+
+  it("G17 one that is processing completes an hour after the fixture's epoch, and has its sentences", async () => {
+    await advance(HOUR - 1000);
+    expect((await sentences()).status).toBe(422);
+    const ran = await advance(1000);
+    expect(ran).toContainEqual({
+      at: "2026-03-15T13:00:00.000Z",
+      kind: "transcription.step",
+      subject: "trans_pending",
+    });
+    const { status, body, headers } = await sentences();
+    expect(status).toBe(200);
+    expect(headers.get("last-modified")).toBe("Sun, 15 Mar 2026 13:00:00 GMT");
+    const { sentences: heard, audio_duration_seconds } = body.data;
+    expect(heard.length).toBeGreaterThan(5);
+    expect(body.metadata.total_count).toBe(heard.length);
+    let clock = 0;
+    for (const { text, start, end } of heard) {
+      expect(text).not.toBe("");
+      expect(start).toBeGreaterThanOrEqual(clock);
+      expect(end).toBeGreaterThan(start);
+      clock = end;
+    }
+    expect(clock).toBeLessThanOrEqual(audio_duration_seconds);
+    expect(audio_duration_seconds - clock).toBeLessThan(15);
+    expect(await control("GET", "/state/transcriptions/trans_pending")).toMatchObject({
+      status: "completed",
+      completed_at: "2026-03-15T13:00:00.000Z",
+    });
+  });
+
+  it("G17 transcription_seconds: a fixture's by the sandbox's setting, a state call's from when it was made", async () => {
+    await restart({ transcription_seconds: 90 });
+    await advance(80_000);
+    const made = await control("POST", "/state/transcriptions", {
+      transcription_id: "trans_new",
+      organization_id: "org_acme",
+      status: "processing",
+      audio_duration_seconds: 1.5,
+      pii_redaction: ["person_name"],
+    });
+    expect(made.status).toBe("processing");
+    expect((await advance(10_000)).map(({ subject }) => subject)).toContain("trans_pending");
+    expect((await sentences("trans_new")).status).toBe(422);
+    await advance(80_000);
+    expect((await sentences("trans_new")).body.data.sentences).toEqual([
+      { text: expect.stringContaining("[PERSON_NAME]"), start: 0, end: 1.5 },
+    ]);
+  });
+
+  it("G17 sentences that are there already stay the only ones; a changed status or a deletion calls the end off", async () => {
+    await control("POST", "/state/sentences", { transcription_id: "trans_pending", text: "Only this." });
+    await advance(HOUR);
+    expect((await sentences()).body.data.sentences).toMatchObject([{ text: "Only this." }]);
+    await control("PATCH", "/state/transcriptions/trans_pending", { status: "processing" });
+    expect(await pendingKinds()).toContain("transcription.step");
+    await control("PATCH", "/state/transcriptions/trans_pending", { status: "failed" });
+    expect(await pendingKinds()).not.toContain("transcription.step");
+    await control("PATCH", "/state/transcriptions/trans_pending", { status: "processing" });
+    await control("DELETE", "/state/transcriptions/trans_pending");
+    expect(await pendingKinds()).not.toContain("transcription.step");
+  });
+
+  it("G17 the same seed hears the same, and a snapshot hears it once more", async () => {
+    await control("POST", "/snapshots", { name: "before" });
+    await advance(HOUR);
+    const first = (await sentences()).body.data;
+    await control("POST", "/snapshots/before/restore");
+    expect((await sentences()).status).toBe(422);
+    await advance(HOUR);
+    expect((await sentences()).body.data).toEqual(first);
+  });
+});
+
+describe("G34 live meetings", () => {
+  const spoken = async (id = "mbsess_live") =>
+    (await api.call("cleo", "GET", `/v1/meeting-buddy/sessions/${id}/transcripts/export?format=json`)).body;
+
+  it("G34 by default nobody goes on to speak", async () => {
+    const before = await spoken();
+    await advance(DAY);
+    expect(await spoken()).toEqual(before);
+    expect(await pendingKinds()).not.toContain("meeting.line");
+  });
+
+  it("G34 with live_meetings on a running meeting speaks, line by line, until it is stopped", async () => {
+    await restart({ live_meetings: "on" });
+    const before = await spoken();
+    const ran = await advance(10 * MINUTE);
+    const lines = ran.filter(({ kind, subject }) => kind === "meeting.line" && subject === "mbsess_live");
+    const after = await spoken();
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.length - before.length).toBe(lines.length);
+    expect(lines.length).toBeGreaterThan(30);
+    for (let n = 1; n < after.length; n++)
+      expect(after[n].start_time).toBeGreaterThanOrEqual(after[n - 1].end_time);
+    const { started_at } = await control("GET", "/state/meeting_sessions/mbsess_live");
+    expect(Date.parse(started_at) + after.at(-1).end_time * 1000).toBe(Date.parse(lines.at(-1)!.at));
+    expect(new Set(after.map(({ text }: { text: string }) => text)).size).toBeGreaterThan(5);
+    await api.call("cleo", "POST", "/v1/meeting-buddy/sessions/mbsess_live/stop");
+    expect(await pendingKinds()).not.toContain("meeting.line");
+    await advance(HOUR);
+    expect(await spoken()).toEqual(after);
+  });
+
+  it("G34 G16 the stream serves what is said, as it is said", async () => {
+    await restart({ live_meetings: "on" });
+    const held = (await spoken()).length;
+    const leave = new AbortController();
+    const path = "/v1/meeting-buddy/sessions/mbsess_live/transcripts/stream";
+    const { body } = await fetch(api.url + path, {
+      headers: { "api-key": "ak_cleoReporterAcme00000000000000000000000" },
+      signal: leave.signal,
+    });
+    let text = "";
+    const read = (async () => {
+      for await (const chunk of body!.pipeThrough(new TextDecoderStream())) text += chunk;
+    })();
+    await advance(2 * MINUTE);
+    await api.call("cleo", "POST", "/v1/meeting-buddy/sessions/mbsess_live/stop");
+    await read;
+    const events = text.split("\n").filter((line) => line.startsWith("data: "));
+    expect(events.map((line) => JSON.parse(line.slice(6)))).toEqual(await spoken());
+    expect(events.length).toBeGreaterThan(held + 5);
+    leave.abort();
+  });
+
+  it("G34 switched on and off at any time, for sessions that begin, resume or come back from a snapshot", async () => {
+    await control("POST", "/snapshots", { name: "quiet" });
+    await settings({ live_meetings: "on" });
+    expect(await pendingKinds()).toContain("meeting.line");
+    await control("POST", "/snapshots", { name: "loud" });
+    await settings({ live_meetings: "off" });
+    expect(await pendingKinds()).not.toContain("meeting.line");
+    await control("POST", "/snapshots/loud/restore");
+    expect(await pendingKinds()).not.toContain("meeting.line");
+    await settings({ live_meetings: "on" });
+    await control("POST", "/snapshots/quiet/restore");
+    expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
+    await control("POST", "/state/meeting_sessions", {
+      session_id: "mbsess_new",
+      organization_id: "org_acme",
+    });
+    await control("PATCH", "/state/meeting_sessions/mbsess_empty", { status: "running" });
+    expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(3);
+    await advance(5 * MINUTE);
+    expect((await spoken("mbsess_new")).length).toBeGreaterThan(10);
+    const [resumed] = await spoken("mbsess_empty");
+    const { started_at } = await control("GET", "/state/meeting_sessions/mbsess_empty");
+    expect(Date.parse(started_at) + resumed.start_time * 1000).toBeGreaterThan(
+      Date.parse("2026-03-15T12:00:00Z"),
+    );
+    await control("PATCH", "/state/meeting_sessions/mbsess_empty", { status: "completed" });
+    await control("DELETE", "/state/meeting_sessions/mbsess_new");
+    expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
+    await control("POST", "/reset");
+    expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
+  });
+
+  it("G34 years of it stay small, and one step is as many small ones", async () => {
+    await restart({ live_meetings: "on" });
+    await advance(40 * DAY);
+    const inOne = await spoken();
+    expect(inOne.length).toBeLessThan(6000);
+    await control("POST", "/reset");
+    for (let day = 0; day < 40; day++) await advance(DAY);
+    expect(await spoken()).toEqual(inOne);
+  });
+});
+
+describe("G34 connector jobs", () => {
+  const JOBS = "/v1/organizations/org_acme/knowledge/connectors/jobs";
+  const trigger = (connection_id: string, job_type = "sync") =>
+    api.call("dan", "POST", JOBS, { connection_id, job_type });
+  const job = async (id: string) => (await api.call("dan", "GET", `${JOBS}/${id}`)).body;
+  const connection = (id: string, failure_rate: number | null = null) =>
+    control("POST", "/state/connections", { id, organization_id: "org_acme", failure_rate });
+  const outcomes = async (id: string, count: number) => {
+    const ended: string[] = [];
+    for (let n = 0; n < count; n++) {
+      const { job_id } = (await trigger(id)).body;
+      await advance(30_000);
+      ended.push((await job(job_id)).status);
+    }
+    return ended;
+  };
+
+  it("G34 one that fails keeps what it has synced, and says so", async () => {
+    await restart({ connector_failure_rate: 1 });
+    await connection("conn_flaky");
+    await api.call("dan", "PATCH", "/v1/organizations/org_acme/knowledge/connectors/notifications", {
+      notifications: [{ type: "email", email: "ops@example.com", events: ["connector.job.failed"] }],
+    });
+    const { job_id } = (await trigger("conn_flaky")).body;
+    const [{ due_at }] = (await control("GET", "/clock/pending")).filter(
+      ({ subject }: { subject: string }) => subject === job_id,
+    );
+    const [ran] = (await advance(30_000)).filter(({ subject }) => subject === job_id);
+    expect(ran).toEqual({ at: due_at, kind: "connector.job", subject: job_id });
+    const failed = await job(job_id);
+    const seconds = (Date.parse(due_at) - Date.parse("2026-03-15T12:00:00Z")) / 1000;
+    expect(failed).toMatchObject({ status: "failed", duration: Math.floor(seconds) });
+    expect(seconds).toBeGreaterThanOrEqual(3);
+    expect(seconds).toBeLessThanOrEqual(27);
+    expect(failed.rows_synced).toBeGreaterThan(0);
+    expect((await control("GET", "/outbox")).items).toMatchObject([
+      { to: "ops@example.com", subject: expect.stringContaining("connector.job.failed") },
+    ]);
+  });
+
+  it("G34 never on the reference connections; a connection's own rate wins", async () => {
+    await restart({ connector_failure_rate: 1 });
+    expect(new Set([...(await outcomes("conn_wiki", 5))])).toEqual(new Set(["succeeded"]));
+    expect((await job("job_sync_running")).status).toBe("succeeded");
+    await connection("conn_sound", 0);
+    await connection("conn_own", 1);
+    await settings({ connector_failure_rate: 0 });
+    expect(await outcomes("conn_sound", 3)).toEqual(["succeeded", "succeeded", "succeeded"]);
+    expect(await outcomes("conn_own", 3)).toEqual(["failed", "failed", "failed"]);
+  });
+
+  it("G34 one in twenty by default, decided by seed and connection, whatever else happens", async () => {
+    await connection("conn_often");
+    const first = await outcomes("conn_often", 100);
+    const failures = first.filter((status) => status === "failed").length;
+    expect(failures).toBeGreaterThan(0);
+    expect(failures).toBeLessThan(15);
+    await control("POST", "/reset");
+    await connection("conn_often");
+    await trigger("conn_wiki");
+    await api.call("dan", "DELETE", "/v1/threads/thread_dan");
+    expect(await outcomes("conn_often", 40)).toEqual(first.slice(0, 40));
+    await control("POST", "/reset", { seed: 2 });
+    await connection("conn_often");
+    expect(await outcomes("conn_often", 100)).not.toEqual(first);
+  });
+
+  it("G34 a reset begins from nothing, and brings all that the jobs since the last one have brought", async () => {
+    await connection("conn_whole", 0);
+    const run = async (type: string) => {
+      const { job_id, rows_synced, bytes_synced } = (await trigger("conn_whole", type)).body;
+      expect([rows_synced, bytes_synced]).toEqual([0, 0]);
+      await advance(30_000);
+      return job(job_id);
+    };
+    const rows = [(await run("sync")).rows_synced, (await run("sync")).rows_synced];
+    const reset = await run("reset");
+    expect(reset.rows_synced).toBeGreaterThan(rows[0] + rows[1]);
+    const again = await run("reset");
+    expect(again.rows_synced).toBeGreaterThan(reset.rows_synced);
+    expect(again.rows_synced).toBeLessThan(reset.rows_synced + rows[0] + rows[1] + 4001);
+    expect((await run("sync")).rows_synced).toBeLessThanOrEqual(4000);
+  });
+});
+
+describe("G36 invoicing", () => {
+  const invoices = async () => (await control("GET", "/state/invoices")).items;
+  const told = async (receiver: string) =>
+    (await control("GET", `/receivers/${receiver}/requests`)).items.map(
+      ({ headers }: { headers: Record<string, string> }) => headers["x-service-event"],
+    );
+
+  it("G36 by default no month is invoiced", async () => {
+    const before = await invoices();
+    await advance(40 * DAY);
+    expect(await invoices()).toEqual(before);
+  });
+
+  it("G36 the turn of a month invoices each organization with spending, and three days later they are settled", async () => {
+    await restart({ invoicing: "on" });
+    const before = (await invoices()).length;
+    await advance(16 * DAY);
+    expect(await invoices()).toHaveLength(before);
+    const ran = await advance(DAY);
+    expect(ran.filter(({ kind }) => kind === "invoice")).toEqual([
+      { at: "2026-04-01T00:00:00.000Z", kind: "invoice", subject: "2026-03" },
+    ]);
+    const written = (await invoices()).filter(
+      ({ created_at }: { created_at: string }) => created_at === "2026-04-01T00:00:00.000Z",
+    );
+    const brief = (all: { organization_id: string; amount: number; status: string }[]) =>
+      all.map(({ organization_id, amount, status }) => [organization_id, amount, status]).sort();
+    expect(brief(written)).toEqual([
+      ["org_acme", 850, "draft"],
+      ["org_globex", 500, "draft"],
+      ["org_hooli", 60, "draft"],
+    ]);
+    const settled = await advance(3 * DAY);
+    expect(settled.filter(({ kind }) => kind === "invoice").map(({ at }) => at)).toEqual(
+      Array(3).fill("2026-04-04T00:00:00.000Z"),
+    );
+    const ids = new Set(written.map(({ invoice_id }: { invoice_id: string }) => invoice_id));
+    expect(
+      brief((await invoices()).filter(({ invoice_id }: { invoice_id: string }) => ids.has(invoice_id))),
+    ).toEqual([
+      ["org_acme", 850, "paid"],
+      ["org_globex", 500, "failed"],
+      ["org_hooli", 60, "paid"],
+    ]);
+    await advance(60 * DAY);
+    expect(await invoices()).toHaveLength(before + 3);
+    expect(await pendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
+  });
+
+  it("G36 6.1 webhooks hear of it, whatever the limits are by then; switched off, it rests", async () => {
+    await restart({ invoicing: "on" });
+    const receiver = await control("POST", "/receivers", {});
+    for (const who of ["eve", "ada"] as const)
+      await api.call(who, "POST", "/webhooks", {
+        url: receiver.url,
+        events: ["invoice.created", "invoice.paid", "invoice.failed"],
+      });
+    await advance(17 * DAY);
+    await control("PATCH", "/state/usage/org_globex", { monthly_limit: 100_000 });
+    await advance(3 * DAY);
+    expect((await told(receiver.id)).sort()).toEqual([
+      "invoice.created",
+      "invoice.created",
+      "invoice.failed",
+      "invoice.paid",
+    ]);
+    await settings({ invoicing: "off" });
+    expect(await pendingKinds()).not.toContain("invoice");
+    await settings({ invoicing: "on" });
+    await control("POST", "/snapshots", { name: "april" });
+    const may = { at: "2026-05-01T00:00:00.000Z", kind: "invoice", subject: "2026-04" };
+    await control("PATCH", "/state/usage/org_initech", { spent: { "2026-04": 0.001 } });
+    expect((await advance(30 * DAY)).filter(({ kind }) => kind === "invoice")[0]).toEqual(may);
+    expect(await invoices()).toContainEqual(
+      expect.objectContaining({ organization_id: "org_initech", amount: 0.01, status: "paid" }),
+    );
+  });
+
+  it("G36 what a state call settles or deletes is not settled again", async () => {
+    await restart({ invoicing: "on" });
+    await advance(17 * DAY);
+    const [one, two] = (await invoices()).filter(
+      ({ status, created_at }: { status: string; created_at: string }) =>
+        status === "draft" && created_at.startsWith("2026-04"),
+    );
+    await control("PATCH", `/state/invoices/${one.invoice_id}`, { status: "paid" });
+    await control("DELETE", `/state/invoices/${two.invoice_id}`);
+    const ran = await advance(3 * DAY);
+    expect(ran.filter(({ kind }) => kind === "invoice")).toHaveLength(1);
+  });
+});
