@@ -1,9 +1,12 @@
+import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
 import { issueRefreshToken } from "../../src/resources/auth/refresh-tokens.ts";
 import { signAccessToken } from "../../src/resources/auth/tokens.ts";
 import { plannedTotals, startJob } from "../../src/resources/connector-jobs/rules.ts";
 import { connectorNotifications } from "../../src/resources/connector-notifications/schema.ts";
 import { fileTexts, uploads } from "../../src/resources/files/schema.ts";
+import { followInvoicing } from "../../src/resources/invoices/invoicing.ts";
 import { invoices } from "../../src/resources/invoices/schema.ts";
+import { followLiveMeetings } from "../../src/resources/meeting-sessions/live.ts";
 import { keepTimer } from "../../src/resources/webhooks/lifecycle.ts";
 import { deliveries } from "../../src/resources/webhooks/schema.ts";
 import type { Transaction } from "../../src/state/transaction.ts";
@@ -23,8 +26,17 @@ export function fillWithUse(tx: Transaction): void {
     { length: 60_000, totals: plannedTotals(tx.random("job")), fails_after: null },
   );
   tx.insert(connectorNotifications, { organization_id: "org_acme", notifications: [], updated_at: null });
-  const invoice = { amount: 5, currency: "CHF", status: "draft", created_at: tx.now, settles: null } as const;
+  const invoice = {
+    amount: 5,
+    currency: "CHF",
+    status: "draft",
+    created_at: tx.now,
+    settles: "paid",
+  } as const;
   tx.insert(invoices, { invoice_id: "inv_march", organization_id: "org_acme", ...invoice });
+  const busy = { ...DEFAULT_SETTINGS, live_meetings: "on", invoicing: "on" } as const;
+  followLiveMeetings(tx, busy);
+  followInvoicing(tx, busy);
   const [delivery] = tx.all(deliveries).page(0, 1);
   const { webhook_id, delivery_id, organization_id } = delivery!;
   keepTimer(tx, tx.put(deliveries, { ...delivery!, status: "failed", next_retry: tx.now + 60_000 }));
