@@ -494,6 +494,12 @@ export interface SettingsChange {
   upload_url_lifetime_seconds?: number;
   /** how long a connector job runs */
   connector_job_seconds?: number;
+  /** the share of connector jobs that fail; a connection may have a rate of its own */
+  connector_failure_rate?: number;
+  /** whether running meetings go on to speak on the sandbox's clock */
+  live_meetings?: "on" | "off" | true | false;
+  /** how long a transcription takes */
+  transcription_seconds?: number;
   /** whether `/v2/models` answers */
   v2_models?: "on" | "off" | true | false;
   /** whether the announced model listing of an organization answers (4.18) */
@@ -504,6 +510,8 @@ export interface SettingsChange {
   csv_formulas?: "keep" | "escape";
   /** whether more input tokens than the model's `max_tokens` are 422 */
   context_window?: "enforce" | "ignore";
+  /** whether each month's spending is invoiced when the month is over */
+  invoicing?: "on" | "off" | true | false;
   /** the name in the `User-Agent` of deliveries: `Service-Webhook/1.0` */
   service_name?: string;
   /** how long a receiver may take, on the wall clock */
@@ -565,6 +573,12 @@ export interface Settings {
   upload_url_lifetime_seconds: number;
   /** how long a connector job runs */
   connector_job_seconds: number;
+  /** the share of connector jobs that fail; a connection may have a rate of its own */
+  connector_failure_rate: number;
+  /** whether running meetings go on to speak on the sandbox's clock */
+  live_meetings: "on" | "off";
+  /** how long a transcription takes */
+  transcription_seconds: number;
   /** whether `/v2/models` answers */
   v2_models: "on" | "off";
   /** whether the announced model listing of an organization answers (4.18) */
@@ -575,6 +589,8 @@ export interface Settings {
   csv_formulas: "keep" | "escape";
   /** whether more input tokens than the model's `max_tokens` are 422 */
   context_window: "enforce" | "ignore";
+  /** whether each month's spending is invoiced when the month is over */
+  invoicing: "on" | "off";
   /** the name in the `User-Agent` of deliveries: `Service-Webhook/1.0` */
   service_name: string;
   /** how long a receiver may take, on the wall clock */
@@ -609,7 +625,15 @@ export interface ClockChanged {
 export interface RanTimer {
   /** When it became due */
   at: string;
-  kind: "webhook.retry" | "file.step" | "connector.job" | "expiry" | "lease";
+  kind:
+    | "webhook.retry"
+    | "file.step"
+    | "connector.job"
+    | "transcription.step"
+    | "meeting.line"
+    | "invoice"
+    | "expiry"
+    | "lease";
   /** The id of the record that it is about */
   subject: string;
 }
@@ -630,7 +654,15 @@ export interface Advanced {
 /** Something that will become due */
 export interface Pending {
   due_at: string;
-  kind: "webhook.retry" | "file.step" | "connector.job" | "expiry" | "lease";
+  kind:
+    | "webhook.retry"
+    | "file.step"
+    | "connector.job"
+    | "transcription.step"
+    | "meeting.line"
+    | "invoice"
+    | "expiry"
+    | "lease";
   /** The id of the record that it is about */
   subject: string;
 }
@@ -1784,6 +1816,7 @@ export interface ShownRecords {
     name: string;
     toolkit: string;
     created_at: string;
+    failure_rate: number | null;
   };
   connector_jobs: {
     job_id: string;
