@@ -1,4 +1,4 @@
-import { ControlError, UnreachableError } from "../client/http.ts";
+import { AddressError, ControlError, UnreachableError } from "../client/http.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import { PersistenceError } from "../persistence/persistence-error.ts";
 import { UnknownScenario } from "../sandbox/fault-gate.ts";
@@ -35,7 +35,8 @@ function read(error: unknown): { message: string; code: number; details?: object
     return { message: `${error.message}${hint}`, code: EXIT_USAGE };
   }
   if (error instanceof PersistenceError) return { message: error.message, code: EXIT_USAGE };
-  if (error instanceof UsageError) return { message: error.message, code: EXIT_USAGE };
+  if (error instanceof UsageError || error instanceof AddressError)
+    return { message: error.message, code: EXIT_USAGE };
   if (error instanceof CheckFailed || error instanceof UnreachableError) {
     return { message: error.message, code: EXIT_FAILED };
   }
@@ -44,18 +45,47 @@ function read(error: unknown): { message: string; code: number; details?: object
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;
     return { message: error.message, code, details: { problem: error.problem } };
   }
-  const { code, message, port, address, path } = error as NodeJS.ErrnoException & {
-    port?: number;
-    address?: string;
-  };
-  if (code === "EADDRINUSE") {
-    return {
-      message: `port ${port} on ${address} is in use; choose another with --port, or --port 0 for a free one`,
-      code: EXIT_USAGE,
-    };
-  }
-  if (code === "EACCES" || code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR") {
-    return { message: `cannot use ${path ?? "the file"}: ${message}`, code: EXIT_USAGE };
-  }
-  return { message: `unexpected failure: ${message ?? String(error)}`, code: EXIT_FAILED };
+  const refused = systemRefusal(error as SystemError);
+  if (refused !== undefined) return { message: refused, code: EXIT_USAGE };
+  return { message: `unexpected failure: ${(error as Error).message ?? String(error)}`, code: EXIT_FAILED };
+}
+
+type SystemError = NodeJS.ErrnoException & {
+  port?: number;
+  address?: string;
+  hostname?: string;
+  dest?: string;
+};
+
+/** What the operating system refuses, in words. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  EACCES: "permission is denied",
+  EPERM: "the system does not permit it",
+  EROFS: "it lies on a disk that can only be read",
+  ENOSPC: "the disk is full",
+  EDQUOT: "your share of the disk is full",
+  EEXIST: "something else stands there already",
+  ENOENT: "there is no such file or folder",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a part of its path is a file, not a folder",
+  ENOTEMPTY: "it is a folder that is not empty",
+  ELOOP: "its links lead in a circle",
+  ENAMETOOLONG: "its name is too long",
+  ENXIO: "nobody is at the other end of it",
+  EIO: "the disk fails",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open on this machine",
+};
+
+/** Undefined for what is no error of the operating system. */
+function systemRefusal(error: SystemError): string | undefined {
+  const { code, port, address, hostname, path, dest, syscall } = error;
+  if (code === "EADDRINUSE")
+    return `port ${port} on ${address} is in use; choose another with --port, or --port 0 for a free one`;
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT")
+    return `--host ${hostname ?? address ?? "as given"} is no address of this machine`;
+  if (code === "EACCES" && syscall === "listen")
+    return `port ${port} on ${address} needs more rights; choose one from 1024 up with --port`;
+  const words = code === undefined ? undefined : REFUSALS[code];
+  return words === undefined ? undefined : `cannot use ${dest ?? path ?? "the output"}: ${words}`;
 }

@@ -27,7 +27,7 @@ export async function writeFixture({ file, out, force, json }: FromHar): Promise
   );
   const text = await fixtureText(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
   if (out === undefined) return print(json, fixture, text.trimEnd());
-  writeNewFile(out, text, force);
+  writeNewFile(out, text, { force });
   const seen = Object.entries(counts).map(([list, count]) => `${count} ${list}`);
   const shown = dropped.slice(0, MAX_DROPPED_SHOWN).join(", ");
   const left = dropped.length === 0 ? [] : [`${dropped.length} values were left out, such as ${shown}.`];
@@ -47,7 +47,7 @@ export async function writeScenario({ file, out, force, json }: FromHar): Promis
   const { stringify } = await import("yaml");
   const text = stringify(scenario, { lineWidth: 100 });
   if (out === undefined) return print(json, scenario, text.trimEnd());
-  writeNewFile(out, text, force);
+  writeNewFile(out, text, { force });
   print(
     json,
     { file: out, name, rules: scenario.rules.length },

@@ -3,6 +3,35 @@ export function print(json: boolean, value: unknown, text: string): void {
   process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text === "" ? "" : `${text}\n`);
 }
 
+let hasLeft = false;
+const leaving = new Set<() => void>();
+
+/**
+ * A reader that has seen enough (`understudy openapi | head`) is no failure and ends nothing: what was to be
+ * checked is, and its exit code is that of the result. A disk that takes no more of the output is told of.
+ */
+export function watchOutput(): void {
+  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") return void readerHasLeft();
+    process.stderr.write(
+      `understudy: the output cannot be written${code === undefined ? "" : ` (${code})`}\n`,
+    );
+    process.exit(2);
+  });
+  process.stderr.on("error", () => {});
+}
+
+function readerHasLeft(): void {
+  hasLeft = true;
+  for (const end of leaving) end();
+}
+
+/** For what prints until it is stopped: calls back once nobody reads it any more. */
+export function onReaderGone(end: () => void): void {
+  if (hasLeft) end();
+  else leaving.add(end);
+}
+
 /** Left-aligned columns, as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>

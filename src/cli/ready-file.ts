@@ -1,4 +1,5 @@
-import { renameSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { UsageError } from "./failure.ts";
 
 export interface Ready {
   url: string;
@@ -8,9 +9,36 @@ export interface Ready {
   token: string | null;
 }
 
-/** Renamed into place, so that a script that waits for the file never reads half of it. */
+/** @throws UsageError for what a ready file must not take the place of; to be asked before the start */
+export function requireReadyFile(file: string): void {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return;
+  throw new UsageError(`--ready-file ${file} is no ordinary file, and nothing else is replaced`);
+}
+
+/**
+ * Renamed into place, so that a script that waits for the file never reads half of it; gone with the process, so
+ * that nobody takes it for one that runs.
+ * @throws UsageError
+ */
 export function writeReadyFile(file: string, ready: Ready): void {
+  requireReadyFile(file);
   const draft = `${file}.${process.pid}.tmp`;
-  writeFileSync(draft, `${JSON.stringify(ready)}\n`, { mode: 0o600 });
-  renameSync(draft, file);
+  try {
+    writeFileSync(draft, `${JSON.stringify(ready)}\n`, { mode: 0o600 });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  process.once("exit", () => removeOwn(file, ready.pid));
+}
+
+/** Another server may have written it anew. */
+function removeOwn(file: string, pid: number): void {
+  try {
+    if ((JSON.parse(readFileSync(file, "utf8")) as Ready).pid === pid) rmSync(file, { force: true });
+  } catch {
+    // Somebody else has taken it away.
+  }
 }

@@ -4,6 +4,7 @@ import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
 import { HarFile } from "../traffic/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
+import { requireFile } from "./new-file.ts";
 
 export interface Recording {
   target: string;
@@ -78,6 +79,7 @@ function refuseItself(target: string, port: number): void {
 
 /** @throws UsageError */
 function openArchive({ out, version, force }: Recording): HarFile {
+  requireFile(out);
   mkdirSync(dirname(out), { recursive: true });
   try {
     return new HarFile(out, { version, replace: force });

@@ -1,5 +1,5 @@
 import { UsageError } from "./failure.ts";
-import { writeNewFile } from "./new-file.ts";
+import { requireFile, writeNewFile } from "./new-file.ts";
 
 export type ReportKind = "junit" | "html";
 
@@ -9,6 +9,9 @@ export function reportFiles(options: readonly string[] | undefined): Partial<Rec
   for (const part of (options ?? []).flatMap((text) => text.split(","))) {
     const [, kind, file] = /^(junit|html)=(.+)$/.exec(part.trim()) ?? [];
     if (kind === undefined) throw new UsageError(`--report takes junit=FILE or html=FILE, not "${part}"`);
+    if (files[kind as ReportKind] !== undefined)
+      throw new UsageError(`--report names ${kind} more than once`);
+    requireFile(file!);
     files[kind as ReportKind] = file;
   }
   return files;
@@ -19,6 +22,6 @@ export function writeReports(
   contents: Record<ReportKind, () => string>,
 ): void {
   for (const [kind, file] of Object.entries(files) as [ReportKind, string][]) {
-    writeNewFile(file, contents[kind](), true);
+    writeNewFile(file, contents[kind](), { force: true });
   }
 }

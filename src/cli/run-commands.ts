@@ -59,12 +59,12 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .parserConfiguration({ "populate--": true })
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     .exitProcess(false)
-    .check(onceEach, true)
-    .fail((message, error) => {
+    .check(eachOnce, true)
+    .fail((message, error, usage) => {
       // An option without its value comes as an error of yargs's own, and is wrong usage all the same.
       if (error && error.name !== "YError") throw error;
       throw new UsageError(
-        `${explained(message, parser, words)}\nRun \`understudy ${command}--help\` for the options.`,
+        `${explained(message, parser, (usage as unknown as { help(): string }).help())}\nRun \`understudy ${command}--help\` for the options.`,
       );
     });
   for (const one of COMMANDS) parser.command(one);
@@ -91,13 +91,9 @@ function refuseUnknownCommand([first]: readonly string[]): void {
 }
 
 /** yargs counts what is missing, and names options that it does not know, but not those that it does. */
-function explained(message: string, parser: object, [command]: readonly string[]): string {
-  if (message.startsWith("Not enough non-option arguments")) {
-    const usage = COMMANDS.map((one) => String([one.command].flat()[0])).find(
-      (text) => text.split(" ")[0] === command,
-    );
-    return usage?.includes("<") ? `an argument is missing: understudy ${usage}` : "an argument is missing";
-  }
+function explained(message: string, parser: object, help: string): string {
+  const [, got] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
+  if (got !== undefined) return missingArgument(Number(got), help.split("\n")[0]!);
   const [, unknown] = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message) ?? [];
   if (unknown === undefined) return message;
   const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
@@ -105,12 +101,28 @@ function explained(message: string, parser: object, [command]: readonly string[]
   return meant === undefined ? message : `${message} (did you mean --${meant}?)`;
 }
 
-/** yargs makes a list of an option given twice, whatever its type. @throws UsageError */
-function onceEach(argv: Record<string, unknown>, options: unknown): true {
-  const { array } = options as { array: readonly string[] };
+/** The first line of a command's help says what it takes: `understudy snapshot export <name> <file>`. */
+function missingArgument(given: number, usage: string): string {
+  const wanted = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name);
+  const missing = wanted.slice(given);
+  if (missing.length === 0) return "an argument is missing";
+  return `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing: ${usage.trim()}`;
+}
+
+/**
+ * yargs makes a list of an option given twice, whatever its type, and takes empty texts and words for numbers.
+ * @throws UsageError
+ */
+function eachOnce(argv: Record<string, unknown>, options: unknown): true {
+  const { array, key } = options as { array: readonly string[]; key: Record<string, unknown> };
   for (const [name, value] of Object.entries(argv)) {
-    const lists = name === "_" || name === "--" || name === "files" || array.includes(name);
-    if (Array.isArray(value) && !lists) throw new UsageError(`--${name} is given more than once`);
+    if (name === "_" || name === "--") continue;
+    const shown = Object.hasOwn(key, name) ? `--${name}` : `<${name}>`;
+    if (Array.isArray(value) && name !== "files" && !array.includes(name))
+      throw new UsageError(`${shown} is given more than once`);
+    if ([value].flat().includes(""))
+      throw new UsageError(`${shown} is empty; give it a value, or leave it out`);
+    if (typeof value === "number" && Number.isNaN(value)) throw new UsageError(`${shown} takes a number`);
   }
   return true;
 }

@@ -7,6 +7,7 @@ import type { ClockSetting } from "../sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
 import { rateOf } from "./rate.ts";
+import { requireReadyFile } from "./ready-file.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
 
 export interface StartOptions {
@@ -41,11 +42,13 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       `--host ${host} is not loopback; other machines may only reach a server started with --shared`,
     );
   }
+  const readyFile = all["ready-file"];
+  if (readyFile !== undefined) requireReadyFile(readyFile);
   for (const range of all["allow-webhook"] ?? []) requireRange(range);
   return {
     port,
     host,
-    readyFile: all["ready-file"],
+    readyFile,
     quiet: all.quiet === true,
     watch: all.watch !== false,
     server: {

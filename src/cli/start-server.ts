@@ -74,6 +74,6 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
       process.exit(1);
     }
   };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+  // SIGHUP: the terminal is closed.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stop);
 }

@@ -2,12 +2,13 @@ import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
 import { table } from "./output.ts";
 
 const SHOWN_LINES = 60;
+const MARKS = { passed: "ok", failed: "FAIL", error: "FAIL", skipped: "skip" } as const;
 
 /** What failed with the end of its output, then the matrix of all. */
-export function suiteText({ scenarios, passed, failed, duration_ms }: SuiteResult): string {
+export function suiteText({ scenarios, passed, failed, skipped, duration_ms }: SuiteResult): string {
   const rows = scenarios.map(
     ({ name, outcome, exit_code, signal, rules, expectations, requests, duration_ms: ms }) => [
-      outcome === "passed" ? "ok" : "FAIL",
+      MARKS[outcome],
       name,
       String(signal ?? exit_code ?? "–"),
       `${rules.filter(({ hits }) => hits > 0).length}/${rules.length}`,
@@ -17,10 +18,10 @@ export function suiteText({ scenarios, passed, failed, duration_ms }: SuiteResul
     ],
   );
   return [
-    ...scenarios.filter(({ outcome }) => outcome !== "passed").map(failureText),
+    ...scenarios.filter(({ outcome }) => MARKS[outcome] === "FAIL").map(failureText),
     table(["", "scenario", "exit", "rules struck", "expectations", "requests", "time"], rows),
     "",
-    `${passed} passed, ${failed} failed, ${(duration_ms / 1000).toFixed(1)} s`,
+    `${passed} passed, ${failed} failed, ${skipped === 0 ? "" : `${skipped} skipped, `}${(duration_ms / 1000).toFixed(1)} s`,
   ].join("\n");
 }
 

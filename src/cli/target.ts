@@ -12,10 +12,21 @@ export interface Target {
 
 export function targetOptions<T>(argv: Argv<T>): Argv<T & Target> {
   return argv
-    .option("url", { type: "string", default: "http://127.0.0.1:4747", describe: "The server's address" })
-    .option("sandbox", { type: "string", default: "default", describe: "The sandbox to act on" })
+    .option("url", {
+      type: "string",
+      default: "http://127.0.0.1:4747",
+      requiresArg: true,
+      describe: "The server's address",
+    })
+    .option("sandbox", {
+      type: "string",
+      default: "default",
+      requiresArg: true,
+      describe: "The sandbox to act on",
+    })
     .option("token", {
       type: "string",
+      requiresArg: true,
       describe: "Control token of a shared server (or UNDERSTUDY_TOKEN)",
     }) as Argv<T & Target>;
 }
@@ -24,6 +35,9 @@ export function server({ url, token }: Target): UnderstudyClient {
   return connect(url, { token });
 }
 
-export function sandboxOf(target: Target): Promise<SandboxClient> {
-  return server(target).open(target.sandbox);
+/** @throws UnreachableError where no Understudy answers; ControlError where it has no such sandbox */
+export async function sandboxOf(target: Target): Promise<SandboxClient> {
+  const client = server(target);
+  await client.health();
+  return client.open(target.sandbox);
 }

@@ -17,14 +17,14 @@ export interface UnderstudyClient {
   fork(source: string, name: string): Promise<SandboxClient>;
 }
 
-/** @throws UnreachableError when nothing answers at `url` (on the first call, not here) */
+/** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
 export function connect(url = "http://127.0.0.1:4747", options: { token?: string } = {}): UnderstudyClient {
   const http = controlHttp(url, options.token ?? process.env["UNDERSTUDY_TOKEN"]);
   const opened = (state: SandboxState) => SandboxClient.of(http, state);
   return {
     url: http.url,
     http,
-    health: () => http.call("GET", "/_control/health"),
+    health: http.health,
     sandbox: async (wanted = {}) =>
       opened(await http.call<SandboxState>("POST", "/_control/sandboxes", wanted)),
     open: async (name) =>

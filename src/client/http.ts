@@ -1,5 +1,5 @@
 import { eventData } from "./event-stream.ts";
-import type { ProblemDocument } from "./types.ts";
+import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` where something else than the control API answered. */
 type Answered = Omit<ProblemDocument, "type"> & { type: ProblemDocument["type"] | "about:blank" };
@@ -31,6 +31,38 @@ export class UnreachableError extends Error {
   }
 }
 
+/** Something answers at the URL that is no Understudy, or nothing in time. */
+export class ForeignServerError extends UnreachableError {
+  constructor(url: string, answered: string) {
+    super(url, undefined);
+    this.message = `What listens at ${url} is no Understudy: ${answered}. Name the address that \`understudy start\` printed.`;
+  }
+}
+
+/** What was given as a server's address can be none. */
+export class AddressError extends Error {
+  override readonly name = "AddressError";
+
+  constructor(given: string) {
+    super(
+      `${JSON.stringify(given.slice(0, 200))} is no server's address; write it as in http://127.0.0.1:4747`,
+    );
+  }
+}
+
+/** `127.0.0.1:4747` means HTTP. @throws AddressError */
+function addressOf(given: string): string {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
+  if (!URL.canParse(text)) throw new AddressError(given);
+  const { protocol, username, password, search, hash } = new URL(text);
+  const isPlain = `${username}${password}${search}${hash}` === "";
+  if (!/^https?:$/.test(protocol) || !isPlain) throw new AddressError(given);
+  return text.replace(/\/+$/, "");
+}
+
+/** One that runs answers this at once; a machine may be busy. */
+const HEALTH_MS = 8_000;
+
 export interface ControlHttp {
   readonly url: string;
   readonly token: string | undefined;
@@ -40,11 +72,20 @@ export interface ControlHttp {
   text(path: string): Promise<string>;
   /** The data of a stream of events, behind the one at a position where that is given. */
   events<T>(path: string, after?: number): AsyncIterableIterator<T>;
+  /**
+   * Whether an Understudy answers, within some seconds.
+   * @throws UnreachableError, ForeignServerError; ControlError of one that asks for a token
+   */
+  health(): Promise<Health>;
 }
 
 export function controlHttp(url: string, token?: string): ControlHttp {
-  const base = url.replace(/\/+$/, "");
-  async function request(method: string, path: string, body?: unknown, after?: number): Promise<Response> {
+  const base = addressOf(url);
+  async function request(
+    method: string,
+    path: string,
+    { body, after, signal }: Sent = {},
+  ): Promise<Response> {
     let response: Response;
     try {
       response = await fetch(base + path, {
@@ -56,8 +97,10 @@ export function controlHttp(url: string, token?: string): ControlHttp {
           ...(after === undefined ? {} : { "last-event-id": String(after) }),
         },
         body: body === undefined ? undefined : JSON.stringify(body),
+        signal,
       });
     } catch (error) {
+      if (signal?.aborted) throw silent();
       throw new UnreachableError(base, error);
     }
     if (!response.ok) {
@@ -65,20 +108,61 @@ export function controlHttp(url: string, token?: string): ControlHttp {
     }
     return response;
   }
+  const silent = () => new ForeignServerError(base, `it was silent for ${HEALTH_MS / 1000} seconds`);
+  async function health(): Promise<Health> {
+    const signal = AbortSignal.timeout(HEALTH_MS);
+    let response: Response;
+    try {
+      response = await request("GET", "/_control/health", { signal });
+    } catch (error) {
+      if (!(error instanceof ControlError) || error.problem.type !== "about:blank") throw error;
+      throw new ForeignServerError(base, `it answered ${error.status}`);
+    }
+    const type = response.headers.get("content-type") ?? "no content type";
+    const text = await response.text().catch((error: unknown) => {
+      if (signal.aborted) throw silent();
+      throw new UnreachableError(base, error);
+    });
+    const found = healthIn(text);
+    if (found === undefined) throw new ForeignServerError(base, `it answered ${response.status}, ${type}`);
+    return found;
+  }
   return {
+    health,
     url: base,
     token,
     async call<T>(method: string, path: string, body?: unknown) {
-      const response = await request(method, path, body);
+      const response = await request(method, path, { body });
       if (response.status === 204) return undefined as T;
-      return (await response.json()) as T;
+      try {
+        return (await response.json()) as T;
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw new UnreachableError(base, error);
+        throw new ForeignServerError(base, `it answered ${response.status} with what is no JSON`);
+      }
     },
     text: async (path) => (await request("GET", path)).text(),
     async *events<T>(path: string, after?: number) {
-      const { body } = await request("GET", path, undefined, after);
+      const { body } = await request("GET", path, { after });
       yield* eventData<T>(body as ReadableStream<Uint8Array>);
     },
   };
+}
+
+interface Sent {
+  body?: unknown;
+  /** Of a stream of events. */
+  after?: number | undefined;
+  signal?: AbortSignal;
+}
+
+function healthIn(text: string): Health | undefined {
+  try {
+    const health = JSON.parse(text) as Partial<Health> | null;
+    return health?.status === "ok" && typeof health.version === "string" ? (health as Health) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function problemOf(response: Response): Promise<Answered> {

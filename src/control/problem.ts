@@ -116,7 +116,12 @@ export function storeProblem({ kind, message }: StoreRefusal): Problem {
 
 /** 422: the name stands in the call's body, not in its path. */
 export function unknownScenario({ scenario, hint }: UnknownScenario, field = "scenarios"): Problem {
-  return unprocessable(field, scenario, "names no scenario; S/scenarios lists them", hint);
+  return new Problem("invalid-input", {
+    detail: `${sentence(`There is no scenario ${quoted(scenario)}`, hint)} S/scenarios lists them all.`,
+    field,
+    value: scenario,
+    hint,
+  });
 }
 
 function documentProblem(error: DocumentError): Problem {

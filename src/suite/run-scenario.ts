@@ -28,26 +28,10 @@ const MAX_ENTRIES = 1000;
  */
 export async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   const started = performance.now();
-  const { scenario, file, wish } = run;
-  const result: ScenarioResult = {
-    name: scenario.name,
-    file,
-    description: scenario.description ?? "",
-    sandbox: wish.name,
-    outcome: "error",
-    failures: [],
-    exit_code: null,
-    signal: null,
-    duration_ms: 0,
-    rules: [],
-    expectations: [],
-    requests: 0,
-    output: "",
-    journal: [],
-  };
+  const result = emptyResult(run, "error");
   let sandbox: SandboxClient | undefined;
   try {
-    sandbox = await run.server.open({ ...wish, scenario });
+    sandbox = await run.server.open({ ...run.wish, scenario: run.scenario });
     await fill(result, run, sandbox);
   } catch (error) {
     if (error instanceof CommandNotFound) throw error;
@@ -59,6 +43,29 @@ export async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
     result.duration_ms = Math.round(performance.now() - started);
   }
   return result;
+}
+
+/** Of a run that has not begun. */
+export function emptyResult(
+  { scenario, file, wish }: Pick<ScenarioRun, "scenario" | "file" | "wish">,
+  outcome: ScenarioResult["outcome"],
+): ScenarioResult {
+  return {
+    name: scenario.name,
+    file,
+    description: scenario.description ?? "",
+    sandbox: wish.name,
+    outcome,
+    failures: [],
+    exit_code: null,
+    signal: null,
+    duration_ms: 0,
+    rules: [],
+    expectations: [],
+    requests: 0,
+    output: "",
+    journal: [],
+  };
 }
 
 async function fill(result: ScenarioResult, run: ScenarioRun, sandbox: SandboxClient): Promise<void> {
@@ -120,7 +127,8 @@ async function judged(
   { match, count, description }: ExpectDocument,
 ): Promise<ExpectationOutcome> {
   const wanted = count ?? { min: 1 };
-  const what = description ?? `${countText(wanted)} of ${JSON.stringify(match)}`;
+  const many = countText(wanted);
+  const what = description === undefined ? `${many} of ${JSON.stringify(match)}` : `${description} (${many})`;
   try {
     const { ok, found, nearest } = await sandbox.journal.verify({ match, count: wanted } as Expectation);
     if (ok) return { what, ok, found };

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Scenario } from "../faults/scenarios/scenario.ts";
-import { runScenario } from "./run-scenario.ts";
+import { emptyResult, runScenario } from "./run-scenario.ts";
 import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
 import type { SandboxWish, SuiteServer } from "./suite-server.ts";
 
@@ -30,16 +30,19 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const run = randomBytes(3).toString("hex");
   const broken = new AbortController();
   const signal = AbortSignal.any([options.signal, broken.signal]);
+  const runOf = (position: number) => {
+    const { file, scenario } = scenarios[position]!;
+    return { file, scenario, wish: { ...options.world, name: sandboxName(run, position, scenario.name) } };
+  };
   let next = 0;
   const work = async () => {
     while (next < scenarios.length && !signal.aborted) {
       const position = next++;
-      const { file, scenario } = scenarios[position]!;
-      options.onStart?.(scenario.name);
+      const own = runOf(position);
+      options.onStart?.(own.scenario.name);
       const result = await runScenario({
-        ...{ server: options.server, scenario, file, command, signal },
-        wish: { ...options.world, name: sandboxName(run, position, scenario.name) },
-        timeoutMs: options.timeoutMs,
+        ...{ server: options.server, command, signal, timeoutMs: options.timeoutMs },
+        ...own,
       });
       results[position] = result;
       options.onEnd?.(result);
@@ -54,16 +57,18 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   );
   const failure = (await Promise.all(workers)).find((error) => error !== undefined);
   if (failure !== undefined) throw failure;
-  const done = results.filter((result) => result !== undefined);
-  const passed = done.filter(({ outcome }) => outcome === "passed").length;
+  const all = scenarios.map((_, position) => results[position] ?? emptyResult(runOf(position), "skipped"));
+  const passed = all.filter(({ outcome }) => outcome === "passed").length;
+  const skipped = all.filter(({ outcome }) => outcome === "skipped").length;
   return {
-    ok: passed === scenarios.length,
-    total: scenarios.length,
+    ok: passed === all.length,
+    total: all.length,
     passed,
-    failed: scenarios.length - passed,
+    failed: all.length - passed - skipped,
+    skipped,
     duration_ms: Math.round(performance.now() - started),
     command: [...command],
-    scenarios: done,
+    scenarios: all,
   };
 }
 

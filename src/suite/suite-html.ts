@@ -44,10 +44,11 @@ ${scenarios.map(sectionHtml)}`,
   });
 }
 
-function headline({ ok, total, passed }: SuiteResult): string {
+function headline({ ok, total, failed, skipped }: SuiteResult): string {
   const scenarios = `${total} scenario${total === 1 ? "" : "s"}`;
   if (ok) return total === 1 ? "The only scenario passed" : `All ${scenarios} passed`;
-  return `${total - passed} of ${scenarios} failed`;
+  const left = skipped === 0 ? "" : `, ${skipped} did not run`;
+  return `${failed} of ${scenarios} failed${left}`;
 }
 
 function rowHtml(result: ScenarioResult, position: number): Html {
@@ -71,7 +72,7 @@ function countOf<T>(all: readonly T[], good: (one: T) => boolean): string {
 
 function sectionHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, description, file, failures, rules, expectations, output, journal } = result;
-  const open = outcome !== "passed";
+  const open = outcome !== "passed" && outcome !== "skipped";
   const why = failures.map((text) => html`<li>${text}</li>`);
   const met = expectations.map(({ what, ok, found }) => `${ok ? "met" : "not met"}: ${what}; found ${found}`);
   return html`<section id="s${position + 1}">
@@ -81,7 +82,7 @@ function sectionHtml(result: ScenarioResult, position: number): Html {
 ${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
 ${listHtml(`Rules, ${countOf(rules, struck)} struck`, rules.map(ruleText), open)}
 ${listHtml(`Expectations, ${countOf(expectations, ({ ok }) => ok)} met`, met, open)}
-${outputHtml(output, open)}
+${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : outputHtml(output, open)}
 ${journal.length === 0 ? "" : journalHtml(journal)}
 ${bundleHtml(result)}
 </section>

@@ -16,6 +16,7 @@ function junitCase(result: ScenarioResult): JunitCase {
   const one: JunitCase = { name, classname: file, time_seconds: duration_ms / 1000 };
   if (output !== "") one.system_out = stripVTControlCharacters(output);
   if (outcome === "passed") return one;
+  if (outcome === "skipped") return { ...one, skipped: "the suite was interrupted before it began" };
   const requests = journal.length === 0 ? [] : ["", "Requests:", ...journal.map(journalLine)];
   const problem = { message: failures.join("; "), detail: [...failures, ...requests].join("\n") };
   return outcome === "error" ? { ...one, error: problem } : { ...one, failure: problem };

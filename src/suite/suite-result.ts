@@ -20,7 +20,8 @@ export interface ScenarioResult {
   file: string;
   description: string;
   sandbox: string;
-  outcome: "passed" | "failed" | "error";
+  /** `skipped`: the suite was interrupted before it began. */
+  outcome: "passed" | "failed" | "error" | "skipped";
   /** One sentence each; empty when it passed. */
   failures: string[];
   /** Of the command; null when a signal ended it or it never ran. */
@@ -43,6 +44,8 @@ export interface SuiteResult {
   total: number;
   passed: number;
   failed: number;
+  /** Never begun. */
+  skipped: number;
   duration_ms: number;
   command: string[];
   scenarios: ScenarioResult[];

@@ -49,7 +49,15 @@ async function suiteReport(): Promise<string> {
     expectations: [{ what: HOSTILE, ok: false, found: 0 }],
   };
   return suiteHtml({
-    ...{ ok: false, total: 2, passed: 1, failed: 1, duration_ms: 2400, command: ["node", HOSTILE] },
+    ...{
+      ok: false,
+      total: 2,
+      passed: 1,
+      failed: 1,
+      skipped: 0,
+      duration_ms: 2400,
+      command: ["node", HOSTILE],
+    },
     scenarios: [
       { ...run, outcome: "failed", failures: [HOSTILE] },
       { ...run, name: "calm", outcome: "passed", failures: [], journal: [], bundle: undefined },

@@ -148,7 +148,7 @@ describe("interfaces 2 start", () => {
     [["start", "extra"], "extra"],
     [["statsu"], 'Did you mean "status"'],
     [["clock"], "needs an action"],
-    [["snapshot", "save"], "an argument is missing"],
+    [["snapshot", "save"], "<name> is missing"],
   ])("interfaces 2 wrong usage %j is exit 2 without a stack trace", async (args, message) => {
     const { code, stderr, stdout } = await runCommand(args, { cwd: scratch() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -212,6 +212,43 @@ describe("interfaces 2 suite", () => {
     expect(slow.stdout).toContain("did not end within 0.3 s");
   });
 
+  it("interfaces 2 suite that is interrupted lists what did not run as skipped", async () => {
+    const cwd = place({
+      "a.yaml": CALM,
+      "b.yaml": CALM.replace("calm", "second"),
+      "c.yaml": CALM.replace("calm", "third"),
+    });
+    const once = "require('fs').writeFileSync('began', ''); setInterval(() => {}, 1e6)";
+    const report = "junit=out.xml,html=out.html";
+    const running = startCommand(
+      ["suite", "*.yaml", "--report", report, "--", process.execPath, "-e", once],
+      { cwd },
+    );
+    await expect.poll(() => existsSync(join(cwd, "began")), { timeout: 10_000 }).toBe(true);
+    running.child.kill("SIGINT");
+    const { code, stdout } = await running.finished;
+    expect(code).toBe(1);
+    expect(stdout).toContain("0 passed, 1 failed, 2 skipped");
+    expect(stdout).toMatch(/skip +second/);
+    const xml = readFileSync(join(cwd, "out.xml"), "utf8");
+    expect(xml).toMatch(/tests="3" failures="1" errors="0" skipped="2"/);
+    expect(xml).toMatch(/name="third"[^>]*>\s*<skipped message="the suite was interrupted before it began"/);
+    expect(readFileSync(join(cwd, "out.html"), "utf8")).toContain("1 of 3 scenarios failed, 2 did not run");
+  });
+
+  it("interfaces 2 an expectation that is not met says how many were wanted, described or not", async () => {
+    const cwd = place({
+      "a.yaml": `${CALM}expect:
+  - { match: { operation: models.list }, count: 2, description: models are asked for twice }
+  - { match: { operation: models.list }, count: { min: 1, max: 3 } }
+`,
+    });
+    const { code, stdout } = await runCommand(["suite", "a.yaml", "--", "true"], { cwd });
+    expect(code).toBe(1);
+    expect(stdout).toContain("expected models are asked for twice (exactly 2), found 0");
+    expect(stdout).toContain('expected 1 to 3 of {"operation":"models.list"}, found 0');
+  });
+
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "interfaces 2 suite on %s ends its commands, their children too, and deletes the sandboxes",
     async (signal) => {

@@ -36,7 +36,7 @@ function structureOf(page: string): string[] {
 }
 
 const suite: SuiteResult = {
-  ...{ ok: false, total: 1, passed: 0, failed: 1, duration_ms: 1, command: ["a", "b"] },
+  ...{ ok: false, total: 1, passed: 0, failed: 1, skipped: 0, duration_ms: 1, command: ["a", "b"] },
   scenarios: [
     {
       ...{ name: "a", file: "a", description: "a", sandbox: "a", outcome: "failed", failures: ["a"] },

@@ -22,7 +22,9 @@ export const coverageCommand: CommandModule<object, Options> = {
     const matrix = await (await sandboxOf(options)).coverage();
     if (options.html !== undefined) {
       const { coverageHtml } = await import("../../reports/index.ts");
-      writeNewFile(options.html, coverageHtml(matrix, `Coverage of sandbox ${options.sandbox}`), true);
+      writeNewFile(options.html, coverageHtml(matrix, `Coverage of sandbox ${options.sandbox}`), {
+        force: true,
+      });
     }
     print(options.json, matrix, coverageText(matrix));
     if (least === undefined || matrix.percent >= least) return;

@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { writeNewFile } from "../new-file.ts";
+import { requireFile, writeNewFile } from "../new-file.ts";
 import { print } from "../output.ts";
 import { fromHarCommand } from "./from-har.ts";
 
@@ -58,9 +58,10 @@ export const fixtureCommand: CommandModule = {
             .example("$0 fixture generate --count users=20 --count departments=100 --out team.yaml", ""),
         async handler(flags: GenerateFlags) {
           const { generatedFixture } = await import("../generated-fixture.ts");
+          if (flags.out !== undefined) requireFile(flags.out);
           const { text, fixture } = await generatedFixture(flags);
           if (flags.out === undefined) return print(flags.json, fixture, text.trimEnd());
-          writeNewFile(flags.out, text, flags.force);
+          writeNewFile(flags.out, text, { force: flags.force });
           print(flags.json, { file: flags.out }, `Wrote ${flags.out}; start it with --fixture ${flags.out}.`);
         },
       } as CommandModule<object, GenerateFlags>)

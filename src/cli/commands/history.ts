@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { HistoryEntry, HistoryFilter } from "../../client/types.ts";
-import { print } from "../output.ts";
+import { onReaderGone, print } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & {
@@ -47,6 +47,8 @@ export const historyCommand: CommandModule<object, Options> = {
       print(target.json, page, lines.length === 0 ? "Nothing has changed yet." : lines.join("\n"));
       return;
     }
+    // Nothing has to be ended here, and the stream never ends by itself.
+    onReaderGone(() => process.exit());
     const show = (entry: HistoryEntry) =>
       process.stdout.write(`${target.json ? JSON.stringify(entry) : lineOf(entry)}\n`);
     for (const entry of entries) if (entry.sequence <= newest) show(entry);

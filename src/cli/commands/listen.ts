@@ -1,6 +1,7 @@
 import type { CommandModule } from "yargs";
 import type { ReceiverAnswer } from "../../receivers/receiver-answer.ts";
 import { UsageError } from "../failure.ts";
+import { onReaderGone } from "../output.ts";
 
 interface Options {
   port: number;
@@ -66,6 +67,8 @@ export const listenCommand: CommandModule<object, Options> = {
     await new Promise<void>((resolve) => {
       process.once("SIGINT", resolve);
       process.once("SIGTERM", resolve);
+      process.once("SIGHUP", resolve);
+      onReaderGone(resolve);
     });
     await listener.close();
   },

@@ -32,11 +32,13 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       .positional("endpoint", { type: "string", demandOption: true, describe: "The receiver's URL" })
       .option("secret", {
         type: "string",
+        requiresArg: true,
         demandOption: true,
         describe: "The webhook's signing secret (whsec_…)",
       })
       .option("probe", {
         type: "string",
+        requiresArg: true,
         describe: "URL that answers how many deliveries, or which ids, were processed",
       })
       .option("require-probe", {
@@ -76,17 +78,25 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       })
       .option("report", {
         type: "string",
+        requiresArg: true,
         array: true,
         describe: "junit=FILE and html=FILE, repeatable or comma-separated",
       })
-      .option("timeout", { type: "number", default: 30, describe: "Seconds that the receiver may take" })
+      .option("timeout", {
+        type: "number",
+        requiresArg: true,
+        default: 30,
+        describe: "Seconds that the receiver may take",
+      })
       .option("patience", {
         type: "number",
+        requiresArg: true,
         default: 3,
         describe: "Seconds that a side effect may follow its answer, and the receiver may take to be up",
       })
       .option("memory", {
         type: "number",
+        requiresArg: true,
         default: 12,
         describe: "Seconds after which the first delivery is sent again",
       })
@@ -97,6 +107,7 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       })
       .option("service-name", {
         type: "string",
+        requiresArg: true,
         default: "Service",
         describe: "Name in the User-Agent of deliveries",
       })

@@ -10,8 +10,12 @@ export const resetCommand: CommandModule<object, Options> = {
   describe: "Put a sandbox back to its first day",
   builder: (argv) =>
     targetOptions(argv)
-      .option("fixture", { type: "string", describe: "Start from another fixture, by name or file" })
-      .option("seed", { type: "number", describe: "Start from another seed" })
+      .option("fixture", {
+        type: "string",
+        requiresArg: true,
+        describe: "Start from another fixture, by name or file",
+      })
+      .option("seed", { type: "number", requiresArg: true, describe: "Start from another seed" })
       .example("$0 reset --sandbox ci-42", "Data, clock, retries and journal as at the start") as never,
   async handler(target) {
     const fixture = await givenFixture(target.fixture);

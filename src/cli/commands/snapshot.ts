@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { CommandModule } from "yargs";
 import type { Difference, SnapshotFile } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
+import { writeNewFile } from "../new-file.ts";
 import { print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
@@ -57,7 +58,7 @@ export const snapshotCommand: CommandModule = {
       .command(
         action("export <name> <file>", "Write a snapshot to a file", async (options) => {
           const document = await (await sandboxOf(options)).snapshots.export(options.name);
-          writeFileSync(options.file, `${JSON.stringify(document)}\n`);
+          writeNewFile(options.file, `${JSON.stringify(document)}\n`, { force: true, secret: true });
           print(options.json, { file: options.file }, `Wrote ${options.file}.`);
         }),
       )

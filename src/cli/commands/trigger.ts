@@ -18,8 +18,13 @@ export const triggerCommand: CommandModule<object, Options> = {
         describe: "An event name such as user.created",
         demandOption: true,
       })
-      .option("for", { type: "string", describe: "Id of the object that fills the data" })
-      .option("set", { type: "string", array: true, describe: "path=value, overrides a field of the data" })
+      .option("for", { type: "string", requiresArg: true, describe: "Id of the object that fills the data" })
+      .option("set", {
+        type: "string",
+        requiresArg: true,
+        array: true,
+        describe: "path=value, overrides a field of the data",
+      })
       .example("$0 trigger file.processed --for file_handbook", "As if its processing had just ended")
       .example("$0 trigger user.created --set email=new@acme.test", "With a field of your own") as never,
   async handler(options) {

@@ -1,0 +1,266 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startCommand,
+  startServer,
+} from "../support/run-understudy.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
+const servers: RunningServer[] = [];
+const listeners: Server[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const listener of listeners.splice(0)) listener.close();
+  await Promise.all(servers.splice(0).map((server) => server.stop("SIGKILL")));
+});
+afterAll(removeScratch);
+
+async function started(args: readonly string[] = []) {
+  const server = await startServer(["--quiet", ...args]);
+  servers.push(server);
+  return server;
+}
+
+/** Something else than Understudy: says this to whoever connects, and nothing where it is undefined. */
+async function somebody(says: string | undefined): Promise<string> {
+  const listener = createServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => {});
+    if (says !== undefined) socket.once("data", () => socket.end(says));
+  });
+  listeners.push(listener);
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  return `127.0.0.1:${(listener.address() as { port: number }).port}`;
+}
+
+const http = (type: string, body: string, status = "200 OK") =>
+  `HTTP/1.1 ${status}\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+
+const COMMANDS = [
+  ["status"],
+  ["reset"],
+  ["clock", "advance", "5m"],
+  ["scenario", "on", "outage"],
+  ["snapshot", "list"],
+  ["coverage"],
+  ["trigger", "user.created"],
+  ["suite", "calm.yaml", "--", "true"],
+];
+
+describe("interfaces 2 what listens at --url is no Understudy", () => {
+  it.each([
+    ["a page", http("text/html", "<html>hello</html>"), "it answered 200, text/html"],
+    ["other JSON", http("application/json", '{"status":"fine"}'), "it answered 200, application/json"],
+    ["null", http("application/json", "null"), "it answered 200, application/json"],
+    ["a page that is not there", http("text/html", "<html>", "404 Not Found"), "it answered 404"],
+    ["a page that fails", http("text/html", "<html>", "422 Nope"), "it answered 422"],
+  ])(
+    "interfaces 2 %s is one sentence and exit 1, whatever the command",
+    async (_name, says, why) => {
+      const address = await somebody(says);
+      const cwd = scratch();
+      writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
+      for (const command of COMMANDS) {
+        const at = command.indexOf("--");
+        const words = [...command];
+        words.splice(at < 0 ? words.length : at, 0, "--url", `http://${address}`);
+        const { code, stdout, stderr } = await runCommand(words, { cwd });
+        expect({ command, code, stdout, stderr }).toEqual({
+          ...{ command, code: 1, stdout: "" },
+          stderr: `understudy: What listens at http://${address} is no Understudy: ${why}. Name the address that \`understudy start\` printed.\n`,
+        });
+      }
+    },
+    60_000,
+  );
+
+  it("interfaces 2 another protocol, and silence, are one sentence and exit 1", async () => {
+    const other = await runCommand(["status", "--url", await somebody("SSH-2.0-OpenSSH\r\n")]);
+    expect([other.code, other.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^understudy: No Understudy .*\n$/),
+    ]);
+    const silent = await runCommand(["status", "--url", await somebody(undefined)]);
+    expect([silent.code, silent.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^understudy: What listens at .* is no Understudy: it was silent for 8 seconds\..*\n$/,
+      ),
+    ]);
+  }, 60_000);
+
+  it("interfaces 2 an address may come without its scheme, and one that can be none is wrong usage", async () => {
+    const { ready } = await started();
+    const { host } = new URL(ready.url);
+    const { code, stdout } = await runCommand(["status", "--url", host, "--json"]);
+    expect([code, JSON.parse(stdout).status]).toEqual([0, "ok"]);
+    for (const url of ["http://", "ftp://127.0.0.1", "not an address", "http://me:secret@127.0.0.1", "[::"]) {
+      const refused = await runCommand(["status", "--url", url]);
+      expect([url, refused.code]).toEqual([url, 2]);
+      expect(refused.stderr).toContain("is no server's address; write it as in http://127.0.0.1:4747");
+    }
+  });
+});
+
+describe("interfaces 2 a reader that closes the pipe", () => {
+  /** The exit code of a command of which nobody reads what it prints. */
+  const unread = (words: readonly string[], cwd: string) =>
+    new Promise<{ code: number; text: string }>((resolve) => {
+      const quoted = words.map((word) => `'${word}'`).join(" ");
+      const line = `{ sleep 0.2; '${process.execPath}' '${BIN}' ${quoted}; echo $? > code; } 2> said | true; cat said; exit $(cat code)`;
+      execFile("/bin/bash", ["-c", line], { cwd }, (error, text) =>
+        resolve({ code: error === null ? 0 : Number(error.code), text }),
+      );
+    });
+
+  it("interfaces 2 does not turn a failed check or suite into exit 0, nor a good one into a failure", async () => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "wrong.yaml"), "name: wrong\nrulez: []\n");
+    writeFileSync(join(cwd, "right.yaml"), "name: right\nrules: []\n");
+    const check = await unread(["scenario", "check", "wrong.yaml"], cwd);
+    expect(check).toEqual({ code: 1, text: "" });
+    expect((await unread(["scenario", "check", "right.yaml"], cwd)).code).toBe(0);
+    expect((await unread(["suite", "right.yaml", "--", "false"], cwd)).code).toBe(1);
+    expect((await unread(["suite", "right.yaml", "--", "true"], cwd)).code).toBe(0);
+    expect((await unread(["receiver-test", "http://127.0.0.1:9", "--secret", "whsec_x"], cwd)).code).toBe(1);
+    expect((await unread(["openapi"], cwd)).code).toBe(0);
+    expect((await unread(["statsu"], cwd)).code).toBe(2);
+  }, 90_000);
+
+  it("interfaces 2 ends what prints until it is stopped", async () => {
+    const cwd = scratch();
+    expect(await unread(["listen", "--port", "0"], cwd)).toEqual({ code: 0, text: "" });
+  });
+
+  it("interfaces 2 a disk that takes no more of the output is exit 2 and said", async () => {
+    const line = `'${process.execPath}' '${BIN}' openapi > /dev/full`;
+    const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) =>
+      execFile("/bin/bash", ["-c", line], (error, _out, text) => resolve({ code: error?.code, text })),
+    );
+    expect([code, text]).toEqual([2, "understudy: the output cannot be written (ENOSPC)\n"]);
+  });
+});
+
+describe("interfaces 2 wrong usage says what is wrong", () => {
+  it.each([
+    [["snapshot", "save"], "<name> is missing: understudy snapshot save <name>"],
+    [["snapshot", "export", "a"], "<file> is missing: understudy snapshot export <name> <file>"],
+    [["snapshot", "import"], "<name> and <file> are missing"],
+    [["scenario", "on"], "<name> is missing: understudy scenario on <name>"],
+    [["trigger"], "<event> is missing: understudy trigger <event>"],
+    [["status", "--url", ""], "--url is empty"],
+    [["status", "--url"], "url"],
+    [["status", "--sandbox", "a", "--sandbox", "b"], "--sandbox is given more than once"],
+    [["snapshot", "save", ""], "<name> is empty"],
+    [["reset", "--seed", "x"], "--seed takes a number"],
+    [["trigger", "user.created", "--set", ""], "--set is empty"],
+    [["start", "--fixture", ""], "--fixture is empty"],
+    [["start", "--persist", "worlds.json", "--durable"], "--durable needs --persist DIR"],
+    [["start", "--shared", "--host", "203.0.113.9"], "--host 203.0.113.9 is no address of this machine"],
+    [["fixture", "generate", "--count", "users=1,users=2"], "--count names users more than once"],
+    [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report names html more than once"],
+  ])("interfaces 2 %j is exit 2: %s", async (words, message) => {
+    const { code, stdout, stderr } = await runCommand(words, { cwd: scratch() });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at |ENO|EADDR/m);
+  });
+
+  it("interfaces 2 an unknown scenario is named, with the nearest", async () => {
+    const { ready } = await started();
+    const { code, stderr } = await runCommand(["scenario", "on", "flaky-ten-percnt", "--url", ready.url]);
+    expect([code, stderr]).toEqual([
+      2,
+      'understudy: There is no scenario "flaky-ten-percnt". Did you mean "flaky-ten-percent"? S/scenarios lists them all.\n',
+    ]);
+  });
+});
+
+describe("interfaces 2 files that the command writes", () => {
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer(["--quiet"]);
+    await runCommand(["snapshot", "save", "kept", "--url", server.ready.url]);
+  });
+  afterAll(() => server.stop("SIGKILL"));
+
+  it("interfaces 2 replace files alone, and those that hold keys are the user's own", async () => {
+    const cwd = scratch();
+    mkdirSync(join(cwd, "folder"));
+    writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
+    const url = server.ready.url;
+    for (const target of ["folder", "/dev/null"]) {
+      for (const words of [
+        ["snapshot", "export", "kept", target, "--url", url],
+        ["coverage", "--html", target, "--url", url],
+        ["fixture", "generate", "--force", "--out", target],
+        ["suite", "calm.yaml", "--report", `html=${target}`, "--", "true"],
+        ["start", "--port", "0", "--ready-file", target],
+      ]) {
+        const { code, stderr } = await runCommand(words, { cwd });
+        expect([words, code]).toEqual([words, 2]);
+        expect(stderr).toMatch(/is (a folder|no ordinary file)/);
+      }
+    }
+    writeFileSync(join(cwd, "open.json"), "{}", { mode: 0o644 });
+    for (const file of ["new.json", "open.json"]) {
+      expect((await runCommand(["snapshot", "export", "kept", file, "--url", url], { cwd })).code).toBe(0);
+      expect(statSync(join(cwd, file)).mode & 0o777).toBe(0o600);
+    }
+  }, 60_000);
+
+  it("interfaces 2 the ready file goes with the process, and is nobody's link", async () => {
+    const cwd = scratch();
+    const file = join(cwd, "ready.json");
+    writeFileSync(join(cwd, "mine.txt"), "mine");
+    symlinkSync(join(cwd, "mine.txt"), join(cwd, "link.json"));
+    const refused = await runCommand(["start", "--port", "0", "--ready-file", "link.json"], { cwd });
+    expect([refused.code, readFileSync(join(cwd, "mine.txt"), "utf8")]).toEqual([2, "mine"]);
+    writeFileSync(file, "of an earlier start");
+    const running = startCommand(["start", "--quiet", "--port", "0", "--ready-file", file], { cwd });
+    await expect.poll(() => readFileSync(file, "utf8"), { timeout: 15_000 }).toContain('"pid"');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    running.child.kill("SIGTERM");
+    expect((await running.finished).code).toBe(0);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it("interfaces 2 the ready file that another server has written since stays", async () => {
+    const cwd = scratch();
+    const file = join(cwd, "ready.json");
+    const running = startCommand(["start", "--quiet", "--port", "0", "--ready-file", file], { cwd });
+    await expect.poll(() => existsSync(file), { timeout: 15_000 }).toBe(true);
+    writeFileSync(file, JSON.stringify({ pid: 1 }));
+    running.child.kill("SIGTERM");
+    await running.finished;
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it("interfaces 5 fixture generate writes nothing that start refuses, and JSON where the name says so", async () => {
+    const cwd = scratch();
+    const generate = (...words: string[]) => runCommand(["fixture", "generate", ...words], { cwd });
+    const large = await generate("--count", "models=40000", "--out", "large.yaml");
+    expect([large.code, existsSync(join(cwd, "large.yaml"))]).toEqual([2, false]);
+    expect(large.stderr).toMatch(/these counts make no fixture that start takes: .*--out FILE\.json/);
+    expect((await generate("--count", "models=40000", "--out", "large.json")).code).toBe(0);
+    expect(JSON.parse(readFileSync(join(cwd, "large.json"), "utf8")).models).toHaveLength(40_000);
+    expect((await runCommand(["fixture", "check", "large.json"], { cwd })).code).toBe(0);
+  }, 90_000);
+});
+
+describe("interfaces 2 the server ends when its terminal does", () => {
+  it("interfaces 2 SIGHUP is a clean end", async () => {
+    const server = await started();
+    expect(await server.stop("SIGHUP")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    servers.length = 0;
+  });
+});
