@@ -152,3 +152,58 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
     await page.close();
   });
 });
+
+describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS }, () => {
+  it("3.6 shows what is spent of each limit, as the sandbox's month has it", async () => {
+    const { page, complaints } = await openWorld("?show=usage");
+    const acme = page.getByRole("region", { name: "Acme Robotics" });
+    await see(acme.getByRole("meter", { name: "Organization spent" })).toHaveAttribute(
+      "aria-valuenow",
+      "85",
+      wait,
+    );
+    await see(acme.getByRole("link", { name: /Organization/ })).toContainText("warning");
+    await see(acme.getByRole("link", { name: /Organization/ })).toContainText("850 of 1,000");
+    await api.call(undefined, "PATCH", `${S}/state/usage/org_acme`, { monthly_limit: 850 });
+    await page.reload();
+    await see(acme.getByRole("link", { name: /Organization/ })).toContainText("exceeded", wait);
+    await expectAccessible(page);
+    await expectToFit(page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 4 takes a snapshot, compares it with the present, and restores it", async () => {
+    const { page, complaints } = await openWorld("?show=snapshots");
+    await page.getByRole("textbox", { name: "Name" }).fill("before");
+    await page.getByRole("button", { name: "Take a snapshot" }).click();
+    await page.getByRole("button", { name: "Compare before with the present" }).click();
+    await see(page.getByText("Both worlds hold the same records.")).toBeVisible(wait);
+    await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
+      new_parent_id: "dept_ops",
+    });
+    const moved = page.getByRole("region", { name: "departments" });
+    await see(moved).toContainText(/dept_ml changed.*"dept_eng" → "dept_ops"/s, wait);
+    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("added", wait);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Restore before" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+    await see(page.getByText("Both worlds hold the same records.")).toBeVisible(wait);
+    expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_eng" });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 4 says that a snapshot's name is taken, and keeps what was typed", async () => {
+    const { page } = await openWorld("?show=snapshots");
+    const name = page.getByRole("textbox", { name: "Name" });
+    await api.call(undefined, "POST", `${S}/snapshots`, { name: "twice" });
+    await name.fill("twice");
+    await page.getByRole("button", { name: "Take a snapshot" }).click();
+    await see(page.getByRole("alert")).toContainText("twice", wait);
+    await see(name).toHaveValue("twice");
+    await page.close();
+  });
+});

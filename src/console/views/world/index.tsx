@@ -3,10 +3,14 @@ import { useParameters } from "../../address.ts";
 import { TabLinks } from "../../parts/tab-links.tsx";
 import { Departments } from "./departments.tsx";
 import { Records } from "./records.tsx";
+import { Snapshots } from "./snapshots.tsx";
+import { Usage } from "./usage.tsx";
 
 const TABS = [
   { id: "records", title: "Records", parameters: {}, show: Records },
   { id: "departments", title: "Departments", parameters: { show: "departments" }, show: Departments },
+  { id: "usage", title: "Usage", parameters: { show: "usage" }, show: Usage },
+  { id: "snapshots", title: "Snapshots", parameters: { show: "snapshots" }, show: Snapshots },
 ];
 
 export default function World() {

@@ -1,0 +1,152 @@
+import { useState } from "react";
+import { Button } from "react-aria-components";
+import { useParameters } from "../../address.ts";
+import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import type { SnapshotState } from "../../api/types.ts";
+import { useSandboxNow } from "../../live/sandbox-now.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { ChoiceField, Field, Form } from "../../parts/form.tsx";
+import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
+import { RelativeTime } from "../../parts/time.tsx";
+import { Comparison } from "./comparison.tsx";
+
+/** The world as it is; a snapshot cannot be called so where two are compared. */
+const NOW = "now";
+
+/** Kept worlds: taken, compared with each other or with the present, made the present. */
+export function Snapshots() {
+  const { data, error } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
+  const parameters = useParameters();
+  const snapshots = data?.items ?? [];
+  const from = parameters.get("from");
+  const to = parameters.get("to") ?? NOW;
+  const choices = [
+    ...snapshots.map(({ name }) => ({ id: name, title: name })),
+    { id: NOW, title: "the present" },
+  ];
+  return (
+    <div className="page">
+      <Problem error={error} />
+      <TakeSnapshot />
+      {data && snapshots.length === 0 && (
+        <Nothing title="No snapshot has been taken.">
+          One keeps data, credentials, clock, timers and pending deliveries.
+        </Nothing>
+      )}
+      {snapshots.length > 0 && (
+        <ul className="snapshots" aria-label="Snapshots">
+          {snapshots.map((snapshot) => (
+            <SnapshotLine
+              key={snapshot.name}
+              snapshot={snapshot}
+              onCompare={() => parameters.set({ from: snapshot.name, to: NOW })}
+            />
+          ))}
+        </ul>
+      )}
+      {from && (
+        <section className="comparison" aria-label="Comparison">
+          <div className="world-tools">
+            <ChoiceField
+              label="From"
+              name="from"
+              value={from}
+              onChange={(name) => parameters.set({ from: name })}
+              choices={choices}
+            />
+            <ChoiceField
+              label="To"
+              name="to"
+              value={to}
+              onChange={(name) => parameters.set({ to: name })}
+              choices={choices}
+            />
+          </div>
+          <Comparison from={from} to={to} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function TakeSnapshot() {
+  const [name, setName] = useState("");
+  const take = useSandboxChange((calls, snapshot: string) => calls.takeSnapshot(snapshot));
+  return (
+    <div className="take">
+      <Form
+        submit="Take a snapshot"
+        pending={take.isPending}
+        error={take.error}
+        onSubmit={() => take.mutate(name.trim(), { onSuccess: () => setName("") })}
+      >
+        <Field
+          label="Name"
+          name="name"
+          value={name}
+          onChange={setName}
+          required
+          placeholder="before-the-import"
+        />
+      </Form>
+    </div>
+  );
+}
+
+function SnapshotLine({
+  snapshot: { name, taken_at, records },
+  onCompare,
+}: {
+  snapshot: SnapshotState;
+  onCompare: () => void;
+}) {
+  const now = useSandboxNow();
+  const [asking, setAsking] = useState(false);
+  const restore = useSandboxChange((calls, _: undefined) => calls.restoreSnapshot(name));
+  const remove = useSandboxChange((calls, _: undefined) => calls.removeSnapshot(name));
+  return (
+    <li className="snapshot">
+      <span className="snapshot-name">{name}</span>
+      <span className="quiet">
+        {records.toLocaleString("en-GB")} records, <RelativeTime at={taken_at} now={now} />
+      </span>
+      <span className="actions">
+        <Button className="button" onPress={onCompare} aria-label={`Compare ${name} with the present`}>
+          Compare
+        </Button>
+        <Button className="button" onPress={() => setAsking(true)} aria-label={`Restore ${name}`}>
+          Restore …
+        </Button>
+        <Button
+          className="button subtle"
+          isPending={remove.isPending}
+          onPress={() => remove.mutate(undefined)}
+          aria-label={`Forget ${name}`}
+        >
+          Forget
+        </Button>
+      </span>
+      <Problem error={remove.error} />
+      {restore.isSuccess && <Notice outcome="ok">The world is as it was in {name}.</Notice>}
+      <Dialog title={`Restore ${name}?`} isOpen={asking} onClose={() => setAsking(false)}>
+        <p>
+          Data, credentials, clock, timers and pending deliveries become those of {name}. Settings, scenarios,
+          rules and the journal stay. The history can go back to before it.
+        </p>
+        <Problem error={restore.error} />
+        <div className="form-buttons">
+          <Button
+            className="button danger"
+            isPending={restore.isPending}
+            onPress={() => restore.mutate(undefined, { onSuccess: () => setAsking(false) })}
+          >
+            Restore
+          </Button>
+          <Button className="button" onPress={() => setAsking(false)}>
+            Cancel
+          </Button>
+        </div>
+      </Dialog>
+    </li>
+  );
+}
