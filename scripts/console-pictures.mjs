@@ -12,6 +12,8 @@ const VIEWS = {
   timeline: [""],
   world: ["?collection=threads", "?collection=users&record=usr_dan", "?show=departments&department=dept_ml"],
   faults: ["", "?compose=threads.delete", "?group=429&scenario=flaky-uploads"],
+  api: ["", "?operation=departments.reparent"],
+  coverage: ["", "?operation=models.list"],
 };
 
 const SETTLED_MS = 700;

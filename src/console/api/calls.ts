@@ -1,5 +1,6 @@
 import { callControl, withQuery } from "./fetch-control.ts";
 import type { ControlDescription } from "./json-schema.ts";
+import type { FidelityLedger, OpenApi } from "./open-api.ts";
 import type {
   Advanced,
   AdvanceTo,
@@ -40,6 +41,9 @@ export const server = {
   health: () => callControl<Health>("/_control/health"),
   /** The control API as an OpenAPI document: whence forms have the schemas of records. */
   description: () => callControl<ControlDescription>("/_control/api.json"),
+  /** The emulated API as an OpenAPI document. */
+  openApi: () => callControl<OpenApi>("/_control/openapi.json"),
+  fidelity: () => callControl<FidelityLedger>("/_control/fidelity"),
   sandboxes: () => callControl<List<SandboxState>>("/_control/sandboxes"),
   createSandbox: (body: SandboxOptions) =>
     callControl<SandboxState>("/_control/sandboxes", { method: "POST", body }),
@@ -112,6 +116,7 @@ export function sandboxCalls(name: string) {
       callControl<void>(withQuery(of(collection, id), options), { method: "DELETE" }),
 
     coverage: () => get<CoverageMatrix>("/coverage"),
+    clearCoverage: () => callControl<void>(`${S}/coverage`, { method: "DELETE" }),
   };
 }
 

@@ -36,7 +36,8 @@ export async function fetchService({ sandbox, method, path, key, body, headers }
   }).catch(() => {
     throw new ControlError(0, "No answer came: the server is away, or a fault closed the connection.");
   });
-  const text = await response.text().catch(() => {
+  const endless = response.headers.get("content-type")?.startsWith("text/event-stream");
+  const text = await (endless ? beginning(response) : response.text()).catch(() => {
     throw new ControlError(0, `The answer (${response.status}) broke off in the middle.`);
   });
   return {
@@ -45,6 +46,23 @@ export async function fetchService({ sandbox, method, path, key, body, headers }
     text,
     json: parsed(text),
   } satisfies ServiceAnswer;
+}
+
+const STREAM_MS = 2000;
+
+/** What comes of a stream in the first seconds: it may never end. */
+async function beginning({ body }: Response): Promise<string> {
+  const reader = body!.getReader();
+  const stop = setTimeout(() => void reader.cancel(), STREAM_MS);
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  clearTimeout(stop);
+  return text;
 }
 
 function parsed(text: string): unknown {

@@ -11,6 +11,8 @@ export interface JsonSchema {
   patternProperties?: Readonly<Record<string, JsonSchema>>;
   required?: readonly string[];
   items?: JsonSchema;
+  if?: JsonSchema;
+  else?: JsonSchema;
   format?: string;
   pattern?: string;
   description?: string;

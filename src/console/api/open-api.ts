@@ -1,0 +1,58 @@
+import type { JsonSchema, SchemaComponents } from "./json-schema.ts";
+
+/** Of the emulated API's OpenAPI document, what is read here. */
+export interface OpenApi {
+  paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  components: SchemaComponents;
+}
+
+export interface DocumentedOperation {
+  operationId: string;
+  tags: readonly string[];
+  summary: string;
+  description?: string;
+  "x-section": string;
+  parameters?: readonly Parameter[];
+  requestBody?: { content: Readonly<Record<string, { schema: JsonSchema }>> };
+  responses: Readonly<Record<string, DocumentedResponse>>;
+}
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  description?: string;
+  schema: JsonSchema;
+}
+
+export interface DocumentedResponse {
+  description: string;
+  "x-error-codes"?: readonly string[];
+  content?: Readonly<Record<string, { schema?: JsonSchema }>>;
+}
+
+export interface Operation extends DocumentedOperation {
+  method: string;
+  path: string;
+}
+
+export function operationsOf({ paths }: OpenApi): Operation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    })),
+  );
+}
+
+/** What is specified and what is assumed, as `/_control/fidelity` tells it. */
+export interface FidelityLedger {
+  operations: readonly {
+    id: string;
+    provenance: "specified" | "assumed";
+    assumptions: readonly string[];
+    assumed: readonly { part: string; assumption: string }[];
+  }[];
+  assumptions: readonly { id: string; topic: string; chosen: string; settings: readonly string[] }[];
+}

@@ -1,0 +1,163 @@
+import type { SchemaComponents } from "../../api/json-schema.ts";
+import type { DocumentedResponse, FidelityLedger, Operation } from "../../api/open-api.ts";
+import { useSandbox } from "../../api/queries.ts";
+import { DetailPane } from "../../parts/detail-pane.tsx";
+import { Badge } from "../../parts/mark.tsx";
+import { SchemaTable } from "./schema-table.tsx";
+import { exampleOf, linesOf, typeText } from "./schema-text.ts";
+import { TryOut } from "./try-out.tsx";
+
+interface PaneProps {
+  operation: Operation;
+  components: SchemaComponents;
+  ledger: FidelityLedger;
+  onClose: () => void;
+}
+
+/** All that is known of one operation, and a form that calls it. */
+export function OperationPane({ operation, components, ledger, onClose }: PaneProps) {
+  const { operationId, method, path, summary, description, requestBody, responses } = operation;
+  const body = Object.entries(requestBody?.content ?? {})[0];
+  return (
+    <DetailPane title={summary} label={`Operation ${operationId}`} onClose={onClose}>
+      <div className="operation">
+        <p>
+          <code>
+            <strong>{method}</strong> {path}
+          </code>{" "}
+          <span className="quiet">
+            {operationId}, section {operation["x-section"]}
+          </span>
+        </p>
+        {description && <p>{description}</p>}
+        <section aria-label="Try it out">
+          <h2>Try it out</h2>
+          <TryOut operation={operation} components={components} />
+        </section>
+        <Assumptions id={operationId} ledger={ledger} />
+        {body && (
+          <section aria-label="Request">
+            <h2>Request</h2>
+            <p className="quiet">{body[0]}</p>
+            <SchemaTable lines={linesOf(body[1].schema, components)} />
+          </section>
+        )}
+        <Success responses={responses} components={components} />
+        <Errors responses={responses} />
+      </div>
+    </DetailPane>
+  );
+}
+
+/** What the reference does not show: what was chosen, and which setting changes it. */
+function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
+  const { data: sandbox } = useSandbox();
+  const operation = ledger.operations.find((one) => one.id === id);
+  if (operation === undefined) return null;
+  const parts = (assumption: string) =>
+    operation.assumed.filter((one) => one.assumption === assumption).map(({ part }) => part);
+  const rests = ledger.assumptions.filter(
+    (one) => operation.assumptions.includes(one.id) || parts(one.id).length > 0,
+  );
+  return (
+    <section aria-label="Provenance">
+      <h2>
+        <Badge outcome={operation.provenance === "assumed" ? "refused" : "ok"}>{operation.provenance}</Badge>
+      </h2>
+      <p className="quiet">
+        {operation.provenance === "assumed"
+          ? "The reference shows no such endpoint."
+          : "The reference shows this endpoint."}
+        {rests.length > 0 && " Where it is silent:"}
+      </p>
+      <dl className="assumptions">
+        {rests.map(({ id: assumption, topic, chosen, settings }) => (
+          <div key={assumption}>
+            <dt>
+              {assumption} {topic}
+            </dt>
+            <dd>
+              {chosen}
+              {parts(assumption).length > 0 && (
+                <span className="quiet"> Assumed here: {parts(assumption).join(", ")}.</span>
+              )}
+              {settings.map((name) => (
+                <span key={name} className="setting">
+                  Setting <code>{name}</code>
+                  {sandbox && (
+                    <>
+                      {" "}
+                      is{" "}
+                      <code>{JSON.stringify(sandbox.settings[name as keyof typeof sandbox.settings])}</code>{" "}
+                      here
+                    </>
+                  )}
+                </span>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+type Responses = Readonly<Record<string, DocumentedResponse>>;
+
+function Success({ responses, components }: { responses: Responses; components: SchemaComponents }) {
+  return Object.entries(responses)
+    .filter(([status]) => status < "4")
+    .map(([status, { description, content = {} }]) => (
+      <section key={status} aria-label={`Answer ${status}`}>
+        <h2>
+          <Badge outcome="ok">{status}</Badge> <span className="quiet">{description}</span>
+        </h2>
+        {Object.entries(content).map(([type, { schema }]) => (
+          <div key={type} className="answer-schema">
+            <p className="quiet">
+              {type}
+              {schema && linesOf(schema, components).length === 0 ? `: ${typeText(schema, components)}` : ""}
+            </p>
+            {schema && <SchemaTable lines={linesOf(schema, components)} />}
+            {schema && type === "application/json" && (
+              <details>
+                <summary>Example</summary>
+                <pre>{JSON.stringify(exampleOf(schema, components), null, 2)}</pre>
+              </details>
+            )}
+          </div>
+        ))}
+      </section>
+    ));
+}
+
+/** Each documented code with its status and its words. */
+function Errors({ responses }: { responses: Responses }) {
+  const rows = Object.entries(responses).flatMap(([status, { description, "x-error-codes": codes = [] }]) =>
+    codes.map((code) => ({ status, code, about: wordsOf(code, description) })),
+  );
+  if (rows.length === 0) return null;
+  return (
+    <section aria-label="Documented errors">
+      <h2>Documented errors</h2>
+      <table className="errors">
+        <tbody>
+          {rows.map(({ status, code, about }) => (
+            <tr key={`${status} ${code}`}>
+              <td className="number">{status}</td>
+              <td>
+                <code>{code}</code> <span className="quiet">{about}</span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** What the description of a status says of one of its codes. */
+function wordsOf(code: string, description: string): string {
+  const after = description.split(`\`${code}\`: `)[1] ?? "";
+  return after.split(" `")[0]!;
+}

@@ -1,0 +1,47 @@
+import { expect as see } from "@playwright/test";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
+import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, startReference } from "../../support/harness.ts";
+
+const chromium = useChromium();
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
+  it("interfaces 4 shows an outcome as seen as soon as it is, and counts anew when asked", async () => {
+    const { page, complaints } = await openConsole(
+      chromium(),
+      api.url,
+      "/s/default/coverage?operation=threads.delete",
+    );
+    await seeLive(page);
+    const outcomes = page.getByRole("region", { name: "Outcomes of threads.delete" });
+    const notFound = outcomes.getByRole("row", { name: /^404/ });
+    await see(notFound).toContainText("never", wait);
+    await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    await see(notFound).toContainText("1", wait);
+    await see(page.getByText(/^0 % of what the API documents was seen .* 1 of \d+ outcomes/)).toBeVisible(
+      wait,
+    );
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Count anew …" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Count anew" }).click();
+    await see(notFound).toContainText("never", wait);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it.each([360, 1280])("interfaces 4 draws the heat map in a window of %i px", async (width) => {
+    await api.call("ada", "GET", "/v1/models");
+    const { page } = await openConsole(chromium(), api.url, "/s/default/coverage", { width });
+    await seeLive(page);
+    await see(page.getByRole("row", { name: /^models.list \d+ %/ })).toBeVisible(wait);
+    await expectToFit(page);
+    await expectAccessible(page);
+    await page.close();
+  });
+});
