@@ -24,7 +24,7 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await see(notFound).toContainText("never", wait);
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     await see(notFound).toContainText("1", wait);
-    await see(page.getByText(/^0 % of what the API documents was seen .* 1 of \d+ outcomes/)).toBeVisible(
+    await see(page.getByText(/^0\.\d % of what the API documents was seen .* 1 of \d+ outcomes/)).toBeVisible(
       wait,
     );
     await expectAccessible(page);

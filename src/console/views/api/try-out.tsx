@@ -99,7 +99,6 @@ function CallForm({
       </Form>
       {type !== MULTIPART && (
         <CopyButton
-          subtle
           label="Copy as curl"
           text={() => asCurl({ sandbox, method: operation.method, path, key: actor?.key, type, body })}
         />
