@@ -1,5 +1,5 @@
 // Builds the console (src/console) into dist/console: hashed files that nothing but a browser reads. Beside each
-// lies the same compressed once and for all, for the console of a server that is far away.
+// large one lies the same compressed once and for all, for the console of a server that is far away.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -32,9 +32,13 @@ async function isFresh() {
   return true;
 }
 
+/** Smaller files are sent as they are: one packet or two, and the package has few files. */
+const WORTH_COMPRESSING_BYTES = 8 * 1024;
+
 function compress(folder) {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(join(folder, name));
+    if (text.length < WORTH_COMPRESSING_BYTES) continue;
     const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(text, { params }));
   }

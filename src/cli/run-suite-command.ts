@@ -1,0 +1,87 @@
+import type { FixtureInput } from "../client/types.ts";
+import type { Scenario } from "../faults/scenarios/scenario.ts";
+import { CommandNotFound } from "../suite/run-command.ts";
+import { runSuite } from "../suite/run-suite.ts";
+import { suiteHtml } from "../suite/suite-html.ts";
+import { suiteJunit } from "../suite/suite-junit.ts";
+import { foreignServer, ownServer, type SuiteServer } from "../suite/suite-server.ts";
+import { clockChange } from "./clock-change.ts";
+import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
+import { givenFixture } from "./given-fixture.ts";
+import { loadScenarios } from "./load-scenarios.ts";
+import { isInteractive, print } from "./output.ts";
+import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";
+import { suiteProgress } from "./suite-progress.ts";
+import { suiteText } from "./suite-text.ts";
+
+export interface SuiteOptions {
+  files: string[];
+  "--"?: string[];
+  jobs: number;
+  report: string[] | undefined;
+  url: string | undefined;
+  token: string | undefined;
+  fixture: string | undefined;
+  seed: number | undefined;
+  clock: string | undefined;
+  timeout: number | undefined;
+  json: boolean;
+}
+
+/** `suite`, once its options are judged: loaded by itself, since it brings the server along. */
+export async function runSuiteCommand(options: SuiteOptions, command: readonly string[]): Promise<void> {
+  const reports = reportFiles(options.report);
+  const fixture = await givenFixture(options.fixture);
+  const scenarios = loadScenarios(options.files);
+  const server =
+    options.url === undefined
+      ? await ownServer(scenarios.map(({ file }) => file))
+      : foreignServer(options.url, options.token);
+  try {
+    if (options.url !== undefined) await server.client.health();
+    await runIn(server, { options, fixture, command, scenarios, reports });
+  } finally {
+    await server.close();
+  }
+}
+
+/** Also when the terminal is closed: the commands run in groups of their own and would stay. */
+const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+interface Suite {
+  options: SuiteOptions;
+  fixture: FixtureInput | undefined;
+  command: readonly string[];
+  scenarios: readonly { file: string; scenario: Scenario }[];
+  reports: Partial<Record<ReportKind, string>>;
+}
+
+async function runIn(
+  server: SuiteServer,
+  { options, fixture, command, scenarios, reports }: Suite,
+): Promise<void> {
+  const progress = suiteProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
+  const stop = new AbortController();
+  const interrupt = () => stop.abort();
+  for (const signal of ENDINGS) process.on(signal, interrupt);
+  try {
+    const result = await runSuite({
+      ...{ server, scenarios, command, jobs: options.jobs, signal: stop.signal },
+      world: { fixture, seed: options.seed, clock: clockChange(options.clock) },
+      timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
+      onStart: (name) => progress.start(name),
+      onEnd: (one) => progress.end(one),
+    });
+    progress.close();
+    writeReports(reports, { junit: () => suiteJunit(result), html: () => suiteHtml(result) });
+    print(options.json, result, suiteText(result));
+    if (stop.signal.aborted)
+      throw new CheckFailed("interrupted; the commands were ended and their sandboxes deleted");
+    if (!result.ok) process.exitCode = EXIT_FAILED;
+  } catch (error) {
+    throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
+  } finally {
+    progress.close();
+    for (const signal of ENDINGS) process.off(signal, interrupt);
+  }
+}
