@@ -127,15 +127,28 @@ describe("state rules of users", () => {
     users().patch("usr_dan", { memberships: { org_acme: "admin", org_globex: "member" } });
     expect(await audited()).toEqual([["role_assignment", "admin", "updated", "Ada Osei"]]);
     expect(await audited("", "eve", "org_globex")).toEqual([
-      ["role_assignment", "member", "created", "Eve Laurent"],
+      ["role_assignment", "member", "assigned", "Eve Laurent"],
     ]);
     users().patch("usr_dan", { memberships: { org_globex: "member" } }, { user_id: "usr_ben" });
     expect(await audited("&action_type=deleted")).toEqual([
-      ["role_assignment", "admin", "deleted", "Ben Castro"],
+      ["role_assignment", "admin", "unassigned", "Ben Castro"],
     ]);
     expect(
       (await api.call("dan", "PUT", "/v1/user/current-organization", { organization_id: "org_acme" })).status,
     ).toBe(403);
+  });
+
+  it("G31 4.15 an account out of service is audited as deactivated, one back in it as reactivated", async () => {
+    users().patch("usr_dan", { account: "suspended", name: "Dan W." });
+    users().patch("usr_dan", { account: "disabled" });
+    users().patch("usr_dan", { account: "active" });
+    const rows = await exportRows(api, "?from_date=2026-03-15T12:00:00Z");
+    expect(rows.map((row) => [row["Action"], row["Previous Value"], row["New Value"]])).toEqual([
+      ["reactivated", "disabled", "active"],
+      ["updated", "suspended", "disabled"],
+      ["deactivated", "active", "suspended"],
+      ["updated", '{"name":"Dan Whitfield"}', '{"name":"Dan W."}'],
+    ]);
   });
 
   it("interfaces 4: a deleted user takes keys and sessions along", async () => {

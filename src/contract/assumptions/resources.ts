@@ -156,7 +156,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
     details: [
-      "A reparent writes `department` / `reparented` with the moved department as entity, the new parent as target (empty at the top), both parents' ids as values and the caller as actor; a move to the parent that it has changes and writes nothing. State calls write `created`, `updated` and `deleted`; their actor is `?actor=usr_…`, else the organization's owner.",
+      "A reparent writes `department` / `reparented` with the moved department as entity, the new parent as target (empty at the top), both parents' ids as values and the caller as actor; a move to the parent that it has changes and writes nothing. State calls write `created`, `updated` and `deleted`, and where 4.15 has a word for what happened, that word: `reparented`, `deactivated` and `reactivated` for an account, `assigned` and `unassigned` for a role that somebody gains or loses. Their actor is `?actor=usr_…`, else the organization's owner.",
+      "Entries keep names as they were: what is renamed or deleted later is still called what it was called.",
     ],
   },
   {
@@ -225,6 +226,16 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "Both headers are honoured where `ETag` and `Last-Modified` are sent; a date that is none of HTTP's three spellings counts as not sent.",
       "`-->` becomes `-- >`, so that no reader takes text for a time. A track may stand in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
+    ],
+  },
+  {
+    id: "G40",
+    topic: "Seeded histories",
+    chosen:
+      "Audit logs, change logs and assistants' histories of a fixture are what legal operations would have left: replayed from an invented beginning, they end in the fixture's present.",
+    details: [
+      "Departments are created below parents that are there, moved without cycles and deleted as leaves; previous and new values chain; people act after they were created and while they are active. Who is there today and began within the time of a log was created in it, at `created_at` and by `created_by`; what else it tells of has gone, but for slices, composites, memberships and grants of knowledge, of which the API shows no present.",
+      "An assistant's history begins with `created`; a change log tells of today's assistants what their histories tell of the same time. A department of a fixture is no older than its parent and than who made it, where the fixture does not say otherwise. Entries that a fixture writes out are kept as they are.",
     ],
   },
 ];

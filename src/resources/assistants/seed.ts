@@ -2,7 +2,9 @@ import Type from "typebox";
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
-import { actorsOfFixture } from "../change-logs/actor.ts";
+import { type Actor, actorAt } from "../change-logs/actor.ts";
+import type { Change } from "../change-logs/schema.ts";
+import { type User, users } from "../users/schema.ts";
 import { makeAssistant, makeHistoryEntry } from "./make.ts";
 import { TUNED } from "./sample-text.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
@@ -11,13 +13,16 @@ const HOUR_MS = 3_600_000;
 const TUNED_FIELDS = Object.keys(TUNED) as (keyof typeof TUNED)[];
 const Count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
+/** It is created once, and a deletion is the last that its history tells of. */
+const Once = Type.Integer({ minimum: 0, maximum: 1 });
+
 const record = fixtureRecord(Assistant, {
   needs: ["id"],
   omit: ["deleted_at"],
   more: {
     history: Type.Optional(
       Type.Object(
-        { created: Type.Optional(Count), updated: Type.Optional(Count), deleted: Type.Optional(Count) },
+        { created: Type.Optional(Once), updated: Type.Optional(Count), deleted: Type.Optional(Once) },
         { additionalProperties: false, description: "How many entries of each action to generate" },
       ),
     ),
@@ -55,57 +60,51 @@ function all(fixture: FixtureData): Entry[] {
 }
 
 /**
- * An assistant with its history, one entry an hour up to an hour before the epoch: created, then each
- * update from the value that the one before left, and last what became of it. The assistant stands as
- * its latest entry left it.
+ * An assistant as it stands, with the history that led there: created, each update from the value that the one
+ * before left, and last perhaps deleted (G40). One entry an hour up to an hour before the epoch, closer together where
+ * whoever made it has not been there for that long.
  */
 function story(entry: Entry, base: BaseBuilder): Story {
   const making = base.making("assistants", entry.id);
-  const { random } = making;
+  const { random, world } = making;
   const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
   const count = created + updated + deleted;
   const given = record.given(entry, base);
-  const born = given.created_at ?? -count * HOUR_MS;
-  const hourOf = (position: number) =>
-    position === 0 ? Math.min(born, -count * HOUR_MS) : -(count - position) * HOUR_MS;
-  const untuned = { ...given };
-  for (const field of TUNED_FIELDS) delete untuned[field];
-  const deleted_at = deleted > 0 ? hourOf(count - 1) : null;
-  let assistant = makeAssistant({ ...untuned, created_at: born, deleted_at }, making);
-  const { id, organization_id, name } = assistant;
-  const actors = actorsOfFixture(base.world, organization_id);
-  const creator = actors.find(({ user_id }) => user_id === assistant.created_by) ?? actors[0]!;
-  const history: HistoryEntry[] = [];
-  for (let position = 0; position < count; position++) {
+  const drawn = makeAssistant({ ...given, deleted_at: null }, making);
+  const { id, organization_id, name, created_by } = drawn;
+  const creator = world.get(users, created_by);
+  const age = -(given.created_at ?? creator?.created_at ?? Number.NEGATIVE_INFINITY);
+  const gap = Math.max(0, Math.min(HOUR_MS, Math.floor(age / Math.max(1, count))));
+  const born = given.created_at ?? -count * gap;
+  const timeOf = (position: number) => (position < created ? born : -(count - position) * gap);
+  const assistant = { ...drawn, created_at: born, deleted_at: deleted > 0 ? timeOf(count - 1) : null };
+  const values: Tuned = { ...assistant };
+  const history = Array.from({ length: count }, (_, newer) => {
+    const position = count - 1 - newer;
+    const timestamp = timeOf(position);
     const action = position < created ? "created" : position < created + updated ? "updated" : "deleted";
-    const change = action === "updated" ? retuned(assistant, random) : undefined;
-    if (change) assistant = { ...assistant, [change.field]: change.new_value };
-    const actor = action === "created" ? creator : random.pick(actors);
-    const changes = change ? [change] : [];
+    const actor =
+      action === "created"
+        ? asCreator(created_by, creator)
+        : actorAt(world, { organization_id, at: timestamp }, random);
+    const changes = action === "updated" ? [untuned(values, random)] : [];
     const of = { organization_id, resource_id: id, resource_name: name };
-    history.push(makeHistoryEntry({ ...of, timestamp: hourOf(position), action, ...actor, changes }, making));
-  }
-  return { assistant: asGiven(assistant, given, history), history };
+    return makeHistoryEntry({ ...of, timestamp, action, ...actor, changes }, making);
+  });
+  return { assistant, history };
 }
 
-function retuned(assistant: Assistant, random: Random) {
+type Tuned = Record<keyof typeof TUNED, unknown>;
+
+/** Undoes a change that led to what stands there. */
+function untuned(values: Tuned, random: Random): Change {
   const field = random.pick(TUNED_FIELDS);
-  const others = (TUNED[field] as readonly unknown[]).filter((value) => value !== assistant[field]);
-  return { field, old_value: assistant[field], new_value: random.pick(others) };
+  const new_value = values[field];
+  const old_value = random.pick((TUNED[field] as readonly unknown[]).filter((value) => value !== new_value));
+  values[field] = old_value;
+  return { field, old_value, new_value };
 }
 
-/** What the fixture says of the assistant is how it stands now; its latest change of that field led there. */
-function asGiven(
-  assistant: Assistant,
-  entry: Partial<Assistant>,
-  history: readonly HistoryEntry[],
-): Assistant {
-  const given: Record<string, unknown> = {};
-  for (const field of TUNED_FIELDS) {
-    if (entry[field] === undefined) continue;
-    given[field] = entry[field];
-    const last = history.findLast(({ changes }) => changes[0]?.field === field);
-    if (last) last.changes = [{ ...last.changes[0]!, new_value: entry[field] }];
-  }
-  return { ...assistant, ...given };
+function asCreator(user_id: string, user: User | undefined): Actor {
+  return { user_id, user_name: user?.name ?? user_id, user_email: user?.email ?? "" };
 }

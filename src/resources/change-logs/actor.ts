@@ -1,4 +1,5 @@
 import type { Surroundings } from "../../contract/make.ts";
+import type { Random } from "../../state/random.ts";
 import { auditActor } from "../audit-logs/record.ts";
 import { SYSTEM_USER_ID } from "../organizations/people.ts";
 import { type User, users } from "../users/schema.ts";
@@ -9,6 +10,9 @@ export interface Actor {
   user_email: string;
 }
 
+const SYSTEM: Actor = { user_id: SYSTEM_USER_ID, user_name: "System", user_email: "" };
+const MAX_TRIES = 20;
+
 /** G31: who is written down for a state call: the user it names, else the organization's owner. */
 export function actorOf(world: Surroundings, user_id: string | undefined, organization_id: string): Actor {
   const id = auditActor(world, { user_id }, organization_id);
@@ -16,13 +20,27 @@ export function actorOf(world: Surroundings, user_id: string | undefined, organi
   return user ? asActor(user) : { user_id: id, user_name: "System", user_email: "" };
 }
 
-const actors = new WeakMap<Surroundings, Map<string, readonly Actor[]>>();
+const actors = new WeakMap<Surroundings, Map<string, readonly User[]>>();
+
+/** Who of an organization made a change at an instant of a fixture's past: somebody who was there by then (G40). */
+export function actorAt(
+  world: Surroundings,
+  { organization_id, at }: { organization_id: string; at: number },
+  random: Random,
+): Actor {
+  const people = actorsOfFixture(world, organization_id);
+  for (let tries = 0; tries < MAX_TRIES && people.length > 0; tries++) {
+    const user = random.pick(people);
+    if (user.created_at <= at) return asActor(user);
+  }
+  return SYSTEM;
+}
 
 /**
- * The people of an organization whose changes a fixture tells of, by preference those who can still make some.
- * A fixture's people stay as they are, so they are listed once.
+ * The people of an organization whose changes a fixture tells of: those who can still make some. A fixture's
+ * people stay as they are, so they are listed once.
  */
-export function actorsOfFixture(world: Surroundings, organization_id: string): readonly Actor[] {
+function actorsOfFixture(world: Surroundings, organization_id: string): readonly User[] {
   let known = actors.get(world);
   if (known === undefined) {
     known = new Map();
@@ -30,19 +48,12 @@ export function actorsOfFixture(world: Surroundings, organization_id: string): r
   }
   let found = known.get(organization_id);
   if (found === undefined) {
-    found = peopleOf(world, organization_id);
+    found = [...world.index(users, "by_organization", organization_id)].filter(
+      ({ account }) => account === "active",
+    );
     known.set(organization_id, found);
   }
   return found;
-}
-
-function peopleOf(world: Surroundings, organization_id: string): readonly Actor[] {
-  const members = [...world.index(users, "by_organization", organization_id)];
-  const active = members.filter(({ account }) => account === "active");
-  const people = active.length > 0 ? active : members.length > 0 ? members : [...world.all(users)];
-  return people.length > 0
-    ? people.map(asActor)
-    : [{ user_id: SYSTEM_USER_ID, user_name: "System", user_email: "" }];
 }
 
 function asActor({ id, name, email }: User): Actor {

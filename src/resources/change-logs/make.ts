@@ -1,7 +1,7 @@
 import type { Make } from "../../contract/make.ts";
 import { anyOf } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
-import { actorOf, actorsOfFixture } from "./actor.ts";
+import { actorAt, actorOf } from "./actor.ts";
 import { SUBJECTS } from "./sample-text.ts";
 import type { ChangeLog } from "./schema.ts";
 
@@ -17,7 +17,7 @@ export const makeChangeLog: Make<ChangeLog> = (given, making) => {
   // What a fixture tells of was anybody's doing.
   const actor =
     past && given.user_id === undefined
-      ? random.pick(actorsOfFixture(world, organization_id))
+      ? actorAt(world, { organization_id, at: given.timestamp ?? now }, random)
       : actorOf(world, given.user_id, organization_id);
   const field = random.pick(Object.keys(fields));
   const [old_value, new_value] = random.sample(fields[field]!, 2);

@@ -2,6 +2,7 @@ import type { Make } from "../../contract/make.ts";
 import { anyOf } from "../../contract/references.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
+import { users } from "../users/schema.ts";
 import { placeUnder } from "./rules.ts";
 import { type Department, departments } from "./schema.ts";
 
@@ -29,6 +30,8 @@ export const makeDepartment: Make<Department> = (given, making) => {
   const organization_id =
     given.organization_id ?? parent?.organization_id ?? anyOf(world, organizations, "organization_id").id;
   const name = given.name ?? random.pick(NAMES);
+  const member_count = given.member_count ?? (past ? random.int(1, 30) : 0);
+  const created_by = given.created_by ?? authorOf(world, organization_id);
   return {
     id,
     name,
@@ -37,11 +40,16 @@ export const makeDepartment: Make<Department> = (given, making) => {
     path: given.path ?? place.path,
     depth: given.depth ?? place.depth,
     organization_id,
-    member_count: given.member_count ?? (past ? random.int(1, 30) : 0),
+    member_count,
     is_active: given.is_active ?? true,
     is_default: given.is_default ?? false,
     color: given.color ?? null,
-    created_by: given.created_by ?? authorOf(world, organization_id),
-    created_at: given.created_at ?? (past ? -random.int(30, 300) * DAY_MS : now),
+    created_by,
+    // Nobody makes anything before they are there themselves.
+    created_at:
+      given.created_at ??
+      (past
+        ? Math.max(-random.int(30, 300) * DAY_MS, world.get(users, created_by)?.created_at ?? -Infinity)
+        : now),
   };
 };

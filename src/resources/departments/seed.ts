@@ -86,7 +86,14 @@ function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, sound: S
 function placed(entry: Entry, above: ReadonlyMap<string, Department>, base: BaseBuilder): Department {
   const parent = entry.parent_id == null ? undefined : above.get(entry.parent_id);
   const given = { ...record.given(entry, base), ...placeUnder(entry.id, parent) };
-  return makeDepartment(given, base.making("departments", entry.id));
+  const made = makeDepartment(given, base.making("departments", entry.id));
+  return given.created_at === undefined ? noOlderThan(parent, made) : made;
+}
+
+/** A tree grows from its root. */
+function noOlderThan(parent: Department | undefined, made: Department): Department {
+  if (parent === undefined || made.created_at >= parent.created_at) return made;
+  return { ...made, created_at: parent.created_at };
 }
 
 /** Departments that `generate:` asks for beyond those given: a tree eight wide, in the first organization. */
@@ -99,7 +106,7 @@ function generated(fixture: FixtureData, base: BaseBuilder, present: number): De
     const parent = i === 0 ? undefined : made[Math.floor((i - 1) / 8)];
     const id = `dept_gen${String(i).padStart(7, "0")}`;
     const given = { id, parent_id: parent?.id ?? null, organization_id, ...placeUnder(id, parent) };
-    made.push(makeDepartment(given, base.making("departments", id)));
+    made.push(noOlderThan(parent, makeDepartment(given, base.making("departments", id))));
   }
   return made;
 }

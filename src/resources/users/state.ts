@@ -31,13 +31,14 @@ export const userState: StateRules<User> = {
     const change = { tx, actor, user: after };
     const values = changedFields(before, after);
     if (values === undefined) return after;
-    const own = changedFields(before, after, ["memberships"]);
+    const own = changedFields(before, after, ["memberships", "account"]);
     const beyondVerified = changedFields(before, after, ["verified"]) !== undefined;
     const verified = after.verified && !before.verified;
     for (const organization_id of organizationsOf(before, after)) {
       if (verified) tell(change, organization_id, userVerified);
       if (beyondVerified || !verified) tell(change, organization_id, userUpdated);
       if (own !== undefined) audit(change, organization_id, "updated", own);
+      if (after.account !== before.account) auditAccount(change, organization_id, before);
       auditRole(change, organization_id, before);
     }
     return after;
@@ -79,6 +80,16 @@ function audit(
   recordStateAudit(tx, actor, { ...entry, action, ...values });
 }
 
+/** In the words of 4.15: whoever is suspended or disabled is deactivated. */
+function auditAccount(change: Change, organization_id: string, before: User): void {
+  const { account } = change.user;
+  const ended = before.account === "active" ? "deactivated" : "updated";
+  audit(change, organization_id, account === "active" ? "reactivated" : ended, {
+    previous_value: before.account,
+    new_value: account,
+  });
+}
+
 /** G31: a role that somebody gains, changes or loses in one organization. */
 function auditRole({ tx, actor, user }: Change, organization_id: string, before: User): void {
   const was = before.memberships[organization_id];
@@ -89,7 +100,7 @@ function auditRole({ tx, actor, user }: Change, organization_id: string, before:
     entity_type: "role_assignment",
     entity_id: user.id,
     entity_name: is ?? was!,
-    action: was === undefined ? "created" : is === undefined ? "deleted" : "updated",
+    action: was === undefined ? "assigned" : is === undefined ? "unassigned" : "updated",
     target_id: user.id,
     target_name: user.name,
     previous_value: was,

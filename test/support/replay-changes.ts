@@ -1,0 +1,110 @@
+import { expect } from "vitest";
+import type { Assistant, HistoryEntry } from "../../src/resources/assistants/schema.ts";
+import type { ChangeLog } from "../../src/resources/change-logs/schema.ts";
+import type { User } from "../../src/resources/users/schema.ts";
+
+type Values = Record<string, unknown>;
+
+/**
+ * Replays an assistant's history, which `entries` gives newest first, from its creation to the assistant as it stands.
+ * @throws at the first entry that cannot have happened
+ */
+export function replayHistory(entries: readonly HistoryEntry[], assistant: Assistant, people: People): void {
+  const values = replayed([...entries].reverse(), people);
+  const [oldest] = entries.slice(-1);
+  expect(oldest?.action, assistant.id).toBe("created");
+  expect([oldest!.timestamp, oldest!.user_id]).toEqual([assistant.created_at, assistant.created_by]);
+  expect(assistant, assistant.id).toMatchObject(values.get(assistant.id)!.values);
+  const [newest] = entries;
+  expect(assistant.deleted_at).toBe(newest!.action === "deleted" ? newest!.timestamp : null);
+}
+
+/**
+ * The same of a change log: what it tells of today's assistants is what their histories tell, as far as it goes back,
+ * and of all others that they are gone.
+ */
+export function replayChanges(
+  entries: readonly ChangeLog[],
+  {
+    people,
+    assistants,
+    histories,
+  }: { people: People; assistants: ReadonlySet<string>; histories: readonly HistoryEntry[] },
+): void {
+  const subjects = replayed([...entries].reverse(), people);
+  for (const [id, { alive, type }] of subjects)
+    if (!assistants.has(id) && type === "assistant") expect(alive, id).toBe(false);
+  const oldest = entries.at(-1)?.timestamp ?? 0;
+  const told = (list: readonly (HistoryEntry | ChangeLog)[]) =>
+    list
+      .filter(({ resource_id, timestamp }) => assistants.has(resource_id) && timestamp >= oldest)
+      .map(({ resource_id, timestamp, action, user_id, changes }) =>
+        JSON.stringify({ timestamp, resource_id, action, user_id, changes }),
+      )
+      .sort();
+  expect(told(entries)).toEqual(told(histories));
+}
+
+export type People = ReadonlyMap<string, User>;
+
+interface Subject {
+  type: string;
+  alive: boolean | undefined;
+  added?: boolean;
+  attached?: boolean;
+  values: Values;
+}
+
+function replayed(log: readonly (HistoryEntry | ChangeLog)[], people: People): Map<string, Subject> {
+  const subjects = new Map<string, Subject>();
+  for (const entry of log) {
+    const { action, resource_id, resource_type, changes, timestamp } = entry;
+    const what = `${entry.id} ${resource_type} ${action} ${resource_id}`;
+    const subject = subjects.get(resource_id) ?? { type: resource_type, alive: undefined, values: {} };
+    const first = !subjects.has(resource_id);
+    subjects.set(resource_id, subject);
+    requireActor(entry, people, what);
+    if (action === "created") {
+      if (!first) throw new Error(`${what}: is there already`);
+      subject.alive = true;
+    } else if (action === "restored") {
+      if (subject.alive === true) throw new Error(`${what}: was not deleted`);
+      subject.alive = true;
+    } else {
+      if (subject.alive === false) throw new Error(`${what}: is gone`);
+      subject.alive = action !== "deleted";
+    }
+    if (action === "added" || action === "removed")
+      turn(subject, "added", { value: action === "added", what });
+    if (action === "entity_attached" || action === "entity_detached")
+      turn(subject, "attached", { value: action === "entity_attached", what });
+    expect(changes.length > 0, what).toBe(action === "updated");
+    for (const { field, old_value, new_value } of changes) {
+      if (field in subject.values) expect(subject.values[field], what).toBe(old_value);
+      expect(new_value, what).not.toBe(old_value);
+      subject.values[field] = new_value;
+    }
+    expect(timestamp, what).toBeLessThanOrEqual(0);
+  }
+  return subjects;
+}
+
+function turn(
+  subject: Subject,
+  flag: "added" | "attached",
+  { value, what }: { value: boolean; what: string },
+): void {
+  if (subject[flag] === value) throw new Error(`${what}: it is so already`);
+  subject[flag] = value;
+}
+
+function requireActor(
+  { user_id, user_name, timestamp }: HistoryEntry | ChangeLog,
+  people: People,
+  what: string,
+): void {
+  if (user_id === "usr_system") return;
+  const user = people.get(user_id);
+  expect(user?.name, what).toBe(user_name);
+  expect(user!.created_at, what).toBeLessThanOrEqual(timestamp);
+}
