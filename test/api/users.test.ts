@@ -130,7 +130,7 @@ describe("state rules of users", () => {
       ["role_assignment", "member", "assigned", "Eve Laurent"],
     ]);
     users().patch("usr_dan", { memberships: { org_globex: "member" } }, { user_id: "usr_ben" });
-    expect(await audited("&action_type=deleted")).toEqual([
+    expect(await audited("&action_type=unassigned")).toEqual([
       ["role_assignment", "admin", "unassigned", "Ben Castro"],
     ]);
     expect(
