@@ -38,6 +38,7 @@ import type { Actor } from "./sandbox/history-entry.ts";
 import { SandboxRegistry } from "./sandbox/registry.ts";
 import { RequestTally } from "./sandbox/request-tally.ts";
 import type { ClockSetting, Sandbox } from "./sandbox/sandbox.ts";
+import { forwardClock } from "./state/clock.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
@@ -109,6 +110,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     (sandbox) => heldTextBytes(sandbox, sandbox.world.root),
   );
   const tally = new RequestTally();
+  const wallClock = forwardClock(Date.now);
   const timerHandlers = combinedTimers(RESOURCES);
   const { operations } = API;
   const policy = createAddressPolicy({
@@ -143,7 +145,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       clock: options.clock ?? { mode: "real" },
       settings: options.settings ?? {},
     },
-    wallClock: Date.now,
+    wallClock,
     tally,
     // Kept nowhere: a kept world has the secrets that were made of it, and a later one of the same name new ones.
     serverKey: options.shared && randomBytes(32),
@@ -243,7 +245,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
           collections: RESOURCES.flatMap((resource) => resource.collections),
           uploads,
           judge: savedJudge(RESOURCES),
-          wallClock: Date.now,
+          wallClock,
           log,
         });
         noteOpened(saver);

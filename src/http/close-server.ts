@@ -1,8 +1,26 @@
 import type { Server } from "node:http";
+import type { Socket } from "node:net";
 
 /** What has not ended by then (a fault that hangs, a client that does not read) is cut. */
 const GRACE_MS = 10_000;
 const SWEEP_MS = 50;
+
+const connections = new WeakMap<Server, Set<Socket>>();
+
+/** Remembers who is connected, for the end; to be called before the server listens. */
+export function noteConnections(server: Server): void {
+  const open = new Set<Socket>();
+  connections.set(server, open);
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+}
+
+/** To Node, who has never said a word is not idle but about to. */
+function closeSilent(server: Server): void {
+  for (const socket of connections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
+}
 
 /**
  * Stops accepting, ends what would never end by itself (`endStreams`), lets open requests finish, and
@@ -19,6 +37,7 @@ export function closeServer(server: Server, endStreams: () => void): Promise<voi
       resolve();
     });
     server.closeIdleConnections();
+    closeSilent(server);
     endStreams();
   });
 }

@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from "node
 import type { Socket } from "node:net";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { expressApplication } from "./application.ts";
+import { noteConnections } from "./close-server.ts";
 import { Exchange } from "./exchange.ts";
 import { handleExchange, type PipelineParts } from "./pipeline.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
@@ -45,6 +46,7 @@ export function createFront(parts: FrontParts): { server: Server } {
       else dispatch(parts, { request, response, target });
     },
   );
+  noteConnections(server);
   // Node drops what exceeds a count without a word, a credential for instance; their size is the limit.
   server.maxHeadersCount = 0;
   server.on("clientError", answerUnreadable);

@@ -18,6 +18,21 @@ export interface Clock {
 /** The last instant that an ISO 8601 timestamp of four digits can name. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
+/**
+ * The wall clock without its steps backwards, which machines take when somebody sets their time: no record is
+ * older than the one before it. After such a step it goes on from where it was.
+ */
+export function forwardClock(read: () => number): () => number {
+  let ahead = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = read() + ahead;
+    if (now < last) ahead += last - now;
+    last = Math.max(now, last);
+    return last;
+  };
+}
+
 export function makeClock(mode: ClockMode, at: number, wall: number, rate = 1): Clock {
   return { mode, at, wall, rate: mode === "frozen" ? 0 : mode === "real" ? 1 : rate };
 }

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeOwnedFolder } from "./orphaned-folders.ts";
 
@@ -12,7 +12,9 @@ export class TemporaryFolder {
   private readonly removeOnExit = () => this.remove();
 
   get path(): string {
-    if (this.made === undefined) {
+    // Machines clear their temporary folders, also under those who run.
+    if (this.made === undefined || !existsSync(this.made)) {
+      process.off("exit", this.removeOnExit);
       this.made = makeOwnedFolder();
       process.once("exit", this.removeOnExit);
     }

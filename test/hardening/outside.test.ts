@@ -1,0 +1,55 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type Api, startReference } from "../support/harness.ts";
+
+const temporary = process.env["TMPDIR"];
+let api: Api | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+  if (temporary === undefined) delete process.env["TMPDIR"];
+  else process.env["TMPDIR"] = temporary;
+});
+
+it("4.6 a temporary folder that somebody removed is made again", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-outside-"));
+  process.env["TMPDIR"] = folder;
+  api = await startReference();
+  const send = async () => {
+    const form = new FormData();
+    form.append("file", new File(["words"], "a.txt", { type: "text/plain" }));
+    return (await api!.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form)).status;
+  };
+  expect(await send()).toBe(201);
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+  expect(await send()).toBe(201);
+  await api.close();
+  api = undefined;
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+it("interfaces 2 a connection that has never said a word does not hold up the end", async () => {
+  api = await startReference();
+  const server = api.understudy.server;
+  const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
+  const count = () =>
+    new Promise<number>((resolve, reject) => server.getConnections((e, n) => (e ? reject(e) : resolve(n))));
+  await eventually(async () => expect(await count()).toBe(1));
+  const order: string[] = [];
+  const cut = new Promise<void>((resolve) => socket.once("close", () => resolve())).then(() =>
+    order.push("cut"),
+  );
+  socket.on("error", () => {});
+  const closing = api.close().then(() => order.push("closed"));
+  // Well before those who talk are cut, which is after ten seconds.
+  const late = new Promise((resolve) => setTimeout(resolve, 9_000).unref()).then(() => order.push("late"));
+  await Promise.race([closing, late]);
+  await cut;
+  expect(order).not.toContain("late");
+  api = undefined;
+});
