@@ -27,7 +27,7 @@ const WIDTHS = [
 const WORLDS = {
   async busy() {
     const server = await createUnderstudy();
-    const sandbox = await server.sandbox({ name: "checkout" });
+    const sandbox = await server.sandbox({ name: "checkout", clock: { mode: "scaled", rate: 1 } });
     await exercise(sandbox);
     return { server, sandbox };
   },
@@ -38,30 +38,33 @@ const WORLDS = {
   broken: () => WORLDS.busy(),
 };
 
-/** A bit of everything: answered, refused, failed by a fault, with effects. */
+/** A bit of everything: answered, refused, struck by a fault, with deliveries that are tried again. */
 async function exercise(sandbox) {
   const { usr_ada: ada, usr_dan: dan } = sandbox.credentials;
   const call = (key, method, path, body) =>
     fetch(sandbox.url + path, {
       method,
-      headers: { "api-key": key, "content-type": "application/json" },
+      headers: { "api-key": key, ...(body && { "content-type": "application/json" }) },
       ...(body && { body: JSON.stringify(body) }),
-    })
-      .then((response) => response.text())
-      .catch(() => {});
-  await sandbox.faults.add({
-    id: "models-down",
-    match: { operation: "models.list" },
-    times: 2,
-    effect: { status: 503 },
-  });
-  for (let round = 0; round < 6; round += 1) {
+    }).catch(() => {});
+  const receiver = await sandbox.receivers.add({ answers: [500, 500, 200] });
+  await call(ada, "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted", "user.created"] });
+  await sandbox.faults.add({ match: { operation: "models.list" }, times: 2, effect: { status: 503 } });
+  await sandbox.faults.add({ match: { operation: "usage.*" }, every: 3, effect: { delay: "700ms" } });
+  for (let round = 0; round < 4; round += 1) {
     await call(ada, "GET", "/v1/models");
     await call(dan, "DELETE", "/v1/threads/thread_none");
     await call(dan, "GET", "/v1/analytics/usage/limits/org_acme");
     await call("ak_nobody", "GET", "/v1/models");
-    await call(ada, "POST", "/v1/files/upload-url", { filename: `minutes-${round}.pdf` });
+    await call(ada, "POST", "/v1/organizations/org_acme/files/upload-url", {
+      filename: `minutes-${round}.pdf`,
+      content_type: "application/pdf",
+      file_size: 1000,
+    });
   }
+  await call(ada, "DELETE", "/v1/threads/thread_ada");
+  await sandbox.events.trigger("user.created").catch(() => {});
+  await sandbox.clock.advance("10m").catch(() => {});
 }
 
 async function photograph(browser, { world, folder, view, search }) {

@@ -981,6 +981,8 @@ export interface Live {
   begins: boolean;
   /** Oldest first */
   requests: RequestLine[];
+  /** Entries that are new, and those of which something has changed, such as `undone` */
+  history: HistoryEntry[];
   /** How many the journal's bounds have taken so far */
   dropped: number;
 }
@@ -1008,6 +1010,33 @@ export interface RequestLine {
   why: string | null;
   /** How many */
   warnings: number;
+}
+export interface HistoryEntry {
+  /** `h_…`, never given twice in a sandbox */
+  id: string;
+  /** Its position; the event's id in the stream */
+  sequence: number;
+  /** On the sandbox's clock */
+  at: string;
+  kind: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
+  /** What happened, in a sentence */
+  title: string;
+  subject: string | null;
+  cause: string | null;
+  advanced_by: string | null;
+  request: string | null;
+  /** How many records of each collection it concerned */
+  changes: {
+    [k: string]: {
+      added: number;
+      removed: number;
+      changed: number;
+    };
+  };
+  /** Rewound past: the present does not come from it */
+  undone: boolean;
+  /** Whether the world before and after it is still held */
+  kept: boolean;
 }
 export interface Expectation {
   match: {
@@ -1127,33 +1156,6 @@ export interface HistoryFilter {
   since?: string;
   /** How many of the newest; by default all that match */
   limit?: number;
-}
-export interface HistoryEntry {
-  /** `h_…`, never given twice in a sandbox */
-  id: string;
-  /** Its position; the event's id in the stream */
-  sequence: number;
-  /** On the sandbox's clock */
-  at: string;
-  kind: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
-  /** What happened, in a sentence */
-  title: string;
-  subject: string | null;
-  cause: string | null;
-  advanced_by: string | null;
-  request: string | null;
-  /** How many records of each collection it concerned */
-  changes: {
-    [k: string]: {
-      added: number;
-      removed: number;
-      changed: number;
-    };
-  };
-  /** Rewound past: the present does not come from it */
-  undone: boolean;
-  /** Whether the world before and after it is still held */
-  kept: boolean;
 }
 export interface HistoryPage {
   /** Newest first */

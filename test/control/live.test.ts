@@ -59,7 +59,12 @@ describe("interfaces 11 following a sandbox for a page", () => {
     const stream = await EventStream.open(api, "dan", path);
     await stream.upTo(1);
     await api.call(undefined, "POST", "/_control/sandboxes/again/reset");
-    expect((await stream.upTo(2))[1]!.data).toEqual({ begins: true, requests: [], dropped: 0 });
+    expect((await stream.upTo(2))[1]!.data).toEqual({
+      begins: true,
+      requests: [],
+      history: [],
+      dropped: 0,
+    });
     await api.call(undefined, "DELETE", "/_control/sandboxes/again/journal");
     const { id, data } = (await stream.upTo(3))[2]!;
     expect(data.begins).toBe(true);
@@ -71,6 +76,33 @@ describe("interfaces 11 following a sandbox for a page", () => {
       expect((await other.upTo(1))[0]!.data.begins, odd).toBe(true);
       other.leave();
     }
+  });
+
+  it("interfaces 11 tells what changed the world, and again what was undone", async () => {
+    const stream = await EventStream.open(api, "dan", LIVE);
+    await stream.upTo(1);
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const all = () => stream.events.flatMap(({ data }) => data.history);
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+    const lines = () => stream.events.flatMap(({ data }) => data.requests) as any[];
+    await expect.poll(() => lines().length).toBe(1);
+    await expect.poll(() => all().length).toBeGreaterThan(0);
+    const [entry] = all();
+    expect(entry).toMatchObject({ kind: "request", undone: false, kept: true, request: lines()[0].id });
+    expect(lines()[0].history).toBe(entry.id);
+    await api.call(undefined, "POST", `/_control/sandboxes/default/history/${entry.id}/rewind`);
+    await expect
+      .poll(() => all().filter(({ id, undone }) => id === entry.id && undone).length)
+      .toBeGreaterThan(0);
+    expect(all().some(({ kind }) => kind === "restore")).toBe(true);
+    // A new reader is told the same at once.
+    const other = await EventStream.open(api, "dan", LIVE, stream.events.at(-1)!.id);
+    const [first] = await other.upTo(1);
+    expect(first!.data).toMatchObject({ begins: false, requests: [] });
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+    expect(first!.data.history.find(({ id }: any) => id === entry.id).undone).toBe(true);
+    stream.leave();
+    other.leave();
   });
 
   it("interfaces 11 sends a long journal in pieces, none of it twice", async () => {

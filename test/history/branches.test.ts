@@ -83,6 +83,16 @@ describe("interfaces 10 fork and repeat", () => {
     expect(wrong.status).toBe(422);
   });
 
+  it("interfaces 10 repeats a request that changed nothing, by its id in the journal", async () => {
+    const answer = await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    const id = answer.headers.get("x-request-id")!;
+    const again = await history.ok("POST", `/history/${id}/repeat`);
+    expect(again).toMatchObject({ same: true, differences: [] });
+    expect(again.request).not.toBe(id);
+    const { body } = await history.control("GET", `/journal/${again.request}`);
+    expect([body.status, body.principal, body.path]).toEqual([404, "usr_dan", "/v1/threads/thread_none"]);
+  });
+
   it("interfaces 10 only requests whose bytes the journal has can be repeated", async () => {
     await rename("by the control API");
     const control = await history.newest();

@@ -13,12 +13,17 @@ import type {
   Difference,
   FaultRule,
   Health,
+  HistoryDetail,
   HttpArchive,
   JournalEntry,
   List,
   PageOptions,
   Pending,
+  RecordChanges,
+  Repeated,
   ResetOptions,
+  RewindOptions,
+  Rewound,
   RuleDefinition,
   SandboxOptions,
   SandboxState,
@@ -67,8 +72,17 @@ export function sandboxCalls(name: string) {
     remove: () => callControl<void>(S, { method: "DELETE" }),
 
     entry: (id: string) => get<JournalEntry>(`/journal/${encodeURIComponent(id)}`),
+    /** By the id of a request, or of its entry. */
+    repeatRequest: (id: string) => post<Repeated>(`/history/${encodeURIComponent(id)}/repeat`),
     archive: () => get<HttpArchive>("/journal.har"),
     bundle: () => post<Bundle>("/bundle"),
+
+    historyEntry: (id: string) => get<HistoryDetail>(`/history/${encodeURIComponent(id)}`),
+    changes: (id: string) => get<RecordChanges>(`/history/${encodeURIComponent(id)}/changes`),
+    rewind: (id: string, body: RewindOptions) =>
+      post<Rewound>(`/history/${encodeURIComponent(id)}/rewind`, body),
+    forkEntry: (id: string, body: RewindOptions & { name?: string }) =>
+      post<Rewound>(`/history/${encodeURIComponent(id)}/fork`, body),
 
     clock: () => get<ClockState>("/clock"),
     setClock: (body: ClockChange) => callControl<ClockChanged>(`${S}/clock`, { method: "PUT", body }),

@@ -1,15 +1,17 @@
-import type { Live, RequestLine } from "../api/types.ts";
+import type { HistoryEntry, Live, RequestLine } from "../api/types.ts";
 
 /** What has happened in a sandbox as far as the page knows. Each batch makes a new value. */
 export interface Story {
   /** Oldest first. */
   requests: readonly RequestLine[];
+  /** Oldest first. */
+  history: readonly HistoryEntry[];
   dropped: number;
-  /** Grows with each batch. */
-  version: number;
+  /** Whether the server has told what it had. */
+  isTold: boolean;
 }
 
-export const NOTHING_YET: Story = { requests: [], dropped: 0, version: 0 };
+export const NOTHING_YET: Story = { requests: [], history: [], dropped: 0, isTold: false };
 
 /** As many as a journal may hold (interfaces 4). */
 const MAX_LINES = 100_000;
@@ -18,11 +20,31 @@ const MAX_LINES = 100_000;
 export function continued(story: Story, batch: readonly Live[]): Story {
   const from = batch.findLastIndex(({ begins }) => begins);
   const fresh = from < 0 ? batch : batch.slice(from);
-  const before = from < 0 ? story.requests : [];
-  const requests = before.concat(fresh.flatMap(({ requests }) => requests));
+  const before = from < 0 ? story : NOTHING_YET;
   return {
-    requests: requests.length > MAX_LINES ? requests.slice(-MAX_LINES) : requests,
+    requests: newest(before.requests.concat(fresh.flatMap(({ requests }) => requests))),
+    history: newest(
+      merged(
+        before.history,
+        fresh.flatMap(({ history }) => history),
+      ),
+    ),
     dropped: fresh.at(-1)?.dropped ?? story.dropped,
-    version: story.version + 1,
+    isTold: true,
   };
+}
+
+/** An entry that is told again takes the place of what was known of it. */
+function merged(known: readonly HistoryEntry[], told: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  if (told.length === 0) return known;
+  const last = known.at(-1)?.sequence ?? 0;
+  const distinct = new Map(told.map((entry) => [entry.id, entry]));
+  const fresh = [...distinct.values()].filter(({ sequence }) => sequence > last);
+  const still =
+    fresh.length === distinct.size ? known : known.map((entry) => distinct.get(entry.id) ?? entry);
+  return still.concat(fresh.sort((a, b) => a.sequence - b.sequence));
+}
+
+function newest<T>(entries: readonly T[]): readonly T[] {
+  return entries.length > MAX_LINES ? entries.slice(-MAX_LINES) : entries;
 }

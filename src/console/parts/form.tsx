@@ -1,8 +1,7 @@
-import type { ReactNode } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import {
   Form as AriaForm,
   Button,
-  FieldError,
   Input,
   Label,
   ListBox,
@@ -29,20 +28,44 @@ interface FormProps {
   dangerous?: boolean;
 }
 
+/** What the server said against a field, for whichever field it names. */
+interface Refusal {
+  field: string | undefined;
+  message: string;
+  /** Called by the field that shows it; else the form does. */
+  claim: (field: string) => void;
+}
+
+const RefusalContext = createContext<Refusal | undefined>(undefined);
+
+/** What was said against this field. It stays until the next attempt, so that nothing moves under the pointer. */
+function useRefusal(name: string): string | undefined {
+  const refusal = useContext(RefusalContext);
+  const isMine = refusal?.field === name;
+  const claim = refusal?.claim;
+  useEffect(() => {
+    if (isMine) claim?.(name);
+  }, [isMine, claim, name]);
+  return isMine ? refusal.message : undefined;
+}
+
 /** Sends by its button or Enter; refused by the server, it says so at the field that the problem names. */
 export function Form({ children, submit, onSubmit, pending, error, onCancel, dangerous }: FormProps) {
+  const [claimed, claim] = useState<string>();
   const field = error instanceof ControlError ? error.field : undefined;
   return (
     <AriaForm
+      validationBehavior="aria"
       className="form"
-      validationErrors={field === undefined ? {} : { [field]: (error as Error).message }}
       onSubmit={(event) => {
         event.preventDefault();
         if (!pending) onSubmit();
       }}
     >
-      {children}
-      <Problem error={error} />
+      <RefusalContext value={error ? { field, message: (error as Error).message, claim } : undefined}>
+        {children}
+      </RefusalContext>
+      {(field === undefined || claimed !== field) && <Problem error={error} />}
       <div className="form-buttons">
         <Button type="submit" className={dangerous ? "button danger" : "button primary"} isPending={pending}>
           {submit}
@@ -83,8 +106,10 @@ export function Field({
   autoFocus,
   placeholder,
 }: FieldProps) {
+  const refusal = useRefusal(name);
   return (
     <TextField
+      isInvalid={refusal !== undefined}
       className="field"
       name={name}
       value={value}
@@ -105,7 +130,11 @@ export function Field({
           {hint}
         </Text>
       )}
-      <FieldError className="field-error" />
+      {refusal && (
+        <Text slot="errorMessage" className="field-error" role="alert">
+          {refusal}
+        </Text>
+      )}
     </TextField>
   );
 }
@@ -126,8 +155,15 @@ interface ChoiceProps {
 }
 
 export function ChoiceField({ label, name, value, onChange, choices, hint }: ChoiceProps) {
+  const refusal = useRefusal(name);
   return (
-    <Select className="field" name={name} value={value} onChange={(key) => onChange(String(key))}>
+    <Select
+      isInvalid={refusal !== undefined}
+      className="field"
+      name={name}
+      value={value}
+      onChange={(key) => onChange(String(key))}
+    >
       <Label>{label}</Label>
       <Button className="input select">
         <SelectValue />
@@ -138,7 +174,11 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
           {hint}
         </Text>
       )}
-      <FieldError className="field-error" />
+      {refusal && (
+        <Text slot="errorMessage" className="field-error" role="alert">
+          {refusal}
+        </Text>
+      )}
       <Popover className="popover">
         <ListBox className="choices" items={choices}>
           {({ id, title, detail }) => (

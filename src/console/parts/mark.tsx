@@ -45,3 +45,15 @@ export function Badge({ outcome, children }: { outcome: Outcome; children: React
     </span>
   );
 }
+
+const paths = new Map<Outcome, Path2D>();
+
+/** The same shape for a canvas, 12 by 12. */
+export function shapeAt(outcome: Outcome): Path2D {
+  let path = paths.get(outcome);
+  if (path === undefined) {
+    path = new Path2D(SHAPES[outcome]);
+    paths.set(outcome, path);
+  }
+  return path;
+}

@@ -34,28 +34,25 @@ export interface Repetition {
 
 /**
  * What the journal has of an entry's request.
- * @throws Problem 409 when that is not enough to send it once more
+ * @throws Problem 409 when it has nothing
  */
-export function repeatableRequest(
-  { journal }: Sandbox,
-  { id, request, journaled }: HistoryEntry,
-): JournalEntry {
+export function requestOf({ journal }: Sandbox, { id, request, journaled }: HistoryEntry): JournalEntry {
   if (request === null) throw notRepeatable(`${id} is no request`);
   const found = journaled === undefined ? undefined : journal.at(journaled);
   if (found === undefined) throw notRepeatable(`The journal no longer has the request of ${id}`);
-  if ((found.request_body?.length ?? 0) < found.request_bytes)
-    throw notRepeatable(`The journal does not keep the body of ${id}'s request, which was too long`);
   return found;
 }
 
 /**
  * Sends it once more, as it came.
- * @throws Problem 409 when no answer comes; DocumentError for a rule that is wrong
+ * @throws Problem 409 when not all of it was kept, or no answer comes; DocumentError for a rule that is wrong
  */
 export async function repeatRequest(
   entry: JournalEntry,
   { server, target, rule }: Repetition,
 ): Promise<JournalEntry> {
+  if ((entry.request_body?.length ?? 0) < entry.request_bytes)
+    throw notRepeatable(`The journal does not keep the body of ${entry.id}, which was too long`);
   const mark = randomBytes(12).toString("hex");
   const disarm = rule && arm(rule, entry, { server, target, mark });
   try {

@@ -2,7 +2,10 @@ import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
 import { Closed, Nullable } from "../../contract/schema.ts";
 import { redactQuery, redactText } from "../../exchanges/secret-redactor.ts";
+import type { HistoryEntry } from "../../sandbox/history-entry.ts";
 import type { Journal, JournalEntry } from "../../sandbox/journal.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { JournalEntryBody } from "./render-entry.ts";
 
 const { id, sequence, at, operation, method, path, status, code, duration_ms, principal, decision, history } =
@@ -58,6 +61,9 @@ export const LiveBody = Closed(
       description: "What came before was another run of the server, or was cleared: forget it",
     }),
     requests: Type.Array(RequestLine, { description: "Oldest first" }),
+    history: Type.Array(HistoryEntryBody, {
+      description: "Entries that are new, and those of which something has changed, such as `undone`",
+    }),
     dropped: Type.Integer({ minimum: 0, description: "How many the journal's bounds have taken so far" }),
   },
   { $id: "Live" },
@@ -71,11 +77,11 @@ const MAX_AT_ONCE = 250;
 
 /**
  * Everything that is kept, and then what comes, in messages of many entries. The event's id says how far it has
- * come in which journal; with another journal's id, or none, it begins anew. The reader's pace decides: nothing is
- * queued for it.
+ * come in which journal; with another journal's id, or none, it begins anew. Of the history everything is told
+ * again, since what was told may have been undone meanwhile. The reader's pace decides: nothing is queued for it.
  */
 export async function* streamLive(
-  journal: Journal,
+  { journal, history }: Sandbox,
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncIterable<string> {
@@ -83,20 +89,30 @@ export async function* streamLive(
   const [, of, position] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
   let begins = of !== world;
   let last = begins ? 0 : Math.min(Number(position), journal.lastSequence);
+  let told = new WeakMap<HistoryEntry, number>();
   while (!signal.aborted && !journal.isClosed) {
     if (world !== worldOf(journal)) {
       world = worldOf(journal);
       begins = true;
+      told = new WeakMap();
     }
     const fresh = journal.since(last).slice(0, MAX_AT_ONCE);
-    if (fresh.length > 0 || begins) {
+    const news = history.entries().filter((entry) => told.get(entry) !== entry.revision);
+    if (fresh.length > 0 || news.length > 0 || begins) {
       last = fresh.at(-1)?.sequence ?? last;
-      const body: LiveBody = { begins, requests: fresh.map(lineOf), dropped: journal.dropped };
+      const some = news.slice(0, MAX_AT_ONCE);
+      for (const entry of some) told.set(entry, entry.revision);
+      const body: LiveBody = {
+        begins,
+        requests: fresh.map(lineOf),
+        history: some.map((entry) => renderHistoryEntry(entry)),
+        dropped: journal.dropped,
+      };
       begins = false;
       yield `id: ${world}.${last}\ndata: ${JSON.stringify(body)}\n\n`;
-      continue;
+    } else {
+      await nextNews({ journal, history }, signal);
     }
-    await nextNews(journal, signal);
   }
 }
 
@@ -130,16 +146,19 @@ function lineOf(entry: JournalEntry): Static<typeof RequestLine> {
   };
 }
 
-/** Resolves with a new entry, when the journal was cleared or closed, or when the reader has left. */
-function nextNews(journal: Journal, signal: AbortSignal): Promise<void> {
+/** Resolves when there is something new, when the journal was cleared or closed, or when the reader has left. */
+function nextNews(
+  { journal, history }: Pick<Sandbox, "journal" | "history">,
+  signal: AbortSignal,
+): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || journal.isClosed) return resolve();
     const done = () => {
-      stop();
+      for (const stop of stops) stop();
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const stop = journal.subscribe(done);
+    const stops = [journal.subscribe(done), history.subscribe(done)];
     signal.addEventListener("abort", done, { once: true });
   });
 }

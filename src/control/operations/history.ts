@@ -11,7 +11,7 @@ import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
 import { RecordChangesBody, recordChanges } from "../history/record-changes.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
-import { repeatableRequest, repeatRequest } from "../history/repeat-request.ts";
+import { repeatRequest, requestOf } from "../history/repeat-request.ts";
 import { streamHistory } from "../history/stream-history.ts";
 import { requireRoom } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
@@ -254,12 +254,13 @@ const repeat = operation({
   method: "POST",
   path: `${S}/history/{id}/repeat`,
   summary: "Send an entry's request once more, by the same caller, and compare the answers",
+  description: "A request that changed nothing has no entry; its id in the journal does as well.",
   params: OfEntry,
   body: { kind: "json", schema: RepeatInput, optional: true },
   errors: ["unknown-entry", "not-repeatable", "limit-reached", "invalid-document"],
   success: { status: 200, schema: RepeatedBody },
   async handle({ params: { id }, body = {}, sandbox, server }) {
-    const first = repeatableRequest(sandbox, entryOf(sandbox, id));
+    const first = sandbox.journal.find(id) ?? requestOf(sandbox, entryOf(sandbox, id));
     const target = body.in === undefined ? sandbox : sandboxNamed(server, body.in);
     const second = await repeatRequest(first, { server, target, rule: body.with });
     const differences = answerDifferences(first, second);

@@ -148,14 +148,14 @@ const followLive = operation({
   section: "interfaces 11",
   method: "GET",
   path: `${S}/live`,
-  summary: "Follow a sandbox for a page: lines of all requests that are kept, then of those that come",
+  summary: "Follow a sandbox for a page: what its journal and its history keep, then what comes",
   params: OfSandbox,
   headers: { "last-event-id": "The id of the last event that came; anything unknown begins anew" },
   errors: [],
   success: { status: 200, content_types: ["text/event-stream"], events: LiveBody },
-  handle({ headers, sandbox: { journal } }) {
+  handle({ headers, sandbox }) {
     const after = headers["last-event-id"];
-    return new StreamBody("text/event-stream", (signal) => streamLive(journal, after, signal));
+    return new StreamBody("text/event-stream", (signal) => streamLive(sandbox, after, signal));
   },
 });
 

@@ -1,68 +1,129 @@
+import { useCallback, useDeferredValue, useMemo } from "react";
+import { Button, Input, SearchField, ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
-import type { RequestLine } from "../../api/types.ts";
+import { useSandbox } from "../../api/queries.ts";
 import { useLive } from "../../live/use-live.tsx";
-import { Badge, type Outcome } from "../../parts/mark.tsx";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Mark } from "../../parts/mark.tsx";
 import { Nothing } from "../../parts/notice.tsx";
-import { timeOfDay } from "../../parts/time.tsx";
-import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
+import { VirtualRows } from "../../parts/virtual-rows.tsx";
+import { EntryDetail } from "./entry-detail.tsx";
+import { EntryRow } from "./entry-row.tsx";
+import { Exports } from "./exports.tsx";
+import { filterOf, keeperOf, OUTCOMES } from "./filter.ts";
+import { causalRows, nodesOf, type Row } from "./nodes.ts";
+import { Strip } from "./strip.tsx";
+import "./timeline.css";
 
-const COLUMNS: readonly Column<RequestLine>[] = [
-  {
-    id: "answer",
-    title: "Answer",
-    value: ({ status }) => status,
-    show: (line) => <Badge outcome={outcomeOf(line)}>{line.status || "none"}</Badge>,
-    width: "5rem",
-  },
-  {
-    id: "request",
-    title: "Request",
-    value: ({ method, path }) => `${method} ${path}`,
-    width: "minmax(0, 1fr)",
-  },
-  { id: "code", title: "Code", value: ({ code }) => code ?? "", width: "14rem", from: "wide" },
-  {
-    id: "caller",
-    title: "As",
-    value: ({ principal }) => principal ?? "nobody",
-    width: "8rem",
-    from: "medium",
-  },
-  {
-    id: "at",
-    title: "Time",
-    value: ({ sequence }) => sequence,
-    show: ({ at }) => timeOfDay(at),
-    width: "7rem",
-    number: true,
-  },
-];
+const ROW_HEIGHT = 34;
+const keyOf = ({ id }: Row) => id;
+const levelOf = ({ level }: Row) => level;
+const classOf = ({ entry }: Row) => (entry?.undone ? "entry-row undone" : "entry-row");
 
-function outcomeOf({ status, decision }: RequestLine): Outcome {
-  if (decision.startsWith("fault:")) return "fault";
-  if (status === 0 || status >= 500) return "failed";
-  return status >= 400 ? "refused" : "ok";
+/** What happened, in causal order; opened, an entry says why. */
+export default function Timeline() {
+  // Bursts are drawn when there is time: typing and scrolling go first.
+  const story = useDeferredValue(useLive((state) => state.story));
+  const parameters = useParameters();
+  const { set } = parameters;
+  const filter = filterOf(parameters);
+  const selected = parameters.get("entry");
+  const nodes = useMemo(() => nodesOf(story), [story]);
+  const signature = JSON.stringify([filter.text, [...filter.outcomes], filter.from, filter.to]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the signature says what the filter is made of
+  const keep = useMemo(() => keeperOf(filter, nodes), [signature, nodes]);
+  const rows = useMemo(() => causalRows(nodes, keep), [nodes, keep]);
+  const brush = useCallback(
+    (from: string | undefined, to: string | undefined) => set({ from, to }, { replace: true }),
+    [set],
+  );
+  const open = useCallback((row: Row) => set({ entry: row.id }), [set]);
+  const close = useCallback(() => set({ entry: undefined }), [set]);
+  const chosen = useMemo(
+    () => nodes.find(({ id, entry }) => id === selected || entry?.id === selected),
+    [nodes, selected],
+  );
+  return (
+    <div className="split">
+      <div className="timeline">
+        <div className="page-head">
+          <h1>Timeline</h1>
+          <Exports />
+        </div>
+        <Strip nodes={nodes} keep={keep} onBrush={brush} isBrushed={filter.from !== undefined} />
+        <div className="filters">
+          <SearchField
+            className="filter-text"
+            aria-label="Find in the timeline"
+            value={filter.text}
+            onChange={(find) => set({ find }, { replace: true })}
+          >
+            <Input className="input" placeholder="Find: path, code, user, id" />
+          </SearchField>
+          {OUTCOMES.map(([outcome, word]) => (
+            <ToggleButton
+              key={outcome}
+              className="button chip"
+              isSelected={filter.outcomes.has(outcome)}
+              onChange={(on) => {
+                const outcomes = new Set(filter.outcomes);
+                if (on) outcomes.add(outcome);
+                else outcomes.delete(outcome);
+                set({ show: [...outcomes].join(" ") }, { replace: true });
+              }}
+            >
+              <Mark outcome={outcome} word={null} />
+              {word}
+            </ToggleButton>
+          ))}
+          <span className="quiet small count" role="status">
+            {rows.length === nodes.length ? `${nodes.length}` : `${rows.length} of ${nodes.length}`}
+            {story.dropped > 0 && `, ${story.dropped} older ones were let go`}
+          </span>
+        </div>
+        <VirtualRows
+          label="What happened, causes before effects"
+          role="treegrid"
+          rows={rows}
+          keyOf={keyOf}
+          levelOf={levelOf}
+          classOf={classOf}
+          selected={chosen?.id}
+          onSelect={open}
+          rowHeight={ROW_HEIGHT}
+          columns={4}
+          draw={(row) => <EntryRow row={row} />}
+          empty={
+            nodes.length > 0 ? (
+              <Nothing title="Nothing here fits the filter.">
+                <Button
+                  className="button"
+                  onPress={() => set({ find: undefined, show: undefined, from: undefined, to: undefined })}
+                >
+                  Show everything
+                </Button>
+              </Nothing>
+            ) : (
+              story.isTold && <NothingYet />
+            )
+          }
+        />
+      </div>
+      {selected && <EntryDetail key={selected} id={selected} node={chosen} nodes={nodes} onClose={close} />}
+    </div>
+  );
 }
 
-const keyOf = ({ id }: RequestLine) => id;
-
-export default function Timeline() {
-  const { requests } = useLive((state) => state.story);
-  const parameters = useParameters();
+function NothingYet() {
+  const { data } = useSandbox();
+  const line = `curl -s -H 'api-key: …' ${data?.base_url ?? ""}/v1/models`;
   return (
-    <div className="page">
-      <div className="page-head">
-        <h1>Timeline</h1>
-      </div>
-      <VirtualTable
-        label="Requests"
-        columns={COLUMNS}
-        rows={requests}
-        keyOf={keyOf}
-        selected={parameters.get("entry")}
-        onSelect={({ id }) => parameters.set({ entry: id })}
-        empty={<Nothing title="No request has reached this sandbox yet." />}
-      />
-    </div>
+    <Nothing title="No request has reached this sandbox yet.">
+      <p>
+        Point a client at its base URL, with one of the keys of the view Keys; requests show up as they come.
+      </p>
+      <pre>{line}</pre>
+      <CopyButton text={data?.base_url ?? ""} label="Copy the base URL" />
+    </Nothing>
   );
 }

@@ -1,0 +1,36 @@
+import { memo } from "react";
+import { Mark } from "../../parts/mark.tsx";
+import { timeOfDay } from "../../parts/time.tsx";
+import type { Row } from "./nodes.ts";
+import { changesOf, kindOf, titleOf } from "./words.ts";
+
+const MAX_LEVEL = 6;
+
+/** One line: how it went, what it was, what it changed, who and when. */
+export const EntryRow = memo(function EntryRow({ row }: { row: Row }) {
+  const { request, entry, outcome, level } = row;
+  const changes = changesOf(row);
+  return (
+    <>
+      <div role="gridcell" className={`cell entry-what level-${Math.min(level, MAX_LEVEL)}`}>
+        <Mark outcome={outcome} />
+        {request ? (
+          <span className="entry-status">{request.status === 0 ? "none" : request.status}</span>
+        ) : (
+          <span className="entry-kind quiet">{kindOf(row)}</span>
+        )}
+        <span className={request ? "clip mono" : "clip"}>{titleOf(row)}</span>
+        {request?.code && <span className="entry-code small">{request.code}</span>}
+      </div>
+      <div role="gridcell" className="cell entry-changes from-medium small quiet">
+        {entry?.undone ? "undone" : ""} {changes}
+      </div>
+      <div role="gridcell" className="cell from-wide quiet">
+        {request ? (request.principal ?? "nobody") : ""}
+      </div>
+      <div role="gridcell" className="cell number quiet entry-at">
+        {timeOfDay((request ?? entry)!.at)}
+      </div>
+    </>
+  );
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import type { HistoryEntry, RequestLine } from "../../api/types.ts";
+import { causalRows, nodesOf, outcomeOf } from "./nodes.ts";
+
+const AT = "2026-03-15T12:00:00.000Z";
+
+const line = (sequence: number, more: Partial<RequestLine> = {}): RequestLine => ({
+  id: `req_${sequence}`,
+  sequence,
+  at: AT,
+  operation: "models.list",
+  method: "GET",
+  path: "/v1/models",
+  query: "",
+  status: 200,
+  code: null,
+  duration_ms: 1,
+  principal: "usr_dan",
+  decision: "ok",
+  history: null,
+  why: null,
+  warnings: 0,
+  ...more,
+});
+
+const entry = (sequence: number, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
+  id: `h_${sequence}`,
+  sequence,
+  at: AT,
+  kind: "timer",
+  title: "",
+  subject: null,
+  cause: null,
+  advanced_by: null,
+  request: null,
+  changes: {},
+  undone: false,
+  kept: true,
+  ...more,
+});
+
+const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
+const all = () => true;
+
+describe("interfaces 10 requests and changes as one sequence", () => {
+  it("interfaces 10 a request that changed something is one with its entry, and ties both together", () => {
+    const requests = [line(1), line(2, { history: "h_2" }), line(3)];
+    const history = [entry(1), entry(2, { kind: "request", request: "req_2" }), entry(3)];
+    const nodes = nodesOf({ requests, history });
+    expect(ids(nodes)).toEqual(["req_1", "h_1", "req_2", "req_3", "h_3"]);
+    expect(nodes[2]!.entry!.id).toBe("h_2");
+    expect(nodes.map(({ order }) => order)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it("interfaces 10 time decides where nothing ties them, and what one of them has lost is no obstacle", () => {
+    const later = "2026-03-15T12:00:01.000Z";
+    const requests = [line(8, { history: "h_gone" }), line(9, { at: later })];
+    const history = [entry(1, { request: "req_gone" }), entry(2, { at: later })];
+    expect(ids(nodesOf({ requests, history }))).toEqual(["req_8", "h_1", "req_9", "h_2"]);
+  });
+});
+
+describe("interfaces 10 causes and effects", () => {
+  const requests = [line(1, { history: "h_1" }), line(2)];
+  const history = [
+    entry(1, { kind: "request", request: "req_1" }),
+    entry(2, { kind: "delivery", cause: "h_1" }),
+    entry(3, { kind: "control" }),
+    entry(4, { kind: "delivery", cause: "h_2", advanced_by: "h_3" }),
+    entry(5, { cause: "h_1" }),
+    entry(6, { cause: "h_lost", advanced_by: "h_3" }),
+  ];
+  const nodes = nodesOf({ requests, history });
+
+  it("interfaces 10 effects stand below their cause in their order, the newest cause first", () => {
+    const rows = causalRows(nodes, all).map(({ id, level }) => `${level} ${id}`);
+    expect(rows).toEqual(["0 h_3", "1 h_6", "0 req_2", "0 req_1", "1 h_2", "2 h_4", "1 h_5"]);
+  });
+
+  it("interfaces 10 of what a filter leaves, the causes stay", () => {
+    expect(ids(causalRows(nodes, ({ id }) => id === "h_4"))).toEqual(["req_1", "h_2", "h_4"]);
+    expect(causalRows(nodes, () => false)).toEqual([]);
+  });
+});
+
+describe("interfaces 10 how it went", () => {
+  it.each([
+    [{ status: 200 }, "ok"],
+    [{ status: 404 }, "refused"],
+    [{ status: 503 }, "failed"],
+    [{ status: 0 }, "failed"],
+    [{ status: 503, decision: "fault:inline/one" }, "fault"],
+    [{ status: 200, decision: "fault:slow/one" }, "fault"],
+  ])("interfaces 10 %o is %s", (given, outcome) => {
+    expect(outcomeOf(line(1, given), undefined)).toBe(outcome);
+  });
+});

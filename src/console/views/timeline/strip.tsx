@@ -1,0 +1,197 @@
+import { useEffect, useRef } from "react";
+import { Button } from "react-aria-components";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Outcome } from "../../parts/mark.tsx";
+import { shapeAt } from "../../parts/mark.tsx";
+import { timeOfDay } from "../../parts/time.tsx";
+import { useTheme } from "../../shell/theme.ts";
+import type { Node } from "./nodes.ts";
+
+const HEIGHT = 84;
+const MARK = 9;
+/** The last ones are what a strip this wide can show. */
+const MAX_MARKS = 2000;
+/** Narrower than this was a click. */
+const MIN_BRUSH_PX = 6;
+
+interface StripProps {
+  nodes: readonly Node[];
+  keep: (node: Node) => boolean;
+  onBrush: (from: string | undefined, to: string | undefined) => void;
+  isBrushed: boolean;
+}
+
+interface Shown {
+  nodes: readonly Node[];
+  keep: (node: Node) => boolean;
+  onBrush: StripProps["onBrush"];
+}
+
+/**
+ * The last entries, one mark each: from left to right as they came, the higher the longer it took to answer. Dragging
+ * over some filters the list.
+ */
+export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
+  const theme = useTheme();
+  const last = nodes.slice(-MAX_MARKS);
+  const shown = useRef<Shown>({ nodes: last, keep, onBrush });
+  shown.current = { nodes: last, keep, onBrush };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has other colours
+  useEffect(() => {
+    const element = place.current!;
+    const made = new uPlot(optionsOf(element, shown), dataOf(shown.current), element);
+    plot.current = made;
+    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
+    watch.observe(element);
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const redraw = () => made.redraw();
+    dark.addEventListener("change", redraw);
+    return () => {
+      dark.removeEventListener("change", redraw);
+      watch.disconnect();
+      made.destroy();
+    };
+  }, [theme]);
+  useEffect(() => plot.current?.setData(dataOf(shown.current)));
+
+  return (
+    <div className="strip">
+      <div ref={place} className="strip-plot" aria-hidden="true" />
+      <div className="strip-words small quiet">
+        <span>
+          {last.length > 0 &&
+            `${timeOfDay(iso(last[0]!.at)).slice(0, 8)} to ${timeOfDay(iso(last.at(-1)!.at)).slice(0, 8)}, higher is slower`}
+        </span>
+        {isBrushed ? (
+          <Button className="link-button" onPress={() => onBrush(undefined, undefined)}>
+            Show all again
+          </Button>
+        ) : (
+          <span className="strip-hint">drag to look at a part</span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** Of the usual distance between two marks. */
+const NEAREST = 0.15;
+const FARTHEST = 4;
+
+/**
+ * Where the marks stand: by the sandbox's clock, with long pauses shortened and bursts kept apart. A clock that stands
+ * still, or is rewound, leaves their order.
+ */
+function placesOf(nodes: readonly Node[]): number[] {
+  const gaps = nodes.map(({ at }, place) => (place === 0 ? 0 : at - nodes[place - 1]!.at));
+  const moving = gaps.filter((gap) => gap > 0).sort((a, b) => a - b);
+  const usual = moving[Math.floor(moving.length / 2)] ?? 1;
+  let x = 0;
+  return gaps.map((gap, place) => {
+    if (place > 0) x += gap < 0 ? FARTHEST : Math.min(FARTHEST, Math.max(NEAREST, gap / usual));
+    return x;
+  });
+}
+
+function dataOf({ nodes }: Shown): uPlot.AlignedData {
+  return [placesOf(nodes), nodes.map(({ request }) => Math.log10(1 + (request?.duration_ms ?? 0)))];
+}
+
+function optionsOf(element: HTMLElement, shown: React.RefObject<Shown>): uPlot.Options {
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    axes: [{ show: false }, { show: false }],
+    padding: [MARK, MARK, MARK, MARK],
+    scales: {
+      x: { time: false, range: (_plot, min, max) => (max > min ? [min, max] : [min - 1, max + 1]) },
+      // A millisecond at the bottom, ten seconds at the top.
+      y: { range: () => [0, 4] },
+    },
+    series: [{}, { paths: () => null, points: { show: false } }],
+    cursor: { show: false },
+    hooks: {
+      draw: [(plot) => drawMarks(plot, element, shown.current!)],
+      ready: [(plot) => followBrush(plot, shown)],
+    },
+  };
+}
+
+/** Drags by mouse, pen or finger. */
+function followBrush(plot: uPlot, shown: React.RefObject<Shown>): void {
+  const { over, root } = plot;
+  const height = over.clientHeight;
+  let start: number | undefined;
+  const place = (event: PointerEvent) =>
+    Math.max(0, Math.min(over.clientWidth, event.clientX - over.getBoundingClientRect().left));
+  const select = (left: number, width: number) =>
+    plot.setSelect({ left, width, top: 0, height: width > 0 ? height : 0 }, false);
+  root.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    start = place(event);
+    root.setPointerCapture(event.pointerId);
+  });
+  root.addEventListener("pointermove", (event) => {
+    if (start !== undefined) select(Math.min(start, place(event)), Math.abs(place(event) - start));
+  });
+  root.addEventListener("pointerup", (event) => {
+    if (start === undefined) return;
+    const ends = [start, place(event)].sort((a, b) => a - b) as [number, number];
+    start = undefined;
+    select(0, 0);
+    if (ends[1] - ends[0] >= MIN_BRUSH_PX) takeBrush(plot, ends, shown.current!);
+  });
+  root.addEventListener("pointercancel", () => {
+    start = undefined;
+    select(0, 0);
+  });
+}
+
+function takeBrush(plot: uPlot, [left, right]: [number, number], { nodes, onBrush }: Shown): void {
+  const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(right, "x")];
+  const xs = plot.data[0];
+  const inside = nodes.filter((_node, place) => xs[place]! >= from && xs[place]! <= to);
+  if (inside.length > 0) onBrush(inside[0]!.id, inside.at(-1)!.id);
+}
+
+function drawMarks(plot: uPlot, element: HTMLElement, { nodes, keep }: Shown): void {
+  const { ctx } = plot;
+  const scale = devicePixelRatio;
+  const colours = new Map<Outcome, string>();
+  for (const [place, node] of nodes.entries()) {
+    const x = plot.valToPos(plot.data[0][place]!, "x", true);
+    const y = plot.valToPos(plot.data[1]![place]!, "y", true);
+    const colour = colours.get(node.outcome) ?? colourOf(element, node.outcome);
+    colours.set(node.outcome, colour);
+    ctx.save();
+    ctx.globalAlpha = keep(node) ? 1 : 0.2;
+    ctx.translate(x - (MARK / 2) * scale, y - (MARK / 2) * scale);
+    ctx.scale((MARK / 12) * scale, (MARK / 12) * scale);
+    if (node.outcome === "other") {
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = 1.6;
+      ctx.stroke(shapeAt(node.outcome));
+    } else {
+      ctx.fillStyle = colour;
+      ctx.fill(shapeAt(node.outcome));
+    }
+    ctx.restore();
+  }
+}
+
+/** As the theme gives it: a custom property would be read as it is written, not as it comes out. */
+function colourOf(element: HTMLElement, outcome: Outcome): string {
+  const probe = document.createElement("i");
+  probe.className = `mark-${outcome}`;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

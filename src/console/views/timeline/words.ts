@@ -1,0 +1,65 @@
+import type { JournalEntry } from "../../api/types.ts";
+import type { Node } from "./nodes.ts";
+
+const KINDS = {
+  request: "request",
+  control: "control call",
+  timer: "timer",
+  delivery: "delivery",
+  scenario: "faults",
+  restore: "time travel",
+} as const;
+
+/** What kind of thing it was, in a word. */
+export function kindOf({ request, entry }: Node): string {
+  return request ? "request" : KINDS[entry!.kind];
+}
+
+/** What a row says: the request's line, or the sentence of the history. */
+export function titleOf({ request, entry }: Node): string {
+  if (request === undefined) return entry!.title;
+  return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
+}
+
+/** "3 threads", "+1 −2 messages": what it changed, in numbers. */
+export function changesOf({ entry }: Node): string {
+  if (entry === undefined) return "";
+  return Object.entries(entry.changes)
+    .map(([collection, { added, removed, changed }]) => {
+      const counts = [added && `+${added}`, removed && `−${removed}`, changed && `~${changed}`].filter(
+        Boolean,
+      );
+      return `${counts.join(" ")} ${collection.replaceAll("_", " ")}`;
+    })
+    .join(", ");
+}
+
+const STEPS: Record<string, string> = {
+  route: "No operation answers this method and path.",
+  auth: "The credentials were refused.",
+  "rate-limit": "The caller had used up its requests for now.",
+  validation: "What was sent does not fit what the operation takes.",
+  access: "The caller may not do this here.",
+  spending: "The organization or key had spent its budget.",
+  rule: "A rule of the operation refused it.",
+  internal: "The server failed; this is a defect of Understudy.",
+};
+
+/** Why it was answered as it was, in a sentence; reasons follow it. */
+export function whyOf({ decision, status, operation, principal }: JournalEntry): string {
+  if (decision.startsWith("fault:")) return faultSentence(decision.slice("fault:".length), status);
+  if (decision === "ok") {
+    return status < 400
+      ? `${principal ?? "An unknown caller"} asked for ${operation}, everything was in order, and it was done.`
+      : `${operation} answered ${status} by its own rules.`;
+  }
+  return STEPS[decision] ?? `It was decided by ${decision}.`;
+}
+
+function faultSentence(origin: string, status: number): string {
+  const [source, rule] = origin.split("/");
+  const what = status === 0 ? "A fault broke the connection" : "A fault answered instead of the operation";
+  if (source === "header") return `${what}: the request asked for it by a header (${rule}).`;
+  if (source === "inline") return `${what}: the inline rule ${rule}.`;
+  return `${what}: rule ${rule} of the scenario ${source}.`;
+}
