@@ -52,6 +52,6 @@ export class Login {
 }
 
 async function sentCode(request: IncomingMessage): Promise<unknown> {
-  const body: unknown = parseJson(request, await readBody(request, MAX_BODY_BYTES), { optional: false });
-  return (body as { code?: unknown } | null)?.code;
+  const { value } = parseJson(request, await readBody(request, MAX_BODY_BYTES), { optional: false });
+  return (value as { code?: unknown } | null)?.code;
 }

@@ -6,11 +6,13 @@ export function DetailPane({
   title,
   label,
   onClose,
+  actions,
   children,
 }: {
   title: ReactNode;
   label: string;
   onClose: () => void;
+  actions?: ReactNode;
   children: ReactNode;
 }) {
   const pane = useRef<HTMLElement>(null);
@@ -30,6 +32,7 @@ export function DetailPane({
           ✕
         </Button>
       </header>
+      {actions && <div className="actions">{actions}</div>}
       <div className="detail-body">{children}</div>
     </section>
   );
