@@ -19,8 +19,12 @@ const SILENT = { active: false };
 const numberOf = (value: unknown, otherwise: number) =>
   Number.isFinite(Number(value ?? Number.NaN)) ? Number(value) : otherwise;
 
+/** A recording may name any offset; what lies further back is left out. */
+const MAX_FILLED = 100_000;
+
 /** Items at their places in a list of which a page was seen; `filler` stands where nothing was. */
 function place(list: Fields[], items: Items, { offset, filler }: { offset: number; filler: Fields }): void {
+  if (!Number.isInteger(offset) || offset < 0 || offset > MAX_FILLED) return;
   for (const [i, item] of items.entries()) {
     while (list.length < offset + i) list.push({ ...filler });
     list[offset + i] = item;

@@ -25,6 +25,8 @@ export interface Context {
 export interface Observation {
   /** Whose answers; absent: every operation's. */
   operation?: string;
+  /** Looks into the bodies of successes, and at nothing else. */
+  successes?: true;
   /** A judge for one run, which may remember what it has seen. */
   begin: () => (verdict: Verdict, exchange: Exchange) => void;
 }
@@ -41,9 +43,9 @@ export interface Check {
   observe?: Observation;
 }
 
-/** What an answer of one operation says by itself. */
+/** What a success of one operation says by itself. */
 export function seenIn(operation: string, judge: ReturnType<Observation["begin"]>): Observation {
-  return { operation, begin: () => judge };
+  return { operation, successes: true, begin: () => judge };
 }
 
 type Observing = Omit<Check, "run" | "family" | "observe">;

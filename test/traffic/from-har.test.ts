@@ -155,6 +155,19 @@ describe("interfaces 12 fixture from-har", () => {
     );
   });
 
+  it("interfaces 12 an offset that nobody could have asked for fills no list", async () => {
+    const body = {
+      collection_id: "mcoll_1",
+      items: [{ track_id: "mtrack_1", position: 0 }],
+      limit: 1,
+      offset: 2e9,
+    };
+    const { fixture } = await fixtureOf(
+      archive([{ path: "/v1/music/org_a/collections/mcoll_1/tracks", body }]),
+    );
+    expect(fixture["music_collections"]).toMatchObject([{ id: "mcoll_1", tracks: [] }]);
+  });
+
   it("interfaces 12 writes a file that start and check accept", async () => {
     const out = join(scratch(), "worlds", "seen.yaml");
     const file = written(session);

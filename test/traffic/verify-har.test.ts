@@ -156,6 +156,20 @@ describe("interfaces 12 an archive in place of a service", () => {
     expect(reported(broken)).toContain("usage.retrieve_limits/answer");
   });
 
+  it("interfaces 12 no secret of a recording that masks nothing is in the report", async () => {
+    const canary = "ak_canaryCanaryCanary000000000000000000000000";
+    const report = await judged(
+      browsers((entry) => {
+        entry.request.url += `${entry.request.url.includes("?") ? "&" : "?"}api_key=${canary}`;
+        if (entry.response.status === 404)
+          Object.assign(entry.response.content, { size: 1, text: JSON.stringify({ echo: canary }) });
+        return entry;
+      }),
+    );
+    expect(report.summary.failed).toBeGreaterThan(3);
+    expect(JSON.stringify(report)).not.toContain("canaryCanary");
+  });
+
   it("interfaces 12 what came often is told once, with how often", async () => {
     const har = browsers((entry) => {
       entry.response.headers = entry.response.headers.filter(
@@ -174,6 +188,39 @@ describe("interfaces 12 an archive in place of a service", () => {
     expect(told + untold).toBe(1800);
     expect(check.failures.length).toBeLessThanOrEqual(20);
     expect(check.requests.length).toBeLessThanOrEqual(20);
+  });
+});
+
+describe("interfaces 12 an archive of any size", () => {
+  it("interfaces 12 one problem of many objects is one finding", async () => {
+    const [tracks] = session.log.entries.filter((entry: Har) => of(entry, "/collections/mcoll_ada/tracks"));
+    const text = tracks.response.content.text.replace(/"added_at":"[^"]*"/, '"added_at":"yesterday"');
+    const entries = Array.from({ length: 30 }, (_, i) =>
+      JSON.parse(
+        JSON.stringify({
+          ...tracks,
+          response: { ...tracks.response, content: { ...tracks.response.content, text } },
+        })
+          .replaceAll("mcoll_ada", `mcoll_${i}`)
+          .replaceAll(/req_\w+/g, `req_${i}`),
+      ),
+    );
+    const report = await judged({ log: { ...session.log, entries } });
+    const { failures } = report.checks.find(({ id }) => id === "music_collections.list_tracks/answer")!;
+    expect(failures).toEqual([expect.stringMatching(/added_at .* \(and 29 more like it\)$/)]);
+  });
+
+  it("interfaces 12 an entry that is larger than 64 MB is refused before it is held", async () => {
+    const file = join(scratch(), "huge.har");
+    const out = openSync(file, "w");
+    writeSync(out, `{"log":{"version":"1.2","entries":[{},{"response":{"content":{"text":"`);
+    for (let i = 0; i < 70; i++) writeSync(out, "x".repeat(1024 * 1024));
+    writeSync(out, '"}}}]}}');
+    closeSync(out);
+    const wanted = { contract: new Contract(RESOURCES), file, target: undefined };
+    await expect(verifyRecorded(wanted)).rejects.toThrow(
+      /huge\.har: entry 2 is larger than 64 MB; export it without/,
+    );
   });
 });
 

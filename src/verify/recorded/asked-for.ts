@@ -1,3 +1,4 @@
+import { seenIn } from "../check.ts";
 import { excerpt } from "../judge-body.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -11,7 +12,7 @@ function check(operation: string, section: string, judge: Judge): Recorded {
     family: "answers",
     section,
     title: `${operation} answers about what it was asked for`,
-    observe: { operation, begin: () => judge },
+    observe: seenIn(operation, judge),
   };
 }
 

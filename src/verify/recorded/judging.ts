@@ -1,3 +1,4 @@
+import { redactText } from "../../exchanges/secret-redactor.ts";
 import type { Check } from "../check.ts";
 import { checksFor } from "../checks/index.ts";
 import type { Contract } from "../contract.ts";
@@ -73,8 +74,7 @@ export class Judging implements Seeing {
   private judge(exchange: Exchange): void {
     this.organization_id ??= exchange.headers.get("service-organization");
     for (const one of this.byOperation.get(exchange.operation!.id)!) {
-      if (looksInside(one.check) && !(exchange.recorded!.whole && succeeded(exchange) && !empty(exchange)))
-        continue;
+      if (one.check.observe.successes && !hasBody(exchange)) continue;
       const before = one.verdict.found;
       one.verdict.about(exchange);
       try {
@@ -85,7 +85,7 @@ export class Judging implements Seeing {
         one.verdict.expect(false, `an answer could not be read: ${(error as Error).message}`, gap);
       }
       if (one.verdict.found > before && one.requests.length < MAX_REQUESTS)
-        one.requests.push(sentRequest(exchange));
+        one.requests.push(shownRequest(exchange));
     }
   }
 
@@ -107,13 +107,14 @@ function recordedChecks(contract: Contract): Recorded[] {
   return [...everyOperation(contract), ...askedFor, ...observing];
 }
 
-/** Checks of one operation beyond those that every operation has read its successes' bodies. */
-function looksInside({ id, observe }: Recorded): boolean {
-  return observe.operation !== undefined && !/\/(answer|refusals|malformed|no-credentials)$/.test(id);
+/** Whether there is a success's body to look into. */
+function hasBody(exchange: Exchange): boolean {
+  return exchange.recorded!.whole && succeeded(exchange) && exchange.status !== 204;
 }
 
-function empty({ text, status }: Exchange): boolean {
-  return text === "" && status === 204;
+/** Others' recordings mask nothing; a report is passed around. */
+function shownRequest(exchange: Exchange): SentRequest {
+  return { ...sentRequest(exchange), path: redactText(exchange.path) };
 }
 
 function reportOf({ check, verdict, requests }: Running): CheckReport {
@@ -122,10 +123,10 @@ function reportOf({ check, verdict, requests }: Running): CheckReport {
   return {
     ...{ id, family, section, title },
     outcome: verdict.outcome,
-    failures: verdict.failures.map((text) => verdict.times(text)),
+    failures: verdict.failures.map((text) => redactText(verdict.times(text))),
     differences: verdict.differences.map(({ assumption, detail }) => ({
       assumption,
-      detail: verdict.times(detail),
+      detail: redactText(verdict.times(detail)),
     })),
     not_observed: verdict.notObserved,
     notes: [...verdict.notes, ...(untold > 0 ? [`${untold} problems of further kinds`] : [])],
