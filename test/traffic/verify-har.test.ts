@@ -201,13 +201,20 @@ describe("interfaces 12 an archive of any size", () => {
           ...tracks,
           response: { ...tracks.response, content: { ...tracks.response.content, text } },
         })
-          .replaceAll("mcoll_ada", `mcoll_${i}`)
+          .replaceAll("mcoll_ada", `mcoll_${"x".repeat(i + 1)}`)
           .replaceAll(/req_\w+/g, `req_${i}`),
       ),
     );
     const report = await judged({ log: { ...session.log, entries } });
     const { failures } = report.checks.find(({ id }) => id === "music_collections.list_tracks/answer")!;
     expect(failures).toEqual([expect.stringMatching(/added_at .* \(and 29 more like it\)$/)]);
+    for (const { response } of entries)
+      response.headers = response.headers.filter(
+        ({ name }: Har) => name.toLowerCase() !== "service-api-version",
+      );
+    const { checks } = await judged({ log: { ...session.log, entries } });
+    const { failures: missing } = checks.find(({ id }) => id === "headers/service-api-version")!;
+    expect(missing).toEqual([expect.stringMatching(/not a date \(and 29 more like it\)$/)]);
   });
 
   it("interfaces 12 an entry that is larger than 64 MB is refused before it is held", async () => {
