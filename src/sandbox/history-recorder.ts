@@ -30,7 +30,14 @@ export interface Recorded {
   glanceAtUploads(): unknown;
 }
 
+/** A record of something that is to be done, and its `collection\0id`. */
+interface Work {
+  key: string;
+  work: object;
+}
+
 const UNKNOWN: Provenance = { cause: null, advanced_by: null };
+const NO_WORK: readonly Work[] = [];
 
 /**
  * Writes the history of a sandbox from what it is told of its commits. It keeps references alone; what is shown
@@ -144,8 +151,10 @@ export class HistoryRecorder {
     running?: { timer: Timer; maker: Provenance },
   ): void {
     entry.choose(commit.touched);
+    const left = this.newWork(commit);
+    if (left.length === 0) return;
     const mine: Provenance = { cause: entry.id, advanced_by: null };
-    for (const { key, work } of this.newWork(commit)) {
+    for (const { key, work } of left) {
       // A timer that sets itself again goes on doing what it was first set for.
       const again = running !== undefined && key === `${timers.name}\0${running.timer.id}`;
       this.makers.set(work, again ? running.maker : mine);
@@ -170,14 +179,19 @@ export class HistoryRecorder {
     }
   }
 
-  private *newWork({ after, touched }: Commit): IterableIterator<{ key: string; work: object }> {
+  /** Most commits leave nothing to be done. */
+  private newWork({ after, touched }: Commit): readonly Work[] {
+    let found: Work[] | undefined;
     for (const key of touched) {
       if (!key.startsWith("_")) continue;
       const end = key.indexOf("\0");
       const table = after.tables.get(key.slice(0, end));
       const work = table?.collection.work ? table.get(key.slice(end + 1)) : undefined;
-      if (work !== undefined && !this.makers.has(work)) yield { key, work };
+      if (work === undefined || this.makers.has(work)) continue;
+      found ??= [];
+      found.push({ key, work });
     }
+    return found ?? NO_WORK;
   }
 
   private makerOf({ work }: Act): Provenance {
