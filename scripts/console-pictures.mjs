@@ -11,6 +11,7 @@ import { findBrowser } from "./browser.mjs";
 const VIEWS = {
   timeline: [""],
   world: ["?collection=threads", "?collection=users&record=usr_dan", "?show=departments&department=dept_ml"],
+  time: [""],
   faults: ["", "?compose=threads.delete", "?group=429&scenario=flaky-uploads"],
   api: ["", "?operation=departments.reparent"],
   coverage: ["", "?operation=models.list"],

@@ -14,6 +14,8 @@ import type {
   FaultRule,
   Health,
   HistoryDetail,
+  HistoryFilter,
+  HistoryPage,
   HttpArchive,
   JournalEntry,
   List,
@@ -83,6 +85,7 @@ export function sandboxCalls(name: string) {
       post<Rewound>(`/history/${encodeURIComponent(id)}/rewind`, body),
     forkEntry: (id: string, body: RewindOptions & { name?: string }) =>
       post<Rewound>(`/history/${encodeURIComponent(id)}/fork`, body),
+    history: (query: HistoryFilter) => get<HistoryPage>("/history", query),
 
     clock: () => get<ClockState>("/clock"),
     setClock: (body: ClockChange) => callControl<ClockChanged>(`${S}/clock`, { method: "PUT", body }),

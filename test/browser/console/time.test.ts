@@ -1,0 +1,112 @@
+import { expect as see } from "@playwright/test";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
+import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, startReference } from "../../support/harness.ts";
+
+const chromium = useChromium();
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const S = "/_control/sandboxes/timed";
+const ADDRESS = "/s/timed/time";
+
+/** A sandbox that stands still at noon, with rules whose leases are all that becomes due. */
+async function timed(...ttls: string[]): Promise<void> {
+  await api.call(undefined, "DELETE", S);
+  await api.call(undefined, "POST", "/_control/sandboxes", {
+    name: "timed",
+    fixture: { organizations: [] },
+    clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" },
+  });
+  for (const ttl of ttls)
+    await api.call(undefined, "POST", `${S}/faults`, {
+      id: `for-${ttl}`,
+      effect: { status: 503 },
+      lease: { ttl },
+    });
+}
+
+describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
+  it("interfaces 4 advances a frozen clock to the next event, and says what ran", async () => {
+    await timed("10m", "7d");
+    const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS);
+    await seeLive(page);
+    const clock = page.getByRole("region", { name: "Clock" });
+    await see(clock.getByRole("time")).toHaveText("12:00:00", wait);
+    await see(clock.getByRole("button", { name: "Freeze" })).toHaveAttribute("aria-pressed", "true");
+    const pending = page.getByRole("grid", { name: "Pending" }).getByRole("row");
+    await see(pending).toHaveCount(3, wait);
+    await see(pending.nth(1)).toContainText("in 10 min");
+    await expectAccessible(page);
+    await clock.getByRole("button", { name: "To the next event" }).click();
+    await see(clock.getByRole("time")).toHaveText("12:10:00", wait);
+    await see(clock).toContainText("On the way: 1 end of a lease.");
+    await see(pending).toHaveCount(2, wait);
+    await see(page.getByRole("grid", { name: "What ran" })).toContainText("for-10m", wait);
+    await clock.getByRole("button", { name: "+5 min" }).click();
+    await see(clock.getByRole("time")).toHaveText("12:15:00", wait);
+    await see(clock).toContainText("Nothing became due on the way.");
+    await clock.getByRole("button", { name: "+6 h" }).click();
+    await see(clock.getByRole("time")).toHaveText("18:15:00", wait);
+    await clock.getByRole("button", { name: "To the next event" }).click();
+    await see(page.getByText("Nothing is pending.")).toBeVisible(wait);
+    await see(clock.getByRole("button", { name: "To the next event" })).toBeDisabled();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 4 runs, runs sixty times as fast, and freezes again", async () => {
+    await timed();
+    const { page } = await openConsole(chromium(), api.url, ADDRESS);
+    await seeLive(page);
+    const clock = page.getByRole("region", { name: "Clock" });
+    await clock.getByRole("button", { name: "Run ×60" }).click();
+    await see(clock).toContainText("runs 60 times as fast", wait);
+    await see(clock.getByRole("time")).not.toHaveText(/^12:0/, { timeout: 2 * PATIENCE_MS });
+    await clock.getByRole("button", { name: "Freeze" }).click();
+    await see(clock).toContainText("stands still", wait);
+    const { body } = await api.call(undefined, "GET", `${S}/clock`);
+    expect(body).toMatchObject({ mode: "frozen", rate: 0 });
+    await see(clock.getByRole("time")).toHaveText(String((body as { now: string }).now).slice(11, 19), wait);
+    await clock.getByRole("button", { name: "Run", exact: true }).click();
+    await see(clock.getByRole("button", { name: "Run", exact: true })).toHaveAttribute(
+      "aria-pressed",
+      "true",
+      wait,
+    );
+    await page.close();
+  });
+
+  it("interfaces 4 keeps what was typed where the clock cannot go there, and says why", async () => {
+    await timed();
+    const { page } = await openConsole(chromium(), api.url, ADDRESS);
+    await seeLive(page);
+    const field = page.getByRole("textbox", { name: "By, or to" });
+    const advance = page.getByRole("button", { name: "Advance", exact: true });
+    await field.fill("2026-03-15T11:00:00Z");
+    await advance.click();
+    await see(page.getByRole("alert").first()).toContainText("cannot be reached", wait);
+    await see(field).toHaveValue("2026-03-15T11:00:00Z");
+    await field.fill("soon");
+    await advance.click();
+    await see(page.getByRole("alert").first()).toContainText("must be a duration", wait);
+    await field.fill("1h30m");
+    await advance.click();
+    await see(page.getByRole("region", { name: "Clock" }).getByRole("time")).toHaveText("13:30:00", wait);
+    await page.close();
+  });
+
+  it.each([360, 1280, 1920])("interfaces 2 fits a window of %i px", async (width) => {
+    await timed("10m", "20m", "6h", "7d");
+    const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS, { width });
+    await seeLive(page);
+    await see(page.getByRole("heading", { name: /^Pending/ })).toBeVisible(wait);
+    await expectToFit(page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});
