@@ -156,8 +156,17 @@ export class Transaction implements WorldReader {
    * clock everything is a tie: this way newest first holds there too (G18, G23).
    */
   newestFirstId(prefix: string): string {
-    const rank = (MAX_RANK - this.draws).toString(36).padStart(6, "0");
-    return this.newId(`${prefix}0${rank}`);
+    return this.newId(this.newestFirst(prefix));
+  }
+
+  /** The same, and no other sandbox has it, nor this one after a reset, so that whoever remembers ids takes it for new. */
+  newestFirstOwnId(prefix: string): string {
+    const first = this.newestFirst(prefix);
+    return first + this.secret(prefix).slice(0, 20);
+  }
+
+  private newestFirst(prefix: string): string {
+    return `${prefix}0${(MAX_RANK - this.draws).toString(36).padStart(6, "0")}`;
   }
 
   /** Base64url text that seed, sandbox name and number of resets determine, and nothing shorter does. */

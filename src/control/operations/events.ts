@@ -5,6 +5,7 @@ import { nearest } from "../../documents/nearest.ts";
 import { EVENT_NAMES, type EventName, eventNamed } from "../../resources/events.ts";
 import { organizations } from "../../resources/organizations/schema.ts";
 import { enqueuedIn } from "../../resources/webhooks/enqueue.ts";
+import { webhookTest } from "../../resources/webhooks/events.ts";
 import { defaultOrganization } from "../../resources/webhooks/first-organization.ts";
 import { presentDelivery } from "../../resources/webhooks/present.ts";
 import { DeliveryBody, deliveries } from "../../resources/webhooks/schema.ts";
@@ -125,6 +126,13 @@ function eventOf(trigger: Trigger, tx: Transaction) {
 function requireEvent(name: string): AnyEvent {
   const event = eventNamed(name);
   if (event) return event;
+  if (name === webhookTest.name) {
+    throw unprocessable(
+      "event",
+      name,
+      "tells of nothing that happened; one webhook is sent it by POST /webhooks/{webhook_id}/test",
+    );
+  }
   const hint = nearest(name, EVENT_NAMES);
   // Where no name is near, all of them are the better help.
   const known = hint === undefined ? `, which has ${EVENT_NAMES.join(", ")}` : "";

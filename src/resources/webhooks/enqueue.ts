@@ -33,7 +33,8 @@ function enqueue(
   { event, data }: { event: string; data: object },
 ): string {
   const { webhook_id, organization_id } = webhook;
-  const delivery_id = tx.newestFirstId("del_");
+  // interfaces 5: a receiver remembers these, and must not be silenced by a reset or another sandbox.
+  const delivery_id = tx.newestFirstOwnId("del_");
   const body = renderBody({ event, data, timestamp: tx.iso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };
   queueAttempt(tx, { id: delivery_id, kind: "first", webhook_id, delivery_id, first });
