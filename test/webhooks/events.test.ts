@@ -152,7 +152,7 @@ describe("6.1 events of real changes", () => {
   it("G11 file.processed is emitted by the clock, at its due time, and is delivered then", async () => {
     const receiver = await api.receiver([503, 200]);
     const { webhook_id } = await api.webhook(receiver.url, ["file.processed"]);
-    const ran = await api.advanceBy("1h");
+    const ran = await api.advanceBy("59m");
     expect(ran.map(({ kind }) => kind)).toEqual(["connector.job", "file.step", "webhook.retry"]);
     const [first, second] = await receiver.requests();
     expect(JSON.parse(first!.body)).toMatchObject({
