@@ -194,6 +194,7 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
 
   it("interfaces 2 keeps what every kind of timer did, and what is still to come", async () => {
     world = await FreshWorld.create(api);
+    await world.control("PATCH", "", { settings: { live_meetings: "on", invoicing: "on" } });
     await create("/state/webhooks", { organization_id: "org_acme", url: NOBODY, events: ["user.created"] });
     await create("/events", { event: "user.created", for: "usr_dan" });
     await create("/faults", { ...rule, lease: { ttl: "2m" } });
@@ -212,7 +213,7 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
     });
     await world.upload(5);
     const kinds = new Set<string>();
-    for (const by of ["1m", "5m", "8d"]) {
+    for (const by of ["1m", "5m", "8d", "23d"]) {
       const { body } = await create("/clock/advance", { by });
       for (const { kind } of body.ran) kinds.add(kind);
       await expectKept();
