@@ -32,8 +32,8 @@ async function isFresh() {
   return true;
 }
 
-/** Smaller files are sent as they are: one packet or two, and the package has few files. */
-const WORTH_COMPRESSING_BYTES = 8 * 1024;
+/** Smaller files are sent as they are: a few packets, and the package has few files. */
+const WORTH_COMPRESSING_BYTES = 20 * 1024;
 
 function compress(folder) {
   for (const name of readdirSync(folder)) {

@@ -17,8 +17,11 @@ export default defineConfig({
     target: "es2022",
     reportCompressedSize: false,
     manifest: "manifest.json",
+    // One sheet, and one file for what several views share: they are few and small, and so is the package.
+    cssCodeSplit: false,
     // Libraries say "use client", for servers that draw; there is none here.
     rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 2 }] } },
       onLog: (level, log, otherwise) => {
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") otherwise(level, log);
       },

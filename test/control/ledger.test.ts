@@ -123,6 +123,7 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
     times: 2,
     effect: { error: "RATE_LIMIT_EXCEEDED" },
   };
+  const newestEntry = async () => (await world.control("GET", "/history?limit=1")).body.entries[0].id;
   const create = (path: string, body: object) => world.control("POST", path, body);
   const STEPS: Record<string, () => Promise<unknown>> = {
     "sandboxes.create": () =>
@@ -164,6 +165,21 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
     "faults.add": () => create("/faults", { ...rule, lease: { ttl: "10m" } }),
     "faults.remove": () => create("/faults", rule).then(() => world.control("DELETE", "/faults/rule")),
     "faults.clear": () => create("/faults", rule).then(() => world.control("DELETE", "/faults")),
+    "history.rewind": async () => {
+      await create("/state/departments", department);
+      await create("/state/departments", { ...department, id: "dept_undone" });
+      await create(`/history/${await newestEntry()}/rewind`, {});
+    },
+    "history.fork": async () => {
+      await create("/state/departments", department);
+      await create(`/history/${await newestEntry()}/fork`, { name: "branch" });
+    },
+    "history.repeat": async () => {
+      const path = "/v1/organizations/{organization_id}/departments/{department_id}/reparent";
+      const [recipe] = RECIPES["departments.reparent"]!;
+      await world.call(path, "POST", await recipe!.request(world));
+      await create(`/history/${await newestEntry()}/repeat`, {});
+    },
     "events.trigger": async () => {
       await create("/state/webhooks", { organization_id: "org_acme", url: NOBODY, events: ["user.created"] });
       await create("/events", { event: "user.created", for: "usr_dan" });
