@@ -1,4 +1,5 @@
 import type { DocumentWatch } from "../documents/watch-documents.ts";
+import { sweepOrphanedFolders } from "../storage/orphaned-folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { banner } from "./banner.ts";
 import { type Ready, writeReadyFile } from "./ready-file.ts";
@@ -26,11 +27,11 @@ export async function startServer(flags: StartFlags): Promise<void> {
   }
   if (flags.json) process.stdout.write(`${JSON.stringify(ready)}\n`);
   else if (!options.quiet) process.stdout.write(banner(understudy, ready));
-  else if (token !== null && !options.readyFile) process.stdout.write(`${token}\n`);
+  // Who gave the token has it; one that was made up is nowhere else.
+  else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
+    process.stdout.write(`${token}\n`);
   // After the start, which it must not slow down; a folder that cannot be removed is no reason to say anything.
-  void import("../storage/orphaned-folders.ts")
-    .then(({ sweepOrphanedFolders }) => sweepOrphanedFolders())
-    .catch(() => {});
+  void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
   const watch = await watchFiles(understudy);
   stops.push(() => watch.close());

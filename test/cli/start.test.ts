@@ -1,4 +1,5 @@
 import { execSync } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -28,6 +29,15 @@ afterEach(async () => {
 afterAll(removeScratch);
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+/** One that nobody has at the moment. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
 const body = async (url: string): Promise<any> => (await fetch(url)).json();
 const api = (url: string, path: string, init: RequestInit = {}) =>
   fetch(url + path, { ...init, headers: { "api-key": KEYS.ada, ...init.headers } });
@@ -228,6 +238,28 @@ describe("interfaces 2 start", () => {
     expect((await runCommand(["status", "--url", url])).code).toBe(1);
     const fromEnvironment = await runCommand(["status", "--url", url], { env: { UNDERSTUDY_TOKEN: token! } });
     expect(fromEnvironment.code).toBe(0);
+  });
+
+  it("interfaces 7 --quiet prints the token that it made up, and none that was given to it", async () => {
+    const quiet = async (token: string) => {
+      const port = await freePort();
+      const running = startCommand(["start", "--shared", "--quiet", "--port", String(port)], {
+        cwd: scratch(),
+        env: { UNDERSTUDY_TOKEN: token },
+      });
+      await expect
+        .poll(() =>
+          fetch(`http://127.0.0.1:${port}/_control/health`).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        )
+        .toBe(401);
+      running.child.kill("SIGTERM");
+      return (await running.finished).stdout;
+    };
+    expect(await quiet("")).toMatch(/^[\w-]{32}\n$/);
+    expect(await quiet("given-by-the-team")).toBe("");
   });
 
   it("interfaces 7 a control token that could be guessed is wrong usage", async () => {
