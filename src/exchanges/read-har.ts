@@ -22,8 +22,14 @@ const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
  */
 export async function readHar(file: string, onEntry: (entry: HarValue) => void): Promise<HarFacts> {
   const reading = new Reading(file, onEntry);
-  for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES }))
-    reading.add(piece as Buffer);
+  try {
+    for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES }))
+      reading.add(piece as Buffer);
+  } catch (error) {
+    // What fails while it is read, a folder for instance, does not say of itself which file it was.
+    if ((error as NodeJS.ErrnoException).syscall === "read") Object.assign(error as Error, { path: file });
+    throw error;
+  }
   return reading.end();
 }
 

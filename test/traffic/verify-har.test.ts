@@ -274,8 +274,8 @@ describe("interfaces 12 verify --har on the command line", () => {
       ["empty", ["--har", written("")], /is no HTTP Archive/],
       ["no JSON", ["--har", written("<html>")], /is no HTTP Archive/],
       ["other JSON", ["--har", written({ openapi: "3.1.0" })], /is no HTTP Archive: it holds no log/],
-      ["missing", ["--har", "missing.har"], /cannot use missing\.har: ENOENT/],
-      ["a folder", ["--har", scratch()], /EISDIR/],
+      ["missing", ["--har", "missing.har"], /cannot use missing\.har: there is no such file/],
+      ["a folder", ["--har", scratch()], /cannot use \/.*: it is a folder/],
       [
         "another base",
         ["--har", written(session), "--target", "example.com"],
