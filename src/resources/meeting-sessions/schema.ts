@@ -79,6 +79,9 @@ export const MeetingLog = Type.Object({
 });
 export type MeetingLog = Static<typeof MeetingLog>;
 
+/** As it is streamed. */
+export const { present: presentLog } = shown(MeetingLog, { $id: "MeetingLog", omit: ["id", "session_id"] });
+
 export const meetingLogs = collection({
   name: "meeting_logs",
   prefix: "mblog_",

@@ -6,7 +6,6 @@ import type { Collection, StoredRecord } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { requireSession, SESSION_ERRORS } from "./access.ts";
 import { eventStream, type Progress, type StreamedEvent } from "./event-stream.ts";
-import { presentLog } from "./present.ts";
 import {
   type Arrival,
   type MeetingSession,
@@ -14,6 +13,7 @@ import {
   meetingLogs,
   meetingSessions,
   meetingTranscripts,
+  presentLog,
   presentTranscript,
 } from "./schema.ts";
 
