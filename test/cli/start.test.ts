@@ -28,7 +28,6 @@ afterEach(async () => {
 });
 afterAll(removeScratch);
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 /** One that nobody has at the moment. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -38,6 +37,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 const body = async (url: string): Promise<any> => (await fetch(url)).json();
 const api = (url: string, path: string, init: RequestInit = {}) =>
   fetch(url + path, { ...init, headers: { "api-key": KEYS.ada, ...init.headers } });
