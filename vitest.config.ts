@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     pool: "forks",
+    // Left to itself it would keep one core free, which is half of what CI has.
+    maxWorkers: "100%",
     reporters: ["default", "./test/support/counts-reporter.ts"],
     // Limits, not waits: some tests drive receivers in other languages, and CI has two cores.
     testTimeout: 90_000,

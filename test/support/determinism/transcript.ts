@@ -100,6 +100,8 @@ function settled({ status, headers, body }: Answer, { sandbox }: Target): Answer
     .replace(/(?<="access_token":"[^".]+\.[^".]+\.)[^"]+/, "SIGNATURE")
     .replace(/(?<="refresh_token":")[^"]+/, "SECRET")
     .replace(/(?<="secret":"whsec_)[^"]+/, "SECRET")
-    .replace(/(?<=upload_id=)[\w-]+/, "SECRET");
+    .replace(/(?<=upload_id=)[\w-]+/, "SECRET")
+    // A receiver that remembers ids must not take another sandbox's deliveries for old ones.
+    .replaceAll(/(?<="del_)[\w-]+/g, "OWN");
   return { status, headers: kept, body: blank };
 }
