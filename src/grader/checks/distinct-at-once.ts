@@ -13,7 +13,9 @@ export const distinctAtOnce: Check = {
   mends: ["unauthorized", "bad-request", "invalid", "conflict", "exception"],
   async run(session) {
     const before = await session.readProbe();
-    const deliveries = Array.from({ length: DELIVERIES }, () => session.makeDelivery());
+    // One instant for all: whether a millisecond passes while they are made must not decide what is blamed.
+    const at = Date.now();
+    const deliveries = Array.from({ length: DELIVERIES }, () => session.makeDelivery({ at }));
     const waiting = [...deliveries];
     const deliverNext = async () => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
