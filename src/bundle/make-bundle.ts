@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { readDocument } from "../documents/read-document.ts";
+import { SHIPPED_SCENARIOS } from "../documents/shipped-files.ts";
 import type { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
@@ -131,7 +132,8 @@ function scenariosOf(library: ScenarioLibrary, recording: Recording, entries: re
 /** @throws BundleRefusal */
 function documentOf(name: string, file: string): object {
   try {
-    return readDocument(readFileSync(file, "utf8"), { file }).value as object;
+    return readDocument(SHIPPED_SCENARIOS.textOf(file) ?? readFileSync(file, "utf8"), { file })
+      .value as object;
   } catch {
     throw new BundleRefusal(
       "not-replayable",

@@ -8,9 +8,9 @@ import { foreignServer, ownServer, type SuiteServer } from "../suite/suite-serve
 import { clockChange } from "./clock-change.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { givenFixture } from "./given-fixture.ts";
-import { loadScenarios } from "./load-scenarios.ts";
 import { isInteractive, print } from "./output.ts";
 import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";
+import { loadScenarios } from "./scenario-files.ts";
 import { suiteProgress } from "./suite-progress.ts";
 import { suiteText } from "./suite-text.ts";
 

@@ -6,6 +6,7 @@ import { tokenProblem } from "../control/guard.ts";
 import type { ClockSetting } from "../sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
+import { ownScenarios } from "./own-scenarios.ts";
 import { rateOf } from "./rate.ts";
 import { requireReadyFile } from "./ready-file.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
@@ -57,7 +58,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       clock: all.clock === undefined ? undefined : readClock(all.clock),
       settings,
       scenarios: all.scenario,
-      scenariosFolder: scenariosFolder(all.scenarios),
+      scenariosFolder: ownScenarios(all.scenarios),
       persist: persistence(all.persist, all.durable === true),
       shared: all.shared
         ? {
@@ -108,13 +109,6 @@ function persistence(place: string | undefined, durable: boolean): UnderstudyOpt
     );
   }
   return { file: place };
-}
-
-/** interfaces 2: the user's own, `./scenarios` where it exists. @throws UsageError */
-function scenariosFolder(named: string | undefined): string | undefined {
-  if (named === undefined) return existsSync("scenarios") ? "scenarios" : undefined;
-  if (!existsSync(named)) throw new UsageError(`--scenarios: there is no folder ${named}`);
-  return named;
 }
 
 /** @throws UsageError */

@@ -877,6 +877,7 @@ export interface ScenarioState {
   /** In force in this sandbox */
   active: boolean;
   shipped: boolean;
+  /** Where it lies; `built-in/…` lies in no folder, `understudy scenario show NAME` prints it */
   file: string;
   /** Of all its rules */
   hits: number;

@@ -78,7 +78,9 @@ export const ScenarioBody = Closed(
     description: Type.String(),
     active: Type.Boolean({ description: "In force in this sandbox" }),
     shipped: Type.Boolean(),
-    file: Type.String(),
+    file: Type.String({
+      description: "Where it lies; `built-in/…` lies in no folder, `understudy scenario show NAME` prints it",
+    }),
     hits: Type.Integer({ minimum: 0, description: "Of all its rules" }),
     rules: Type.Array(RuleBody),
     expect: Type.Optional(Type.Array(ExpectDocument, { description: "What a suite's run must have sent" })),

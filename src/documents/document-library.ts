@@ -1,8 +1,7 @@
-import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { Document, type Read } from "./document.ts";
 import type { DocumentError } from "./document-error.ts";
-import { filesCalled, filesIn, nameOfFile, showFile } from "./find-files.ts";
+import { filesCalled, filesIn, nameOfFile, realFile, showFile } from "./find-files.ts";
 import { KeptCache } from "./kept-cache.ts";
 import { UnreadableFile } from "./read-file.ts";
 
@@ -102,8 +101,9 @@ export class DocumentLibrary<T> {
    */
   add(path: string): T {
     const file = resolve(this.options.cwd, path);
-    if (!existsSync(file)) throw new UnreadableFile(this.shown(file), `there is no file ${this.shown(file)}`);
-    const real = realpathSync(file);
+    const real = realFile(file);
+    if (real === undefined)
+      throw new UnreadableFile(this.shown(file), `there is no file ${this.shown(file)}`);
     const { version, problem } = this.at(real);
     if (version === undefined) throw problem!;
     if (!this.single.includes(real)) this.single.unshift(real);

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative } from "node:path";
+import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
@@ -14,7 +15,8 @@ export function* filesCalled(name: string, folders: readonly string[]): Generato
   for (const folder of folders) {
     for (const extension of EXTENSIONS) {
       const file = join(folder, name + extension);
-      if (existsSync(file)) yield realpathSync(file);
+      const real = realFile(file);
+      if (real !== undefined) yield real;
     }
   }
 }
@@ -24,6 +26,7 @@ export function* filesCalled(name: string, folders: readonly string[]): Generato
  * points nowhere.
  */
 export function filesIn(folder: string): string[] {
+  if (folder === SHIPPED_SCENARIOS.folder && SHIPPED_SCENARIOS.isPacked) return SHIPPED_SCENARIOS.files();
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((file) => !file.startsWith(".") && hasExtension(file))
@@ -33,13 +36,20 @@ export function filesIn(folder: string): string[] {
     .map((file) => realpathSync(file));
 }
 
+/** The real path of a document's file, or where a packed one would lie; undefined where there is none. */
+export function realFile(file: string): string | undefined {
+  if (SHIPPED_SCENARIOS.textOf(file) !== undefined) return file;
+  return existsSync(file) ? realpathSync(file) : undefined;
+}
+
 /** What a document is called that does not say so itself. */
 export function nameOfFile(file: string): string {
   return basename(file, extname(file));
 }
 
-/** A path as messages show it: relative where the file lies below the current folder. */
+/** A path as messages show it: relative where the file lies below the current folder; a packed one lies nowhere. */
 export function showFile(file: string, cwd: string): string {
+  if (SHIPPED_SCENARIOS.textOf(file) !== undefined) return `built-in/${basename(file)}`;
   const short = relative(cwd, file);
   return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short;
 }

@@ -1,26 +1,47 @@
-import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-interface Compiled {
-  sha256: string;
+interface Stored {
+  text: string;
   value: unknown;
 }
 
-/** A folder of documents that come with Understudy. */
+/**
+ * A folder of documents that come with Understudy. The package has no file for each of some hundred: there the one
+ * that the build has stored them in stands for the folder, which only the sources have.
+ */
 export class ShippedFiles {
   readonly folder: string;
   private readonly build: string;
-  private stored: Readonly<Record<string, Compiled>> | undefined;
+  private packed: boolean | undefined;
+  private stored: Readonly<Record<string, Stored>> | undefined;
 
-  constructor(name: string) {
-    this.folder = join(PROJECT_FOLDER, name);
-    this.build = join(PROJECT_FOLDER, "dist", `${name}.json`);
+  constructor(name: string, root = PROJECT_FOLDER) {
+    this.folder = join(root, name);
+    this.build = join(root, "dist", `${name}.json`);
   }
 
   holds(file: string): boolean {
     return dirname(file) === this.folder;
+  }
+
+  /** Whether there is no folder, only what the build has stored. */
+  get isPacked(): boolean {
+    this.packed ??= !existsSync(this.folder);
+    return this.packed;
+  }
+
+  /** Where the documents would lie, by name; for packed ones. */
+  files(): string[] {
+    return Object.keys(this.all())
+      .sort()
+      .map((name) => join(this.folder, name));
+  }
+
+  /** What a packed file says; undefined for every other. */
+  textOf(file: string): string | undefined {
+    return this.holds(file) && this.isPacked ? this.find(file)?.text : undefined;
   }
 
   /**
@@ -29,16 +50,22 @@ export class ShippedFiles {
    * from what was built.
    */
   compiled(file: string, text: string): unknown {
-    if (!this.holds(file)) return undefined;
-    this.stored ??= readStored(this.build);
+    const stored = this.holds(file) ? this.find(file) : undefined;
+    return stored?.text === text ? stored.value : undefined;
+  }
+
+  private find(file: string): Stored | undefined {
     const name = basename(file);
-    const stored = Object.hasOwn(this.stored, name) ? this.stored[name] : undefined;
-    if (stored === undefined) return undefined;
-    return stored.sha256 === createHash("sha256").update(text).digest("hex") ? stored.value : undefined;
+    return Object.hasOwn(this.all(), name) ? this.all()[name] : undefined;
+  }
+
+  private all(): Readonly<Record<string, Stored>> {
+    this.stored ??= readStored(this.build);
+    return this.stored;
   }
 }
 
-/** The folder that `fixtures/`, `scenarios/` and `dist/` are in. */
+/** The folder that `fixtures/` and `dist/` are in. */
 export const PROJECT_FOLDER = projectFolder();
 export const SHIPPED_FIXTURES = new ShippedFiles("fixtures");
 export const SHIPPED_SCENARIOS = new ShippedFiles("scenarios");
@@ -54,7 +81,7 @@ function projectFolder(): string {
   return folder;
 }
 
-function readStored(file: string): Readonly<Record<string, Compiled>> {
+function readStored(file: string): Readonly<Record<string, Stored>> {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {

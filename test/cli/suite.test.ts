@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
@@ -53,6 +53,39 @@ describe("interfaces 2 suite", () => {
     expect(junit.match(/<testcase /g)).toHaveLength(5);
     expect(junit).toContain('tests="5" failures="0"');
     expect(readFileSync(join(cwd, "out/report.html"), "utf8")).toContain("All 5 scenarios passed");
+  });
+
+  it("interfaces 2 suite takes shipped scenarios by name, the user's own before them", async () => {
+    const cwd = scratch();
+    mkdirSync(join(cwd, "scenarios"));
+    writeFileSync(join(cwd, "scenarios/models-list-signed-out.yaml"), "rules: []\n");
+    const { code, stdout } = await runCommand(
+      ["suite", "models-list-{rate-limited,signed-out}", "--json", "--", "true"],
+      { cwd },
+    );
+    const { scenarios } = JSON.parse(stdout);
+    expect([code, scenarios.map(({ name, outcome }: Record<string, string>) => [name, outcome])]).toEqual([
+      1,
+      [
+        ["models-list-signed-out", "passed"],
+        ["models-list-rate-limited", "failed"],
+      ],
+    ]);
+    const unknown = await runCommand(["suite", "models-lst", "--", "true"], { cwd });
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringContaining("no scenario and no file is called models-lst"),
+    ]);
+  });
+
+  it("interfaces 2 scenario show prints a file to copy, and says what a misspelt name may have meant", async () => {
+    const shown = await runCommand(["scenario", "show", "slow-network"]);
+    expect(shown).toMatchObject({
+      code: 0,
+      stdout: readFileSync(new URL("../../scenarios/slow-network.yaml", import.meta.url), "utf8"),
+    });
+    const refused = await runCommand(["scenario", "show", "slow-netwrk"]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('mean "slow-network"')]);
   });
 
   it("interfaces 2 suite fails where the application cannot cope, with its journal and a bundle that replays", async () => {

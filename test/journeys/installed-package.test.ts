@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -64,6 +64,37 @@ describe("journey 1 the package in an empty folder", () => {
       "name: mine\ndescription: Models are busy.\nrules:\n  - match: {operation: models.list}\n    effect: {error: RATE_LIMIT_EXCEEDED}\n",
     );
     expect(await inProject("npx", "understudy", "scenario", "check", "mine.yaml")).toContain("mine.yaml");
+  });
+
+  it("interfaces 6 has the shipped scenarios without a file of each: listed, shown, copied, in force, in a suite", async () => {
+    expect(existsSync(join(folder, "node_modules/understudy/scenarios"))).toBe(false);
+    const written = readFileSync(join(ROOT, "scenarios/models-list-rate-limited.yaml"), "utf8");
+    expect(await inProject("npx", "understudy", "scenario", "show", "models-list-rate-limited")).toBe(
+      written,
+    );
+    writeFileSync(
+      join(folder, "scenarios.mjs"),
+      `import { createUnderstudy } from "understudy";
+const understudy = await createUnderstudy();
+const sandbox = await understudy.sandbox({ scenarios: ["models-list-rate-limited"] });
+const headers = { "api-key": sandbox.credentials.usr_dan };
+const struck = await fetch(sandbox.url + "/v1/models", { headers });
+const bundle = await sandbox.bundle();
+const { items } = await sandbox.scenarios.list();
+const { file, shipped } = items.find(({ active }) => active);
+console.log(JSON.stringify([struck.status, items.length, file, shipped, bundle.scenarios.length]));
+await understudy.close();
+`,
+    );
+    const total = readdirSync(join(ROOT, "scenarios")).length;
+    const file = "built-in/models-list-rate-limited.yaml";
+    expect(JSON.parse(await inProject("node", "scenarios.mjs"))).toEqual([429, total, file, true, 1]);
+    const key = "api-key: ak_danMemberAcme00000000000000000000000000";
+    const call = `curl -s -H "${key}" "$UNDERSTUDY_BASE_URL/v1/models"`;
+    const names = "models-list-{rate-limited,signed-out}";
+    expect(await inProject("npx", "understudy", "suite", names, "--", "sh", "-c", call)).toContain(
+      "2 passed",
+    );
   });
 
   it("interfaces 8 its library serves, keeps and reads what people upload", async () => {

@@ -45,6 +45,17 @@ export const scenarioCommand: CommandModule = {
           }),
       } as CommandModule<object, Options>)
       .command({
+        command: "show <name>",
+        describe:
+          "Print the file of a scenario, without a server: one that is shipped, or one of ./scenarios",
+        builder: (show) =>
+          show.example("$0 scenario show slow-network > scenarios/slower.yaml", "A copy to change"),
+        async handler({ name, json }: Options) {
+          const { showScenario } = await import("../scenario-files.ts");
+          showScenario(name, json);
+        },
+      } as CommandModule<object, Options>)
+      .command({
         command: "check <files..>",
         describe: "Check scenario files, without a server",
         builder: (check) =>
@@ -57,7 +68,7 @@ export const scenarioCommand: CommandModule = {
       .command(
         fromHarCommand("scenario", "Write a recording's latencies and shares of errors, as a scenario"),
       )
-      .demandCommand(1, "scenario needs an action: list, on, off, check or from-har")
+      .demandCommand(1, "scenario needs an action: list, on, off, show, check or from-har")
       .example("$0 scenario on flaky-ten-percent", "One request in ten fails from now on"),
   handler: () => {},
 };

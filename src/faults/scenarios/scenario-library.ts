@@ -178,7 +178,8 @@ export class ScenarioLibrary {
       built === undefined
         ? readScenario({ text, shown, file }, this.api)
         : scenarioOf(built as ScenarioDocument, { file }, this.api.operations);
-    return { value, files: new Map([[file, mark]]) };
+    // Nobody can edit what is packed, so there is nothing to follow.
+    return { value, files: new Map(SHIPPED_SCENARIOS.textOf(file) === undefined ? [[file, mark]] : []) };
   }
 
   private unknown(name: string): UnknownScenario {

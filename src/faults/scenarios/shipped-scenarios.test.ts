@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readDocument } from "../../documents/read-document.ts";
-import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
+import { SHIPPED_SCENARIOS, ShippedFiles } from "../../documents/shipped-files.ts";
 import { API } from "../../resources/index.ts";
 import { ScenarioLibrary } from "./scenario-library.ts";
 
@@ -51,6 +51,27 @@ describe("shipped scenarios as the build stores them", () => {
       expect(mine.list().find(({ name }) => name === "slow-network")).toMatchObject({ shipped: false });
     } finally {
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it.runIf(isBuilt)("interfaces 6 stand for their folder where there is none, as in the package", () => {
+    const root = mkdtempSync(join(tmpdir(), "scenarios-test-"));
+    try {
+      cpSync(
+        join(SHIPPED_SCENARIOS.folder, "..", "dist", "scenarios.json"),
+        join(root, "dist/scenarios.json"),
+      );
+      const packed = new ShippedFiles("scenarios", root);
+      expect(packed.isPacked).toBe(true);
+      expect(packed.files()).toEqual(files.map((file) => join(root, "scenarios", basename(file))));
+      const file = join(root, "scenarios", "slow-network.yaml");
+      expect(packed.textOf(file)).toContain("name: slow-network");
+      expect(packed.textOf(join(root, "slow-network.yaml"))).toBeUndefined();
+      expect(packed.textOf(join(root, "scenarios", "constructor"))).toBeUndefined();
+      expect(SHIPPED_SCENARIOS.isPacked).toBe(false);
+      expect(SHIPPED_SCENARIOS.textOf(files[0]!)).toBeUndefined();
+    } finally {
+      rmSync(root, { recursive: true, force: true });
     }
   });
 
