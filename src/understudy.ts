@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIPv6 } from "node:net";
 import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
 import type { HeavyWork, OutboundClient, Services } from "./contract/services.ts";
@@ -118,7 +118,13 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     allow: options.shared?.allowAddresses,
   });
   const { replay } = options;
-  const outbound = replay?.outbound ?? createOutbound({ policy });
+  const ownReceiver = (url: URL) => {
+    if (!server.listening || !receivers.answersAt(url.pathname)) return undefined;
+    const { host: address, port } = ownAddress(server);
+    const family = isIPv6(address) ? (6 as const) : (4 as const);
+    return guard.isOwn(url, port) ? { address, family, port } : undefined;
+  };
+  const outbound = replay?.outbound ?? createOutbound({ policy, own: ownReceiver });
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,

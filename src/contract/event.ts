@@ -2,9 +2,8 @@ import Type, { type TObject, type TSchema } from "typebox";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import type { Random } from "../state/random.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
-
-/** A plausible value of a field where no object fills it. */
-export type Sample = (random: Random) => unknown;
+import type { Making, Surroundings } from "./make.ts";
+import { DEFAULT_SETTINGS } from "./settings.ts";
 
 /** What events tell of: records of a collection, or values that are made from such records. */
 export interface EventSubject<S extends object, F extends string> {
@@ -17,8 +16,11 @@ export interface EventSubject<S extends object, F extends string> {
   own?: { field: string; key: string };
   /** The organizations whose webhooks and rules hear of it. */
   heardBy: (subject: S, world: WorldReader) => readonly string[];
-  /** Needless for instants and for closed lists of words: they sample themselves. */
-  samples: Readonly<Partial<Record<F, Sample>>>;
+  /**
+   * One that this organization might have, for data that no object of the sandbox fills: what is given is kept, and
+   * the rest fits it and what the world has. Absent where no event of it is ever triggered.
+   */
+  invent?: (given: Partial<S>, making: Making, organization_id: string) => S;
 }
 
 export interface EventDeclaration<
@@ -38,14 +40,14 @@ export interface EventDeclaration<
   data: readonly F[];
   /** What the change that it tells of has made true of its subject. */
   implies?: Readonly<Partial<Record<F, string | boolean>>>;
-  /** Where this event's differ from those of its subject. */
-  samples?: Readonly<Partial<Record<F, Sample>>>;
+  /** Its subject has just come to be; those of other events have been there for a while. */
+  fresh?: true;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list holds events of every subject
 export type AnyEvent = EventDeclaration<string, any, any>;
 
-/** Declares one event: emitting, triggering, its schema, its samples and OpenAPI read it. */
+/** Declares one event: emitting, triggering, its schema and OpenAPI read it. */
 export function event<const N extends string, S extends object, F extends string>(
   declaration: EventDeclaration<N, S, F> & { data: readonly NoInfer<F>[] },
 ): EventDeclaration<N, S, F> {
@@ -58,12 +60,13 @@ export function recordsOf<R extends StoredRecord, Own extends string = keyof R &
   {
     id,
     heardBy = ownOrganization,
-    samples = {},
+    invent,
   }: {
     id?: Own;
     /** Default: the organization that the record names as its own. */
     heardBy?: EventSubject<R, string>["heardBy"];
-    samples?: Partial<Record<keyof R, Sample>>;
+    /** Usually what fills in such a record wherever it is made. */
+    invent?: EventSubject<R, string>["invent"];
   },
 ): EventSubject<R, (keyof R & string) | Own> {
   const { idField } = collection;
@@ -75,20 +78,13 @@ export function recordsOf<R extends StoredRecord, Own extends string = keyof R &
     fields: { ...properties, [field]: properties[idField]! } as Record<(keyof R & string) | Own, TSchema>,
     own: { field, key: idField },
     heardBy,
-    samples: { [field]: randomId(collection.prefix), ...samples } as Partial<
-      Record<(keyof R & string) | Own, Sample>
-    >,
+    ...(invent && { invent }),
   };
 }
 
 function ownOrganization(record: { organization_id?: string }): readonly string[] {
   return record.organization_id === undefined ? [] : [record.organization_id];
 }
-
-export const randomId =
-  (prefix: string): Sample =>
-  (random) =>
-    prefix + random.letters(20);
 
 /**
  * Tells of a change, once it is committed, with the subject as the change left it. `to` stands in where
@@ -107,7 +103,7 @@ export function emit<S extends object>(
 export function eventData<S extends object>(
   { about, data: fields, implies = {} }: EventDeclaration<string, S, string>,
   subject: S,
-  world: WorldReader,
+  world: Pick<WorldReader, "iso">,
 ): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const field of fields) {
@@ -119,31 +115,37 @@ export function eventData<S extends object>(
   return data;
 }
 
-/** Data of an event that is about nothing in the sandbox; fields without a sample are left out. */
-export function sampleData(
-  { about, data: fields, implies = {}, samples = {} }: AnyEvent,
-  { world, at, random, known }: SampleOf,
-): Record<string, unknown> {
-  const data: Record<string, unknown> = {};
-  for (const field of fields as readonly string[]) {
-    const schema = about.fields[field] as TSchema & { enum?: readonly unknown[] };
-    const sample = samples[field] ?? about.samples[field];
-    const value =
-      implies[field] ??
-      known[field] ??
-      (sample ? sample(random) : isInstant(schema) ? world.iso(at) : schema.enum?.[0]);
-    if (value !== undefined) data[field] = value;
-  }
-  return data;
-}
+const HOUR_MS = 3_600_000;
+const MAX_AGE_HOURS = 30 * 24;
 
 export interface SampleOf {
-  world: Pick<WorldReader, "iso">;
-  /** The instant of every field that is one. */
+  world: Surroundings & Pick<WorldReader, "iso">;
+  /** When it happens. */
   at: number;
   random: Random;
-  /** Fields that are known all the same, such as the organization. */
-  known: Readonly<Record<string, unknown>>;
+  /** Fields of the data that are known all the same. */
+  known: Readonly<Record<string, unknown>> & { readonly organization_id: string };
+}
+
+/** Data of an event that is about nothing in the sandbox: as if it were about a thing that fits in there. */
+export function sampleData(event: AnyEvent, { world, at, random, known }: SampleOf): Record<string, unknown> {
+  const { own, fields, invent } = event.about;
+  const given: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(known))
+    if (Object.hasOwn(fields, field)) given[field === own?.field ? own.key : field] = value;
+  const now = event.fresh ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
+  const newId = (prefix: string) => prefix + random.letters(20);
+  const making: Making = {
+    random,
+    now,
+    past: false,
+    settings: DEFAULT_SETTINGS,
+    world,
+    newId,
+    newestFirstId: newId,
+    secret: () => random.letters(32),
+  };
+  return eventData(event, { ...invent?.(given, making, known.organization_id), ...given }, world);
 }
 
 /** JSON Schema of an event's data. */

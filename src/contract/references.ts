@@ -166,3 +166,17 @@ export function anyOf<R extends StoredRecord>(
     throw invalidInput(field, null, `${field} is required: there are no ${collection.name}`);
   return first;
 }
+
+const MAX_TRIED = 1000;
+
+/** A record of this organization, where one of the first has it. */
+export function anyIn<R extends StoredRecord & { organization_id: string }>(
+  world: Pick<WorldReader, "all">,
+  collection: Collection<R>,
+  organization_id: string,
+): R | undefined {
+  return world
+    .all(collection)
+    .page(0, MAX_TRIED)
+    .find((record) => record.organization_id === organization_id);
+}

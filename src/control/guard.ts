@@ -23,6 +23,8 @@ export interface Guard {
    * @throws Problem 403
    */
   requireAllowedBrowser(request: IncomingMessage): void;
+  /** Whether such a URL may name this server: a loopback or an allowed name, with its port or one that a proxy has. */
+  isOwn(url: URL, port: number): boolean;
   /** @throws Problem 401 */
   requireToken(request: IncomingMessage): void;
 }
@@ -64,6 +66,8 @@ export function createGuard({ allowHosts, token }: GuardOptions): Guard {
         if (!accepts(parseAuthority(host))) throw foreignHostOfBrowser(host);
       }
     },
+    isOwn: ({ protocol, host, port: named }, port) =>
+      protocol === "http:" && (named === "" || Number(named) === port) && accepts(parseAuthority(host)),
     requireToken(request) {
       if (expected === undefined) return;
       const sent = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];

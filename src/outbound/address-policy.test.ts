@@ -100,19 +100,32 @@ describe("address policy", () => {
     });
   });
 
-  it("interfaces 7 a name is refused when any of its addresses is forbidden, wherever it stands", async () => {
-    const canary = await startListener();
+  it("interfaces 7 of a name's addresses those are called that may be, wherever they stand", async () => {
+    const receiver = await startListener("127.0.0.2");
+    const canary = await startListener("127.0.0.1", receiver.port);
     for (const addresses of [
-      at("8.8.8.8", "127.0.0.1"),
-      at("127.0.0.1", "8.8.8.8"),
-      at("2606:4700::1111", "::ffff:127.0.0.1"),
-      at("::1", "1.1.1.1", "8.8.8.8"),
-      at("8.8.8.8", "fe80::1%lo"),
+      at("127.0.0.2", "127.0.0.1"),
+      at("127.0.0.1", "127.0.0.2"),
+      at("127.0.0.2", "::ffff:127.0.0.1"),
+      at("::1", "127.0.0.1", "127.0.0.2"),
+      at("fe80::1%lo", "127.0.0.2", "127.0.0.1"),
     ]) {
-      const shared = sender({ mode: "shared" }, () => Promise.resolve(addresses));
-      const result = await post(shared, "several.example.test", canary.port);
-      expect(result.error?.kind).toBe("forbidden_address");
+      const shared = sender({ mode: "shared", allow: ["127.0.0.2/32"] }, async () => addresses);
+      const result = await post(shared, "several.example.test", receiver.port);
+      expect([addresses, result.response_code]).toEqual([addresses, 204]);
     }
+    expect(receiver.connections()).toBe(5);
+    expect(canary.connections()).toBe(0);
+  });
+
+  it("interfaces 7 a name is refused when all of its addresses are, for what the first one is", async () => {
+    const canary = await startListener();
+    const lookup: Lookup = async () => at("10.0.0.1", "127.0.0.1", "::ffff:127.0.0.1");
+    const result = await post(sender({ mode: "shared" }, lookup), "several.example.test", canary.port);
+    expect(result.error).toEqual({
+      kind: "forbidden_address",
+      message: "not called: 10.0.0.1 is a private address",
+    });
     expect(canary.connections()).toBe(0);
   });
 
@@ -130,9 +143,9 @@ describe("address policy", () => {
       for (const result of await Promise.all(sends)) codes.push(result.response_code);
     }
     expect(asked).toBe(1000);
-    expect(codes.filter((code) => code === 204)).toHaveLength(500);
-    expect(codes.filter((code) => code === 0)).toHaveLength(500);
-    expect(receiver.connections()).toBe(500);
+    expect(codes.filter((code) => code === 204)).toHaveLength(750);
+    expect(codes.filter((code) => code === 0)).toHaveLength(250);
+    expect(receiver.connections()).toBe(750);
     expect(canary.connections()).toBe(0);
   });
 

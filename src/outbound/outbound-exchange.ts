@@ -40,6 +40,8 @@ export interface Exchange {
 export interface ExchangeOptions {
   request: OutboundRequest;
   target: Target;
+  /** In place of the target's; Host stays the target's. */
+  port?: number | undefined;
   /** Checked addresses; the connection goes to one of them and nowhere else. */
   addresses: readonly ResolvedAddress[];
   agents: OutboundAgents;
@@ -87,7 +89,7 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
   };
 }
 
-function open({ request, target, addresses, agents }: ExchangeOptions): http.ClientRequest {
+function open({ request, target, port, addresses, agents }: ExchangeOptions): http.ClientRequest {
   const hostname = target.hostname.replace(/^\[(.*)\]$/, "$1");
   // Host and SNI stay those of the URL; only the answer to "where is that" is ours.
   const lookup: net.LookupFunction = (_hostname, options, callback) => {
@@ -96,11 +98,14 @@ function open({ request, target, addresses, agents }: ExchangeOptions): http.Cli
     callback(null, address, family);
   };
   const { request: start } = target.protocol === "https:" ? https : http;
-  const { protocol, port } = target;
+  const { protocol } = target;
   const { method, headers } = request;
   const path = target.pathname + target.search;
-  const to = { protocol, hostname, port, path, method, lookup };
-  if (!isList(headers)) return start({ ...to, agent: agents.of(protocol), headers });
+  const to = { protocol, hostname, port: port ?? target.port, path, method, lookup };
+  if (!isList(headers)) {
+    const sent = port === undefined ? headers : { ...headers, Host: target.host };
+    return start({ ...to, agent: agents.of(protocol), headers: sent });
+  }
   // A flat list, because Node then sends names and order untouched.
   const listed = [...framing(request, target), ...headers].flat();
   const agent = request.reuse ? agents.of(protocol) : agents.single(protocol);

@@ -3,14 +3,20 @@ import { createAgents } from "./outbound-agents.ts";
 import { createExchange, type Exchange, type Settled, type Target } from "./outbound-exchange.ts";
 import { describeFailure, failed } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
-import { createSystemLookup, type Lookup, resolveTarget } from "./resolve-target.ts";
+import { createSystemLookup, type Lookup, type ResolvedAddress, resolveTarget } from "./resolve-target.ts";
 
 export interface OutboundOptions {
   policy: AddressPolicy;
   /** Replaces the system's resolver; for tests. */
   lookup?: Lookup;
+  /** Where a URL of the sender's own server is reached from within; the policy is about others. */
+  own?: (url: URL) => OwnPlace | undefined;
   /** Certificates (PEM) to trust in place of Node's own; for tests. */
   ca?: string | string[];
+}
+
+export interface OwnPlace extends ResolvedAddress {
+  port: number;
 }
 
 export interface Outbound {
@@ -25,7 +31,12 @@ export interface Outbound {
  * no redirects and never sends a request twice. Connections belong to one origin and requests never queue for
  * them, so a slow receiver holds up nobody else; how many run at once is for the caller to bound.
  */
-export function createOutbound({ policy, lookup = createSystemLookup(), ca }: OutboundOptions): Outbound {
+export function createOutbound({
+  policy,
+  lookup = createSystemLookup(),
+  own,
+  ca,
+}: OutboundOptions): Outbound {
   const agents = createAgents(ca);
   const open = new Set<(result: Settled) => void>();
   let closed = false;
@@ -51,10 +62,12 @@ export function createOutbound({ policy, lookup = createSystemLookup(), ca }: Ou
 
       const target = readTarget(request.url);
       if (typeof target === "string") return settle(failed("bad_url", target));
-      resolveTarget(target.hostname, policy, lookup)
+      const place = own?.(target);
+      const found = place ? Promise.resolve([place]) : resolveTarget(target.hostname, policy, lookup);
+      found
         .then((addresses) => {
           if (!open.has(settle)) return;
-          exchange = createExchange({ request, target, addresses, agents }, settle);
+          exchange = createExchange({ request, target, port: place?.port, addresses, agents }, settle);
         })
         .catch((error: unknown) => settle(describeFailure(error)));
     });

@@ -10,7 +10,7 @@ export interface ResolvedAddress {
 /** Gives all addresses of a name; rejects with Node's error codes (ENOTFOUND ...) when there are none. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Thrown for a target the policy forbids; the message says which address and why. */
+/** Thrown for a target of which the policy forbids every address; the message says which address and why. */
 export class ForbiddenAddressError extends Error {
   override readonly name = "ForbiddenAddressError";
 }
@@ -21,9 +21,10 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 ];
 
 /**
- * The addresses a URL's host may be connected to: resolved once, every one of them checked. The caller must
- * connect to these and never ask the name again, or an answer that changes in between would get past the check.
- * @throws {ForbiddenAddressError} when any address is forbidden, also when others are not
+ * The addresses a URL's host may be connected to: resolved once, every one of them checked, those left out that the
+ * policy forbids. The caller must connect to these and never ask the name again, or an answer that changes in
+ * between would get past the check.
+ * @throws {ForbiddenAddressError} when no address may be called, for the reason that the first of them may not
  * @throws {Error} with Node's `code` when the name has no address
  */
 export async function resolveTarget(
@@ -32,11 +33,10 @@ export async function resolveTarget(
   lookup: Lookup,
 ): Promise<readonly ResolvedAddress[]> {
   const addresses = await addressesOf(hostname, lookup);
-  for (const { address } of addresses) {
-    const refusal = policy.refusal(address);
-    if (refusal !== null) throw new ForbiddenAddressError(`not called: ${refusal}`);
-  }
-  return addresses;
+  const refusals = addresses.map(({ address }) => policy.refusal(address));
+  const allowed = addresses.filter((_, i) => refusals[i] === null);
+  if (allowed.length === 0) throw new ForbiddenAddressError(`not called: ${refusals[0]}`);
+  return allowed;
 }
 
 /** `hostname` as in a WHATWG URL, which has already turned 0177.1, 0x7f000001 and 2130706433 into 127.0.0.1. */

@@ -71,6 +71,11 @@ export class SimulatedReceivers {
     this.parts = parts;
   }
 
+  /** Whether such a path is a receiver's, one that is gone included. */
+  answersAt(path: string): boolean {
+    return /^\/_receivers\/[^/]+\/[^/]+/.test(path);
+  }
+
   /** In the order in which they came. */
   requests(world: World, receiver_id: string): ReceivedRequest[] {
     const entries = this.logs.get(world)?.entries ?? [];

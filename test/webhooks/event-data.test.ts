@@ -5,6 +5,7 @@ import { makeAjv } from "../../src/contract/validator.ts";
 import { openApiDocument } from "../../src/reports/openapi.ts";
 import { JOB_EVENTS } from "../../src/resources/connector-jobs/events.ts";
 import { EVENTS } from "../../src/resources/events.ts";
+import { typeOf } from "../../src/resources/files/file-type.ts";
 import { API } from "../../src/resources/index.ts";
 import { fileProcessed } from "../../src/resources/vector-stores/events.ts";
 import { webhookTest } from "../../src/resources/webhooks/events.ts";
@@ -106,13 +107,91 @@ describe("G25 data of events", () => {
     }
   });
 
-  it.each(DECLARED)("6.1 $name has a shape, and samples for every field of it", (event) => {
+  it.each([...EVENTS, webhookTest])("6.1 $name has a shape, and samples for every field of it", (event) => {
     const world = api.understudy.sandboxes.get("default")!.world.read();
     const known = { organization_id: "org_acme", webhook_id: "wh_acme" };
     for (let seed = 0; seed < 20; seed++) {
       const sample = sampleData(event, { world, at: 0, random: new Random(seed, event.name), known });
       expect(objections(event.name, sample)).toEqual([]);
     }
+  });
+
+  describe("G25 what is triggered about nothing fits together", () => {
+    const sample = async (event: string) => {
+      emitted.length = 0;
+      await api.trigger({ event, organization: "org_acme" });
+      return emitted[0]!.data as Record<string, unknown>;
+    };
+    const NOW = Date.parse("2026-03-15T12:00:00.000Z");
+    const repeated = Array.from({ length: 12 });
+
+    it.each(["file.uploaded", "file.deleted", "file.processed"])("G25 %s", async (event) => {
+      for (const _ of repeated) {
+        const { filename, mime_type, gcs_path, created_by, store_id } = await sample(event);
+        expect(mime_type).toBe(typeOf(String(filename)));
+        expect(gcs_path).toMatch(/^gs:\/\/uploads\/org_acme\/[a-z0-9]{20}\/[A-Za-z0-9._-]+$/);
+        expect(String(gcs_path).split("/").at(-1)).toBe(filename);
+        expect(created_by).toBe("usr_ada");
+        if (event === "file.processed") expect(await state("GET", `vector_stores/${store_id}`)).toBeDefined();
+      }
+    });
+
+    it.each(["user.updated", "user.deleted", "user.verified"])("G25 %s", async (event) => {
+      for (const _ of repeated) {
+        const { name, email } = await sample(event);
+        expect(String(email).split("@")[0]).toBe(String(name).toLowerCase().replace(" ", "."));
+      }
+    });
+
+    it.each(["message.created", "message.updated", "message.deleted"])("G25 %s", async (event) => {
+      const { thread_id, created_at } = await sample(event);
+      const thread = await state("GET", `threads/${thread_id}`);
+      expect(thread.organization_id).toBe("org_acme");
+      expect(Date.parse(String(created_at))).toBeGreaterThanOrEqual(Date.parse(thread.created_at));
+    });
+
+    it("G25 the owner of a thread is one of the organization's people", async () => {
+      const { owner_id } = await sample("thread.created");
+      expect((await state("GET", `users/${owner_id}`)).memberships).toHaveProperty("org_acme");
+    });
+
+    it.each(["usage.threshold", "usage.limit"])(
+      "G25 %s is about the organization's own limit",
+      async (event) => {
+        const { monthly_limit, current_usage, utilization_percentage } = await sample(event);
+        const { monthly_limit: limit } = await state("GET", "usage/org_acme");
+        expect({ monthly_limit, current_usage }).toEqual({
+          monthly_limit: limit,
+          current_usage: (limit * Number(utilization_percentage)) / 100,
+        });
+      },
+    );
+
+    it("G25 only what has just come to be is of this moment, and nothing of a later one", async () => {
+      const ages: Record<string, number> = {};
+      for (const { name, data } of EVENTS) {
+        if (!(data as readonly string[]).includes("created_at")) continue;
+        ages[name] = NOW - Date.parse(String((await sample(name))["created_at"]));
+      }
+      const fresh = Object.keys(ages).filter((name) => ages[name] === 0);
+      expect(fresh).toEqual([
+        "user.created",
+        "message.created",
+        "thread.created",
+        "file.uploaded",
+        "invoice.created",
+      ]);
+      for (const age of Object.values(ages)) expect(age).toBeGreaterThanOrEqual(0);
+    });
+
+    it("G25 a world without threads, stores and people still has samples", async () => {
+      const bare = await startWebhooks({ fixture: { organizations: [{ id: "org_bare" }] } });
+      const told = emittedEvents(bare);
+      for (const { name } of EVENTS) await bare.trigger({ event: name });
+      expect(told.map(({ event }) => event)).toEqual(EVENTS.map(({ name }) => name));
+      for (const { event, data } of told) expect(objections(event, data), event).toEqual([]);
+      await bare.close();
+    });
   });
 
   it("6.2 user.created carries user_id, email and created_at, and nothing else", async () => {

@@ -130,6 +130,55 @@ describe("interfaces 4 receivers inside the server", () => {
     expect(await requests()).toHaveLength(1);
   });
 
+  describe("interfaces 7 in shared mode", () => {
+    const token = "a-token-of-this-test";
+    const authorization = { authorization: `Bearer ${token}` };
+    let shared: WebhookBench;
+    beforeEach(async () => {
+      shared = await startWebhooks({ shared: { token }, allowHosts: ["sandbox.example.test"] });
+    });
+    afterEach(() => shared.close());
+
+    const S = "/_control/sandboxes/default";
+    const control = (method: string, path: string, body?: object) =>
+      shared.call(undefined, method, S + path, body, authorization);
+    /** What came of an event that a webhook at this URL hears of, as its delivery and as the listing say. */
+    async function triggerTo(url: string) {
+      await shared.webhook(url, ["user.created"]);
+      const { deliveries } = (await control("POST", "/events", { event: "user.created" })).body;
+      return deliveries[0];
+    }
+
+    it.each(["127.0.0.1", "localhost", "sandbox.example.test"])(
+      "interfaces 7 a receiver can be called at the URL that it was given by the name of %s",
+      async (host) => {
+        const named = `${host}:${new URL(shared.url).port}`;
+        const { body } = await control("POST", "/receivers", {});
+        const url = `http://${named}${new URL(body.url).pathname}`;
+        expect(await triggerTo(url)).toMatchObject({ status: "success", response_code: 200 });
+        const { items } = (await control("GET", `/receivers/${body.id}/requests`)).body;
+        expect(items).toMatchObject([{ verdict: "valid", headers: { host: named } }]);
+      },
+    );
+
+    it("interfaces 7 nothing else of this server can be called, nor another's port", async () => {
+      const { port } = new URL(shared.url);
+      const { id } = (await control("POST", "/receivers", {})).body;
+      for (const place of [
+        `127.0.0.1:${port}/_control/health`,
+        `127.0.0.1:${port}/_receivers`,
+        `127.0.0.1:${port}/_receivers/../_control/health`,
+        `127.0.0.1:${port}/hook/_receivers/default/${id}`,
+        `127.0.0.1:9/_receivers/default/${id}`,
+        `10.0.0.1:${port}/_receivers/default/${id}`,
+      ])
+        expect([place, (await triggerTo(`http://${place}`)).response_code]).toEqual([place, 0]);
+      const tls = `https://127.0.0.1:${port}/_receivers/default/${id}`;
+      expect((await triggerTo(tls)).response_code).toBe(0);
+      expect((await control("GET", `/receivers/${id}/requests`)).body.items).toEqual([]);
+    });
+  });
+
   it("interfaces 4 a reset closes receivers and forgets what reached them", async () => {
     const { id, url } = await api.receiver();
     await post(url, "{}");

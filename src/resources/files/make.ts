@@ -3,9 +3,9 @@ import { anyOf } from "../../contract/references.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
 import { nameFor, typeOf } from "./file-type.ts";
-import { storagePath } from "./rules.ts";
 import { SAMPLE_FILES } from "./sample-text.ts";
 import type { FileObject } from "./schema.ts";
+import { storagePath } from "./storage-path.ts";
 
 const DAY_MS = 86_400_000;
 

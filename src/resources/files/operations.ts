@@ -3,8 +3,9 @@ import { operation, Reply } from "../../contract/operation.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { examineFile, examineUpload } from "./examine-file.ts";
-import { insertFile, requireCompleted, requireDescribed, storagePath } from "./rules.ts";
+import { insertFile, requireCompleted, requireDescribed } from "./rules.ts";
 import { BUCKET, FileBody, FileName, FileSize, files, MimeType, presentFile, uploads } from "./schema.ts";
+import { storagePath } from "./storage-path.ts";
 
 const params = Type.Object({ organization_id: Id("org_") });
 const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };

@@ -1,12 +1,11 @@
 import { event, recordsOf } from "../../contract/event.ts";
+import { makeInvoice } from "./make.ts";
 import { type Invoice, invoices } from "./schema.ts";
 
 const invoice = {
   section: "6.1",
   assumptions: ["G25"],
-  about: recordsOf(invoices, {
-    samples: { amount: (random) => random.int(1_000, 90_000) / 100, currency: () => "CHF" },
-  }),
+  about: recordsOf(invoices, { invent: makeInvoice }),
   data: ["invoice_id", "organization_id", "amount", "currency", "status", "created_at"],
 } as const;
 
@@ -14,6 +13,7 @@ export const invoiceCreated = event({
   ...invoice,
   name: "invoice.created",
   summary: "An invoice was written",
+  fresh: true,
 });
 
 export const invoicePaid = event({

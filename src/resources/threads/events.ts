@@ -1,4 +1,6 @@
-import { event, randomId, recordsOf } from "../../contract/event.ts";
+import { event, recordsOf } from "../../contract/event.ts";
+import { anyIn } from "../../contract/references.ts";
+import { makeMessage, makeThread } from "./make.ts";
 import { messages, threads } from "./schema.ts";
 
 const message = {
@@ -10,10 +12,10 @@ const message = {
       const thread = world.get(threads, thread_id);
       return thread ? [thread.organization_id] : [];
     },
-    samples: {
-      thread_id: randomId("thread_"),
-      content: (random) =>
-        random.pick(["Hello!", "Please summarise the handbook.", "Thank you, that helps."]),
+    invent(given, making, organization_id) {
+      const thread = anyIn(making.world, threads, organization_id);
+      const created_at = Math.max(making.now, thread?.created_at ?? making.now);
+      return makeMessage({ thread_id: thread?.id ?? making.newId("thread_"), created_at, ...given }, making);
     },
   }),
   data: ["message_id", "thread_id", "role", "content", "created_at"],
@@ -23,6 +25,7 @@ export const messageCreated = event({
   ...message,
   name: "message.created",
   summary: "A message was added to a thread",
+  fresh: true,
 });
 export const messageUpdated = event({
   ...message,
@@ -41,15 +44,17 @@ const thread = {
   assumptions: ["G25"],
   about: recordsOf(threads, {
     id: "thread_id",
-    samples: {
-      owner_id: randomId("usr_"),
-      title: (random) => random.pick(["Welcome", "Quarterly plan", "Open questions"]),
-    },
+    invent: makeThread,
   }),
   data: ["thread_id", "organization_id", "owner_id", "title", "created_at"],
 } as const;
 
-export const threadCreated = event({ ...thread, name: "thread.created", summary: "A thread was created" });
+export const threadCreated = event({
+  ...thread,
+  name: "thread.created",
+  summary: "A thread was created",
+  fresh: true,
+});
 export const threadUpdated = event({ ...thread, name: "thread.updated", summary: "A thread was changed" });
 export const threadDeleted = event({
   ...thread,

@@ -6,6 +6,9 @@ import { organizations } from "../organizations/schema.ts";
 import { BUDGET_SCOPES, type Budget, budgetsOf } from "./budgets.ts";
 import { currentMonth } from "./months.ts";
 import { limitFigures } from "./rules.ts";
+import { usage, usageId } from "./schema.ts";
+
+const SAMPLE_LIMIT = 1000;
 
 const BudgetFigures = Type.Object({
   organization_id: Id("org_"),
@@ -36,13 +39,27 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
   },
   fields: BudgetFigures.properties,
   heardBy: ({ organization_id }) => [organization_id],
-  samples: { monthly_limit: () => 1000, current_usage: () => 800, utilization_percentage: () => 80 },
 };
 
-const usage = {
+/** An organization's budget, spent as far as this. */
+const spent =
+  (utilization_percentage: number): EventSubject<BudgetFigures, string>["invent"] =>
+  (given, { world }, organization_id) => {
+    const limit = world.get(usage, usageId(organization_id, null))?.monthly_limit ?? SAMPLE_LIMIT;
+    const current_usage = Math.round(limit * utilization_percentage) / 100;
+    return {
+      organization_id,
+      scope: "organization",
+      monthly_limit: limit,
+      current_usage,
+      utilization_percentage,
+      ...given,
+    };
+  };
+
+const crossing = {
   section: "6.1",
   assumptions: ["G25"],
-  about: budgets,
   description: "Once per crossing, scope and month; both on one jump, the threshold first.",
   data: [
     "organization_id",
@@ -55,16 +72,17 @@ const usage = {
 } as const;
 
 export const usageThreshold = event({
-  ...usage,
+  ...crossing,
+  about: { ...budgets, invent: spent(80) },
   name: "usage.threshold",
   summary: "80 percent of a month's budget are spent",
 });
 
 export const usageLimit = event({
-  ...usage,
+  ...crossing,
+  about: { ...budgets, invent: spent(100) },
   name: "usage.limit",
   summary: "A month's budget is spent",
-  samples: { current_usage: () => 1000, utilization_percentage: () => 100 },
 });
 
 export const USAGE_EVENTS = [usageThreshold, usageLimit] as const;

@@ -1,4 +1,5 @@
 import { event, recordsOf } from "../../contract/event.ts";
+import { makeUser } from "./make.ts";
 import { users } from "./schema.ts";
 
 const user = {
@@ -7,12 +8,7 @@ const user = {
   about: recordsOf(users, {
     id: "user_id",
     heardBy: ({ memberships }) => Object.keys(memberships),
-    samples: {
-      name: (random) => random.pick(["Alma Berg", "Chidi Costa", "Dora Engel", "Jonas Ito"]),
-      email: (random) =>
-        `${random.pick(["alma", "chidi", "dora", "jonas"])}.${random.letters(4)}@example.test`,
-      verified: () => true,
-    },
+    invent: (given, making) => makeUser({ verified: true, ...given }, making),
   }),
   data: ["user_id", "name", "email", "account", "verified", "created_at"],
 } as const;
@@ -24,6 +20,7 @@ export const userCreated = event({
   summary: "A user was created",
   about: user.about,
   data: ["user_id", "email", "created_at"],
+  fresh: true,
 });
 
 export const userUpdated = event({ ...user, name: "user.updated", summary: "A user was changed" });

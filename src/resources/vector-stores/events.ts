@@ -1,8 +1,10 @@
-import { event, randomId } from "../../contract/event.ts";
+import { event } from "../../contract/event.ts";
+import { anyIn } from "../../contract/references.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
 import { fileEvent } from "../files/events.ts";
+import { makeFile } from "../files/make.ts";
 import { files } from "../files/schema.ts";
-import { storeFiles } from "./schema.ts";
+import { storeFiles, vectorStores } from "./schema.ts";
 
 /** A file does not know its stores: whoever tells of it says which store it was processed for. */
 export const fileProcessed = event({
@@ -18,7 +20,11 @@ export const fileProcessed = event({
       return file && { ...file, store_id: entry?.store_id ?? null };
     },
     fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },
-    samples: { ...fileEvent.about.samples, store_id: randomId("vs_") },
+    invent(given, making, organization_id) {
+      const store = anyIn(making.world, vectorStores, organization_id);
+      const file = makeFile(given, making);
+      return { ...file, store_id: store?.id ?? making.newId("vs_") };
+    },
   },
   data: [...fileEvent.data, "store_id"],
   implies: { status: "completed" },
