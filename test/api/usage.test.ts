@@ -57,6 +57,61 @@ describe("4.17 usage.retrieve_limits", () => {
     });
   });
 
+  describe("4.17 G33 a key that was deleted", () => {
+    const control = (method: string, path: string, body?: object) =>
+      api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
+    const entry = async (id: string, query = "") =>
+      (await limits("dan", "org_acme", query)).body.api_key_limits.find(
+        ({ api_key_id }: { api_key_id: string }) => api_key_id === id,
+      );
+
+    it("4.17 G33 is listed by its last name with what it spent, without its limit, and counts in the total", async () => {
+      const before = (await limits("dan")).body;
+      await control("PATCH", "api_keys/apikey_ci", { name: "Old pipeline" });
+      expect((await control("DELETE", "api_keys/apikey_ci")).status).toBe(204);
+      expect(await entry("apikey_ci")).toEqual({
+        api_key_id: "apikey_ci",
+        api_key_name: "Old pipeline",
+        monthly_limit: null,
+        current_usage: 100,
+        utilization_percentage: null,
+        status: "no_limit",
+      });
+      const { organization_limits, api_limits, summary } = (await limits("dan")).body;
+      expect({ organization_limits, api_limits }).toEqual({
+        organization_limits: before.organization_limits,
+        api_limits: before.api_limits,
+      });
+      expect(summary).toMatchObject({
+        total_keys: before.summary.total_keys,
+        keys_with_limits: before.summary.keys_with_limits - 1,
+        keys_exceeded: before.summary.keys_exceeded - 1,
+      });
+      expect(await entry("apikey_ci", "?month=1&year=2026")).toBeUndefined();
+      expect((await control("PATCH", "usage/org_acme:apikey_ci", { spent: { "2026-03": 40 } })).status).toBe(
+        200,
+      );
+      expect(await entry("apikey_ci")).toMatchObject({ current_usage: 40 });
+    });
+
+    it("4.17 G33 is remembered where it spent by requests, and where its user was deleted", async () => {
+      await control("DELETE", "usage/org_acme:apikey_dan");
+      spend(12.5, "apikey_dan");
+      await control("DELETE", "users/usr_dan");
+      const { body } = await limits("ben");
+      expect(body.api_key_limits).toContainEqual(
+        expect.objectContaining({ api_key_name: "Dan laptop", current_usage: 12.5 }),
+      );
+    });
+
+    it("4.17 G37 begins with nothing when it is made anew under its id", async () => {
+      const { body: key } = await control("GET", "api_keys/apikey_ci");
+      await control("DELETE", "api_keys/apikey_ci");
+      expect((await control("POST", "api_keys", key)).status).toBe(201);
+      expect(await entry("apikey_ci")).toBeUndefined();
+    });
+  });
+
   it("4.17 G33 a past month is measured against today's limits", async () => {
     const { body } = await limits("ada", "org_acme", "?month=2");
     expect(body.organization_limits).toMatchObject({ current_usage: 400, utilization_percentage: 40 });

@@ -168,6 +168,7 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
       "Keys are listed by id where they have a limit or any spending in the organization, and `total_keys` counts those; a key's limit belongs to organization and key together.",
+      "What a deleted key has spent stays spent: it counts in its months, under the key's last name and without a limit. A key made anew under its id begins with nothing.",
     ],
   },
   {

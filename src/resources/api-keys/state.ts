@@ -1,6 +1,7 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { type Usage, usage } from "../usage/schema.ts";
 import { findKey } from "./find-key.ts";
 import { type ApiKey, apiKeys } from "./schema.ts";
 
@@ -8,13 +9,20 @@ import { type ApiKey, apiKeys } from "./schema.ts";
 export const apiKeyState: StateRules<ApiKey> = {
   insert(tx, record) {
     check(tx, record);
+    // An earlier key of this id may have left what it spent.
+    for (const row of usageOf(tx, record)) tx.remove(usage, row.id);
     return tx.insert(apiKeys, record);
   },
   update(tx, _before, after) {
     check(tx, after);
+    for (const row of usageOf(tx, after)) tx.put(usage, { ...row, api_key_name: after.name });
     return tx.put(apiKeys, after);
   },
 };
+
+function usageOf(tx: Transaction, { id }: ApiKey): Usage[] {
+  return [...tx.all(usage)].filter(({ api_key_id }) => api_key_id === id);
+}
 
 function check(tx: Transaction, { id, key }: ApiKey): void {
   const other = findKey(tx, key);

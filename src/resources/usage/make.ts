@@ -12,7 +12,12 @@ export const makeUsage: Make<Usage> = (given, { world }) => {
     named === undefined
       ? freePlace(world, given.api_key_id)
       : { organization_id: named, api_key_id: given.api_key_id === undefined ? key : given.api_key_id };
-  return { ...emptyUsage(organization_id, api_key_id), ...given };
+  const name = api_key_id === null ? undefined : world.get(apiKeys, api_key_id)?.name;
+  return {
+    ...emptyUsage(organization_id, api_key_id),
+    ...(name !== undefined && { api_key_name: name }),
+    ...given,
+  };
 };
 
 /** Where a row that names no organization goes: to that of the key it names, or of one without a row. */

@@ -52,13 +52,15 @@ function usageLimits(world: WorldReader, organization_id: string, month: number 
           month === undefined ? 0 : keysTotal(world, organization_id, month),
           own.api_monthly_limit,
         );
-  const api_key_limits = [...world.index(usage, "keys_of", organization_id)]
-    .filter((row) => row.monthly_limit !== null || spent(row) > 0)
-    .map((row) => {
-      const { remaining_budget: _, ...figures } = limitFigures(spent(row), row.monthly_limit);
-      const api_key_id = row.api_key_id!;
-      return { api_key_id, api_key_name: world.get(apiKeys, api_key_id)?.name ?? api_key_id, ...figures };
-    });
+  const api_key_limits = [...world.index(usage, "keys_of", organization_id)].flatMap((row) => {
+    const api_key_id = row.api_key_id!;
+    const key = world.get(apiKeys, api_key_id);
+    // What a deleted key spent was spent; nothing is limited any more.
+    const limit = key === undefined ? null : row.monthly_limit;
+    if (limit === null && spent(row) === 0) return [];
+    const { remaining_budget: _, ...figures } = limitFigures(spent(row), limit);
+    return { api_key_id, api_key_name: key?.name ?? row.api_key_name ?? api_key_id, ...figures };
+  });
   return {
     organization_limits,
     api_limits,

@@ -1,4 +1,5 @@
 import type { Transaction } from "../../state/transaction.ts";
+import { apiKeys } from "../api-keys/schema.ts";
 import { rowOf, spentIn } from "./budgets.ts";
 import { tellCrossings } from "./crossings.ts";
 import { toMicro } from "./money.ts";
@@ -20,7 +21,12 @@ export function recordSpending(
   tellCrossings(tx, { organization_id, api_key_id: key_id }, () => {
     for (const api_key_id of [null, key_id]) {
       const row = rowOf(tx, organization_id, api_key_id);
-      tx.put(usage, { ...row, spent: { ...row.spent, [month]: spentIn(row, month) + micro } });
+      const name = api_key_id === null ? undefined : tx.get(apiKeys, api_key_id)?.name;
+      tx.put(usage, {
+        ...row,
+        ...(name !== undefined && { api_key_name: name }),
+        spent: { ...row.spent, [month]: spentIn(row, month) + micro },
+      });
     }
   });
 }

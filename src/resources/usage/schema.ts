@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { belongsTo } from "../../contract/references.ts";
+import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Nullable, storedOnly, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
@@ -10,7 +10,10 @@ export const UsageRecord = Type.Object({
   /** `org_acme` for the organization's own row, `org_acme:apikey_ada` for a key's in it. */
   id: Type.String({ pattern: "^org_[A-Za-z0-9_-]{1,120}(:apikey_[A-Za-z0-9_-]{1,120})?$" }),
   organization_id: Id("org_", belongsTo("organizations")),
-  api_key_id: Nullable(Id("apikey_", belongsTo("api_keys"))),
+  /** What a key has spent stays spent when the key is deleted (G33). */
+  api_key_id: Nullable(Id("apikey_", mentions("api_keys"))),
+  /** The key's name as it last was, for when there is none to ask. */
+  api_key_name: storedOnly(Type.Optional(Type.String())),
   monthly_limit: Limit(),
   /** For all API keys of the organization together; null in a key's row. */
   api_monthly_limit: Limit(),

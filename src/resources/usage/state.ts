@@ -23,6 +23,7 @@ export const usageRules: StateRules<Usage> = {
   },
   insert(tx, record, actor) {
     requireConsistent(tx, record);
+    if (record.api_key_id !== null) referred(tx, apiKeys, { field: "api_key_id", id: record.api_key_id });
     const insert = () => {
       tx.insert(usage, { ...record, told: [] });
       bookOnOrganization(tx, record, { from: {}, to: record.spent });
@@ -74,11 +75,8 @@ function storedMonths(spent: Readonly<Record<string, number>>, world: WorldReade
 function requireConsistent(world: WorldReader, row: Usage): void {
   // The id may have named them.
   referred(world, organizations, { field: "organization_id", id: row.organization_id });
-  if (row.api_key_id !== null) {
-    referred(world, apiKeys, { field: "api_key_id", id: row.api_key_id });
-    if (row.api_monthly_limit !== null)
-      throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");
-  }
+  if (row.api_key_id !== null && row.api_monthly_limit !== null)
+    throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");
   const id = usageId(row.organization_id, row.api_key_id);
   if (row.id !== id) throw invalidInput("id", row.id, `the id of this row is ${id}`);
 }
