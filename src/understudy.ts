@@ -26,6 +26,7 @@ import { StoreRefusal } from "./persistence/store.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { keysGone } from "./resources/api-keys/rules.ts";
 import { identify } from "./resources/auth/identify.ts";
+import { tellCredentials } from "./resources/auth/tell-credentials.ts";
 import { uploadsToRelease } from "./resources/files/release-bytes.ts";
 import { heldTextBytes } from "./resources/files/text-bytes.ts";
 import { API, RESOURCES } from "./resources/index.ts";
@@ -179,12 +180,22 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onChange: recordings.onChange,
     blobs: uploads,
   });
+  const limits = options.shared && { ...SHARED_LIMITS, ...options.shared.limits };
   const receivers = new SimulatedReceivers({
     world: (name) => sandboxes.get(name)?.world,
     secretOf: secretOfWebhook,
     candidates: knownSecrets,
   });
+  const judging = {
+    router: new Router(operations),
+    identify,
+    tellCredentials,
+    requireBudget,
+    refusal: recordsRefusal(limits),
+    formSpace: (sandbox: Sandbox) => uploads.of(sandbox),
+  };
   const control: ControlServer = {
+    judging,
     sandboxes,
     resources: RESOURCES,
     operations,
@@ -198,7 +209,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       ? { mark: () => saver!.mark(), settled: (sandbox, mark) => saver!.settled(sandbox, mark) }
       : undefined,
     savingFailure: () => (options.persist === undefined ? undefined : (saver?.failure ?? null)),
-    limits: options.shared && { ...SHARED_LIMITS, ...options.shared.limits },
+    limits,
     log,
     recordings,
     judgesAnswers: options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1",
@@ -217,12 +228,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     refuses: createBrowserGate(guard),
     internal: createInternal({ mounts, guard, log }),
     pipeline: {
-      router: new Router(operations),
-      identify,
-      requireBudget,
-      refusal: recordsRefusal(control.limits),
+      ...judging,
       services: (sandbox, by) => servicesOf(sandbox, parts, by),
-      formSpace: (sandbox) => uploads.of(sandbox),
       durability: control.durability && {
         mark: control.durability.mark,
         settle: (sandbox, mark) => control.durability!.settled(sandbox, mark).then(nothing, refusalAnswer),

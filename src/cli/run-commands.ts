@@ -4,6 +4,7 @@ import { nearest } from "../documents/nearest.ts";
 import { clockCommand } from "./commands/clock.ts";
 import { coverageCommand } from "./commands/coverage.ts";
 import { fidelityCommand, openapiCommand } from "./commands/documents.ts";
+import { explainCommand } from "./commands/explain.ts";
 import { fixtureCommand } from "./commands/fixture.ts";
 import { historyCommand } from "./commands/history.ts";
 import { listenCommand } from "./commands/listen.ts";
@@ -32,6 +33,7 @@ const COMMANDS = [
   rewindCommand,
   clockCommand,
   scenarioCommand,
+  explainCommand,
   fixtureCommand,
   triggerCommand,
   listenCommand,

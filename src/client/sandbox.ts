@@ -46,6 +46,8 @@ export class SandboxClient {
     add: (rule: Api.RuleDefinition) => this.send<Api.FaultRule>("POST", "/faults", rule),
     remove: (id: string) => this.send<void>("DELETE", `/faults/${encodeURIComponent(id)}`),
     clear: () => this.send<void>("DELETE", "/faults"),
+    /** What would become of a request, without its happening or being counted (interfaces 11). */
+    explain: (request: Api.ExplainInput) => this.send<Api.Explanation>("POST", "/faults/explain", request),
   };
 
   readonly scenarios = {

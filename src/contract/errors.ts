@@ -187,6 +187,8 @@ export interface ErrorOptions {
   message?: string;
   system_message?: string;
   headers?: Record<string, string>;
+  /** For the journal alone (interfaces 11), where code and details do not say it all. */
+  reason?: string;
 }
 
 /** The only way for an operation to refuse. Everything else that is thrown is a 500 and a rollback. */
@@ -198,6 +200,7 @@ export class ApiError extends Error {
   readonly system_message: string;
   readonly details: Record<string, unknown>;
   readonly headers: Record<string, string>;
+  readonly reason: string | undefined;
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     const known = CATALOGUE[code];
@@ -208,6 +211,7 @@ export class ApiError extends Error {
     this.system_message = options.system_message ?? known.system_message;
     this.details = options.details ?? {};
     this.headers = options.headers ?? {};
+    this.reason = options.reason;
   }
 }
 

@@ -27,6 +27,7 @@ import {
   RanTimerBody,
 } from "./operations/clock.ts";
 import { TriggeredBody, TriggerInput } from "./operations/events.ts";
+import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
 import {
   HistoryBody,
   HistoryDetailBody,
@@ -87,6 +88,8 @@ export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Difference: DifferenceBody,
   RuleDefinition: RuleInput,
   FaultRule: RuleBody,
+  ExplainInput,
+  Explanation: ExplanationBody,
   ScenarioState: ScenarioBody,
   ActiveScenarios: ActiveScenariosBody,
   JournalFilter: Type.Partial(JournalQuery),

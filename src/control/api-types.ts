@@ -871,6 +871,53 @@ export interface FaultRule {
   /** It will not strike again */
   spent: boolean;
 }
+export interface ExplainInput {
+  /** Instead of method and path */
+  operation?: OperationId;
+  /** Beside `operation`: what stands in its path. What depends on one that is left out is not judged */
+  params?: {
+    [k: string]: string | number | boolean;
+  };
+  /** In any case */
+  method?: string;
+  /** Without host and sandbox prefix; a query may follow */
+  path?: string;
+  /** A user id: calls with the first key of theirs that may be used */
+  principal?: string;
+  headers?: {
+    [k: string]: string;
+  };
+  query?: {
+    [k: string]: string | number | boolean;
+  };
+  /** Sent as JSON */
+  body?: unknown;
+}
+export interface Explanation {
+  operation: string | null;
+  decision: string | null;
+  status: number | null;
+  code: string | null;
+  principal: string | null;
+  /** All of them, in the order in which a request goes through */
+  steps: {
+    /** As in `X-Sandbox-Decision`; faults strike before the change, or after it */
+    step: string;
+    /** `decides` ends the line; `not judged`: it depends on what was not given */
+    outcome: "passes" | "decides" | "not judged" | "not reached";
+    /** In words; empty where it is not reached */
+    says: string;
+  }[];
+  /** All that are in force, in the order in which they are asked */
+  rules: {
+    /** `<scenario | inline>/<rule id>` */
+    rule: string;
+    phase: "before" | "after";
+    strikes: boolean;
+    /** Why it would strike, or why not */
+    why: string;
+  }[];
+}
 export interface ScenarioState {
   name: string;
   description: string;
@@ -944,7 +991,7 @@ export interface JournalEntry {
   api_key: string | null;
   /** What decided the answer, as in `X-Sandbox-Decision` */
   decision: string;
-  /** Which rule struck, and which came nearest */
+  /** Which rule struck or came nearest; of a refusal the last says why */
   reasons: string[];
   request: {
     query: string;

@@ -4,6 +4,7 @@ import { type AnyOperation, type Input, type OperationOf, operationOf } from "..
 import type { ProblemKind } from "../contract/problems.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { Faults } from "../faults/faults.ts";
+import type { RehearsalParts } from "../http/rehearse.ts";
 import type { Log } from "../log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { SimulatedReceivers } from "../receivers/simulated-receivers.ts";
@@ -18,6 +19,8 @@ export interface ControlServer {
   resources: readonly Resource[];
   operations: readonly AnyOperation[];
   faults: Faults;
+  /** How requests of the emulated API are judged, for rehearsals. */
+  judging: RehearsalParts;
   /** Where this server listens, for calls to itself. */
   address: () => { host: string; port: number };
   /** Counts of all requests, for metrics. */

@@ -86,7 +86,8 @@ function tooManyHeld(): EarlyResponse {
   return new EarlyResponse("limit", answer);
 }
 
-function earlyResponseOf(
+/** What a fault answers; `answer` is the operation's own, where it has run. */
+export function earlyResponseOf(
   exchange: Exchange,
   decision: string,
   { effect, answer }: { effect: InjectedEffect; answer: Answer | undefined },

@@ -14,6 +14,7 @@ import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { keepBody } from "./keep-body.ts";
 import { ClientGone } from "./read-body.ts";
 import { record, recordWire } from "./record.ts";
+import { refusalReason } from "./refusal-reasons.ts";
 import type { Router } from "./router.ts";
 import { send, sendStream } from "./send.ts";
 import * as step from "./steps.ts";
@@ -33,6 +34,8 @@ export interface PipelineParts {
     tx: Transaction,
     headers: Exchange["request"]["headers"],
   ) => Identity | undefined | Promise<Identity | undefined>;
+  /** Which credential was found where, and what is wrong with it; for the journal. */
+  tellCredentials: (tx: Transaction, headers: Exchange["request"]["headers"]) => Promise<string>;
   /** Section 8's hierarchy, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** interfaces 7: the control layer's answer where a shared server's sandbox would grow too large. */
@@ -67,6 +70,7 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
       wire = error.wire;
     } else if (error instanceof ApiError) {
       if (exchange.decision === "") exchange.decision = exchange.stage;
+      await noteRefusal(parts, exchange, error);
       answer = errorAnswer(exchange, error);
     } else answer = failed(parts, exchange, error);
   }
@@ -91,6 +95,20 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
   const entry = record(exchange, answer, headers);
   if (answer.stream) exchange.sandbox.journal.complete(entry, await sendStream(exchange, answer));
   exchange.cleanUp?.();
+}
+
+/** interfaces 11: every refusal says why, to the journal alone. */
+export async function noteRefusal(
+  { tellCredentials }: Pick<PipelineParts, "tellCredentials">,
+  exchange: Exchange,
+  error: ApiError,
+): Promise<void> {
+  const { sandbox, request, stage, reasons } = exchange;
+  const ofHeaders = stage === "auth" && error.reason === undefined;
+  const reason = ofHeaders
+    ? await tellCredentials(sandbox.world.read(), request.headers)
+    : refusalReason(error, exchange);
+  exchange.reasons = [...reasons, reason];
 }
 
 /** The stack goes to the log alone (7.1). */

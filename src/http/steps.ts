@@ -7,6 +7,7 @@ import {
   TokenReply,
 } from "../contract/operation.ts";
 import type { FormSpace } from "../contract/services.ts";
+import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
 import { readMultipart } from "./multipart.ts";
 import { parseJson, readBody } from "./read-body.ts";
@@ -58,12 +59,18 @@ export function judgeCredentials(exchange: Exchange): void {
 /** @throws ApiError RATE_LIMIT_EXCEEDED (section 8, G05) */
 export function countRequest(exchange: Exchange, { principal, requests_per_minute }: Identity): void {
   const { sandbox, at } = exchange;
-  const rate = sandbox.windows.count(principal.key_id, requests_per_minute, at);
+  requireRate(exchange, principal, sandbox.windows.count(principal.key_id, requests_per_minute, at));
+}
+
+/** @throws ApiError RATE_LIMIT_EXCEEDED where the window is used up */
+export function requireRate(exchange: Exchange, principal: Call["principal"], rate: RateState): void {
+  const { at } = exchange;
   exchange.rate = rate;
   if (!rate.exceeded) return;
   const retry_after_seconds = secondsUntil(rate.reset, at);
   throw new ApiError("RATE_LIMIT_EXCEEDED", {
     details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
+    reason: `the key ${principal.key_id} has had its ${rate.limit} requests of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
     headers: { "Retry-After": String(retry_after_seconds) },
   });
 }

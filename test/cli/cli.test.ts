@@ -11,6 +11,7 @@ import {
   startServer,
 } from "../support/run-understudy.ts";
 
+const DAN = "ak_danMemberAcme00000000000000000000000000";
 const servers: RunningServer[] = [];
 
 async function started(args: readonly string[] = [], place?: Parameters<typeof startServer>[1]) {
@@ -93,6 +94,33 @@ describe("interfaces 2 commands against a running server", () => {
     );
     expect(Array.isArray(deliveries)).toBe(true);
     expect((await run("trigger", "user.created", "--set", "nonsense")).code).toBe(2);
+  }, 60_000);
+
+  it("interfaces 11 explain says who decides, and what each rule would do", async () => {
+    const { code, stdout } = await run(
+      "explain",
+      "threads.delete",
+      "--param",
+      "thread_id=thread_long",
+      "--as",
+      "usr_cleo",
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain("threads.delete: 403 INSUFFICIENT_PERMISSIONS, decided by: access");
+    expect(stdout).toMatch(/^access +decides +the thread is usr_dan's; usr_cleo has the role member/m);
+    expect(stdout).toMatch(/^spending +not reached$/m);
+    await run("scenario", "on", "models-list-rate-limited");
+    const told = await json("explain", "GET", "/v1/models", "--header", `api-key=${DAN}`);
+    expect(told).toMatchObject({ status: 429, principal: "usr_dan", rules: [{ strikes: true }] });
+    await run("scenario", "off", "models-list-rate-limited");
+    const wrong = await run("explain", "models.lst");
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      'understudy: operation "models.lst" is no operation of the emulated API. Did you mean "models.list"?\n',
+    ]);
+    expect((await run("explain", "models.list", "--query", "nonsense")).stderr).toContain(
+      '--query takes name=value, not "nonsense"',
+    );
   }, 60_000);
 
   it.each([

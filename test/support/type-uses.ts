@@ -22,6 +22,8 @@ export const RIGHT = [
   'sandbox.faults.add({ match: { event: "user.created" }, effect: { wire: "hang" }, phase: "before" })',
   'sandbox.faults.add({ sequence: [503, "pass", "RESOURCE_NOT_FOUND"], lease: { ttl: "10m", hits: 3 } })',
   'sandbox.faults.add({ effect: { delay: "200ms" }, probability: 0.5 })',
+  'sandbox.faults.explain({ operation: "threads.delete", params: { thread_id: "thread_ada" }, principal: "usr_cleo" })',
+  'sandbox.faults.explain({ method: "GET", path: "/v1/models" }).then(({ steps, rules }) => [steps[0]?.outcome, rules[0]?.why])',
   "sandbox.faults.list().then(({ items }) => items.map(({ hits }) => hits))",
   'sandbox.scenarios.activate("webhooks-create-signed-out", "lost-answer")',
   'sandbox.journal.list({ status: "4xx", operation: "threads.*", limit: 5 })',
@@ -47,6 +49,8 @@ export const RIGHT = [
 ];
 
 export const MISSPELT = [
+  'sandbox.faults.explain({ operation: "threads.delet" })',
+  'sandbox.faults.explain({ operation: "threads.delete", as: "usr_cleo" })',
   'client.sandbox({ clock: { mode: "freezed" } })',
   'client.sandbox({ clock: { mode: "frozen", at: "2026-03-15T12:00:00Z" } })',
   'client.sandbox({ fixture: "refrence" })',

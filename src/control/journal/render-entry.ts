@@ -19,7 +19,9 @@ export const JournalEntryBody = Closed(
     principal: Nullable(Type.String({ description: "The id of the user who called" })),
     api_key: Nullable(Type.String({ description: "The id of the key" })),
     decision: Type.String({ description: "What decided the answer, as in `X-Sandbox-Decision`" }),
-    reasons: Type.Array(Type.String(), { description: "Which rule struck, and which came nearest" }),
+    reasons: Type.Array(Type.String(), {
+      description: "Which rule struck or came nearest; of a refusal the last says why",
+    }),
     request: Closed({ query: Type.String(), ...SHOWN_MESSAGE }),
     response: ShownMessage,
     warnings: Type.Array(Type.String(), { description: "What was overlooked, such as an unknown field" }),

@@ -3,6 +3,7 @@ import { BUNDLE_OPERATIONS } from "./bundle.ts";
 import { CLOCK_OPERATIONS } from "./clock.ts";
 import { COVERAGE_OPERATIONS } from "./coverage.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
+import { EXPLAIN_OPERATIONS } from "./explain.ts";
 import { FAULT_OPERATIONS } from "./faults.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
@@ -22,6 +23,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...STATE_OPERATIONS,
   ...SCENARIO_OPERATIONS,
   ...FAULT_OPERATIONS,
+  ...EXPLAIN_OPERATIONS,
   ...JOURNAL_OPERATIONS,
   ...HISTORY_OPERATIONS,
   ...EVENT_OPERATIONS,

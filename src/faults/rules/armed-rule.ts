@@ -70,6 +70,11 @@ export class ArmedRule {
     return { ...verdict, strikes, delay_ms };
   }
 
+  /** As it stands, to be asked without this one's counting it. */
+  copy(): ArmedRule {
+    return new ArmedRule(this.rule, this.source, structuredClone(this.progress));
+  }
+
   /** The one reason of a request that came near this rule. */
   missed(why: string): readonly string[] {
     let reasons = this.misses.get(why);

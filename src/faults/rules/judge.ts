@@ -5,6 +5,9 @@ import type { ArmedRule, Decision } from "./armed-rule.ts";
 import { holds } from "./match.ts";
 import { answers } from "./rule.ts";
 
+/** What became of a rule that a request was held against. */
+export type Heard = (rule: ArmedRule, strikes: boolean, why: string) => void;
+
 export interface JudgeContext {
   seed: number;
   spending: SpendingOf;
@@ -14,6 +17,8 @@ export interface JudgeContext {
   delay_ms: number | undefined;
   /** The verdict where no rule even came near. */
   otherwise: Verdict;
+  /** Of a rehearsal: told of each rule that was come to. */
+  heard?: Heard | undefined;
 }
 
 /**
@@ -79,6 +84,7 @@ class Judgement {
   }
 
   private missed(armed: ArmedRule, nearness: number, why: string): void {
+    this.context.heard?.(armed, false, why);
     if (nearness <= this.nearness) return;
     this.nearness = nearness;
     this.near = armed.missed(why);
@@ -89,6 +95,7 @@ class Judgement {
     const { operation } = this.facts;
     const decision = armed.decide(this.context.seed, operation.id, (entry) => !answers(operation, entry));
     this.context.onAsked(armed);
+    this.context.heard?.(armed, decision.strikes, decision.why);
     this.reasons ??= [];
     this.reasons.push(
       `${armed.key} ${decision.strikes ? "struck" : "matched and let it pass"}: ${decision.why}`,

@@ -2,7 +2,12 @@ import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { CURRENT_MEMBER_ERRORS, isAdministrator, requireCurrentMember } from "../organizations/access.ts";
+import {
+  CURRENT_MEMBER_ERRORS,
+  isAdministrator,
+  requireCurrentMember,
+  roleIn,
+} from "../organizations/access.ts";
 import { makeAuthConfig } from "./make.ts";
 import { AuthConfigBody, authConfigs, presentAuthConfig } from "./schema.ts";
 import { authConfigsFixture } from "./seed.ts";
@@ -22,8 +27,12 @@ const listAuthConfigs = operation({
     schema: Type.Object({ auth_configs: Type.Array(AuthConfigBody), total: Type.Integer({ minimum: 0 }) }),
   },
   access(call) {
-    if (!isAdministrator(call, requireCurrentMember(call))) {
-      throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_role: "admin" } });
+    const organization_id = requireCurrentMember(call);
+    if (!isAdministrator(call, organization_id)) {
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", {
+        details: { required_role: "admin" },
+        reason: `${roleIn(call, organization_id)}; owner or admin is asked for`,
+      });
     }
   },
   handle({ principal, world }) {

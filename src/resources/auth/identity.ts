@@ -1,7 +1,7 @@
 import type { Identity } from "../../contract/operation.ts";
-import type { WorldReader } from "../../state/transaction.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { findKey } from "../api-keys/find-key.ts";
-import type { ApiKey } from "../api-keys/schema.ts";
+import { type ApiKey, apiKeys } from "../api-keys/schema.ts";
 import { requestsPerMinute } from "../organizations/rules.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
@@ -22,7 +22,13 @@ export function identityOf(world: WorldReader, key: ApiKey, credential: "api_key
     principal: { user_id: key.user_id, key_id: key.id, organization_id: key.current, credential },
     requests_per_minute: requestsPerMinute(organization ?? { plan: "standard", rate_limit: null }),
   };
-  return isUsable(world, key) ? identity : refused(identity);
+  return keyTrouble(world, key) === undefined ? identity : refused(identity);
+}
+
+/** With which key a user calls: the first that may be used, else the first (interfaces 11). */
+export function keyOfUser(world: Transaction, user_id: string): ApiKey | undefined {
+  const keys = [...world.index(apiKeys, "by_user", user_id)];
+  return keys.find((one) => keyTrouble(world, one) === undefined) ?? keys[0];
 }
 
 /** The same caller, to be refused. */
@@ -35,7 +41,11 @@ export function accepted(identity: Identity | undefined): Identity | undefined {
   return identity?.refused ? undefined : identity;
 }
 
-function isUsable(world: WorldReader, { revoked, expires_at, user_id }: ApiKey): boolean {
-  if (revoked || (expires_at !== null && expires_at <= world.now)) return false;
-  return world.get(users, user_id)?.account === "active";
+/** Why a key may not be used now (section 5 rule 2); undefined where it may. */
+export function keyTrouble(world: WorldReader, { revoked, expires_at, user_id }: ApiKey): string | undefined {
+  if (revoked) return "was revoked";
+  if (expires_at !== null && expires_at <= world.now) return `expired at ${world.iso(expires_at)}`;
+  const user = world.get(users, user_id);
+  if (user === undefined) return "belongs to a user who is gone";
+  return user.account === "active" ? undefined : `belongs to a user who is ${user.account}`;
 }

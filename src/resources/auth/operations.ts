@@ -2,9 +2,10 @@ import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { type Call, operation, Reply } from "../../contract/operation.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { accepted, identifyKey, identityOf } from "./identity.ts";
+import { accepted, identifyKey, identityOf, keyTrouble } from "./identity.ts";
 import { findRefreshToken, issueRefreshToken, spendRefreshToken } from "./refresh-tokens.ts";
 import { TokenGrant } from "./schema.ts";
+import { tellKey } from "./tell-credentials.ts";
 import { signAccessToken } from "./tokens.ts";
 
 const SUCCESS = { status: 200, schema: TokenGrant, headers: ["Cache-Control"] };
@@ -24,9 +25,13 @@ export const createToken = operation({
   errors: ["AUTHENTICATION_REQUIRED", "RATE_LIMIT_EXCEEDED"],
   success: SUCCESS,
   identify({ body: { api_key }, principal, world }) {
-    if (api_key !== undefined) return accepted(identifyKey(world, api_key)) ?? refuse();
+    if (api_key !== undefined)
+      return (
+        accepted(identifyKey(world, api_key)) ?? refuse(`the body's api_key is ${tellKey(world, api_key)}`)
+      );
     // A session token does not renew itself; that is what refresh tokens are for.
-    if (principal?.credential !== "api_key") return refuse();
+    if (principal?.credential === "token") return refuse("a session token does not renew itself");
+    if (principal === undefined) return refuse();
     const key = world.get(apiKeys, principal.key_id);
     return accepted(key && identityOf(world, key, "api_key")) ?? refuse();
   },
@@ -53,10 +58,12 @@ export const refreshToken = operation({
   identify({ body: { refresh_token }, world }) {
     const token = refresh_token === undefined ? undefined : findRefreshToken(world, refresh_token);
     const key = token && world.get(apiKeys, token.key_id);
-    return accepted(key && identityOf(world, key, "token")) ?? refuse();
+    const trouble = key ? `its key ${key.id} ${keyTrouble(world, key)}` : NO_REFRESH_TOKEN;
+    return accepted(key && identityOf(world, key, "token")) ?? refuse(trouble);
   },
   // Asked again inside the transaction, so that of two uses at once one is refused.
-  access: ({ body: { refresh_token }, world }) => findRefreshToken(world, refresh_token ?? "") ?? refuse(),
+  access: ({ body: { refresh_token }, world }) =>
+    findRefreshToken(world, refresh_token ?? "") ?? refuse(NO_REFRESH_TOKEN),
   handle(call, token) {
     spendRefreshToken(call.world, token);
     return grant(call);
@@ -73,8 +80,12 @@ function grant({ world, principal, settings }: Call): Reply {
   return new Reply(200, body, { "Cache-Control": "no-store" });
 }
 
-function refuse(): never {
+const NO_REFRESH_TOKEN = "the body holds no refresh token that is neither spent nor expired";
+
+/** @param reason what the headers do not show, for the journal */
+function refuse(reason?: string): never {
   throw new ApiError("AUTHENTICATION_REQUIRED", {
+    reason,
     system_message: "Send an API key, or a refresh token that is neither spent nor expired.",
   });
 }

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { Identity, Principal } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { identityOf, refused } from "./identity.ts";
+import { identityOf, keyTrouble, refused } from "./identity.ts";
 import { signingKeys } from "./schema.ts";
 
 /** G01: the claims of an access token; instants in seconds since 1970 on the sandbox's clock. */
@@ -80,6 +80,23 @@ function identityOfClaims(tx: Transaction, { sub, key, exp }: Claims): Identity 
   if (record === undefined || record.user_id !== sub) return undefined;
   const identity = identityOf(tx, record, "token");
   return secondsNow(tx) >= exp ? refused(identity) : identity;
+}
+
+/** What a session token is, and why it is refused; no part of it is told. */
+export async function tellToken(tx: Transaction, token: string): Promise<string> {
+  if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
+    return "what is neither an API key nor a session token";
+  const secret = tx.get(signingKeys, claimedKey(token))?.secret;
+  const claims = secret === undefined ? undefined : await verify(token, secret);
+  if (claims === undefined)
+    return "a session token that this sandbox did not sign: it is forged, of another sandbox, or from before a reset";
+  const record = tx.get(apiKeys, claims.key);
+  if (record === undefined || record.user_id !== claims.sub)
+    return `a session token of the key ${claims.key}, which is gone`;
+  const trouble = keyTrouble(tx, record);
+  if (trouble !== undefined) return `a session token of the key ${claims.key}, which ${trouble}`;
+  const expired = `expired at ${new Date(claims.exp * 1000).toISOString()}`;
+  return `a session token of ${claims.sub}, which ${secondsNow(tx) >= claims.exp ? expired : "may be used"}`;
 }
 
 /** The API key that a token says it is of, before anything about it is known to be true; empty where it says none. */

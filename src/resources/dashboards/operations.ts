@@ -2,7 +2,7 @@ import Type from "typebox";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { noContent, operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
-import { hasCapability, isMember } from "../organizations/access.ts";
+import { hasCapability, isMember, roleIn } from "../organizations/access.ts";
 import { revoked } from "./rules.ts";
 import { dashboards, shareLinks } from "./schema.ts";
 
@@ -30,10 +30,14 @@ export const revokeShareLink = operation({
     const { dashboard_id, link_id } = call.params;
     const dashboard = call.world.get(dashboards, dashboard_id);
     if (dashboard === undefined || !isMember(call, dashboard.organization_id)) {
-      throw new ApiError("DASHBOARD_NOT_FOUND", { details: { dashboard_id } });
+      const reason = dashboard && `it is there, but ${roleIn(call, dashboard.organization_id)}`;
+      throw new ApiError("DASHBOARD_NOT_FOUND", { details: { dashboard_id }, reason });
     }
     if (!hasCapability(call, dashboard.organization_id, REVOKE_CAPABILITY)) {
-      throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_capability: REVOKE_CAPABILITY } });
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", {
+        details: { required_capability: REVOKE_CAPABILITY },
+        reason: `${roleIn(call, dashboard.organization_id)} without the capability ${REVOKE_CAPABILITY}`,
+      });
     }
     const link = call.world.get(shareLinks, link_id);
     if (link?.dashboard_id !== dashboard_id) throw resourceNotFound("link_id", link_id);

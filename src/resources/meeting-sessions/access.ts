@@ -1,5 +1,5 @@
 import { ApiError } from "../../contract/errors.ts";
-import { type Caller, isAdministrator, isMember } from "../organizations/access.ts";
+import { type Caller, isAdministrator, isMember, roleIn } from "../organizations/access.ts";
 import { type MeetingSession, meetingSessions } from "./schema.ts";
 
 type SessionCall = Caller & { params: { session_id: string } };
@@ -21,7 +21,10 @@ export function requireSession(call: SessionCall): MeetingSession {
   const session = call.world.get(meetingSessions, session_id);
   if (session === undefined) throw new ApiError("SESSION_NOT_FOUND", { details: { session_id } });
   if (!isMember(call, session.organization_id))
-    throw new ApiError("SESSION_ACCESS_DENIED", { details: { session_id } });
+    throw new ApiError("SESSION_ACCESS_DENIED", {
+      details: { session_id },
+      reason: roleIn(call, session.organization_id),
+    });
   return session;
 }
 
@@ -34,6 +37,7 @@ export function requireManagedSession(call: SessionCall): MeetingSession {
   if (session.owner_id !== call.principal.user_id && !isAdministrator(call, session.organization_id)) {
     throw new ApiError("INSUFFICIENT_PERMISSIONS", {
       details: { session_id: session.session_id },
+      reason: `the session is ${session.owner_id}'s; ${roleIn(call, session.organization_id)}; its owner, or an owner or admin of the organization, is asked for`,
       system_message:
         "Only the session's owner, or an owner or admin of its organization, may stop or delete it.",
     });

@@ -3,7 +3,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { CURRENT_MEMBER_ERRORS, isMember, requireCurrentMember } from "../organizations/access.ts";
+import { CURRENT_MEMBER_ERRORS, isMember, requireCurrentMember, roleIn } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { ModelBody, models, presentModel } from "./schema.ts";
 
@@ -46,7 +46,10 @@ export const listOrganizationModels = operation({
       throw new ApiError("ORGANIZATION_NOT_FOUND", { details: { organization_id } });
     // G22: this endpoint's own 403, not the one that the others give to strangers.
     if (!isMember(call, organization_id))
-      throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { organization_id } });
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", {
+        details: { organization_id },
+        reason: roleIn(call, organization_id),
+      });
   },
   handle: ({ params: { organization_id }, world }) => ({ organization_id, ...activeModels(world) }),
 });

@@ -30,7 +30,8 @@ export function requireMember(caller: Caller, organization_id: string): Organiza
   if (organization === undefined)
     throw new ApiError("ORGANIZATION_NOT_FOUND", { details: { organization_id } });
   if (!isMember(caller, organization_id)) {
-    throw new ApiError("ORGANIZATION_ACCESS_DENIED", { details: { organization_id } });
+    const reason = `${caller.principal.user_id} is no member of ${organization_id}`;
+    throw new ApiError("ORGANIZATION_ACCESS_DENIED", { details: { organization_id }, reason });
   }
   return organization;
 }
@@ -42,7 +43,10 @@ export function requireMember(caller: Caller, organization_id: string): Organiza
 export function requireAdministrator(caller: Caller, organization_id: string): Organization {
   const organization = requireMember(caller, organization_id);
   if (!isAdministrator(caller, organization_id)) {
-    throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_role: "admin" } });
+    throw new ApiError("INSUFFICIENT_PERMISSIONS", {
+      details: { required_role: "admin" },
+      reason: `${roleIn(caller, organization_id)}; owner or admin is asked for`,
+    });
   }
   return organization;
 }
@@ -61,7 +65,17 @@ export function requireCurrentMember(caller: Caller): string {
     system_message:
       "The key acts in an organization that its user is no member of; choose another with PUT /v1/user/current-organization.",
     details: { organization_id },
+    reason: `${caller.principal.user_id} is no member of ${organization_id}, in which the key acts`,
   });
+}
+
+/** Which role the caller has, as the journal's reasons tell it. */
+export function roleIn(caller: Caller, organization_id: string): string {
+  const { id, memberships } = callerOf(caller);
+  const role = Object.hasOwn(memberships, organization_id) ? memberships[organization_id] : "no member";
+  return role === "no member"
+    ? `${id} is no member of ${organization_id}`
+    : `${id} has the role ${role} in ${organization_id}`;
 }
 
 export function isMember(caller: Caller, organization_id: string): boolean {

@@ -4,7 +4,7 @@ import { emit } from "../../contract/event.ts";
 import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
 import { Id } from "../../contract/schema.ts";
-import { isAdministrator, isMember } from "../organizations/access.ts";
+import { isAdministrator, isMember, roleIn } from "../organizations/access.ts";
 import { threadDeleted } from "./events.ts";
 import { threads } from "./schema.ts";
 
@@ -37,7 +37,10 @@ export const deleteThread = operation({
     // has left it is a stranger, also to threads of their own (G37).
     const owns = thread.owner_id === call.principal.user_id && isMember(call, thread.organization_id);
     if (!owns && !isAdministrator(call, thread.organization_id)) {
-      throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { thread_id } });
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", {
+        details: { thread_id },
+        reason: `the thread is ${thread.owner_id}'s; ${roleIn(call, thread.organization_id)}; its owner, or an owner or admin of the organization, is asked for`,
+      });
     }
     return thread;
   },

@@ -1,0 +1,219 @@
+import Type, { type Static } from "typebox";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { Closed, Nullable, typed } from "../../contract/schema.ts";
+import { nearest } from "../../documents/nearest.ts";
+import { redactText } from "../../exchanges/secret-redactor.ts";
+import { type RehearsedRequest, rehearse } from "../../http/rehearse.ts";
+import { keyOfUser } from "../../resources/auth/identity.ts";
+import { users } from "../../resources/users/schema.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { quoted, unprocessable } from "../problem.ts";
+
+const Scalar = Type.Unsafe<string | number | boolean>({ type: ["string", "number", "boolean"] });
+
+export const ExplainInput = Closed(
+  {
+    operation: Type.Optional(
+      typed("OperationId", Type.String({ description: "Instead of method and path" })),
+    ),
+    params: Type.Optional(
+      Type.Record(Type.String(), Scalar, {
+        description:
+          "Beside `operation`: what stands in its path. What depends on one that is left out is not judged",
+      }),
+    ),
+    method: Type.Optional(Type.String({ minLength: 1, description: "In any case" })),
+    path: Type.Optional(
+      Type.String({ minLength: 1, description: "Without host and sandbox prefix; a query may follow" }),
+    ),
+    principal: Type.Optional(
+      Type.String({ description: "A user id: calls with the first key of theirs that may be used" }),
+    ),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    query: Type.Optional(Type.Record(Type.String(), Scalar)),
+    body: Type.Optional(Type.Unknown({ description: "Sent as JSON" })),
+  },
+  {
+    $id: "ExplainInput",
+    examples: [
+      { operation: "threads.delete", params: { thread_id: "thread_ada" }, principal: "usr_cleo" },
+      { method: "GET", path: "/v1/models", principal: "usr_ada" },
+    ],
+  },
+);
+type Asked = Static<typeof ExplainInput>;
+
+const StepWordBody = Closed({
+  step: Type.Unsafe<
+    "route" | "fault" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule" | "fault-after"
+  >({
+    type: "string",
+    description: "As in `X-Sandbox-Decision`; faults strike before the change, or after it",
+  }),
+  outcome: Type.Unsafe<"passes" | "decides" | "not judged" | "not reached">({
+    type: "string",
+    enum: ["passes", "decides", "not judged", "not reached"],
+    description: "`decides` ends the line; `not judged`: it depends on what was not given",
+  }),
+  says: Type.String({ description: "In words; empty where it is not reached" }),
+});
+
+const RuleWordBody = Closed({
+  rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
+  phase: Type.Unsafe<"before" | "after">({ type: "string", enum: ["before", "after"] }),
+  strikes: Type.Boolean(),
+  why: Type.String({ description: "Why it would strike, or why not" }),
+});
+
+export const ExplanationBody = Closed(
+  {
+    operation: Nullable(Type.String({ description: "Null where no operation answers the path" })),
+    decision: Nullable(
+      Type.String({
+        description: "What would decide, as in `X-Sandbox-Decision`; null where it cannot be told",
+      }),
+    ),
+    status: Nullable(Type.Integer({ description: "0 where the client would see none" })),
+    code: Nullable(Type.String({ description: "Of an error: its code in the catalogue" })),
+    principal: Nullable(Type.String({ description: "The id of the user who would call" })),
+    steps: Type.Array(StepWordBody, {
+      description: "All of them, in the order in which a request goes through",
+    }),
+    rules: Type.Array(RuleWordBody, {
+      description: "All that are in force, in the order in which they are asked",
+    }),
+  },
+  {
+    $id: "Explanation",
+    examples: [
+      {
+        operation: "models.list",
+        decision: "fault:inline/lost-answer",
+        status: 429,
+        code: "RATE_LIMIT_EXCEEDED",
+        principal: "usr_ada",
+        steps: [{ step: "fault", outcome: "decides", says: "inline/lost-answer struck: hit 1 of 2" }],
+        rules: [{ rule: "inline/lost-answer", phase: "before", strikes: true, why: "hit 1 of 2" }],
+      },
+    ],
+  },
+);
+
+const explain = operation({
+  id: "faults.explain",
+  section: "interfaces 11",
+  method: "POST",
+  path: `${S}/faults/explain`,
+  summary: "Say what would become of a request, without its happening or being counted",
+  description: "Each step's word, and each rule in force with why it would strike or not.",
+  params: OfSandbox,
+  reads: true,
+  body: { kind: "json", schema: ExplainInput },
+  errors: [],
+  success: { status: 200, schema: ExplanationBody },
+  async handle({ body, sandbox, server }) {
+    const request = requestOf(body, server.operations, sandbox);
+    const faults = server.faults.of(sandbox).rehearsal();
+    const rehearsal = await rehearse(server.judging, { sandbox, faults }, request);
+    return {
+      ...rehearsal,
+      steps: rehearsal.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),
+      rules: faults.told(),
+    };
+  },
+});
+
+/** @throws Problem 422 */
+function requestOf(asked: Asked, operations: readonly AnyOperation[], sandbox: Sandbox): RehearsedRequest {
+  const { method, target, incomplete } = lineOf(asked, operations);
+  const [path, ...search] = target.split("?");
+  const query = new URLSearchParams(search.join("?"));
+  for (const [name, value] of Object.entries(asked.query ?? {})) query.append(name, String(value));
+  const body = asked.body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(asked.body));
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(asked.headers ?? {})) headers[name.toLowerCase()] = value;
+  if (asked.body !== undefined) headers["content-type"] ??= "application/json";
+  if (asked.principal !== undefined) {
+    const given = CREDENTIALS.find((name) => headers[name] !== undefined);
+    if (given !== undefined)
+      throw unprocessable(
+        "principal",
+        asked.principal,
+        `cannot stand beside the header ${given}; leave one away`,
+      );
+    headers["api-key"] = keyOf(sandbox, asked.principal);
+  }
+  return { method, path: path!, query: query.toString(), headers, body, incomplete };
+}
+
+const CREDENTIALS = ["api-key", "x-api-key", "authorization"];
+
+/** @throws Problem 422 */
+function lineOf(asked: Asked, operations: readonly AnyOperation[]) {
+  const { operation: id, method, path, params = {} } = asked;
+  if (id === undefined) {
+    if (method === undefined || path === undefined)
+      throw unprocessable("operation", null, "is needed, or else both method and path");
+    if (asked.params !== undefined)
+      throw unprocessable("params", params, "stand beside `operation`; a path holds its own");
+    if (!path.startsWith("/") || /^\/_/.test(path))
+      throw unprocessable("path", path, "begins with a slash, and stands without host and sandbox prefix");
+    return { method: method.toUpperCase(), target: path, incomplete: undefined };
+  }
+  if (method !== undefined || path !== undefined)
+    throw unprocessable("operation", id, "cannot stand beside method and path; leave one of them away");
+  const found = operations.find((one) => one.id === id);
+  if (found === undefined) {
+    const ids = operations.map((one) => one.id);
+    throw unprocessable(
+      "operation",
+      id,
+      `${quoted(id)} is no operation of the emulated API`,
+      nearest(id, ids),
+    );
+  }
+  return { method: found.method, ...filled(found, params) };
+}
+
+/** Its path with what was given for its parameters. @throws Problem 422 */
+function filled({ id, path }: AnyOperation, params: Readonly<Record<string, string | number | boolean>>) {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  for (const [name, value] of Object.entries(params)) {
+    if (names.includes(name)) continue;
+    const has = names.length === 0 ? "has none" : `has ${names.join(", ")}`;
+    throw unprocessable(
+      `params.${name}`,
+      value,
+      `is no parameter of ${id}, whose path ${has}`,
+      nearest(name, names),
+    );
+  }
+  const missing = names.filter((name) => params[name] === undefined);
+  const target = path.replace(/\{(\w+)\}/g, (whole: string, name: string) =>
+    params[name] === undefined ? whole : encodeURIComponent(String(params[name])),
+  );
+  const incomplete =
+    missing.length === 0 ? undefined : `it depends on ${missing.join(" and ")}, which was not given`;
+  return { target, incomplete };
+}
+
+/** @throws Problem 422 */
+function keyOf({ world }: Sandbox, user_id: string): string {
+  const present = world.read();
+  const key = keyOfUser(present, user_id);
+  if (key !== undefined) return key.key;
+  if (present.get(users, user_id) !== undefined) {
+    const advice = "make one with POST S/state/api_keys, or leave the principal away";
+    throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
+  }
+  const known = [...present.all(users).page(0, 1000)].map(({ id }) => id);
+  throw unprocessable(
+    "principal",
+    user_id,
+    `${quoted(user_id)} is no user of this sandbox`,
+    nearest(user_id, known),
+  );
+}
+
+export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [explain];

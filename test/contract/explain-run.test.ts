@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorCodesOf } from "../../src/contract/operation.ts";
+import { API } from "../../src/resources/index.ts";
+import { type Answered, type Api, KEYS, startReference } from "../support/harness.ts";
+import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
+import { RECIPES } from "../support/openapi/recipes.ts";
+import { refusalFor } from "../support/openapi/refusals.ts";
+
+/**
+ * Every operation, in each way in which it succeeds and in each in which it refuses: what `explain` says beforehand
+ * is what then really happens, and asking has changed nothing.
+ */
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+/** What a rehearsal can be given: JSON, not bytes. */
+const canBeAsked = (sent: Sent | Answered): sent is Sent =>
+  !("status" in sent) &&
+  typeof sent.body !== "string" &&
+  !(sent.body instanceof FormData) &&
+  !(sent.body instanceof Uint8Array) &&
+  // Without a body of JSON, what the type says is not looked at.
+  sent.headers?.["content-type"] === undefined;
+
+function askedOf(id: string, path: string, { who, params, query, body, headers = {} }: Sent): object {
+  const own = who === undefined ? headers : { "api-key": KEYS[who], ...headers };
+  const all = path.includes("{") ? { params } : {};
+  return { operation: id, ...all, headers: own, query: Object.fromEntries(new URLSearchParams(query)), body };
+}
+
+/** Everything of a sandbox that a client can see. */
+async function seen(world: FreshWorld): Promise<string> {
+  const looks = ["", "/journal", "/history", "/state", "/clock/pending", "/faults", "/coverage", "/outbox"];
+  const answers = await Promise.all(looks.map((path) => world.control("GET", path)));
+  return answers.map(({ text }) => text).join("\n");
+}
+
+async function compare(
+  { id, path, method, prepare }: (typeof API.operations)[number],
+  world: FreshWorld,
+  sent: Sent,
+) {
+  const before = await seen(world);
+  const { body: told } = await world.control("POST", "/faults/explain", askedOf(id, path, sent));
+  expect(await seen(world)).toBe(before);
+  const real = await world.call(path, method, sent);
+  const { body: journal } = await world.control("GET", "/journal?limit=1");
+  const [entry] = journal.entries;
+  expect(told.operation).toBe(id);
+  // What it does with what it was sent is beyond a rehearsal.
+  if (prepare !== undefined && told.decision === null) {
+    expect(told.steps.find(({ outcome }: { outcome: string }) => outcome === "not judged").step).toBe("rule");
+    return;
+  }
+  expect([told.decision, told.status, told.code, told.principal]).toEqual([
+    real.headers.get("x-sandbox-decision"),
+    real.status,
+    entry.code,
+    entry.principal,
+  ]);
+  if (entry.code === null) return;
+  const decides = told.steps.filter(({ outcome }: { outcome: string }) => outcome === "decides");
+  expect(decides).toEqual([{ step: told.decision, outcome: "decides", says: entry.reasons.at(-1) }]);
+}
+
+describe.each(API.operations.map((operation) => [operation.id, operation] as const))(
+  "%s",
+  (id, operation) => {
+    it(`interfaces 11 explain foretells what ${id} answers when it succeeds`, async () => {
+      let asked = 0;
+      for (const recipe of RECIPES[id]!) {
+        const world = await FreshWorld.create(api);
+        const sent = await recipe.request(world);
+        if (canBeAsked(sent) && operation.body?.kind !== "multipart") {
+          await compare(operation, world, sent);
+          asked += 1;
+        }
+        await world.delete();
+      }
+      if (asked > 0 || operation.body?.kind !== "multipart") return;
+      const world = await FreshWorld.create(api);
+      const params = Object.fromEntries(
+        [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, "org_acme"]),
+      );
+      const { body } = await world.control("POST", "/faults/explain", {
+        operation: id,
+        params,
+        principal: "usr_ada",
+      });
+      expect([body.decision, body.steps[4].outcome]).toEqual([null, "not judged"]);
+      await world.delete();
+    });
+
+    const codes = errorCodesOf(operation).filter((code) => refusalFor(operation, code));
+    it.each(codes)(`interfaces 11 explain foretells %s of ${id}`, async (code) => {
+      const world = await FreshWorld.create(api);
+      const good = await RECIPES[id]![0]!.request(world);
+      const spoiled = await refusalFor(operation, code)!({ world, operation, good });
+      if (canBeAsked(spoiled)) await compare(operation, world, spoiled);
+      else expect(operation.body ?? operation.prepare, "only bytes cannot be asked about").toBeDefined();
+      await world.delete();
+    });
+  },
+);

@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
+
+let api: Api;
+let made = 0;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const control = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `/_control/sandboxes${path}`, body);
+async function fresh(): Promise<string> {
+  const name = `explain-${++made}`;
+  expect((await control("POST", "", { name, clock: { mode: "frozen", now: EPOCH } })).status).toBe(201);
+  return name;
+}
+const explain = (name: string, request: object) => control("POST", `/${name}/faults/explain`, request);
+const arm = async (name: string, rule: object) =>
+  expect((await control("POST", `/${name}/faults`, rule)).status).toBe(201);
+const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
+const MODELS = { operation: "models.list", principal: "usr_ada" };
+
+describe("interfaces 11 faults/explain", () => {
+  it("interfaces 11 tells each step's word and each rule's, in the order in which they are asked", async () => {
+    const name = await fresh();
+    await control("PUT", `/${name}/scenarios/active`, { names: ["models-list-signed-out"] });
+    await arm(name, { id: "other", match: { operation: "threads.delete" }, effect: { status: 503 } });
+    await arm(name, {
+      id: "late",
+      match: { operation: "models.list" },
+      phase: "after",
+      effect: { status: 500 },
+    });
+    await arm(name, { id: "dans", match: { principal: "usr_dan" }, effect: { status: 503 } });
+    await arm(name, {
+      id: "never",
+      match: { operation: "models.list" },
+      probability: 0,
+      effect: { status: 503 },
+    });
+    await arm(name, { id: "hook", match: { event: "user.*" }, effect: { status: 500 } });
+    await arm(name, {
+      id: "page",
+      match: { path: "/v1/models", query: { page: "2" } },
+      effect: { status: 503 },
+    });
+    await arm(name, { id: "wait", match: { operation: "models.list" }, effect: { delay: "5ms" } });
+    const { body } = await explain(name, MODELS);
+    expect(body).toMatchObject({
+      operation: "models.list",
+      decision: "fault:models-list-signed-out/signed-out",
+      status: 401,
+      code: "AUTHENTICATION_REQUIRED",
+      principal: "usr_ada",
+    });
+    const word = (rule: string, strikes: boolean, why: string, phase = "before") => ({
+      rule,
+      phase,
+      strikes,
+      why,
+    });
+    expect(body.rules).toEqual([
+      word("inline/wait", true, "it strikes every call"),
+      word("inline/page", false, 'query page is not "2"'),
+      word("inline/hook", false, "it is about deliveries of events, not about requests"),
+      word("inline/never", false, "its probability is 0"),
+      word("inline/dans", false, "principal is not usr_dan"),
+      word("inline/late", false, "it strikes after the change, which the request does not come to", "after"),
+      word("inline/other", false, "its match does not fit models.list"),
+      word("models-list-signed-out/signed-out", true, "it strikes every call"),
+    ]);
+    const [route, fault, auth] = body.steps;
+    expect(route).toEqual({ step: "route", outcome: "passes", says: "GET /v1/models is models.list" });
+    expect([fault.step, fault.outcome]).toEqual(["fault", "decides"]);
+    expect(fault.says).toContain("inline/wait delays by 5 ms; models-list-signed-out/signed-out struck");
+    expect(auth).toEqual({ step: "auth", outcome: "not reached", says: "" });
+  });
+
+  it("interfaces 11 foretells schedules and draws, and counts nothing", async () => {
+    const name = await fresh();
+    await arm(name, { id: "sequence", match: { operation: "models.list" }, sequence: [503, "pass", 401] });
+    await arm(name, {
+      id: "drawn",
+      match: { operation: "models.list" },
+      probability: 0.5,
+      effect: { delay: "1ms" },
+    });
+    const foretold: string[] = [];
+    const came: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      await explain(name, MODELS);
+      const { body } = await explain(name, MODELS);
+      const { headers, status } = await models(name);
+      foretold.push(`${body.status} ${body.decision}`);
+      came.push(`${status} ${headers.get("x-sandbox-decision")}`);
+    }
+    expect(foretold).toEqual(came);
+    expect(new Set(came).size).toBeGreaterThan(2);
+    const { body } = await explain(name, MODELS);
+    expect(body.rules[1]).toMatchObject({ rule: "inline/sequence", why: "it is spent: it struck 2 times" });
+    expect((await control("GET", `/${name}/journal`)).body.total).toBe(5);
+  });
+
+  it("interfaces 11 says how much of the rate window is left, and when it is used up", async () => {
+    const name = await fresh();
+    await control("PATCH", `/${name}/state/organizations/org_acme`, { plan: "enterprise", rate_limit: 1 });
+    const [, , , left] = (await explain(name, MODELS)).body.steps;
+    expect(left).toMatchObject({
+      step: "rate-limit",
+      outcome: "passes",
+      says: "1 of 1 requests of this minute are left",
+    });
+    await models(name);
+    const { body } = await explain(name, MODELS);
+    expect([body.decision, body.status]).toEqual(["rate-limit", 429]);
+    expect(body.steps[3].says).toBe(
+      "the key apikey_ada has had its 1 requests of this minute, which ends at 2026-03-15T12:01:00.000Z on the sandbox's clock",
+    );
+  });
+
+  it("interfaces 11 takes overrides, wire faults and rules that strike after the change", async () => {
+    const name = await fresh();
+    const own = await explain(name, { ...MODELS, headers: { "X-Sandbox-Fault": "RATE_LIMIT_EXCEEDED" } });
+    expect(own.body).toMatchObject({ decision: "fault:header/RATE_LIMIT_EXCEEDED", status: 429 });
+    const wrong = await explain(name, { ...MODELS, headers: { "X-Sandbox-Fault": "NO_SUCH" } });
+    expect(wrong.body).toMatchObject({ decision: "fault:header/refused", status: 400 });
+    await arm(name, {
+      id: "cut",
+      match: { operation: "threads.delete" },
+      phase: "after",
+      effect: { wire: "reset" },
+    });
+    const thread = {
+      operation: "threads.delete",
+      params: { thread_id: "thread_long" },
+      principal: "usr_dan",
+    };
+    const { body } = await explain(name, thread);
+    expect(body).toMatchObject({ decision: "fault:inline/cut", status: 0, code: null });
+    expect(body.steps[7]).toMatchObject({
+      step: "rule",
+      outcome: "passes",
+      says: "the operation answers 200",
+    });
+    expect(body.rules).toEqual([
+      { rule: "inline/cut", phase: "after", strikes: true, why: "it strikes every call" },
+    ]);
+    expect((await control("GET", `/${name}/state/threads/thread_long`)).status).toBe(200);
+  });
+
+  it("interfaces 11 judges as far as it can where a parameter is left out", async () => {
+    const name = await fresh();
+    const { body } = await explain(name, { operation: "threads.delete", principal: "usr_dan" });
+    expect([body.decision, body.status]).toEqual([null, null]);
+    expect(body.steps[4]).toEqual({
+      step: "validation",
+      outcome: "not judged",
+      says: "it depends on thread_id, which was not given",
+    });
+    expect(body.steps[3].outcome).toBe("passes");
+  });
+
+  it("interfaces 11 reads a query that stands in the path", async () => {
+    const name = await fresh();
+    const path = "/v1/assistants/asst_helper/history?limit=100&action=nonsense";
+    const { body } = await explain(name, { method: "get", path, principal: "usr_dan" });
+    expect(body).toMatchObject({ operation: "assistants.list_history", decision: "validation", status: 422 });
+    expect(body.steps[4].says).toContain("the field action");
+  });
+
+  it.each([
+    [{}, "operation is needed, or else both method and path."],
+    [{ method: "GET" }, "operation is needed, or else both method and path."],
+    [
+      { operation: "models.lst" },
+      'operation "models.lst" is no operation of the emulated API. Did you mean "models.list"?',
+    ],
+    [
+      { operation: "models.list", method: "GET" },
+      "operation cannot stand beside method and path; leave one of them away.",
+    ],
+    [
+      { operation: "threads.delete", params: { thread: "x" } },
+      'params.thread is no parameter of threads.delete, whose path has thread_id. Did you mean "thread_id"?',
+    ],
+    [
+      { ...MODELS, principal: "usr_adda" },
+      'principal "usr_adda" is no user of this sandbox. Did you mean "usr_ada"?',
+    ],
+    [
+      { ...MODELS, headers: { "API-Key": KEYS.ada } },
+      "principal cannot stand beside the header api-key; leave one away.",
+    ],
+    [
+      { method: "GET", path: "http://127.0.0.1/v1/models" },
+      "path begins with a slash, and stands without host and sandbox prefix.",
+    ],
+    [
+      { method: "GET", path: "/_s/x/v1/models" },
+      "path begins with a slash, and stands without host and sandbox prefix.",
+    ],
+    [{ ...MODELS, bdy: 1 }, 'bdy is not known here. Did you mean "body"?'],
+  ])("interfaces 11 refuses %j with one sentence", async (request, sentence) => {
+    const { status, body } = await explain("default", request);
+    expect([status, body.detail]).toEqual([422, sentence]);
+  });
+});
+
+describe("interfaces 11 every refusal has its reasons in the journal", () => {
+  const reasonOf = async (name: string, path: string, headers: Record<string, string>, method = "GET") => {
+    await api.call(undefined, method, `/_s/${name}${path}`, undefined, headers);
+    const { body } = await control("GET", `/${name}/journal?limit=1`);
+    return body.entries[0].reasons.at(-1);
+  };
+
+  it.each([
+    [{}, "no credential was sent: neither api-key nor X-API-Key nor Authorization"],
+    [{ "api-key": "ak_short" }, "api-key holds what is no API key: one is ak_ and 39 letters and digits"],
+    [
+      { "x-api-key": KEYS.ada.replace("ada", "eda") },
+      "X-API-Key holds an API key that this sandbox does not have",
+    ],
+    [{ "api-key": KEYS.revoked }, /^api-key holds the key apikey_\w+ of usr_ada, which was revoked$/],
+    [{ "api-key": KEYS.expired }, /^api-key holds the key apikey_\w+ of usr_ada, which expired at 20\S+Z$/],
+    [
+      { "api-key": KEYS.finn },
+      "api-key holds the key apikey_finn of usr_finn, which belongs to a user who is suspended",
+    ],
+    [
+      { "api-key": KEYS.gus },
+      "api-key holds the key apikey_gus of usr_gus, which belongs to a user who is disabled",
+    ],
+    [
+      { authorization: `Bearer ${KEYS.revoked}` },
+      /^Authorization holds the key apikey_\w+ of usr_ada, which was revoked$/,
+    ],
+    [{ authorization: "Bearer" }, "Authorization says Bearer, and nothing behind it"],
+    [{ authorization: KEYS.ada }, "Authorization holds an API key without `Bearer` before it"],
+    [{ authorization: "Basic YTpi" }, "Authorization has the scheme Basic; `Bearer` is asked for"],
+    [
+      { authorization: "Bearer nonsense" },
+      "Authorization holds what is neither an API key nor a session token",
+    ],
+    [
+      { authorization: `Bearer ${KEYS.ada}`, "api-key": "ak_short" },
+      "api-key holds what is no API key: one is ak_ and 39 letters and digits; Authorization is not looked at beside it",
+    ],
+  ])(
+    "interfaces 11 a 401 says which credential was found where, and what was wrong: %j",
+    async (headers, reason) => {
+      const name = await fresh();
+      const told = await reasonOf(name, "/v1/models", headers as Record<string, string>);
+      if (typeof reason === "string") expect(told).toBe(reason);
+      else expect(told).toMatch(reason);
+    },
+  );
+
+  it("interfaces 11 a 401 says of a session token that it has expired, was not signed here, or lost its key", async () => {
+    const name = await fresh();
+    const { body } = await api.call("dan", "POST", `/_s/${name}/v1/auth/token`);
+    const token = { authorization: `Bearer ${body.access_token}` };
+    const other = await fresh();
+    expect(await reasonOf(other, "/v1/models", token)).toContain(
+      "a session token that this sandbox did not sign",
+    );
+    await control("POST", `/${name}/clock/advance`, { by: "2d" });
+    expect(await reasonOf(name, "/v1/models", token)).toMatch(
+      /^Authorization holds a session token of usr_dan, which expired at 2026-03-15T/,
+    );
+    await control("PATCH", `/${name}/state/users/usr_dan`, { account: "suspended" });
+    expect(await reasonOf(name, "/v1/models", token)).toBe(
+      "Authorization holds a session token of the key apikey_dan, which belongs to a user who is suspended",
+    );
+    await reasonOf(name, "/v1/auth/refresh", {}, "POST");
+    const { body: journal } = await control("GET", `/${name}/journal?limit=1`);
+    expect(journal.entries[0].reasons).toEqual([
+      "the body holds no refresh token that is neither spent nor expired",
+    ]);
+  });
+
+  it.each([
+    [
+      "dan",
+      "GET",
+      "/v1/admin/connector/auth-configs",
+      "usr_dan has the role member in org_acme; owner or admin is asked for",
+    ],
+    ["eve", "GET", "/v1/organizations/org_acme/audit-log/export", "usr_eve is no member of org_acme"],
+    [
+      "cleo",
+      "DELETE",
+      "/v1/threads/thread_long",
+      "the thread is usr_dan's; usr_cleo has the role member in org_acme; its owner, or an owner or admin of the organization, is asked for",
+    ],
+    [
+      "dan",
+      "DELETE",
+      "/v1/dashboards/dsh_revenue/share-links/slink_board",
+      /^usr_dan .* without the capability report-create$/,
+    ],
+    [
+      "ada",
+      "DELETE",
+      "/v1/threads/thread_nowhere",
+      "looked for thread_id thread_nowhere: there is none that this caller may see",
+    ],
+    [
+      "eve",
+      "DELETE",
+      "/v1/dashboards/dsh_revenue/share-links/slink_board",
+      "looked for dashboard_id dsh_revenue: it is there, but usr_eve is no member of org_acme",
+    ],
+    [
+      "ada",
+      "GET",
+      "/v1/nowhere",
+      "No operation answers GET /v1/nowhere; `understudy openapi` lists those that do.",
+    ],
+    ["ada", "PUT", "/v1/models", "/v1/models does not answer PUT"],
+    ["dan", "GET", "/v1/assistants/asst_helper/history?limit=100&action=nonsense", /the field action/],
+  ] as const)("interfaces 11 %s %s %s has the reason %s", async (who, method, path, reason) => {
+    const name = await fresh();
+    const told = await reasonOf(name, path, { "api-key": KEYS[who] }, method);
+    if (typeof reason === "string") expect(told).toBe(reason);
+    else expect(told).toMatch(reason);
+  });
+});
