@@ -15,6 +15,8 @@ const VIEWS = {
   faults: ["", "?compose=threads.delete", "?group=429&scenario=flaky-uploads"],
   api: ["", "?operation=departments.reparent"],
   coverage: ["", "?operation=models.list"],
+  keys: ["", "?make=key", "?key=apikey_dan"],
+  sandboxes: ["", "?make=sandbox", "?sandbox=default"],
 };
 
 const SETTLED_MS = 700;

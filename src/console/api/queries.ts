@@ -58,6 +58,14 @@ export function useSandboxChange<Input, T>(change: (calls: SandboxCalls, input: 
   });
 }
 
+/** Makes, changes or removes a sandbox, whichever it is, and has all that is shown asked anew. */
+export function useServerChange<Input, T>(change: (input: Input) => Promise<T>) {
+  return useMutation<T, ControlError, Input>({
+    mutationFn: change,
+    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(),
+  });
+}
+
 const SANDBOXES_MS = 5000;
 
 /** All sandboxes. Nothing tells of one that is made or deleted elsewhere, so it is asked for now and then. */

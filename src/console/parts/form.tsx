@@ -38,15 +38,23 @@ interface Refusal {
 
 const RefusalContext = createContext<Refusal | undefined>(undefined);
 
-/** What was said against this field. It stays until the next attempt, so that nothing moves under the pointer. */
+/**
+ * What was said against this field, or against something within it, such as `memberships.org_acme`. It stays until
+ * the next attempt, so that nothing moves under the pointer.
+ */
 function useRefusal(name: string): string | undefined {
   const refusal = useContext(RefusalContext);
-  const isMine = refusal?.field === name;
+  const field = refusal?.field;
+  const isMine = field !== undefined && isWithin(field, name);
   const claim = refusal?.claim;
   useEffect(() => {
-    if (isMine) claim?.(name);
-  }, [isMine, claim, name]);
-  return isMine ? refusal.message : undefined;
+    if (isMine) claim?.(field);
+  }, [isMine, claim, field]);
+  return isMine ? refusal?.message : undefined;
+}
+
+function isWithin(field: string, name: string): boolean {
+  return name !== "" && (field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`));
 }
 
 /** Sends by its button or Enter; refused by the server, it says so at the field that the problem names. */
@@ -183,12 +191,8 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
         <ListBox className="choices" items={choices}>
           {({ id, title, detail }) => (
             <ListBoxItem id={id} textValue={title} className="choice">
-              <Text slot="label">{title}</Text>
-              {detail && (
-                <Text slot="description" className="quiet small">
-                  {detail}
-                </Text>
-              )}
+              <span>{title}</span>
+              {detail && <span className="choice-detail quiet small">{detail}</span>}
             </ListBoxItem>
           )}
         </ListBox>

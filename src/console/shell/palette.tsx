@@ -9,11 +9,11 @@ import {
   MenuItem,
   MenuSection,
   SearchField,
-  Text,
 } from "react-aria-components";
 import { useLocation } from "wouter";
 import { addressOf, useSandboxName } from "../address.ts";
 import { Dialog } from "../parts/dialog.tsx";
+import { FINDERS } from "../views/find.ts";
 import { VIEWS } from "../views/index.ts";
 import { type Command, matches } from "./commands.ts";
 
@@ -55,12 +55,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               <Collection items={commands.filter((one) => one.group === group)}>
                 {({ id, title, detail }) => (
                   <MenuItem id={id} textValue={title} className="choice">
-                    <Text slot="label">{title}</Text>
-                    {detail && (
-                      <Text slot="description" className="quiet small">
-                        {detail}
-                      </Text>
-                    )}
+                    <span>{title}</span>
+                    {detail && <span className="choice-detail quiet small">{detail}</span>}
                   </MenuItem>
                 )}
               </Collection>
@@ -81,14 +77,6 @@ async function findAll(typed: string, sandbox: string): Promise<Command[]> {
     detail: about,
     to: addressOf(sandbox, id),
   }));
-  const more = VIEWS.flatMap(({ find }) =>
-    find
-      ? [
-          find()
-            .then((source) => source.find(typed, sandbox))
-            .catch(() => []),
-        ]
-      : [],
-  );
+  const more = FINDERS.map((find) => find(typed, sandbox).catch(() => []));
   return [...views, ...(await Promise.all(more)).flat()];
 }

@@ -1,4 +1,4 @@
-import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue, Text } from "react-aria-components";
+import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "react-aria-components";
 import { useLocation } from "wouter";
 import { addressOf, useSandboxName } from "../address.ts";
 import { useSandboxes } from "../api/queries.ts";
@@ -29,10 +29,8 @@ export function SandboxSwitcher() {
         <ListBox className="choices" items={items}>
           {({ id, about }) => (
             <ListBoxItem id={id} textValue={id} className="choice">
-              <Text slot="label">{id}</Text>
-              <Text slot="description" className="quiet small">
-                {about}
-              </Text>
+              <span>{id}</span>
+              <span className="choice-detail quiet small">{about}</span>
             </ListBoxItem>
           )}
         </ListBox>

@@ -9,10 +9,8 @@ export interface View {
   about: string;
   /** An outline of 20 by 20, drawn with the colour of the text. */
   icon: string;
-  /** Loaded when somebody goes there; its folder's `index.tsx`. */
+  /** Loaded when somebody goes there; its folder's `index.tsx`, by itself or with other small ones (smaller.ts). */
   load: () => Promise<{ default: ComponentType }>;
-  /** What the palette finds of this view besides itself, for what was typed into it. */
-  find?: () => Promise<{ find: FindCommands }>;
 }
 
 /** `sandbox` is the one in the address. Called for each word typed, at most a few times a second. */

@@ -1,9 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Page, expect as see } from "@playwright/test";
+import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
+import {
+  choose,
+  expectAccessible,
+  expectToFit,
+  openConsole,
+  seeLive,
+  wait,
+} from "../../support/browser/console.ts";
 import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
@@ -20,11 +27,6 @@ afterAll(async () => {
 });
 
 const ADDRESS = "/s/default/faults";
-
-async function choose(page: Page, label: string, choice: string | RegExp): Promise<void> {
-  await page.getByRole("button", { name: label }).click();
-  await page.getByRole("option", { name: choice }).click();
-}
 
 describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 3 composes a rule without typing, which strikes and is counted", async () => {

@@ -5,5 +5,5 @@ export const TIME: View = {
   title: "Time",
   about: "The sandbox's clock, what is pending, what ran",
   icon: "M10 2.5a7.5 7.5 0 1 1 0 15a7.5 7.5 0 1 1 0-15zM10 6v4.3l3 1.7",
-  load: () => import("./index.tsx"),
+  load: () => import("../smaller.ts").then(({ Time }) => ({ default: Time })),
 };

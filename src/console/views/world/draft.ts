@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { ControlError } from "../../api/fetch-control.ts";
+import { notJson } from "../../api/typed-json.ts";
 import { type Fields, type RecordField, textOf, valueIn } from "./record-fields.ts";
 
 /** What was typed into a form and is not saved. */
@@ -19,14 +19,12 @@ const KEPT = new Map<string, Typed>();
 
 export interface Draft {
   touched: boolean;
-  /** The fields that differ from the record. */
-  changes: Fields;
+  /** The fields that differ from the record. @throws ControlError at the first, or the whole, that is no JSON */
+  changes(fields: readonly RecordField[]): Fields;
   text(field: RecordField): string;
   type(field: RecordField, text: string): void;
   json: string;
   typeJson(text: string): void;
-  /** Why it cannot be sent: the first field, or the whole, that is no JSON. */
-  unreadable(fields: readonly RecordField[]): ControlError | undefined;
   discard(): void;
 }
 
@@ -39,12 +37,14 @@ export function useDraft(key: string, record: Fields): Draft {
   };
   return {
     touched: typed !== UNTOUCHED,
-    changes: typed.values,
+    changes: (fields) => {
+      requireReadable(typed, fields);
+      return typed.values;
+    },
     text: (field) => typed.texts[field.name] ?? textOf({ ...record, ...typed.values }[field.name], field),
     type: (field, text) => keep(withField(typed, field, text)),
     json: typed.json ?? JSON.stringify({ ...record, ...typed.values }, null, 2),
     typeJson: (text) => keep(withJson(typed, text, record)),
-    unreadable: (fields) => unreadable(typed, fields),
     discard: () => keep(UNTOUCHED),
   };
 }
@@ -68,29 +68,18 @@ function withJson({ texts, values }: Typed, json: string, record: Fields): Typed
   return { texts: {}, values: Object.fromEntries(differing), json };
 }
 
-function unreadable({ texts, json }: Typed, fields: readonly RecordField[]): ControlError | undefined {
-  if (json !== undefined && objectIn(json) === undefined) return notJson("json", "The JSON");
+/** @throws ControlError */
+function requireReadable({ texts, json }: Typed, fields: readonly RecordField[]): void {
+  if (json !== undefined && objectIn(json) === undefined) throw notJson("json", "The JSON");
   for (const field of fields) {
     const text = texts[field.name];
     if (text === undefined || field.kind !== "json") continue;
     try {
       valueIn(text, field);
     } catch {
-      return notJson(field.name, field.name);
+      throw notJson(field.name, field.name);
     }
   }
-  return undefined;
-}
-
-function notJson(field: string, what: string): ControlError {
-  const detail = `${what} is not valid JSON yet; nothing was sent.`;
-  return new ControlError(422, detail, {
-    type: "urn:understudy:problem:invalid-json",
-    title: "Not JSON",
-    status: 422,
-    detail,
-    field,
-  });
 }
 
 function objectIn(text: string): Fields | undefined {

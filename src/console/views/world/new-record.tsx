@@ -1,6 +1,5 @@
 import { useState } from "react";
 import { useSandboxName } from "../../address.ts";
-import type { ControlError } from "../../api/fetch-control.ts";
 import { useSandboxChange } from "../../api/queries.ts";
 import type { CollectionName } from "../../api/types.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
@@ -26,21 +25,16 @@ export function NewRecord({
 }) {
   const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
   const [quietly, setQuietly] = useState(false);
-  const [unreadable, setUnreadable] = useState<ControlError>();
-  const add = useSandboxChange((calls, given: Fields) =>
-    calls.addRecord(collection, given, { silent: quietly }),
+  const add = useSandboxChange(async (calls, _: undefined) =>
+    calls.addRecord(collection, given(draft.changes(fields)), { silent: quietly }),
   );
-  const submit = () => {
-    const problem = draft.unreadable(fields);
-    setUnreadable(problem);
-    if (problem !== undefined) return;
-    add.mutate(given(draft.changes), {
+  const submit = () =>
+    add.mutate(undefined, {
       onSuccess: (made) => {
         draft.discard();
         onMade(String((made as unknown as Fields)[idField]));
       },
     });
-  };
   return (
     <DetailPane title={`New in ${collection}`} label="New record" onClose={onClose}>
       <p className="quiet">What stays empty is filled in from the sandbox’s seed.</p>
@@ -50,7 +44,7 @@ export function NewRecord({
         submit="Create"
         onSubmit={submit}
         pending={add.isPending}
-        error={unreadable ?? add.error}
+        error={add.error}
         quietly={quietly}
         onQuietly={setQuietly}
       />

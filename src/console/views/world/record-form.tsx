@@ -1,5 +1,4 @@
 import { Checkbox } from "react-aria-components";
-import { ControlError } from "../../api/fetch-control.ts";
 import { ChoiceField, Field, Form } from "../../parts/form.tsx";
 import type { Draft } from "./draft.ts";
 import type { RecordField } from "./record-fields.ts";
@@ -27,7 +26,7 @@ export function RecordForm(props: RecordFormProps) {
     <Form
       submit={props.submit}
       pending={props.pending}
-      error={atField(props.error, fields)}
+      error={props.error}
       onSubmit={props.onSubmit}
       onCancel={props.onCancel}
     >
@@ -100,12 +99,4 @@ const NULL = "null";
 /** How many lines a text takes, about. */
 function linesOf(text: string): number {
   return text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / LONG), 0);
-}
-
-/** A problem within a field, such as `memberships.org_acme`, is told at the field. */
-function atField(error: unknown, fields: readonly RecordField[]): unknown {
-  if (!(error instanceof ControlError) || error.problem?.field === undefined) return error;
-  const whole = error.problem.field.split(/[.[]/)[0]!;
-  if (!fields.some(({ name }) => name === whole)) return error;
-  return new ControlError(error.status, error.message, { ...error.problem, field: whole });
 }

@@ -1,12 +1,11 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { useSandboxName } from "../../address.ts";
-import type { ControlError } from "../../api/fetch-control.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import type { CollectionName } from "../../api/types.ts";
+import { Confirm } from "../../parts/confirm.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
 import { Notice, Problem } from "../../parts/notice.tsx";
 import { useDraft } from "./draft.ts";
 import type { Fields, RecordField } from "./record-fields.ts";
@@ -51,15 +50,9 @@ function EditRecord({ collection, id, fields, record }: RecordPaneProps & { reco
   const sandbox = useSandboxName();
   const draft = useDraft(`${sandbox}/${collection}/${id}`, record);
   const [quietly, setQuietly] = useState(false);
-  const [unreadable, setUnreadable] = useState<ControlError>();
-  const save = useSandboxChange((calls, changes: Fields) =>
-    calls.changeRecord(collection, id, changes, { silent: quietly }),
+  const save = useSandboxChange(async (calls, _: undefined) =>
+    calls.changeRecord(collection, id, draft.changes(fields), { silent: quietly }),
   );
-  const submit = () => {
-    const problem = draft.unreadable(fields);
-    setUnreadable(problem);
-    if (problem === undefined) save.mutate(draft.changes, { onSuccess: draft.discard });
-  };
   return (
     <>
       {save.isSuccess && !draft.touched && <Notice outcome="ok">Saved.</Notice>}
@@ -67,9 +60,9 @@ function EditRecord({ collection, id, fields, record }: RecordPaneProps & { reco
         fields={fields}
         draft={draft}
         submit="Save"
-        onSubmit={submit}
+        onSubmit={() => save.mutate(undefined, { onSuccess: draft.discard })}
         pending={save.isPending}
-        error={unreadable ?? save.error}
+        error={save.error}
         quietly={quietly}
         onQuietly={setQuietly}
         onCancel={
@@ -77,7 +70,6 @@ function EditRecord({ collection, id, fields, record }: RecordPaneProps & { reco
             ? () => {
                 draft.discard();
                 save.reset();
-                setUnreadable(undefined);
               }
             : undefined
         }
@@ -93,24 +85,18 @@ function DeleteRecord({ collection, id, onClose, onDone }: RecordPaneProps & { o
     onClose();
   });
   return (
-    <Dialog title={`Delete ${id}?`} isOpen onClose={onDone}>
+    <Confirm
+      title={`Delete ${id}?`}
+      verb="Delete"
+      pending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate(undefined)}
+      onClose={onDone}
+    >
       <p>
         What belongs to it goes too: records, timers, queued deliveries. The history can go back to before it;
         a snapshot keeps what there is now.
       </p>
-      <Problem error={remove.error} />
-      <div className="form-buttons">
-        <Button
-          className="button danger"
-          isPending={remove.isPending}
-          onPress={() => remove.mutate(undefined)}
-        >
-          Delete
-        </Button>
-        <Button className="button" onPress={onDone}>
-          Cancel
-        </Button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }

@@ -4,7 +4,7 @@ import { useParameters } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import type { SnapshotState } from "../../api/types.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Confirm } from "../../parts/confirm.tsx";
 import { ChoiceField, Field, Form } from "../../parts/form.tsx";
 import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
@@ -128,25 +128,21 @@ function SnapshotLine({
       </span>
       <Problem error={remove.error} />
       {restore.isSuccess && <Notice outcome="ok">The world is as it was in {name}.</Notice>}
-      <Dialog title={`Restore ${name}?`} isOpen={asking} onClose={() => setAsking(false)}>
-        <p>
-          Data, credentials, clock, timers and pending deliveries become those of {name}. Settings, scenarios,
-          rules and the journal stay. The history can go back to before it.
-        </p>
-        <Problem error={restore.error} />
-        <div className="form-buttons">
-          <Button
-            className="button danger"
-            isPending={restore.isPending}
-            onPress={() => restore.mutate(undefined, { onSuccess: () => setAsking(false) })}
-          >
-            Restore
-          </Button>
-          <Button className="button" onPress={() => setAsking(false)}>
-            Cancel
-          </Button>
-        </div>
-      </Dialog>
+      {asking && (
+        <Confirm
+          title={`Restore ${name}?`}
+          verb="Restore"
+          pending={restore.isPending}
+          error={restore.error}
+          onConfirm={() => restore.mutate(undefined, { onSuccess: () => setAsking(false) })}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            Data, credentials, clock, timers and pending deliveries become those of {name}. Settings,
+            scenarios, rules and the journal stay. The history can go back to before it.
+          </p>
+        </Confirm>
+      )}
     </li>
   );
 }

@@ -1,0 +1,130 @@
+import { expect as see } from "@playwright/test";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  choose,
+  expectAccessible,
+  expectToFit,
+  openConsole,
+  seeLive,
+  wait,
+} from "../../support/browser/console.ts";
+import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, KEYS, startReference } from "../../support/harness.ts";
+
+const chromium = useChromium();
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));
+afterAll(() => api.close());
+
+const HOUR_MS = 3_600_000;
+
+async function openKeys(search = "", width = 1280) {
+  const opened = await openConsole(chromium(), api.url, `/s/default/keys${search}`, { width });
+  await seeLive(opened.page);
+  return opened;
+}
+
+const status = async (key: string) =>
+  (await api.call(undefined, "GET", "/v1/models", undefined, { "api-key": key })).status;
+
+describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
+  it("2.15 makes a key that works, and shows it once", async () => {
+    const { page, complaints } = await openKeys();
+    await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible(wait);
+    await page.getByRole("button", { name: "Make a key" }).click();
+    await choose(page, "Of", /^Dan/);
+    await page.getByRole("textbox", { name: "Name" }).fill("Pipeline");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Make the key" }).click();
+    const made = page.getByRole("region", { name: "The new key" });
+    await see(made).toContainText("it is not shown again", wait);
+    const key = (await made.locator("pre").first().textContent())!;
+    expect(key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
+    expect(await status(key)).toBe(200);
+    await expectAccessible(page);
+    await made.getByRole("button", { name: "Done" }).click();
+    const row = page.getByRole("row", { name: /Pipeline/ });
+    await see(row).toContainText("works", wait);
+    await see(row).toContainText(`ak_…${key.slice(-4)}`);
+    await row.click();
+    await see(page.getByRole("region", { name: /^Key apikey_/ })).toContainText("Calls with it are accepted");
+    expect(await page.content()).not.toContain(key);
+    await page.reload();
+    await see(page.getByRole("row", { name: /Pipeline/ })).toBeVisible(wait);
+    expect(await page.content()).not.toContain(key);
+    // Nor any that was there before.
+    for (const known of Object.values(KEYS)) expect(await page.content()).not.toContain(known);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("2.15 revokes a key, lets it work again, and deletes it once that is confirmed", async () => {
+    const { page } = await openKeys("?key=apikey_dan");
+    const pane = page.getByRole("region", { name: "Key apikey_dan" });
+    await pane.getByRole("button", { name: "Revoke" }).click();
+    await see(pane).toContainText("Every call with it is refused. The key was revoked.", wait);
+    expect(await status(KEYS.dan)).toBe(401);
+    await pane.getByRole("button", { name: "Let it work again" }).click();
+    await see(pane).toContainText("Calls with it are accepted.", wait);
+    expect(await status(KEYS.dan)).toBe(200);
+    await pane.getByRole("button", { name: "Delete …" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await see(pane).toHaveCount(0, wait);
+    await see(page.getByRole("row", { name: /Dan/ })).toHaveCount(0, wait);
+    expect(await status(KEYS.dan)).toBe(401);
+    await page.goto(`${api.url}/_console/s/default/keys?key=apikey_dan`);
+    await see(page.getByRole("alert")).toContainText("There is no key apikey_dan", wait);
+    await page.close();
+  });
+
+  it("2.15 lets a key expire by the sandbox's clock", async () => {
+    const { page } = await openKeys("?make=key");
+    await page.getByRole("textbox", { name: "Name" }).fill("Short-lived");
+    await choose(page, "Expires", /^In an hour/);
+    await page.getByRole("button", { name: "Make the key" }).click();
+    const key = (await page
+      .getByRole("region", { name: "The new key" })
+      .locator("pre")
+      .first()
+      .textContent())!;
+    await page.getByRole("button", { name: "Done" }).click();
+    await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("in 1 h", wait);
+    await api.call(undefined, "POST", "/_control/sandboxes/default/clock/advance", { by: HOUR_MS });
+    await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("expired", wait);
+    expect(await status(key)).toBe(401);
+    await page.close();
+  });
+
+  it("2.15 says at its field what is refused, keeps what was typed, and sends it again once it is mended", async () => {
+    const { page } = await openKeys("?make=key");
+    await page.getByRole("textbox", { name: "Name" }).fill("Until then");
+    await choose(page, "Expires", /^At/);
+    const at = page.getByRole("textbox", { name: "At", exact: true });
+    await at.fill("tomorrow");
+    const make = page.getByRole("button", { name: "Make the key" });
+    await make.click();
+    await see(at).toHaveAccessibleDescription(/not the text "tomorrow"/, wait);
+    await see(page.getByRole("textbox", { name: "Name" })).toHaveValue("Until then");
+    // A second attempt that is as wrong is refused again, and the third is right.
+    await at.fill("next week");
+    await make.click();
+    await see(at).toHaveAccessibleDescription(/not the text "next week"/, wait);
+    await at.fill("2027-01-01T00:00:00Z");
+    await make.click();
+    await see(page.getByRole("region", { name: "The new key" })).toBeVisible(wait);
+    await page.close();
+  });
+
+  it.each([360, 1920])("2.15 fits a window of %i px", async (width) => {
+    const { page } = await openKeys("?make=key", width);
+    await see(page.getByRole("region", { name: "Make a key" })).toBeVisible(wait);
+    await expectToFit(page);
+    await page.getByRole("button", { name: "Close" }).click();
+    await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible(wait);
+    await expectToFit(page);
+    await page.close();
+  });
+});
