@@ -28,15 +28,8 @@ import {
 } from "./operations/clock.ts";
 import { TriggeredBody, TriggerInput } from "./operations/events.ts";
 import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
-import {
-  HistoryBody,
-  HistoryDetailBody,
-  HistoryQuery,
-  RepeatedBody,
-  RepeatInput,
-  RewindInput,
-  RewoundBody,
-} from "./operations/history.ts";
+import { HistoryBody, HistoryDetailBody, HistoryQuery } from "./operations/history.ts";
+import { RepeatedBody, RepeatInput, RewindInput, RewoundBody } from "./operations/history-travel.ts";
 import { Expectation, JournalBody, JournalQuery } from "./operations/journal.ts";
 import { ReceiverBody, ReceiverInput } from "./operations/receivers.ts";
 import { HealthBody, ResetInput, SandboxInput } from "./operations/sandboxes.ts";

@@ -1,64 +1,21 @@
 import { createHash, createHmac } from "node:crypto";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
 import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
-import type { Root } from "../state/root.ts";
 import type { Transaction } from "../state/transaction.ts";
-import { World, type WorldParts, type WorldValue } from "../state/world.ts";
+import { World, type WorldParts } from "../state/world.ts";
 import type { BlobKeeper } from "./blob-keeper.ts";
 import type { FaultGate, FaultState } from "./fault-gate.ts";
 import type { FixtureSource, LoadedFixture } from "./fixture-source.ts";
-import { History, type HistoryStory, type StoredHistory } from "./history.ts";
+import { History, type HistoryStory } from "./history.ts";
 import type { KeptState } from "./history-entry.ts";
 import { HistoryRecorder } from "./history-recorder.ts";
 import { Journal } from "./journal.ts";
 import { OutcomeCounts } from "./outcome-counts.ts";
 import { RateWindows } from "./rate-windows.ts";
 import type { RequestTally } from "./request-tally.ts";
+import type { ClockSetting, Revival, SandboxOptions, SandboxReset, SandboxValue } from "./sandbox-value.ts";
 
-/** What a snapshot keeps (interfaces 4); settings, scenarios, faults and journal stay as they are. */
-export interface SandboxValue {
-  readonly world: WorldValue;
-  readonly windows: RateWindows;
-  /** Milliseconds since 1970, on the sandbox's clock. */
-  readonly taken_at: number;
-  /** What the keeper of half-finished uploads captured; opaque here. */
-  readonly blobs?: unknown;
-}
-
-export interface ClockSetting {
-  mode: ClockMode;
-  /** Milliseconds since 1970; the wall clock when absent. */
-  now?: number;
-  rate?: number;
-}
-
-export interface SandboxOptions {
-  name: string;
-  seed?: number;
-  clock?: ClockSetting;
-  settings?: Partial<Settings>;
-}
-
-export interface SandboxReset {
-  fixture?: string | object;
-  seed?: number;
-  /** How many resets there have been then; one more unless given. */
-  resets?: number;
-  /** Looks at the fixture before a world is built of it, and may refuse it by throwing. */
-  judge?: (fixture: LoadedFixture) => void;
-  /** Looks at the world to be, and may refuse it by throwing. */
-  admit?: (root: Root) => void;
-}
-
-/** What a kept sandbox needs to be itself again. */
-export interface Revival {
-  created_at: number;
-  resets: number;
-  start: number;
-  value: SandboxValue;
-  snapshots: ReadonlyMap<string, SandboxValue>;
-  history: StoredHistory | undefined;
-}
+export type { ClockSetting, Revival, SandboxOptions, SandboxReset, SandboxValue };
 
 /** A sandbox as it was saved. */
 export interface Kept {

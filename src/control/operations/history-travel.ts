@@ -1,0 +1,163 @@
+import Type, { type Static } from "typebox";
+import { Reply } from "../../contract/operation.ts";
+import { Closed, examplesOf } from "../../contract/schema.ts";
+import { nearest } from "../../documents/nearest.ts";
+import { restartUploads } from "../../resources/files/release-bytes.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { RuleInput } from "../faults-body.ts";
+import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
+import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
+import { repeatRequest, requestOf } from "../history/repeat-request.ts";
+import { requireRoom } from "../limits.ts";
+import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
+import { type ControlOperation, type ControlServer, operation, S } from "../operation.ts";
+import { unprocessable } from "../problem.ts";
+import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
+
+const To = Type.Optional(
+  Type.Unsafe<"before" | "after">({
+    type: "string",
+    enum: ["before", "after"],
+    description: "Which of its two states; by default `before`",
+  }),
+);
+export const RewindInput = Closed({ to: To }, { $id: "RewindInput", examples: [{ to: "before" }] });
+
+export const RewoundBody = Closed(
+  {
+    ...SandboxBody.properties,
+    restarted_uploads: Type.Array(Type.String(), {
+      description: "Half-finished uploads whose bytes are gone: they start again",
+    }),
+  },
+  {
+    $id: "Rewound",
+    description: "The sandbox as it was then",
+    examples: [{ ...(examplesOf(SandboxBody)[0] as object), restarted_uploads: [] }],
+  },
+);
+
+const rewind = operation({
+  id: "history.rewind",
+  section: "interfaces 10",
+  method: "POST",
+  path: `${S}/history/{id}/rewind`,
+  summary: "Go back to before a change, or to after it, also to one that was undone",
+  description:
+    "Data, credentials, rate windows, clock, timers, pending deliveries and random state are as they were; settings, scenarios, rules and journal stay.",
+  params: OfEntry,
+  body: { kind: "json", schema: RewindInput, optional: true },
+  tells: {
+    kind: "restore",
+    as: ({ params: { id }, body }) => ({ title: `Rewound to ${body?.to ?? "before"} ${id}.`, subject: id }),
+  },
+  errors: ["unknown-entry", "state-let-go"],
+  success: { status: 200, schema: RewoundBody },
+  handle({ params: { id }, body, sandbox, server, act, origin }) {
+    const to = body?.to ?? "before";
+    const entry = entryOf(sandbox, id);
+    const states = statesOf(entry, "rewound to");
+    const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
+    sandbox.recorder.rewound(act!, to === "before" ? entry.sequence - 1 : states.end);
+    server.recordings.spoil(sandbox, "it was rewound, which a bundle cannot tell");
+    return { ...presentSandbox(sandbox, origin), restarted_uploads };
+  },
+});
+
+const forkEntry = operation({
+  id: "history.fork",
+  section: "interfaces 10",
+  method: "POST",
+  path: `${S}/history/{id}/fork`,
+  summary: "Make a second sandbox that goes on from before a change, or from after it",
+  params: OfEntry,
+  body: {
+    kind: "json",
+    schema: Closed(
+      { name: Type.Optional(NewName), to: To },
+      { examples: [{ name: "branch", to: "before" }] },
+    ),
+    optional: true,
+  },
+  errors: ["unknown-entry", "state-let-go", "name-in-use", "limit-reached"],
+  success: { status: 201, schema: RewoundBody },
+  handle({ params: { id }, body = {}, sandbox, server, origin }) {
+    const states = statesOf(entryOf(sandbox, id), "forked from");
+    const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
+    requireRoom(server, "sandboxes", server.sandboxes.size + 1);
+    let restarted_uploads: string[] = [];
+    const made = settled(server, origin, () => {
+      const { fork, gone } = server.sandboxes.forkFrom(sandbox, name, states[body.to ?? "before"]);
+      restarted_uploads = restarted(fork, gone);
+      return fork;
+    });
+    return new Reply(201, { ...made, restarted_uploads });
+  },
+});
+
+export const RepeatInput = Closed(
+  {
+    in: Type.Optional(Type.String({ description: "The sandbox to send it to; by default the same" })),
+    with: Type.Optional(
+      Type.Unsafe<Static<typeof RuleInput>>({
+        type: "object",
+        description: "An inline rule that this request alone meets, a `RuleInput`",
+      }),
+    ),
+  },
+  { $id: "RepeatInput", examples: [{ with: { effect: { error: "RATE_LIMIT_EXCEEDED" } } }] },
+);
+
+export const RepeatedBody = Closed(
+  {
+    request: Type.String({ description: "The repeated request's id in the journal" }),
+    same: Type.Boolean({ description: "Whether the answer is what it was" }),
+    differences: Type.Array(AnswerDifference, {
+      description: "Besides the request's id, the time it took and what is left of the rate window",
+    }),
+  },
+  {
+    $id: "Repeated",
+    examples: [
+      { request: "req_77aa", same: false, differences: [{ what: "status", before: 204, after: 429 }] },
+    ],
+  },
+);
+
+const repeat = operation({
+  id: "history.repeat",
+  section: "interfaces 10",
+  method: "POST",
+  path: `${S}/history/{id}/repeat`,
+  summary: "Send an entry's request once more, by the same caller, and compare the answers",
+  description: "A request that changed nothing has no entry; its id in the journal does as well.",
+  params: OfEntry,
+  body: { kind: "json", schema: RepeatInput, optional: true },
+  errors: ["unknown-entry", "not-repeatable", "limit-reached", "invalid-document"],
+  success: { status: 200, schema: RepeatedBody },
+  async handle({ params: { id }, body = {}, sandbox, server }) {
+    const first = sandbox.journal.find(id) ?? requestOf(sandbox, entryOf(sandbox, id));
+    const target = body.in === undefined ? sandbox : sandboxNamed(server, body.in);
+    const second = await repeatRequest(first, { server, target, rule: body.with });
+    const differences = answerDifferences(first, second);
+    return { request: second.id, same: differences.length === 0, differences };
+  },
+});
+
+/** Uploads that the world still wants bytes of, which are gone. */
+function restarted({ world }: Sandbox, gone: readonly string[]): string[] {
+  return gone.length === 0 ? [] : world.transact((tx) => restartUploads(tx, gone));
+}
+
+/** @throws Problem 422: the name stands in the call's body */
+function sandboxNamed({ sandboxes }: ControlServer, name: string): Sandbox {
+  const found = sandboxes.get(name);
+  if (found !== undefined) return found;
+  const hint = nearest(
+    name,
+    [...sandboxes.all()].map((one) => one.name),
+  );
+  throw unprocessable("in", name, "must be the name of a sandbox of this server", hint);
+}
+
+export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [rewind, forkEntry, repeat];
