@@ -13,6 +13,12 @@ const VIEWS = {
   world: ["?collection=threads", "?collection=users&record=usr_dan", "?show=departments&department=dept_ml"],
   time: [""],
   faults: ["", "?compose=threads.delete", "?group=429&scenario=flaky-uploads"],
+  webhooks: [
+    "",
+    "?show=webhooks&webhook=wh_ops",
+    "?show=trigger&event=file.processed",
+    "?show=receivers&open=new",
+  ],
   api: ["", "?operation=departments.reparent"],
   coverage: ["", "?operation=models.list"],
   keys: ["", "?make=key", "?key=apikey_dan"],

@@ -11,6 +11,7 @@ import type {
   CollectionName,
   CoverageMatrix,
   Difference,
+  EventName,
   FaultRule,
   Health,
   HistoryDetail,
@@ -21,6 +22,9 @@ import type {
   List,
   PageOptions,
   Pending,
+  ReceivedRequest,
+  Receiver,
+  ReceiverOptions,
   RecordChanges,
   Repeated,
   ResetOptions,
@@ -34,6 +38,8 @@ import type {
   SnapshotState,
   StateOptions,
   StateRecord,
+  Triggered,
+  TriggerOptions,
 } from "./types.ts";
 
 export interface CollectionSummary {
@@ -131,6 +137,15 @@ export function sandboxCalls(name: string) {
     ) => callControl<StateRecord<C>>(withQuery(of(collection, id), options), { method: "PATCH", body }),
     removeRecord: (collection: CollectionName, id: string, options: StateOptions = {}) =>
       callControl<void>(withQuery(of(collection, id), options), { method: "DELETE" }),
+
+    trigger: (event: EventName, options: TriggerOptions) => post<Triggered>("/events", { event, ...options }),
+    receivers: () => get<List<Receiver>>("/receivers"),
+    openReceiver: (body: ReceiverOptions) => post<Receiver>("/receivers", body),
+    changeReceiver: (id: string, body: ReceiverOptions) =>
+      callControl<Receiver>(`${S}/receivers/${encodeURIComponent(id)}`, { method: "PATCH", body }),
+    closeReceiver: (id: string) =>
+      callControl<void>(`${S}/receivers/${encodeURIComponent(id)}`, { method: "DELETE" }),
+    received: (id: string) => get<List<ReceivedRequest>>(`/receivers/${encodeURIComponent(id)}/requests`),
 
     coverage: () => get<CoverageMatrix>("/coverage"),
     clearCoverage: () => callControl<void>(`${S}/coverage`, { method: "DELETE" }),

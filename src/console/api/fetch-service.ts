@@ -26,7 +26,14 @@ export interface ServiceAnswer {
  * The one place that calls the emulated API. A refusal is an answer like any other.
  * @throws ControlError where the server is not reached
  */
-export async function fetchService({ sandbox, method, path, key, body, headers }: ServiceCall) {
+export async function fetchService({
+  sandbox,
+  method,
+  path,
+  key,
+  body,
+  headers,
+}: ServiceCall): Promise<ServiceAnswer> {
   const response = await fetch(`/_s/${encodeURIComponent(sandbox)}${path}`, {
     method,
     cache: "no-store",
@@ -45,7 +52,7 @@ export async function fetchService({ sandbox, method, path, key, body, headers }
     headers: [...response.headers],
     text,
     json: parsed(text),
-  } satisfies ServiceAnswer;
+  };
 }
 
 const STREAM_MS = 2000;

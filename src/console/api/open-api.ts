@@ -4,6 +4,19 @@ import type { JsonSchema, SchemaComponents } from "./json-schema.ts";
 export interface OpenApi {
   paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   components: SchemaComponents;
+  /** Each event by its name, with the schema of what is sent. */
+  webhooks: Readonly<Record<string, { post: DocumentedEvent }>>;
+}
+
+export interface DocumentedEvent {
+  summary: string;
+  requestBody: { content: Readonly<Record<string, { schema: JsonSchema }>> };
+}
+
+/** The schema of an event's data. */
+export function dataOf({ requestBody }: DocumentedEvent): JsonSchema {
+  const { allOf = [] } = requestBody.content["application/json"]!.schema;
+  return allOf.findLast(({ properties }) => properties?.["data"])?.properties?.["data"] ?? {};
 }
 
 export interface DocumentedOperation {

@@ -80,3 +80,12 @@ export function useSandboxes() {
 export function useSandbox() {
   return useSandboxQuery(["show"], (calls) => calls.show());
 }
+
+/** The emulated API's own description; it does not change while a server runs. */
+export function useOpenApi() {
+  return useQuery({
+    queryKey: ["openapi"],
+    queryFn: () => server.openApi(),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}

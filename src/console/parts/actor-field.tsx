@@ -10,11 +10,14 @@ export function ActorField({
   value,
   onChange,
   label = "As",
+  nobody = true,
 }: {
   actors: readonly Actor[];
   value: string;
   onChange: (id: string) => void;
   label?: string;
+  /** Whether a call without credentials is offered too. */
+  nobody?: boolean;
 }) {
   const choices = actors.map(({ id, name, role, organization, unusable }) => ({
     id,
@@ -27,7 +30,7 @@ export function ActorField({
       name="as"
       value={value}
       onChange={onChange}
-      choices={[...choices, { id: NOBODY, title: "Nobody", detail: "no credentials" }]}
+      choices={nobody ? [...choices, { id: NOBODY, title: "Nobody", detail: "no credentials" }] : choices}
     />
   );
 }

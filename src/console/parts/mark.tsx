@@ -1,13 +1,15 @@
 /** How something went: each has a shape, a colour and a word of its own. */
-export type Outcome = "ok" | "refused" | "failed" | "fault" | "other" | "waiting";
+export type Outcome = "ok" | "refused" | "failed" | "fault" | "other" | "waiting" | "off";
 
-const SHAPES: Record<Outcome, string> = {
+/** Outlines of 12 by 12. */
+export const SHAPES: Record<Outcome, string> = {
   ok: "M6 1.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 1 1 0-9z",
   refused: "M6 1.2l5.2 9.3H.8z",
   failed: "M1.5 1.5h9v9h-9z",
   fault: "M6 .4l5.6 5.6L6 11.6 .4 6z",
   other: "M6 2.2a3.8 3.8 0 1 1 0 7.6a3.8 3.8 0 1 1 0-7.6z",
   waiting: "M2 2.5h8L6 6zM2 9.5h8L6 6z",
+  off: "M2 3.4L3.4 2 6 4.6 8.6 2 10 3.4 7.4 6 10 8.6 8.6 10 6 7.4 3.4 10 2 8.6 4.6 6z",
 };
 
 const WORDS: Record<Outcome, string> = {
@@ -17,6 +19,7 @@ const WORDS: Record<Outcome, string> = {
   fault: "by a fault",
   other: "done",
   waiting: "waiting",
+  off: "called off",
 };
 
 /** The shape alone; `word` says it to those who do not see it, and is left out where the text beside it does. */

@@ -6,8 +6,19 @@ import { SANDBOXES } from "./sandboxes/view.ts";
 import { TIME } from "./time/view.ts";
 import { TIMELINE } from "./timeline/view.ts";
 import type { View } from "./view.ts";
+import { WEBHOOKS } from "./webhooks/view.ts";
 import { WORLD } from "./world/view.ts";
 
 /** In the order of the navigation; the first is home. */
-export const VIEWS: readonly View[] = [TIMELINE, FAULTS, TIME, WORLD, API, COVERAGE, KEYS, SANDBOXES];
+export const VIEWS: readonly View[] = [
+  TIMELINE,
+  FAULTS,
+  TIME,
+  WEBHOOKS,
+  WORLD,
+  API,
+  COVERAGE,
+  KEYS,
+  SANDBOXES,
+];
 export const HOME = TIMELINE;

@@ -6,3 +6,4 @@ export { default as Faults } from "./faults/index.tsx";
 export { default as Keys } from "./keys/index.tsx";
 export { default as Sandboxes } from "./sandboxes/index.tsx";
 export { default as Time } from "./time/index.tsx";
+export { default as Webhooks } from "./webhooks/index.tsx";

@@ -75,6 +75,9 @@ export async function choose(page: Page, label: string, choice: string | RegExp)
 
 /** No violation of WCAG 2.2 A and AA that axe can find, in both themes. */
 export async function expectAccessible(page: Page): Promise<void> {
+  // A hint that the pointer happens to open stands outside of everything.
+  await page.mouse.move(0, 0);
+  await see(page.getByRole("tooltip")).toHaveCount(0, wait);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     expect(await violations(page), colorScheme).toEqual([]);

@@ -5,6 +5,7 @@ import { Input, SearchField } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { server } from "../../api/calls.ts";
 import { type Operation, operationsOf } from "../../api/open-api.ts";
+import { useOpenApi } from "../../api/queries.ts";
 import { Badge } from "../../parts/mark.tsx";
 import { Nothing, Problem } from "../../parts/notice.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
@@ -52,7 +53,7 @@ const ALWAYS = { staleTime: Number.POSITIVE_INFINITY };
 
 export default function Api() {
   const parameters = useParameters();
-  const document = useQuery({ queryKey: ["openapi"], queryFn: () => server.openApi(), ...ALWAYS });
+  const document = useOpenApi();
   const fidelity = useQuery({ queryKey: ["fidelity"], queryFn: () => server.fidelity(), ...ALWAYS });
   const typed = parameters.get("filter") ?? "";
   const filter = useDeferredValue(typed.toLowerCase());

@@ -1,7 +1,7 @@
+import type { Fields } from "../../api/form-fields.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import type { Difference } from "../../api/types.ts";
 import { Nothing, Problem } from "../../parts/notice.tsx";
-import type { Fields } from "./record-fields.ts";
 
 /** As many records of a collection are drawn; the rest is counted. */
 const MAX_DRAWN = 100;

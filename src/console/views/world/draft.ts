@@ -1,6 +1,6 @@
 import { useState } from "react";
+import { type Fields, type FormField, textOf, valueIn } from "../../api/form-fields.ts";
 import { notJson } from "../../api/typed-json.ts";
-import { type Fields, type RecordField, textOf, valueIn } from "./record-fields.ts";
 
 /** What was typed into a form and is not saved. */
 interface Typed {
@@ -20,9 +20,9 @@ const KEPT = new Map<string, Typed>();
 export interface Draft {
   touched: boolean;
   /** The fields that differ from the record. @throws ControlError at the first, or the whole, that is no JSON */
-  changes(fields: readonly RecordField[]): Fields;
-  text(field: RecordField): string;
-  type(field: RecordField, text: string): void;
+  changes(fields: readonly FormField[]): Fields;
+  text(field: FormField): string;
+  type(field: FormField, text: string): void;
   json: string;
   typeJson(text: string): void;
   discard(): void;
@@ -49,7 +49,7 @@ export function useDraft(key: string, record: Fields): Draft {
   };
 }
 
-function withField({ texts, values }: Typed, field: RecordField, text: string): Typed {
+function withField({ texts, values }: Typed, field: FormField, text: string): Typed {
   const next = { texts: { ...texts, [field.name]: text }, json: undefined };
   try {
     return { ...next, values: { ...values, [field.name]: valueIn(text, field) } };
@@ -69,7 +69,7 @@ function withJson({ texts, values }: Typed, json: string, record: Fields): Typed
 }
 
 /** @throws ControlError */
-function requireReadable({ texts, json }: Typed, fields: readonly RecordField[]): void {
+function requireReadable({ texts, json }: Typed, fields: readonly FormField[]): void {
   if (json !== undefined && objectIn(json) === undefined) throw notJson("json", "The JSON");
   for (const field of fields) {
     const text = texts[field.name];

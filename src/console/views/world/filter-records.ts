@@ -1,4 +1,4 @@
-import type { Fields } from "./record-fields.ts";
+import type { Fields } from "../../api/form-fields.ts";
 
 const TEXTS = new WeakMap<Fields, string>();
 

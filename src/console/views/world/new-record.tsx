@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { useSandboxName } from "../../address.ts";
+import type { Fields, FormField } from "../../api/form-fields.ts";
 import { useSandboxChange } from "../../api/queries.ts";
 import type { CollectionName } from "../../api/types.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { useDraft } from "./draft.ts";
-import type { Fields, RecordField } from "./record-fields.ts";
 import { RecordForm } from "./record-form.tsx";
 
 const NOTHING: Fields = {};
@@ -19,7 +19,7 @@ export function NewRecord({
 }: {
   collection: CollectionName;
   idField: string;
-  fields: readonly RecordField[];
+  fields: readonly FormField[];
   onClose: () => void;
   onMade: (id: string) => void;
 }) {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
+import type { Fields, FormField } from "../../api/form-fields.ts";
 import { absolute, relative } from "../../parts/time.tsx";
 import type { Column } from "../../parts/virtual-table.tsx";
-import type { Fields, RecordField } from "./record-fields.ts";
 
 /** What a person knows a record by, first what tells most. */
 const TELLING = [
@@ -22,7 +22,7 @@ const WIDE_COLUMNS = 3;
 
 /** Its id, what it is known by, and as many further fields as there is room for. */
 export function recordColumns(
-  fields: readonly RecordField[],
+  fields: readonly FormField[],
   idField: string,
   now: number,
 ): readonly Column<Fields>[] {
@@ -46,7 +46,7 @@ export function recordColumns(
 const LONG = new Set(["description", "instructions", "content", "body", "path"]);
 
 function columnOf(
-  field: RecordField,
+  field: FormField,
   now: number,
   from: "medium" | "wide" | undefined,
   width = field.kind === "number" ? "7rem" : "minmax(6rem, 0.8fr)",

@@ -1,14 +1,13 @@
 import { Checkbox } from "react-aria-components";
-import { ChoiceField, Field, Form } from "../../parts/form.tsx";
+import type { FormField } from "../../api/form-fields.ts";
+import { Field, Form } from "../../parts/form.tsx";
+import { linesOf, TypedField } from "../../parts/typed-field.tsx";
 import type { Draft } from "./draft.ts";
-import type { RecordField } from "./record-fields.ts";
 
-const LONG = 60;
-const MAX_LINES = 12;
 const MAX_JSON_LINES = 30;
 
 interface RecordFormProps {
-  fields: readonly RecordField[];
+  fields: readonly FormField[];
   draft: Draft;
   submit: string;
   onSubmit: () => void;
@@ -56,47 +55,4 @@ export function RecordForm(props: RecordFormProps) {
       </Checkbox>
     </Form>
   );
-}
-
-function TypedField({
-  field,
-  value,
-  onChange,
-}: {
-  field: RecordField;
-  value: string;
-  onChange: (text: string) => void;
-}) {
-  const { name, kind, nullable, hint } = field;
-  if (kind === "choice" || kind === "yesno") {
-    const words = kind === "yesno" ? ["true", "false"] : field.choices;
-    const choices = words.map((id) => ({ id, title: id }));
-    return (
-      <ChoiceField
-        label={name}
-        name={name}
-        value={nullable && value === "" ? NULL : value}
-        onChange={(id) => onChange(id === NULL ? "" : id)}
-        choices={nullable ? [...choices, { id: NULL, title: NULL }] : choices}
-      />
-    );
-  }
-  const lines = kind === "json" || value.length > LONG || value.includes("\n");
-  return (
-    <Field
-      label={name}
-      name={name}
-      value={value}
-      onChange={onChange}
-      hint={hint}
-      {...(lines && { lines: Math.max(2, Math.min(MAX_LINES, linesOf(value))) })}
-    />
-  );
-}
-
-const NULL = "null";
-
-/** How many lines a text takes, about. */
-function linesOf(text: string): number {
-  return text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / LONG), 0);
 }

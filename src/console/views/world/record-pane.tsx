@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { useSandboxName } from "../../address.ts";
+import type { Fields, FormField } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import type { CollectionName } from "../../api/types.ts";
 import { Confirm } from "../../parts/confirm.tsx";
@@ -8,13 +9,12 @@ import { CopyButton } from "../../parts/copy-button.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Notice, Problem } from "../../parts/notice.tsx";
 import { useDraft } from "./draft.ts";
-import type { Fields, RecordField } from "./record-fields.ts";
 import { RecordForm } from "./record-form.tsx";
 
 interface RecordPaneProps {
   collection: CollectionName;
   id: string;
-  fields: readonly RecordField[];
+  fields: readonly FormField[];
   onClose: () => void;
 }
 

@@ -3,6 +3,7 @@ import { Button, Input, SearchField } from "react-aria-components";
 import { Link } from "wouter";
 import { addressOf, useGo, useParameters, useSandboxName } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
+import type { Fields } from "../../api/form-fields.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import type { CollectionName } from "../../api/types.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
@@ -12,7 +13,7 @@ import { VirtualTable } from "../../parts/virtual-table.tsx";
 import { matchesWords } from "./filter-records.ts";
 import { NewRecord } from "./new-record.tsx";
 import { recordColumns } from "./record-columns.tsx";
-import { type Fields, recordFields } from "./record-fields.ts";
+import { recordFields } from "./record-fields.ts";
 import { RecordPane } from "./record-pane.tsx";
 import { useDescription } from "./use-description.ts";
 

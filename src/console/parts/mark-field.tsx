@@ -1,0 +1,59 @@
+import { useState } from "react";
+import { Input, ListBox, ListBoxItem, SearchField } from "react-aria-components";
+import type { Choice } from "./form.tsx";
+
+/** Any number of a list: marked in it, narrowed by what is typed. */
+export function MarkField({
+  label,
+  listLabel,
+  find,
+  choices,
+  chosen,
+  onChange,
+}: {
+  label: string;
+  /** What the list is called to those who do not see what stands above it. */
+  listLabel: string;
+  /** What stands in the empty field above the list. */
+  find: string;
+  choices: readonly Choice[];
+  chosen: ReadonlySet<string>;
+  onChange: (chosen: ReadonlySet<string>) => void;
+}) {
+  const [typed, setTyped] = useState("");
+  const words = typed.toLowerCase().split(/\s+/);
+  const items = choices.filter(({ title, detail }) =>
+    words.every((word) => `${title} ${detail ?? ""}`.toLowerCase().includes(word)),
+  );
+  const shown = new Set(items.map(({ id }) => id));
+  return (
+    <section className="field" aria-label={label}>
+      <span className="field-name">
+        {label} {chosen.size > 0 && <span className="quiet">{[...chosen].join(", ")}</span>}
+      </span>
+      <SearchField aria-label={find} value={typed} onChange={setTyped}>
+        <Input className="input" placeholder={find} />
+      </SearchField>
+      <ListBox
+        className="choices marked-choices"
+        aria-label={listLabel}
+        selectionMode="multiple"
+        items={items}
+        selectedKeys={[...chosen].filter((id) => shown.has(id))}
+        onSelectionChange={(keys) => {
+          // What is not in sight stays chosen.
+          const unseen = [...chosen].filter((id) => !shown.has(id));
+          onChange(new Set([...unseen, ...(keys === "all" ? shown : [...keys].map(String))]));
+        }}
+        renderEmptyState={() => <p className="quiet">Nothing is called so.</p>}
+      >
+        {({ id, title, detail }) => (
+          <ListBoxItem id={id} textValue={title} className="choice">
+            <span>{title}</span>
+            {detail && <span className="choice-detail quiet small">{detail}</span>}
+          </ListBoxItem>
+        )}
+      </ListBox>
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+import type { FormField } from "../api/form-fields.ts";
+import { ChoiceField, Field } from "./form.tsx";
+
+const LONG = 60;
+const MAX_LINES = 12;
+
+/** A field of the kind that its schema asks for. */
+export function TypedField({
+  field,
+  value,
+  onChange,
+  within = "",
+  optional = false,
+}: {
+  field: FormField;
+  value: string;
+  onChange: (text: string) => void;
+  /** How problems call the object that it is a field of, such as `data.`. */
+  within?: string;
+  /** Whether it may be left out altogether. */
+  optional?: boolean;
+}) {
+  const { name, kind, nullable, hint } = field;
+  if (kind === "choice" || kind === "yesno") {
+    const words = kind === "yesno" ? ["true", "false"] : field.choices;
+    const choices = words.map((id) => ({ id, title: id }));
+    return (
+      <ChoiceField
+        label={name}
+        name={within + name}
+        value={nullable && value === "" && !optional ? NULL : value}
+        onChange={(id) => onChange(id === NULL ? "" : id)}
+        choices={[
+          ...(optional ? [LEFT_OUT] : []),
+          ...choices,
+          ...(nullable ? [{ id: NULL, title: NULL }] : []),
+        ]}
+      />
+    );
+  }
+  const lines = kind === "json" || value.length > LONG || value.includes("\n");
+  return (
+    <Field
+      label={name}
+      name={within + name}
+      value={value}
+      onChange={onChange}
+      hint={hint}
+      {...(lines && { lines: Math.max(2, Math.min(MAX_LINES, linesOf(value))) })}
+    />
+  );
+}
+
+const NULL = "null";
+const LEFT_OUT = { id: "", title: "left out" };
+
+/** How many lines a text takes, about. */
+export function linesOf(text: string): number {
+  return text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / LONG), 0);
+}

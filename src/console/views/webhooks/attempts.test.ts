@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { attemptMarks, type Delivery, deliveryState } from "./attempts.ts";
+import { durationMs, spanWords } from "./duration.ts";
+
+const DELAYS = ["1m", "5m", "15m", "1h", "6h"].map(durationMs);
+const BEGUN = Date.parse("2026-03-15T12:00:00.000Z");
+const iso = (minutes: number) => new Date(BEGUN + minutes * 60_000).toISOString();
+
+function delivery(some: Partial<Delivery>): Delivery {
+  return {
+    delivery_id: "del_1",
+    webhook_id: "wh_1",
+    organization_id: "org_acme",
+    event: "user.created",
+    status: "failed",
+    response_code: 500,
+    attempts: 1,
+    scheduled_attempts: 1,
+    created_at: iso(0),
+    delivered_at: null,
+    last_attempt: iso(0),
+    next_retry: null,
+    body: "{}",
+    attempt_log: [],
+    ...some,
+  };
+}
+
+const attempt = (
+  minutes: number,
+  response_code: number,
+  kind: "first" | "retry" | "redelivery" = "retry",
+) => ({
+  at: iso(minutes),
+  kind,
+  url: "http://127.0.0.1:9/",
+  response_code,
+  duration_ms: 3,
+});
+
+/** Minutes from the beginning and what is there. */
+const shown = (one: Delivery) =>
+  attemptMarks(one, DELAYS).map(({ at, state }) => [(at - BEGUN) / 60_000, state]);
+
+describe("a delivery's attempts on the retry schedule", () => {
+  it("G24 shows what was made, what is due, and what would follow", () => {
+    const one = delivery({
+      attempts: 2,
+      scheduled_attempts: 2,
+      next_retry: iso(6),
+      last_attempt: iso(1),
+      attempt_log: [attempt(0, 500, "first"), attempt(1, 0)],
+    });
+    expect(shown(one)).toEqual([
+      [0, "failed"],
+      [1, "failed"],
+      [6, "due"],
+      [21, "expected"],
+      [81, "expected"],
+      [441, "expected"],
+    ]);
+    expect(deliveryState(one, DELAYS)).toBe("retrying");
+  });
+
+  it("G24 shows retries that a 410 or an inactive webhook called off", () => {
+    const one = delivery({
+      attempts: 2,
+      scheduled_attempts: 2,
+      response_code: 410,
+      last_attempt: iso(1),
+      attempt_log: [attempt(0, 500, "first"), attempt(1, 410)],
+    });
+    expect(shown(one).slice(2)).toEqual([
+      [6, "cancelled"],
+      [21, "cancelled"],
+      [81, "cancelled"],
+      [441, "cancelled"],
+    ]);
+    expect(deliveryState(one, DELAYS)).toBe("cancelled");
+  });
+
+  it("G24 shows a redelivery beside the schedule, and nothing after a success", () => {
+    const one = delivery({
+      status: "success",
+      attempts: 2,
+      response_code: 200,
+      delivered_at: iso(3),
+      last_attempt: null,
+      attempt_log: [attempt(0, 500, "first"), attempt(3, 200, "redelivery")],
+    });
+    expect(shown(one)).toEqual([
+      [0, "failed"],
+      [3, "delivered"],
+    ]);
+  });
+
+  it("G24 shows the six attempts of a fixture's delivery, of which nothing was logged", () => {
+    const one = delivery({ attempts: 6, scheduled_attempts: 6, last_attempt: iso(441) });
+    expect(shown(one).map(([minutes]) => minutes)).toEqual([0, 1, 6, 21, 81, 441]);
+    expect(deliveryState(one, DELAYS)).toBe("given up");
+  });
+
+  it("interfaces 6 reads durations as settings write them, and says them shortly", () => {
+    expect(["90s", "1h30m", "PT5M", "P1DT2H", 1500, "250ms", "1.5h"].map(durationMs)).toEqual([
+      90_000, 5_400_000, 300_000, 93_600_000, 1500, 250, 5_400_000,
+    ]);
+    expect(durationMs("soon")).toBeNaN();
+    expect([60_000, 4_860_000, 26_460_000, 90_000_000, 30].map(spanWords)).toEqual([
+      "1m",
+      "1h 21m",
+      "7h 21m",
+      "1d 1h",
+      "30ms",
+    ]);
+  });
+});

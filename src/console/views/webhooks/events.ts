@@ -1,0 +1,12 @@
+import { useOpenApi } from "../../api/queries.ts";
+
+/** Sent to one webhook by its own call, and never because something happened. */
+const TEST = "webhook.test";
+
+/** Events that can happen, with what each tells of. */
+export function useEvents() {
+  const { data } = useOpenApi();
+  return Object.entries(data?.webhooks ?? {})
+    .filter(([name]) => name !== TEST)
+    .map(([name, { post }]) => ({ name, post }));
+}

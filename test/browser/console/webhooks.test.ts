@@ -1,0 +1,234 @@
+import { createHmac } from "node:crypto";
+import { expect as see } from "@playwright/test";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  choose,
+  expectAccessible,
+  expectToFit,
+  openConsole,
+  seeLive,
+  wait,
+} from "../../support/browser/console.ts";
+import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, startReference } from "../../support/harness.ts";
+
+const chromium = useChromium();
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+beforeEach(() => control("POST", "/reset"));
+afterAll(() => api.close());
+
+const control = async (method: string, path: string, body?: unknown) =>
+  (await api.call(undefined, method, `/_control/sandboxes/default${path}`, body)).body;
+
+async function openWebhooks(search = "", width = 1280) {
+  const opened = await openConsole(chromium(), api.url, `/s/default/webhooks${search}`, { width });
+  await seeLive(opened.page);
+  return opened;
+}
+
+/** A receiver inside the server, and Acme's webhook that leads to it. */
+async function listening(answers: unknown[], events = ["user.created"]) {
+  const receiver = await control("POST", "/receivers", { answers });
+  const { body } = await api.call("ada", "POST", "/webhooks", { url: receiver.url, events });
+  return { receiver, webhook: body.data };
+}
+
+const trigger = async (event = "user.created") =>
+  (await control("POST", "/events", { event, organization: "org_acme" })).deliveries[0];
+
+describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
+  it("G24 shows a delivery's attempts on the retry schedule, watched to the sixth by the clock", async () => {
+    await listening([500]);
+    const { page, complaints } = await openWebhooks();
+    const delivery = await trigger();
+    const row = page.getByRole("row", { name: /retry in 1 min/ });
+    await see(row).toBeVisible(wait);
+    await see(row.getByRole("img", { name: "1 failed, 1 due, 4 expected" })).toBeVisible();
+    await row.click();
+    await see(page).toHaveURL(new RegExp(`delivery=${delivery.delivery_id}`));
+    const attempts = page.getByRole("list", { name: "Attempts" }).getByRole("listitem");
+    await see(attempts).toHaveText(
+      [/^failed.*first: answered 500/, /^due/, ...Array(4).fill(/^expected/)],
+      wait,
+    );
+    await expectAccessible(page);
+    for (const [made, by] of [
+      [2, "1m"],
+      [3, "5m"],
+      [4, "15m"],
+      [5, "1h"],
+      [6, "6h"],
+    ] as const) {
+      await control("POST", "/clock/advance", { by });
+      await see(attempts.filter({ hasText: /^failed/ })).toHaveCount(made, wait);
+    }
+    await see(attempts).toHaveCount(6);
+    await see(page.getByRole("row", { name: /given up/ }).first()).toBeVisible(wait);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("6.3 shows the signed bytes with the signature that the receiver verified", async () => {
+    const { webhook, receiver } = await listening([200]);
+    const { delivery_id } = await trigger();
+    const { page } = await openWebhooks(`?delivery=${delivery_id}`);
+    const [received] = (await control("GET", `/receivers/${receiver.id}/requests`)).items;
+    const digest = createHmac("sha256", webhook.secret).update(received.body).digest("hex");
+    const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
+    await see(pane.getByRole("region", { name: "Signed bytes" }).locator("pre")).toHaveText(
+      received.body,
+      wait,
+    );
+    await see(pane.getByRole("region", { name: "Signature" })).toContainText(
+      `X-Service-Signature: sha256=${digest}`,
+      wait,
+    );
+    expect(received.headers["x-service-signature"]).toBe(`sha256=${digest}`);
+    await see(pane).toContainText("only a failed delivery can be redelivered");
+    await page.close();
+  });
+
+  it("4.21 redelivers by the service's own call, as a user of the organization", async () => {
+    await listening([500, 503, 200]);
+    const { delivery_id } = await trigger();
+    const { page } = await openWebhooks(`?delivery=${delivery_id}`);
+    const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
+    await choose(page, "As", /^Dan/);
+    await pane.getByRole("button", { name: "Redeliver now" }).click();
+    await see(pane).toContainText("Tried, and the receiver answered 503.", wait);
+    await see(pane.getByRole("listitem").nth(1)).toContainText("redelivery: answered 503", wait);
+    await pane.getByRole("button", { name: "Redeliver now" }).click();
+    await see(pane).toContainText("Delivered: the receiver answered 200.", wait);
+    await see(page.getByRole("row", { name: /^delivered user.created/ }).first()).toBeVisible(wait);
+    const { entries } = await control("GET", `/journal?operation=webhooks.redeliver`);
+    expect(entries.map(({ principal }: { principal: string }) => principal)).toEqual(["usr_dan", "usr_dan"]);
+    await page.close();
+  });
+
+  it("4.21 says that nobody of the organization has a key to redeliver with", async () => {
+    await listening([500]);
+    const { delivery_id } = await trigger();
+    for (const { id, current } of (await control("GET", "/state/api_keys")).items)
+      if (current === "org_acme") await control("PATCH", `/state/api_keys/${id}`, { revoked: true });
+    const { page } = await openWebhooks(`?delivery=${delivery_id}`);
+    await see(page.getByRole("alert")).toContainText("Nobody of org_acme has a key that works", wait);
+    await see(page.getByRole("button", { name: "Redeliver now" })).toHaveCount(0);
+    await page.close();
+  });
+
+  it("3.3 shows retries that a 410 called off, and a webhook that it made inactive", async () => {
+    const { webhook } = await listening([500, 410]);
+    await trigger();
+    await control("POST", "/clock/advance", { by: "1m" });
+    const { page } = await openWebhooks(`?webhook=${webhook.webhook_id}`);
+    const row = page.getByRole("row", { name: /^cancelled/ });
+    await see(row.getByRole("img", { name: "2 failed, 4 cancelled" })).toBeVisible(wait);
+    await row.click();
+    await page
+      .getByRole("region", { name: /^Delivery/ })
+      .getByRole("link", { name: webhook.url })
+      .click();
+    const pane = page.getByRole("region", { name: `Webhook ${webhook.webhook_id}` });
+    await see(pane.getByRole("alert")).toContainText("inactive and hears of nothing", wait);
+    expect(await page.content()).not.toContain(webhook.secret);
+    await expectAccessible(page);
+    await pane.getByRole("button", { name: "Make it active" }).click();
+    await see(pane.getByRole("alert")).toHaveCount(0, wait);
+    await pane.getByRole("button", { name: "Delete …" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await see(page.getByRole("row", { name: webhook.url })).toHaveCount(0, wait);
+    await page.close();
+  });
+
+  it("interfaces 4 triggers an event with its data as a form, and keeps what is refused", async () => {
+    const { receiver } = await listening([200], ["file.processed"]);
+    const { page } = await openWebhooks("?show=trigger");
+    await choose(page, "Event", /^file\.processed/);
+    await see(page).toHaveURL(/event=file\.processed/);
+    const subject = page.getByRole("textbox", { name: "For" });
+    await subject.fill("file_nowhere");
+    await page.getByRole("textbox", { name: "filename" }).fill("minutes.pdf");
+    await page.getByRole("textbox", { name: "file_size" }).fill("4711");
+    await choose(page, "status", "completed");
+    await expectAccessible(page);
+    const send = page.getByRole("button", { name: "Trigger it" });
+    await send.click();
+    await see(subject).toHaveAccessibleDescription(/must be the id of one of/, wait);
+    await subject.fill("");
+    await send.click();
+    await see(page.getByRole("region", { name: "What was sent" })).toContainText("answered 200", wait);
+    const [{ body }] = (await control("GET", `/receivers/${receiver.id}/requests`)).items;
+    expect(JSON.parse(body)).toMatchObject({
+      event: "file.processed",
+      data: { filename: "minutes.pdf", file_size: 4711, status: "completed" },
+    });
+    await choose(page, "Event", /^invoice\.paid/);
+    await send.click();
+    await see(page.getByRole("alert")).toContainText("No active webhook of that organization hears of", wait);
+    await page.close();
+  });
+
+  it("interfaces 4 opens a receiver, registers a webhook for it, and shows its verdicts", async () => {
+    const { page, complaints } = await openWebhooks("?show=receivers&open=new");
+    await choose(page, "It answers", /^Others/);
+    const answers = page.getByRole("textbox", { name: "Answers, in their order" });
+    await answers.fill("200, soon");
+    await page.getByRole("button", { name: "Open it" }).click();
+    await see(answers).toHaveAccessibleDescription(/“soon” is no answer/, wait);
+    await answers.fill("201, 503");
+    await page.getByRole("button", { name: "Open it" }).click();
+    const pane = page.getByRole("region", { name: /^Receiver rcv_/ });
+    await see(pane).toContainText("Nothing was sent to it yet.", wait);
+    const [receiver] = (await control("GET", "/receivers")).items;
+    expect(receiver.answers).toEqual([201, 503]);
+    await pane.getByRole("link", { name: "Register a webhook for it" }).click();
+    await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url, wait);
+    await page.getByRole("searchbox", { name: "Find an event" }).fill("user");
+    await page.getByRole("option", { name: /^user\.created/ }).click();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Register", exact: true }).click();
+    const hook = page.getByRole("region", { name: /^Webhook wh_/ });
+    await hook.getByRole("button", { name: "Send it" }).click();
+    await see(hook).toContainText("Delivered: the receiver answered 201.", wait);
+    await trigger();
+    // Anybody can send to it, without a signature as well.
+    await fetch(receiver.url, { method: "POST", body: "{}" });
+    await page.goto(`${api.url}/_console/s/default/webhooks?show=receivers&receiver=${receiver.id}`);
+    const received = page.getByRole("list", { name: "Received" }).getByRole("listitem");
+    await see(received).toHaveText(
+      [/^missingPOST503/, /^validuser\.created503/, /^validwebhook\.test201/],
+      wait,
+    );
+    await received.first().getByText("missing", { exact: true }).click();
+    await see(received.first()).toContainText("The X-Service-Signature header is missing.");
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it.each([360, 1280, 1920])(
+    "interfaces 4 fits a window of %i px, whichever part is shown",
+    async (width) => {
+      const { webhook, receiver } = await listening([500]);
+      const { delivery_id } = await trigger();
+      const { page } = await openWebhooks("", width);
+      for (const search of [
+        "",
+        `?delivery=${delivery_id}`,
+        `?show=webhooks&webhook=${webhook.webhook_id}`,
+        "?show=webhooks&register=new",
+        "?show=trigger",
+        `?show=receivers&receiver=${receiver.id}`,
+      ]) {
+        await page.goto(`${api.url}/_console/s/default/webhooks${search}`);
+        await see(page.getByRole("heading", { name: "Webhooks" })).toBeVisible(wait);
+        await see(page.getByText("Loading …")).toHaveCount(0, wait);
+        await expectToFit(page);
+      }
+      await page.close();
+    },
+  );
+});
