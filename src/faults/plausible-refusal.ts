@@ -3,15 +3,9 @@ import type { ErrorCode } from "../contract/errors.ts";
 import { valueAt } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { refusalOf } from "../contract/refusals.ts";
+import { refusedFigures, type SpendingFigures } from "../contract/spending-figures.ts";
 import type { FaultFacts } from "../sandbox/fault-gate.ts";
 import type { WorldReader } from "../state/transaction.ts";
-
-/** One limit of section 8's hierarchy, in the currency of 4.17. */
-export interface SpendingFigures {
-  scope: string;
-  monthly_limit: number | null;
-  current_usage: number;
-}
 
 /** Reads the figures of a caller, organization limit first; the composition root knows where they are. */
 export type SpendingOf = (world: WorldReader, principal: Principal) => SpendingFigures[];
@@ -114,20 +108,7 @@ function rate({ rate: window }: FaultFacts): Values {
   };
 }
 
-/** G05: figures at which the request is refused; those of a caller within his limits are moved up to them. */
 function spending({ principal, world }: FaultFacts, { given: { scope }, spending: of }: Beside): Values {
   const figures = principal === undefined ? [] : of(world, principal);
-  const own =
-    figures.find((one) => one.scope === scope) ??
-    figures.find(
-      ({ monthly_limit, current_usage }) => monthly_limit !== null && current_usage >= monthly_limit,
-    ) ??
-    figures.find(({ monthly_limit }) => monthly_limit !== null);
-  const used = own?.current_usage ?? 0;
-  const monthly_limit = own?.monthly_limit ?? Math.max(100, Math.ceil(used / 100) * 100);
-  return {
-    scope: own?.scope ?? scope ?? "organization",
-    monthly_limit,
-    current_usage: Math.max(used, monthly_limit),
-  };
+  return { ...refusedFigures(figures, typeof scope === "string" ? scope : undefined) };
 }

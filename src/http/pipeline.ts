@@ -71,6 +71,7 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
     } else if (error instanceof ApiError) {
       if (exchange.decision === "") exchange.decision = exchange.stage;
       await noteRefusal(parts, exchange, error);
+      if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = step.showSpentRate(exchange);
       answer = errorAnswer(exchange, error);
     } else answer = failed(parts, exchange, error);
   }

@@ -75,6 +75,12 @@ export function requireRate(exchange: Exchange, principal: Call["principal"], ra
   });
 }
 
+/** G05: where an operation refuses for the rate on purpose, as by a reply rule, the headers show a window used up. */
+export function showSpentRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
+  if (identity === undefined || rate === undefined || rate.exceeded) return rate;
+  return sandbox.windows.exhausted(identity.principal.key_id, rate.limit, at);
+}
+
 /** G07: the tokens of an answer come off the budget that its own headers show. */
 export function spendTokens(exchange: Exchange, value: unknown): void {
   const { sandbox, identity, rate, at } = exchange;

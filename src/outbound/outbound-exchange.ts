@@ -153,7 +153,8 @@ function watchWire(
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > WIRE_FACTOR * limit) onOverflow();
+    // A head takes its room, however little of the body is asked for.
+    if (bytes > WIRE_FACTOR * Math.max(limit, MAX_ANSWER_BYTES)) onOverflow();
   };
   outgoing.on("socket", (opened) => {
     socket = opened;

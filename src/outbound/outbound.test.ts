@@ -92,6 +92,23 @@ describe("answers", () => {
     }
   });
 
+  it("interfaces 14 maxAnswerBytes reads more of an answer, or less", async () => {
+    const sizes = await receiver((request, response) => {
+      response.end(Buffer.alloc(Number(request.url!.slice(1)), "a"));
+    });
+    const outbound = sender();
+    for (const maxAnswerBytes of [10, 3 * LIMIT])
+      for (const size of [maxAnswerBytes - 1, maxAnswerBytes, maxAnswerBytes + 1, 5 * maxAnswerBytes]) {
+        const url = `http://127.0.0.1:${sizes.port}/${size}`;
+        const { body, truncated } = await outbound.send(posting(url, { maxAnswerBytes, timeoutMs: 5000 }));
+        expect([size, body.length, truncated]).toEqual([
+          size,
+          Math.min(size, maxAnswerBytes),
+          size > maxAnswerBytes,
+        ]);
+      }
+  });
+
   it("6.4 compressed answers stay as they were sent", async () => {
     const { body, headers } = await sender().send(posting((await hostile("gzip-bomb")).url));
     expect(headers["content-encoding"]).toBe("gzip");
@@ -177,6 +194,36 @@ describe("connections", () => {
   const keepAlive: http.RequestListener = (request, response) => {
     request.resume().on("end", () => response.end("ok"));
   };
+
+  it("interfaces 14 headers as a list go over a connection of their own, unless it may be reused", async () => {
+    const seen: (string | undefined)[] = [];
+    const target = await receiver((request, response) => {
+      seen.push(request.headers.connection);
+      keepAlive(request, response);
+    });
+    const outbound = sender();
+    const listed = posting(target.url, { headers: [["X-A", "1"]] });
+    await outbound.send(posting(target.url));
+    expect((await outbound.send(listed)).reused).toBeUndefined();
+    expect((await outbound.send(listed)).reused).toBeUndefined();
+    expect(target.connections()).toBe(3);
+    // The first one left a connection behind, which is taken, and left behind again.
+    for (const _ of [1, 2]) expect((await outbound.send({ ...listed, reuse: true })).reused).toBe(true);
+    expect((await outbound.send(posting(target.url))).reused).toBe(true);
+    expect(target.connections()).toBe(3);
+    expect(seen).toEqual(["keep-alive", "close", "close", "keep-alive", "keep-alive", "keep-alive"]);
+  });
+
+  it("interfaces 14 a connection whose answer offers to keep nothing is not reused", async () => {
+    const target = await receiver((request, response) => {
+      response.setHeader("Connection", "close");
+      keepAlive(request, response);
+    });
+    const outbound = sender();
+    for (const _ of [1, 2])
+      expect((await outbound.send(posting(target.url, { headers: [], reuse: true }))).reused).toBeUndefined();
+    expect(target.connections()).toBe(2);
+  });
 
   it("6.4 connections a receiver offers to keep are used again", async () => {
     const target = await receiver(keepAlive);

@@ -318,13 +318,32 @@ describe("G20 reply rules", () => {
     expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "60"]);
     expect(limited.body.error).toMatchObject({
       code: "RATE_LIMIT_EXCEEDED",
-      details: { window_seconds: 60 },
+      details: { limit: 1000, window_seconds: 60, retry_after_seconds: 60 },
     });
+    expect(limited.headers.get("x-ratelimit-remaining")).toBe("0");
+    await api.advance(42_500);
+    const later = await asked([user("x")]);
+    expect([later.headers.get("retry-after"), later.body.error.details.retry_after_seconds]).toEqual([
+      "18",
+      18,
+    ]);
     rules.patch(refusing.record.id, { error: "RESOURCE_NOT_FOUND" });
     const missing = await asked([user("x", { files: [{ file_id: "file_handbook" }] })]);
     expect(missing.status).toBe(404);
     expect(missing.body.error.details).toEqual({ file_id: "file_handbook" });
     expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
+  });
+
+  it.each([
+    ["ada", { scope: "organization", monthly_limit: 1000, current_usage: 1000 }],
+    ["hana", { scope: "organization", monthly_limit: 100, current_usage: 100 }],
+  ] as const)("G05 a rule's spending error tells of the limits of %s", async (who, details) => {
+    stateRules(api, "reply_rules").post({ match: {}, error: "SPENDING_LIMIT_EXCEEDED" });
+    const refused = await api.call(who, "POST", "/v1/model/response", {
+      model: "atlas-large",
+      inputs: [user("x")],
+    });
+    expect([refused.status, refused.body.error.details]).toEqual([429, details]);
   });
 
   it("G20 a delay holds the answer back, on the wall clock", async () => {

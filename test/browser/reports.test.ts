@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { gradeReceiver } from "../../src/grader/grade-receiver.ts";
 import { receiverHtml } from "../../src/grader/receiver-report.ts";
+import { UNSEEN } from "../../src/grader/unseen.ts";
 import { coverageHtml } from "../../src/reports/coverage-html.ts";
 import { suiteHtml } from "../../src/suite/suite-html.ts";
 import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
@@ -101,6 +102,10 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
         const target = (await link.getAttribute("href"))!.slice(1);
         expect(await page.locator(`[id="${target}"]`).count()).toBe(1);
       }
+      const unseen = page.locator('h2:text-is("What cannot be seen from outside") + ul > li');
+      const told = name === "receiver-test" ? UNSEEN : [];
+      expect(await unseen.locator("b").allTextContents()).toEqual(told.map(({ what }) => `${what}.`));
+      for (const item of await unseen.all()) expect((await item.boundingBox())!.height).toBeGreaterThan(0);
       expect(requests).toEqual([url]);
       expect(complaints).toEqual([]);
       await page.close();

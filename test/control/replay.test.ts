@@ -221,6 +221,45 @@ describe("interfaces 2 replay", () => {
     expect(result.requests).toBeGreaterThan(30);
   });
 
+  it("interfaces 2 G17 G34 G36 replay does again what ran by the clock alone", async () => {
+    const api = await start({ settings: { live_meetings: "on", invoicing: "on" } });
+    const { control, call } = api;
+    const { body: receiver } = await control("POST", "/receivers", {});
+    const invoices = { url: receiver.url, events: ["invoice.created", "invoice.paid", "invoice.failed"] };
+    const { body: made } = await call("ada", "POST", "/webhooks", invoices);
+    for (const rate of [0, 1]) {
+      const connection = { id: `conn_rate${rate}`, organization_id: "org_acme", failure_rate: rate };
+      expect((await control("POST", "/state/connections", connection)).status).toBe(201);
+      const job = { connection_id: connection.id, job_type: "sync" };
+      expect(
+        (await call("dan", "POST", "/v1/organizations/org_acme/knowledge/connectors/jobs", job)).status,
+      ).toBe(201);
+    }
+    const kinds = new Set<string>();
+    const seen: string[] = [];
+    for (const by of ["70s", "2h", "17d", "4d"]) {
+      const { body } = await control("POST", "/clock/advance", { by });
+      for (const { kind } of body.ran) kinds.add(kind);
+      for (const path of [
+        "/v1/organizations/org_acme/knowledge/connectors/jobs",
+        "/v1/audio/transcribe/trans_pending/sentences",
+        "/v1/meeting-buddy/sessions/mbsess_live/transcripts/export?format=txt",
+        `/webhooks/${made.data.webhook_id}/deliveries`,
+      ])
+        seen.push((await call("ada", "GET", path)).text);
+    }
+    expect([...kinds].sort()).toEqual(
+      expect.arrayContaining(["connector.job", "invoice", "meeting.line", "transcription.step"]),
+    );
+    const [jobs, sentences, transcript, deliveries] = seen.slice(-4);
+    expect(jobs).toMatch(/"status":"failed"/);
+    expect(sentences).toMatch(/"text":/);
+    expect(transcript).not.toBe(seen[2]);
+    expect(deliveries).toMatch(/"event":"invoice.paid"/);
+    const result = await replayBundle(JSON.parse(JSON.stringify(await api.bundle())) as Bundle);
+    expect(result).toEqual({ requests: 3 + seen.length, control_calls: expect.any(Number) });
+  });
+
   it("interfaces 2 replay calls no receiver, and remembers what each answered", async () => {
     let calls = 0;
     const receiver = createServer((_request, response) => {

@@ -73,7 +73,7 @@ export const createModelResponse = operation({
     const request = { model: model.key, question: conversation.question, file_ids };
     const rule = ruleFor(world, request);
     const text = rule
-      ? replyOf(world, rule, request)
+      ? replyOf(call, rule, request)
       : composeReply({
           seed: world.seed,
           model: model.key,

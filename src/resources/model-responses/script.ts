@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseDuration } from "../../contract/duration.ts";
 import { ApiError, type ErrorCode } from "../../contract/errors.ts";
+import type { Call } from "../../contract/operation.ts";
+import { refusedFigures } from "../../contract/spending-figures.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import { requestsPerMinute } from "../organizations/rules.ts";
+import { organizations } from "../organizations/schema.ts";
+import { spendingFigures } from "../usage/spending-figures.ts";
 import { matches } from "./rules.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
 
@@ -11,6 +16,9 @@ export interface Scripted {
   question: string;
   file_ids: readonly string[];
 }
+
+/** Who asks, and where. */
+type Asking = Pick<Call, "world" | "principal">;
 
 /** The first rule that matches (G20). */
 export function ruleFor(world: Transaction, asked: Scripted): ReplyRule | undefined {
@@ -30,17 +38,17 @@ export async function waitFor(rule: ReplyRule | undefined, signal: AbortSignal):
  * The rule's text: of a sequence the next one, and the last one over and over.
  * @throws ApiError with the rule's error
  */
-export function replyOf(world: Transaction, rule: ReplyRule, asked: Scripted): string {
-  if (rule.error !== undefined) throw refusal(rule.error, asked);
+export function replyOf({ world, principal }: Asking, rule: ReplyRule, asked: Scripted): string {
+  if (rule.error !== undefined) throw refusal(rule.error, asked, { world, principal });
   const { sequence, turn = 0 } = rule;
   if (sequence === undefined) return rule.reply ?? "";
   if (turn < sequence.length - 1) world.update(replyRules, rule.id, { turn: turn + 1 });
   return sequence[Math.min(turn, sequence.length - 1)]!;
 }
 
-/** Such as this operation would give it for a reason of its own (G05, G08, G20). */
-function refusal(code: ErrorCode, { model, file_ids }: Scripted): ApiError {
-  const details = DETAILS[code]?.(model, file_ids) ?? {};
+/** Such as this operation would give it to this caller for a reason of its own (G05, G08, G20). */
+function refusal(code: ErrorCode, asked: Scripted, by: Asking): ApiError {
+  const details = DETAILS[code]?.(asked, by) ?? {};
   const wait = details["retry_after_seconds"];
   return new ApiError(code, {
     details,
@@ -48,11 +56,15 @@ function refusal(code: ErrorCode, { model, file_ids }: Scripted): ApiError {
   });
 }
 
-const DETAILS: Partial<
-  Record<ErrorCode, (model: string, file_ids: readonly string[]) => Record<string, unknown>>
-> = {
-  RESOURCE_NOT_FOUND: (_, [file_id = null]) => ({ file_id }),
-  INVALID_INPUT: (model) => ({ field: "model", value: model }),
-  RATE_LIMIT_EXCEEDED: () => ({ limit: 100, window_seconds: 60, retry_after_seconds: 60 }),
-  SPENDING_LIMIT_EXCEEDED: () => ({ scope: "organization", monthly_limit: 100, current_usage: 100 }),
+const DETAILS: Partial<Record<ErrorCode, (asked: Scripted, by: Asking) => Record<string, unknown>>> = {
+  RESOURCE_NOT_FOUND: ({ file_ids: [file_id = null] }) => ({ file_id }),
+  INVALID_INPUT: ({ model }) => ({ field: "model", value: model }),
+  RATE_LIMIT_EXCEEDED: (_, { world, principal }) => ({
+    limit: requestsPerMinute(world.get(organizations, principal.organization_id)!),
+    window_seconds: 60,
+    retry_after_seconds: 60 - (Math.floor(world.absolute(world.now) / 1000) % 60),
+  }),
+  SPENDING_LIMIT_EXCEEDED: (_, { world, principal }) => ({
+    ...refusedFigures(spendingFigures(world, principal)),
+  }),
 };
