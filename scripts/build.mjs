@@ -115,6 +115,21 @@ const withoutFacades = {
   },
 };
 
+const OUTSIDE = [/^node:/, ...builtinModules, LEFT_OUTSIDE];
+
+/** A thread that is started for each piece of work has a file of its own, with nothing in it that it does not need. */
+async function buildThread(name, file) {
+  const bundle = await rolldown({
+    cwd: root,
+    input: { [name]: file },
+    platform: "node",
+    external: OUTSIDE,
+    logLevel: "warn",
+  });
+  await bundle.write({ dir: out, format: "esm", entryFileNames: "[name].js", codeSplitting: false });
+  await bundle.close();
+}
+
 if (stale) {
   mkdirSync(out, { recursive: true });
   for (const name of readdirSync(out)) {
@@ -135,7 +150,7 @@ if (stale) {
     platform: "node",
     plugins: [withoutFacades],
     preserveEntrySignatures: "allow-extension",
-    external: [/^node:/, ...builtinModules, LEFT_OUTSIDE],
+    external: OUTSIDE,
     logLevel: "warn",
   });
   await bundle.write({
@@ -148,6 +163,7 @@ if (stale) {
     minifyInternalExports: false,
   });
   await bundle.close();
+  await buildThread("resources/image-thread", "src/resources/images/image-thread.ts");
   if (!process.argv.includes("--no-types")) {
     const failed = writeDeclarations(join(out, "types"));
     if (failed !== 0) process.exit(failed);

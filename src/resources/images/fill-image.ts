@@ -3,8 +3,7 @@ import type { OverlayOptions, Raw } from "sharp";
 import { type KnownImage, pixelsOf } from "./inspect-image.ts";
 import { noiseOverlay } from "./noise.ts";
 import { lookOf, paintLook } from "./prompt-look.ts";
-
-export const SIZES = ["1024x1024", "1024x1536", "1536x1024"] as const;
+import type { SIZES } from "./sizes.ts";
 
 /** Ever finer averages of what is kept: where the finer one knows nothing, the coarser shows through. */
 const GRIDS = [1, 4, 16, 64];

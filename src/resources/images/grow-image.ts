@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Region } from "sharp";
 import { Random } from "../../state/random.ts";
 import { baseColours, clamp, type Plane, plane, type Rect } from "./base-colours.ts";
@@ -18,8 +17,6 @@ const CHANNELS = 3;
 /** Patches are chosen and cut at this size and laid at the full one: what is chosen costs, what is laid does not. */
 const MAX_CHOSEN_SIDE = 384;
 const MAX_CHOSEN_PIXELS = 1_000_000;
-
-const PIXELS_PER_TURN = 200_000;
 
 interface Canvas {
   data: Buffer;
@@ -53,7 +50,7 @@ async function fillBorder(canvas: Canvas, random: Random): Promise<void> {
   const layer = new Layer(canvas, base, random.uint32());
   const size = patchSize(small.inner);
   if (size === undefined) {
-    for (const side of SIDES) await layer.colour(stripOf(canvas, side));
+    for (const side of SIDES) layer.colour(stripOf(canvas, side));
     return;
   }
   const detail = plane(base.width, base.height);
@@ -64,10 +61,10 @@ async function fillBorder(canvas: Canvas, random: Random): Promise<void> {
       detail.data[at] = image.data[y * inner.width * CHANNELS + i]! - base.data[at]!;
     }
   }
-  const made = await quilt({ detail, base, inner }, size, random);
+  const made = quilt({ detail, base, inner }, size, random);
   for (const side of SIDES) {
     layer.mirror(side, made.overlap);
-    await layer.patches(side, made, inner);
+    layer.patches(side, made, inner);
   }
 }
 
@@ -126,7 +123,6 @@ class Layer {
   private readonly grain: number;
   private readonly scale_x: number;
   private readonly scale_y: number;
-  private laid = 0;
 
   constructor(canvas: Canvas, base: Plane, grain: number) {
     this.canvas = canvas;
@@ -137,7 +133,7 @@ class Layer {
   }
 
   /** The colours alone, for an image that is too small to have details. */
-  async colour(strip: Region): Promise<void> {
+  colour(strip: Region): void {
     const { data, width } = this.canvas;
     for (let y = strip.top; y < strip.top + strip.height; y++) {
       for (let x = strip.left; x < strip.left + strip.width; x++) {
@@ -148,7 +144,6 @@ class Layer {
         const grain = this.grainAt(x, y) * 3;
         for (let c = 0; c < CHANNELS; c++) data[to + c] = toByte(this.base.data[from + c]! + grain);
       }
-      await this.turn(strip.width);
     }
   }
 
@@ -179,19 +174,12 @@ class Layer {
     }
   }
 
-  async patches(side: Side, { sides, size }: Quilt, inner: Rect): Promise<void> {
+  patches(side: Side, { sides, size }: Quilt, inner: Rect): void {
     const strip = stripOf(this.canvas, side);
-    for (const patch of sides[side]) {
-      this.laid += this.lay(patch, { strip, size, inner });
-      await this.turn(0);
-    }
+    for (const patch of sides[side]) this.lay(patch, { strip, size, inner });
   }
 
-  /** How many pixels it has laid. */
-  private lay(
-    patch: Patch,
-    { strip, size, inner: low }: { strip: Region; size: number; inner: Rect },
-  ): number {
+  private lay(patch: Patch, { strip, size, inner: low }: { strip: Region; size: number; inner: Rect }): void {
     const { canvas, scale_x, scale_y } = this;
     const { data, width, inner } = canvas;
     const cells = this.cellsOf(patch, size, low);
@@ -235,7 +223,6 @@ class Layer {
         }
       }
     }
-    return Math.max(0, right - left) * Math.max(0, bottom - top);
   }
 
   /** For each pixel of a patch how much of it shows, and by how much its colours differ here from there. */
@@ -261,13 +248,6 @@ class Layer {
       0xc2b2ae3d,
     );
     return ((hash >>> 16) & 3) / 2 - 0.75;
-  }
-
-  private async turn(pixels: number): Promise<void> {
-    this.laid += pixels;
-    if (this.laid < PIXELS_PER_TURN) return;
-    this.laid = 0;
-    await nextTurn();
   }
 }
 

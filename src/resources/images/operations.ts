@@ -4,9 +4,10 @@ import { type Call, operation, RawBody, Reply } from "../../contract/operation.t
 import { Id, Words } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { fillImage, SIZES } from "./fill-image.ts";
-import { type Growth, growImage } from "./grow-image.ts";
+import type { Growth } from "./grow-image.ts";
+import { imageInThread } from "./image-in-thread.ts";
 import { inspectImage, type KnownImage, MAX_PIXELS, undecodable } from "./inspect-image.ts";
+import { SIZES } from "./sizes.ts";
 
 const Side = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
 
@@ -108,7 +109,7 @@ async function grown({ body, files, world }: UncropCall): Promise<Made> {
   const growth = growthOf(body, image);
   // Without a seed every call gives another picture, and the same one again after a reset.
   const seed = body.seed ?? world.random("images.uncrop").uint32();
-  const bytes = await growImage(image, growth, seed);
+  const bytes = await imageInThread({ provider: "provider_a", image, growth, seed });
   const width = image.width + growth.left + growth.right;
   const height = image.height + growth.up + growth.down;
   return { bytes, credits: Math.max(1, Math.ceil((width * height) / MEGAPIXEL)) };
@@ -123,7 +124,7 @@ async function filled({ body, files }: UncropCall): Promise<Made> {
     throw invalidInput("mask_file", maskFile.filename, "mask_file must have an alpha channel");
   }
   const { size = SIZES[0], prompt = "" } = body;
-  const bytes = await fillImage({ image, mask, size, prompt });
+  const bytes = await imageInThread({ provider: "provider_b", image, mask, size, prompt });
   return { bytes, credits: undefined };
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Random } from "../../state/random.ts";
 import { clamp, type Rect } from "./base-colours.ts";
 import { leastPath } from "./least-path.ts";
@@ -33,7 +32,6 @@ export interface Quilt {
 
 /** Comparisons of pixels for one picture, however large; what is small is searched the better. */
 const MAX_COMPARISONS = 40_000_000;
-const COMPARISONS_PER_TURN = 1_500_000;
 const TRIED = { least: 16, most: 140 };
 
 /** How much a patch from other surroundings counts against one that fits less well. */
@@ -58,7 +56,7 @@ export function patchSize({ width, height }: Rect): number | undefined {
  * what is laid already, cut along the line where the two differ least. Those beside the image come from its own
  * rows, those above from its upper part and those below from its lower.
  */
-export async function quilt(cloth: Cloth, size: number, random: Random): Promise<Quilt> {
+export function quilt(cloth: Cloth, size: number, random: Random): Quilt {
   const overlap = Math.max(2, Math.round(size / 3));
   const sides: Quilt["sides"] = { left: [], right: [], up: [], down: [] };
   const { detail, inner } = cloth;
@@ -71,7 +69,6 @@ export async function quilt(cloth: Cloth, size: number, random: Random): Promise
     mirrorBand(detail, inner, side, overlap);
     for (const place of placesOf(cloth, side, { size, step })) {
       sides[side].push(quilter.lay(side, place));
-      if (quilter.isDue()) await nextTurn();
     }
   }
   return { size, overlap, sides };
@@ -94,7 +91,6 @@ class Quilter {
   private readonly cutting: Cutting;
   private readonly used = new Map<number, number>();
   private readonly depth: { up: number; down: number };
-  private compared = 0;
 
   constructor(cloth: Cloth, cutting: Cutting) {
     this.cloth = cloth;
@@ -118,13 +114,6 @@ class Quilter {
     let n = 0;
     while (n < most && Math.hypot(...row(n).map((mean, c) => mean - edge[c]!)) < OTHER_GROUND) n++;
     return Math.max(0, n - this.cutting.size);
-  }
-
-  /** Whether others should have their turn. */
-  isDue(): boolean {
-    if (this.compared < COMPARISONS_PER_TURN) return false;
-    this.compared = 0;
-    return true;
   }
 
   lay(side: Side, place: Place): Patch {
@@ -203,7 +192,6 @@ class Quilter {
         }
       }
     }
-    this.compared += count;
     return ((count === 0 ? 0 : sum / count) + fixed + 4) * worn;
   }
 
