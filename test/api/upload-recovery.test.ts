@@ -3,7 +3,7 @@ import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { crc32c, crc32cText } from "../../src/storage/crc32c.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Api, startReference } from "../support/harness.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
 import {
   announce,
   cuttingRelay,
@@ -86,8 +86,8 @@ describe("G13 broken connections", () => {
     expect(temporary.bytes().equals(content)).toBe(true);
   });
 
-  it("G13 an upload that is cancelled or reset while its bytes come in is over, and leaves nothing", async () => {
-    for (const end of ["cancel", "reset"]) {
+  it("G13 G37 an upload that is cancelled, reset or goes with its organization while its bytes come in is over", async () => {
+    for (const end of ["cancel", "reset", "organization"]) {
       const { upload_url } = await announce(api, { file_size: 2 * MB });
       const status = new Promise<number>((resolve, reject) => {
         const req = request(
@@ -100,6 +100,8 @@ describe("G13 broken connections", () => {
         void (async () => {
           await eventually(async () => expect((await probe(upload_url)).range).toBe(`bytes=0-${MB - 1}`));
           if (end === "cancel") await fetch(upload_url, { method: "DELETE" });
+          else if (end === "organization")
+            await api.call(undefined, "DELETE", "/_control/sandboxes/default/state/organizations/org_acme");
           else api.understudy.sandboxes.get("default")!.reset();
           req.end(noise(MB));
         })();
@@ -107,6 +109,28 @@ describe("G13 broken connections", () => {
       expect(await status, end).toBe(404);
       await eventually(() => expect(temporary.files()).toEqual([]));
     }
+  });
+
+  it("G13 G37 a form whose organization goes while its file comes in is refused, and leaves nothing", async () => {
+    const status = new Promise<number>((resolve, reject) => {
+      const url = `${api.url}/v1/organizations/org_acme/files/upload`;
+      const headers = { "content-type": "multipart/form-data; boundary=cut", "api-key": KEYS.dan };
+      const req = request(url, { method: "POST", headers }, (response) =>
+        resolve(response.resume().statusCode!),
+      );
+      req.on("error", reject);
+      req.write(
+        '--cut\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\n',
+      );
+      req.write(noise(MB));
+      void (async () => {
+        await eventually(() => expect(temporary.files()).not.toEqual([]));
+        await api.call(undefined, "DELETE", "/_control/sandboxes/default/state/organizations/org_acme");
+        req.end("\r\n--cut--\r\n");
+      })();
+    });
+    expect(await status).toBe(404);
+    await eventually(() => expect(temporary.files()).toEqual([]));
   });
 
   it("G13 a refusal reaches a client that is still sending", async () => {
