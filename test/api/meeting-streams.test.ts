@@ -1,4 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Reply, StreamBody } from "../../src/contract/operation.ts";
+import type { Services } from "../../src/contract/services.ts";
+import { streamTranscripts } from "../../src/resources/meeting-sessions/streams.ts";
+import { nextChange } from "../../src/state/next-change.ts";
 import { EventStream } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";
@@ -125,6 +129,28 @@ describe("meeting streams", () => {
     await Promise.all(streams.map(({ ended }) => ended));
   });
 
+  it("G37 a client that still reads when the session goes hears nothing of one made anew under its id", async () => {
+    const services = {
+      read: () => world().read(),
+      changed: (signal: AbortSignal) => nextChange(world(), signal),
+      isClosed: false,
+    } as Partial<Services> as Services;
+    const call = { params: { session_id: "mbsess_live" }, headers: {} } as never;
+    const reply = (await streamTranscripts.finish!(call, undefined, services)) as Reply;
+    const chunks = (
+      (reply.body as StreamBody).chunks(new AbortController().signal) as AsyncGenerator<string>
+    )[Symbol.asyncIterator]();
+    const texts: string[] = [];
+    for (let n = 0; n < 2; n++) texts.push((await chunks.next()).value as string);
+    const { body: session } = await state("GET", "meeting_sessions/mbsess_live");
+    expect((await state("DELETE", "meeting_sessions/mbsess_live")).status).toBe(204);
+    expect((await state("POST", "meeting_sessions", session)).status).toBe(201);
+    for (let n = 0; n < 5; n++) await say({ text: "of another session" });
+    for (let next = await chunks.next(); !next.done; next = await chunks.next())
+      texts.push(String(next.value));
+    expect(texts.join("")).not.toContain("of another session");
+  });
+
   it("G16 a reset of the sandbox ends its streams", async () => {
     const stream = await open("transcripts");
     await stream.upTo(2);
@@ -148,7 +174,7 @@ describe("meeting streams", () => {
     const before = world()["listeners"].size;
     const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
     await Promise.all(streams.map((stream) => stream.upTo(1)));
-    await eventually(() => expect(world()["listeners"].size).toBe(before + 3));
+    await eventually(() => expect(world()["listeners"].size).toBe(before + 6));
     for (const stream of streams) stream.leave();
     await eventually(() => expect(world()["listeners"].size).toBe(before));
     expect((await say({ text: "to nobody" })).status).toBe(201);

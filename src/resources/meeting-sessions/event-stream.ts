@@ -22,6 +22,8 @@ export interface EventSource {
   /** The header of a client that comes back. */
   last_event_id: string | undefined;
   since: (world: WorldReader, position: number) => Progress;
+  /** Whether what the stream is about is gone, for good: one made anew under its id is another (G37). */
+  isGone: (world: WorldReader) => boolean;
 }
 
 /** G16: server-sent events, first what is there, then what comes, until the end of it or of the client. */
@@ -29,7 +31,26 @@ export function eventStream(source: EventSource): StreamBody {
   return new StreamBody("text/event-stream", (signal) => written(source, signal));
 }
 
-async function* written({ services, last_event_id, since }: EventSource, signal: AbortSignal) {
+async function* written(source: EventSource, signal: AbortSignal) {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  void endWithSubject(source, either, () => over.abort());
+  try {
+    yield* following(source, either);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Also while a slow client takes what it was sent: afterwards the id may already be another's. */
+async function endWithSubject({ services, isGone }: EventSource, signal: AbortSignal, end: () => void) {
+  while (!services.isClosed && !signal.aborted) {
+    await services.changed(signal);
+    if (isGone(services.read())) end();
+  }
+}
+
+async function* following({ services, last_event_id, since }: EventSource, signal: AbortSignal) {
   // A comment: headers reach the client at once, also where there is nothing to tell yet.
   yield ":\n\n";
   let position = resumeAt(last_event_id, since(services.read(), 0).latest);

@@ -72,6 +72,7 @@ function stream({ id, name, summary, each, since }: Declared) {
           if (session === undefined) return { events: [], latest: 0, ended: true };
           return { ...since(world, session, position), ended: session.status === "completed" };
         },
+        isGone: (world) => world.get(meetingSessions, session_id) === undefined,
       });
       return new Reply(200, body, { "Cache-Control": "no-cache" });
     },
