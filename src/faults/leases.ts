@@ -21,13 +21,13 @@ export class Leases {
     if (leased.length === 0) return;
     const now = this.world().epochNow();
     for (const { progress, rule } of leased) progress.due = now + rule.lease.ttl_ms!;
-    this.world().transact((tx) => schedule(tx, leased));
+    this.change((tx) => schedule(tx, leased));
   }
 
   end(rules: readonly ArmedRule[]): void {
     const leased = rules.filter(({ progress }) => progress.due !== undefined);
     if (leased.length === 0) return;
-    this.world().transact((tx) => {
+    this.change((tx) => {
       for (const { key } of leased) tx.unschedule("lease", key);
     });
     for (const { progress } of leased) progress.due = undefined;
@@ -39,10 +39,18 @@ export class Leases {
     const present = this.world().read();
     const stale = [...present.index(timers, "due", "")].filter(({ kind }) => kind === "lease");
     if (leased.length === 0 && stale.length === 0) return;
-    this.world().transact((tx) => {
+    this.change((tx) => {
       for (const { id } of stale) tx.remove(timers, id);
       schedule(tx, leased);
     });
+  }
+
+  /** A world in which only leases have begun or ended is still what its fixture made: it can be renewed, and replayed. */
+  private change(change: (tx: Transaction) => void): void {
+    const world = this.world();
+    const { untouched } = world;
+    world.transact(change);
+    world.untouched = untouched;
   }
 
   /** To be called before a restore; what it returns, after it. */

@@ -260,6 +260,21 @@ describe("interfaces 2 replay", () => {
     expect(result).toEqual({ requests: 3 + seen.length, control_calls: expect.any(Number) });
   });
 
+  it("interfaces 4 bundle of a sandbox that began with a leased scenario, after a reset too, replays", async () => {
+    const scenariosFolder = scratch();
+    const leased =
+      "rules:\n  - match: {operation: models.list}\n    effect: {status: 503}\n    lease: {ttl: 2m}\n";
+    writeFileSync(join(scenariosFolder, "short-outage.yaml"), leased);
+    const api = await start({ scenariosFolder, scenarios: ["short-outage"] });
+    for (const round of ["as created", "after a reset"]) {
+      expect((await api.call("dan", "GET", "/v1/models")).status, round).toBe(503);
+      await api.control("POST", "/clock/advance", { by: "3m" });
+      expect((await api.call("dan", "GET", "/v1/models")).status, round).toBe(200);
+      expect(await replayBundle(await api.bundle()), round).toEqual({ requests: 2, control_calls: 1 });
+      await api.control("POST", "/reset");
+    }
+  });
+
   it("interfaces 2 replay calls no receiver, and remembers what each answered", async () => {
     let calls = 0;
     const receiver = createServer((_request, response) => {

@@ -6,7 +6,7 @@ import type { Reporter, TestCase, TestModule } from "vitest/node";
  * (scripts/browser.mjs), of a language (scripts/runtimes.mjs), or of the right to mount a small disk.
  */
 const NEED_THE_MACHINE =
-  /^test[\\/](browser[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/]unsaved\.test\.ts)/;
+  /^test[\\/](browser[\\/]|docs[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/]unsaved\.test\.ts)/;
 
 /**
  * Ends a run on the line that continuous integration reads. A skipped test counts as failed: nothing is

@@ -1,0 +1,146 @@
+#!/usr/bin/env node
+/*
+ * Stands in for `npx`, `npm` and `docker` while a page's examples run: the same commands, on this build and on free
+ * ports. What would run until Ctrl-C (start, listen, record, --follow) goes on in the background once it is up.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { appendFileSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+const { STAGE, ROOT, SERVER_PORT, LISTEN_PORT, RECORD_PORT, CHROMIUM = "" } = process.env;
+const EXITS = JSON.parse(process.env.EXITS ?? "{}");
+const BIN = join(ROOT, "bin", "understudy.js");
+const [, , tool, ...given] = process.argv;
+
+const WITHOUT_A_SERVER = new Set(
+  "receiver-test signature replay openapi fidelity suite verify record listen start fixture".split(" "),
+);
+
+/** For commands that act on a server: the page's one. */
+function addressed(args) {
+  const [command, action] = args;
+  const alone = WITHOUT_A_SERVER.has(command) || action === "check" || action === "from-har";
+  return alone || args.includes("--url") || command.startsWith("-") ? args : [...args, "--url", `http://127.0.0.1:${SERVER_PORT}`];
+}
+
+/** Runs to its end; exits as it does, or with 0 where the page says that this one fails. */
+function run(command, args, options = {}) {
+  const { status, signal } = spawnSync(command, args, { stdio: "inherit", ...options });
+  const expected = EXITS[given.join(" ")] ?? 0;
+  if (status === expected) return 0;
+  process.stderr.write(`${tool} ${given.join(" ")}: exit ${status ?? signal}, not ${expected}\n`);
+  return 99;
+}
+
+async function background(args, isUp) {
+  const log = join(STAGE, `.background-${process.pid}.log`);
+  const out = openSync(log, "w");
+  const child = spawn(process.execPath, [BIN, ...args], { stdio: ["ignore", out, out], detached: true });
+  let ended;
+  child.once("exit", (code) => {
+    ended = code;
+  });
+  appendFileSync(join(STAGE, ".pids"), `${child.pid}\n`);
+  while (!isUp(readFileSync(log, "utf8"))) {
+    if (ended !== undefined) {
+      process.stderr.write(`understudy ${args.join(" ")} ended with ${ended}: ${readFileSync(log, "utf8")}\n`);
+      return 99;
+    }
+    await wait(20);
+  }
+  process.stdout.write(readFileSync(log, "utf8"));
+  child.unref();
+  return { pid: child.pid };
+}
+
+const isAlive = (pid) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** The page's server, in place of the one before. */
+async function start(args) {
+  const pidFile = join(STAGE, ".server-pid");
+  if (existsSync(pidFile)) {
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    if (isAlive(pid)) process.kill(pid, "SIGTERM");
+    while (isAlive(pid)) await wait(20);
+  }
+  const ready = join(STAGE, ".ready.json");
+  rmSync(ready, { force: true });
+  const all = ["start", ...args, "--port", SERVER_PORT, "--ready-file", ready];
+  const started = await background(all, () => existsSync(ready));
+  if (typeof started === "number") return started;
+  writeFileSync(pidFile, String(started.pid));
+  return 0;
+}
+
+async function understudy(args) {
+  const [command = "start", ...rest] = args;
+  if (args.includes("--follow")) {
+    const going = await background(addressed(args), () => true);
+    return typeof going === "number" ? going : 0;
+  }
+  // Who asks for a file to wait for waits itself.
+  if (command === "start" && !rest.includes("--ready-file")) return start(rest);
+  const port = { listen: LISTEN_PORT, record: RECORD_PORT }[command];
+  if (port !== undefined) {
+    const going = await background([command, ...rest, "--port", port], (log) => log.includes(`:${port}`));
+    return typeof going === "number" ? going : 0;
+  }
+  return run(process.execPath, [BIN, ...addressed(args)]);
+}
+
+const TOOLS = {
+  vitest: ["node_modules/vitest/vitest.mjs"],
+  playwright: ["node_modules/@playwright/test/cli.js"],
+  tsc: ["node_modules/typescript/bin/tsc"],
+  vite: ["node_modules/vite/bin/vite.js"],
+};
+
+/** Playwright with the Chromium of this machine. */
+function playwright(args) {
+  if (args[0] === "install") return CHROMIUM === "" ? 99 : 0;
+  const own = existsSync("playwright.config.ts") ? 'import own from "./playwright.config.ts";' : "const own = {};";
+  const launchOptions = { executablePath: CHROMIUM, args: ["--no-sandbox"] };
+  writeFileSync(
+    "stage.config.ts",
+    `${own}\nexport default { ...own, use: { ...own.use, launchOptions: ${JSON.stringify(launchOptions)} } };\n`,
+  );
+  return run(process.execPath, [join(ROOT, TOOLS.playwright[0]), ...args, "--config", "stage.config.ts"]);
+}
+
+function npx(args) {
+  const [name, ...rest] = args.filter((word, index) => index > 0 || word !== "--no");
+  if (name === "understudy") return understudy(rest);
+  if (name === "playwright") return playwright(rest);
+  const [script] = TOOLS[name] ?? [];
+  if (script === undefined) throw new Error(`the stage has no ${name}`);
+  return run(process.execPath, [join(ROOT, script), ...rest]);
+}
+
+/** Nothing is fetched: what a page installs must be among what the stage has. */
+function npm([command, ...args]) {
+  if (command === "init") return run("npm", [command, ...args], { shell: false, env: realPath() });
+  if (command === "ci") return 0;
+  if (command === "test" || command === "run") return run("npm", [command, ...args], { env: realPath() });
+  const names = args.filter((word) => !word.startsWith("-")).map((word) => word.replace(/(?<=.)@.*$/, ""));
+  const lacking = names.filter((name) => !existsSync(join(STAGE, "node_modules", name)));
+  if (lacking.length > 0) throw new Error(`the stage has no ${lacking.join(", ")}`);
+  return 0;
+}
+
+/** `npm` itself, whose scripts find the stand-ins all the same: it puts node_modules/.bin before them. */
+const realPath = () => ({
+  ...process.env,
+  PATH: process.env.PATH.split(":")
+    .filter((folder) => folder !== join(STAGE, ".tools"))
+    .join(":"),
+});
+
+const tools = { npx, npm };
+process.exitCode = await tools[tool](given);

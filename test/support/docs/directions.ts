@@ -1,0 +1,90 @@
+/** What a page's examples need besides the page, to run as they stand there. */
+export interface Directions {
+  /** Shell commands before the first block: what the page takes for granted. */
+  before?: string;
+  /** Placeholders of the page, with what a reader would put in their place. */
+  replace?: Readonly<Record<string, string>>;
+  /** Files that `before` makes, and that the page shows but does not write. */
+  kept?: readonly string[];
+  /** Of blocks that are run elsewhere: a part of each, and by which test. */
+  leave?: readonly string[];
+  /** Commands that are to fail, as they are after `npx`, with their exit codes. */
+  exits?: Readonly<Record<string, number>>;
+  /** Refusals that the page shows on purpose. */
+  shows?: readonly string[];
+  /** Programs without which the page's examples cannot run, as scripts/runtimes.mjs calls them. */
+  needs?: readonly string[];
+  /** Whether a page of the console or of an application is opened. */
+  browser?: boolean;
+}
+
+const SERVER = "npx understudy start --quiet";
+const DAN = "ak_danMemberAcme00000000000000000000000000";
+const ADA = "ak_adaOwnerAcme000000000000000000000000000";
+const SECRET = "whsec_0123456789abcdef";
+const DOCS = "node_modules/understudy/docs";
+const RECORDED = `npx understudy record --target http://127.0.0.1:4747 --out traffic.har
+curl -s -o models.json -H 'api-key: ${DAN}' http://127.0.0.1:4749/v1/models`;
+
+/** The sample receiver on the port that pages write, once it listens. */
+const RECEIVER = `PORT=3000 WEBHOOK_SECRET=${SECRET} node ${DOCS}/receivers/node/receiver.mjs > receiver.log 2>&1 &
+until curl -s -o probe.json http://127.0.0.1:3000/processed; do sleep 0.1; done`;
+
+/** An application whose page shows what the pages' tests look for. */
+const APPLICATION = `cat > application.mjs <<'END'
+import { createServer } from "node:http";
+createServer((_request, response) => response.end("<!doctype html><p>No files yet</p>")).listen(3000, "127.0.0.1");
+END
+node application.mjs &
+until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
+
+/** Pages that need more than a server. */
+export const DIRECTIONS: Readonly<Record<string, Directions>> = {
+  "docs/cli.md": {
+    before: `${SERVER}
+mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
+  },
+  "docs/fixtures.md": { before: "" },
+  "docs/history.md": {
+    before: `${SERVER}
+for parent in dept_ops dept_eng; do
+  curl -s -o moved.json -X POST -H 'api-key: ${ADA}' -H 'content-type: application/json' \\
+    -d "{\\"new_parent_id\\":\\"$parent\\"}" http://127.0.0.1:4747/v1/organizations/org_acme/departments/dept_platform/reparent
+done
+ENTRY=$(curl -s 'http://127.0.0.1:4747/_control/sandboxes/default/history?kind=request&limit=1' |
+  node -pe 'JSON.parse(fs.readFileSync(0)).entries[0].id')`,
+    replace: { h_12: "$ENTRY" },
+  },
+  "docs/library.md": { before: `${SERVER}\n${APPLICATION}`, browser: true },
+  "docs/receivers/README.md": { before: "" },
+  "docs/scenarios.md": {
+    before: `${SERVER}
+cat > uploads.spec.ts <<'END'
+import { execFileSync } from "node:child_process";
+import { test } from "@playwright/test";
+test("uploads a report", () => {
+  execFileSync("node", ["${DOCS}/examples/report-uploader/check.mjs"], { stdio: "inherit" });
+});
+END`,
+    exits: { "understudy coverage --fail-under 80 --html coverage.html": 1 },
+  },
+  "docs/traffic.md": {
+    replace: {
+      "https://api.example.com": "http://127.0.0.1:4747",
+      "--out traffic.har\n": `--out traffic.har\ncurl -s -H 'api-key: ${DAN}' http://127.0.0.1:4749/v1/models\n`,
+    },
+  },
+  "docs/verify.md": {
+    before: `${SERVER}\n${RECORDED}\nSTAGING_URL=http://127.0.0.1:4747 STAGING_KEY=${ADA}`,
+  },
+  "docs/webhooks.md": {
+    before: `${SERVER}
+${RECEIVER}
+export WEBHOOK_SECRET=${SECRET}
+printf '{"event":"user.created"}' > delivery.json
+DIGEST=sha256=$(node -pe 'crypto.createHmac("sha256", "${SECRET}").update(fs.readFileSync("delivery.json")).digest("hex")')`,
+    replace: { "whsec_…": SECRET, "sha256=…": "$DIGEST" },
+  },
+};
+
+export const directionsOf = (page: string): Directions => ({ before: SERVER, ...DIRECTIONS[page] });

@@ -1,0 +1,59 @@
+import typescript from "typescript-5";
+import { type Block, blocks } from "./pages.ts";
+import type { Directions } from "./directions.ts";
+
+/** What becomes of a block, by the first word of its fence; a word that is not here fails the census. */
+export const KINDS = ["sh", "ts", "js", "yaml", "json", "jsonc", "text", "python", "java", "php", "go", "ruby"];
+
+/** The file that a block is, where its first line says so in a comment: `// vite.config.ts`, `# .gitlab-ci.yml`. */
+export function fileOf({ code }: Block): string | undefined {
+  return /^(?:\/\/|#) ([\w./@-]+\.\w+)(?:$|[ ,:])/.exec(code.split("\n", 1)[0]!)?.[1];
+}
+
+/** Blocks that are run or written; the others are judged where they stand (test/contract/docs.test.ts). */
+function step(block: Block, index: number, kept: ReadonlySet<string>): string {
+  const file = fileOf(block);
+  if (file !== undefined) return kept.has(file) ? "" : written(file, block.code);
+  switch (block.kind.split(" ")[0]) {
+    case "sh":
+      return block.code;
+    case "ts":
+      return script(`example-${index}`, block.code);
+    case "python":
+      return `${written(`example-${index}.py`, block.code)}python3 example-${index}.py\n`;
+    default:
+      return "";
+  }
+}
+
+function written(file: string, code: string): string {
+  const folder = file.includes("/") ? `mkdir -p '${file.slice(0, file.lastIndexOf("/"))}'\n` : "";
+  return `${folder}cat > '${file}' <<'END-OF-BLOCK'\n${code}END-OF-BLOCK\n`;
+}
+
+/** By the runner whose `test` it takes; else as a program, which ends when its last line has run. */
+function script(name: string, code: string): string {
+  if (/from "(understudy\/vitest|vitest)"/.test(code)) {
+    return `${written(`${name}.test.ts`, code)}npx vitest run ${name}.test.ts\n`;
+  }
+  if (/from "(understudy\/playwright|@playwright\/test)"/.test(code)) {
+    return `${written(`${name}.spec.ts`, code)}npx playwright test ${name}.spec.ts\n`;
+  }
+  const { outputText } = typescript.transpileModule(code, {
+    compilerOptions: { target: typescript.ScriptTarget.ES2022, module: typescript.ModuleKind.ESNext },
+  });
+  return `${written(`${name}.mjs`, `${outputText}\nprocess.exit(0);\n`)}node ${name}.mjs\n`;
+}
+
+/** A page as one shell script: its blocks in their order, as a reader would follow them. */
+export function pageScript(page: string, { before = "", replace = {}, kept = [], leave = [] }: Directions): string {
+  const steps = blocks(page).map((block, index) => {
+    if (leave.some((part) => block.code.includes(part))) return "";
+    const told = `printf '%s\\n' '--- block ${index + 1}' >&2\n`;
+    const text = step(block, index + 1, new Set(kept));
+    return text === "" ? "" : `${told}${text}`;
+  });
+  let whole = [before, ...steps].join("\n");
+  for (const [from, to] of Object.entries(replace)) whole = whole.replaceAll(from, to);
+  return whole;
+}
