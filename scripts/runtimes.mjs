@@ -1,11 +1,11 @@
-// Makes the languages available that the grader's sample receivers are written in: what is there, else
-// Debian's packages. Never fails the run: what could not be tested is said at its end, with the reason.
+// Makes the languages available that the grader's sample receivers and examples of the documentation are written
+// in: what is there, else Debian's packages. Never fails the run: what could not be tested is said at its end, with the reason.
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { installFromDebian } from "./debian.mjs";
 
-/** By what a receiver says that it needs: how to ask for it, and the packages that bring it. */
+/** By what a receiver or an example says that it needs: how to ask for it, and the packages that bring it. */
 const RUNTIMES = {
   node: { probe: [process.execPath, ["--version"]], packages: [] },
   python3: { probe: ["python3", ["--version"]], packages: ["python3"] },
@@ -18,6 +18,11 @@ const RUNTIMES = {
   "python3 -c 'import pydantic'": {
     probe: ["python3", ["-c", "import pydantic"]],
     packages: ["python3-pydantic"],
+  },
+  "python3 -c 'import pytest'": { probe: ["python3", ["-c", "import pytest"]], packages: ["python3-pytest"] },
+  "javac and JUnit 5": {
+    probe: ["sh", ["-c", "javac -version && test -f /usr/share/java/junit-platform-console.jar"]],
+    packages: ["default-jdk-headless", "junit5"],
   },
 };
 
@@ -33,8 +38,8 @@ function provide() {
     const { packages } = RUNTIMES[name];
     const failure = installFromDebian(packages);
     const said = hasRuntime(name)
-      ? `installed Debian's ${packages.join(" ")} for the sample receivers`
-      : `${name} is not to be had (${failure ?? "installed, but it does not start"}); its receivers will not run`;
+      ? `installed Debian's ${packages.join(" ")} for the sample receivers and examples`
+      : `${name} is not to be had (${failure ?? "installed, but it does not start"}); what needs it will not run`;
     process.stdout.write(`runtimes: ${said}\n`);
   }
 }

@@ -3,6 +3,7 @@ import { API_NAMES, API_SCHEMAS, RECORD_SCHEMAS } from "./control/api-schemas.ts
 import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
 import { scenarioSchemaText } from "./faults/scenarios/scenario-schema.ts";
 import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
+import { type ApiDocument, apiPage } from "./reports/api-page.ts";
 import { assumptionsPage } from "./reports/assumptions-page.ts";
 import { controlApiDocument } from "./reports/control-openapi.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
@@ -18,8 +19,10 @@ const PAGES = ["control-api.md", "errors-and-limits.md", "sandboxes-and-time.md"
  * the rest.
  */
 export async function generatedFiles(read: (name: string) => string): Promise<Record<string, string>> {
+  const openApi = openApiDocument(API, packageJson.version);
   return {
-    "openapi.json": `${JSON.stringify(openApiDocument(API, packageJson.version), null, 2)}\n`,
+    "openapi.json": `${JSON.stringify(openApi, null, 2)}\n`,
+    "api.md": apiPage(openApi as unknown as ApiDocument),
     "control-api.json": `${JSON.stringify(controlApiDocument(CONTROL_OPERATIONS, packageJson.version), null, 2)}\n`,
     ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
     "fidelity.md": fidelityMarkdown(fidelityLedger(API.operations)),

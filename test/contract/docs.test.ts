@@ -22,6 +22,15 @@ describe("links", () => {
     expect(deadLinks(file)).toEqual([]);
   });
 
+  it("docs the index lists every page, and the README leads to the index", () => {
+    const index = new Set(
+      [...text("docs/README.md").matchAll(/\]\(([^)#\s]+\.md)/g)].map(([, target]) => `docs/${target}`),
+    );
+    const listed = pages().filter((file) => file.startsWith("docs/") && !file.startsWith("docs/decisions/"));
+    expect(listed.filter((file) => file !== "docs/README.md" && !index.has(file))).toEqual([]);
+    expect(text("README.md")).toContain("](docs/README.md)");
+  });
+
   it("docs the README leads to every page", () => {
     const reached = new Set(["README.md"]);
     for (const file of reached) {

@@ -49,7 +49,8 @@ describe("examples of the documentation", () => {
       stdout: "",
     });
     const shown = directions.shows ?? [];
-    for (const refusal of REFUSALS.filter((one) => !shown.includes(one))) expect(stdout).not.toContain(refusal);
+    for (const refusal of REFUSALS.filter((one) => !shown.includes(one)))
+      expect(stdout).not.toContain(refusal);
     for (const refusal of shown) expect(stdout).toContain(refusal);
   });
 });

@@ -1,12 +1,22 @@
 #!/usr/bin/env node
 /*
- * Stands in for `npx`, `npm` and `docker` while a page's examples run: the same commands, on this build and on free
+ * Stands in for `npx`, `npm`, `mvn` and `docker` while a page's examples run: the same commands, on this build and on free
  * ports. What would run until Ctrl-C (start, listen, record, --follow) goes on in the background once it is up.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { parse } from "yaml";
 
 const { STAGE, ROOT, SERVER_PORT, LISTEN_PORT, RECORD_PORT, CHROMIUM = "" } = process.env;
 const EXITS = JSON.parse(process.env.EXITS ?? "{}");
@@ -21,7 +31,9 @@ const WITHOUT_A_SERVER = new Set(
 function addressed(args) {
   const [command, action] = args;
   const alone = WITHOUT_A_SERVER.has(command) || action === "check" || action === "from-har";
-  return alone || args.includes("--url") || command.startsWith("-") ? args : [...args, "--url", `http://127.0.0.1:${SERVER_PORT}`];
+  return alone || args.includes("--url") || command.startsWith("-")
+    ? args
+    : [...args, "--url", `http://127.0.0.1:${SERVER_PORT}`];
 }
 
 /** Runs to its end; exits as it does, or with 0 where the page says that this one fails. */
@@ -44,7 +56,9 @@ async function background(args, isUp) {
   appendFileSync(join(STAGE, ".pids"), `${child.pid}\n`);
   while (!isUp(readFileSync(log, "utf8"))) {
     if (ended !== undefined) {
-      process.stderr.write(`understudy ${args.join(" ")} ended with ${ended}: ${readFileSync(log, "utf8")}\n`);
+      process.stderr.write(
+        `understudy ${args.join(" ")} ended with ${ended}: ${readFileSync(log, "utf8")}\n`,
+      );
       return 99;
     }
     await wait(20);
@@ -105,7 +119,9 @@ const TOOLS = {
 /** Playwright with the Chromium of this machine. */
 function playwright(args) {
   if (args[0] === "install") return CHROMIUM === "" ? 99 : 0;
-  const own = existsSync("playwright.config.ts") ? 'import own from "./playwright.config.ts";' : "const own = {};";
+  const own = existsSync("playwright.config.ts")
+    ? 'import own from "./playwright.config.ts";'
+    : "const own = {};";
   const launchOptions = { executablePath: CHROMIUM, args: ["--no-sandbox"] };
   writeFileSync(
     "stage.config.ts",
@@ -142,5 +158,34 @@ const realPath = () => ({
     .join(":"),
 });
 
-const tools = { npx, npm };
-process.exitCode = await tools[tool](given);
+/** `mvn test` without Maven's repository: the sources of src/test/java, by Debian's JUnit 5. */
+function mvn() {
+  const jars = "/usr/share/java";
+  const classes = join(STAGE, "target", "test-classes");
+  mkdirSync(classes, { recursive: true });
+  const sources = readdirSync("src/test/java").map((name) => join("src/test/java", name));
+  const compiled = run("javac", ["-cp", `${jars}/*`, "-d", classes, ...sources]);
+  if (compiled !== 0) return compiled;
+  const launcher = "org.junit.platform.console.ConsoleLauncher";
+  return run("java", [
+    "-cp",
+    `${jars}/*:${classes}`,
+    launcher,
+    "--scan-classpath",
+    classes,
+    "--disable-banner",
+  ]);
+}
+
+/** `docker compose up` as far as it goes without Docker: the service `understudy`, on this machine. */
+async function docker([, , file]) {
+  const { understudy: service } = parse(readFileSync(file, "utf8")).services;
+  const args = service.command.slice(1).map((word) => (word === "/data" ? join(STAGE, "data") : word));
+  const [variable, required] = Object.entries(service.environment)[0];
+  if (!required.startsWith(`\${${variable}:?`) || !process.env[variable]) throw new Error(`no ${variable}`);
+  return start(args);
+}
+
+const tools = { npx, npm, mvn, docker };
+// Scripts of package.json call `understudy` and the like without `npx`.
+process.exitCode = await (tools[tool] ?? ((args) => npx([tool, ...args])))(given);

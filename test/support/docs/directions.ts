@@ -2,10 +2,10 @@
 export interface Directions {
   /** Shell commands before the first block: what the page takes for granted. */
   before?: string;
+  /** Shell commands after the last block: whether what the page leaves behind works. */
+  after?: string;
   /** Placeholders of the page, with what a reader would put in their place. */
   replace?: Readonly<Record<string, string>>;
-  /** Files that `before` makes, and that the page shows but does not write. */
-  kept?: readonly string[];
   /** Of blocks that are run elsewhere: a part of each, and by which test. */
   leave?: readonly string[];
   /** Commands that are to fail, as they are after `npx`, with their exit codes. */
@@ -40,6 +40,13 @@ until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
 
 /** Pages that need more than a server. */
 export const DIRECTIONS: Readonly<Record<string, Directions>> = {
+  "README.md": { before: "", leave: ["npm ci && npm test"] },
+  "docs/for-frontends.md": { before: "", browser: true },
+  "docs/for-partners.md": { before: "" },
+  "docs/for-testers.md": { before: "", needs: ["python3 -c 'import pytest'", "javac and JUnit 5"] },
+  "docs/getting-started.md": { before: "" },
+  "docs/pipelines.md": { before: "" },
+  "docs/surprises.md": { before: "" },
   "docs/cli.md": {
     before: `${SERVER}
 mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,

@@ -1,19 +1,32 @@
 import typescript from "typescript-5";
-import { type Block, blocks } from "./pages.ts";
 import type { Directions } from "./directions.ts";
+import { type Block, blocks } from "./pages.ts";
 
 /** What becomes of a block, by the first word of its fence; a word that is not here fails the census. */
-export const KINDS = ["sh", "ts", "js", "yaml", "json", "jsonc", "text", "python", "java", "php", "go", "ruby"];
+export const KINDS = [
+  "sh",
+  "ts",
+  "js",
+  "yaml",
+  "json",
+  "jsonc",
+  "text",
+  "python",
+  "java",
+  "php",
+  "go",
+  "ruby",
+];
 
 /** The file that a block is, where its first line says so in a comment: `// vite.config.ts`, `# .gitlab-ci.yml`. */
 export function fileOf({ code }: Block): string | undefined {
-  return /^(?:\/\/|#) ([\w./@-]+\.\w+)(?:$|[ ,:])/.exec(code.split("\n", 1)[0]!)?.[1];
+  return /^(?:\/\/|#|<!--|<\?php \/\/) ([\w./@-]+\.\w+)(?:$|[ ,:])/.exec(code.split("\n", 1)[0]!)?.[1];
 }
 
 /** Blocks that are run or written; the others are judged where they stand (test/contract/docs.test.ts). */
-function step(block: Block, index: number, kept: ReadonlySet<string>): string {
+function step(block: Block, index: number): string {
   const file = fileOf(block);
-  if (file !== undefined) return kept.has(file) ? "" : written(file, block.code);
+  if (file !== undefined) return written(file, block.code);
   switch (block.kind.split(" ")[0]) {
     case "sh":
       return block.code;
@@ -46,14 +59,17 @@ function script(name: string, code: string): string {
 }
 
 /** A page as one shell script: its blocks in their order, as a reader would follow them. */
-export function pageScript(page: string, { before = "", replace = {}, kept = [], leave = [] }: Directions): string {
+export function pageScript(
+  page: string,
+  { before = "", after = "", replace = {}, leave = [] }: Directions,
+): string {
   const steps = blocks(page).map((block, index) => {
     if (leave.some((part) => block.code.includes(part))) return "";
     const told = `printf '%s\\n' '--- block ${index + 1}' >&2\n`;
-    const text = step(block, index + 1, new Set(kept));
+    const text = step(block, index + 1);
     return text === "" ? "" : `${told}${text}`;
   });
-  let whole = [before, ...steps].join("\n");
+  let whole = [before, ...steps, after].join("\n");
   for (const [from, to] of Object.entries(replace)) whole = whole.replaceAll(from, to);
   return whole;
 }

@@ -9,6 +9,8 @@ import { ROOT } from "./pages.ts";
 /** The ports that pages write; each becomes a free one. */
 const WRITTEN = ["4747", "4748", "4749", "3000", "5173", "5000"] as const;
 
+/** Commands that scripts of package.json call without `npx`. */
+const RUNNERS = ["understudy", "vitest", "playwright"];
 /** What pages tell their readers to install; packages of the repository besides them stay out of sight. */
 const INSTALLABLE = ["vitest", "@playwright", "vite", "msw", "typescript", "@types"];
 
@@ -96,9 +98,10 @@ function furnish(folder: string): void {
     if (existsSync(there)) symlinkSync(there, join(modules, name));
   }
   symlinkSync(ROOT, join(modules, "understudy"));
+  symlinkSync(join(ROOT, "docs"), join(folder, "docs"));
   for (const place of [join(folder, ".tools"), join(modules, ".bin")]) {
     mkdirSync(place);
-    for (const tool of ["npx", "npm"]) {
+    for (const tool of ["npx", "npm", "mvn", "docker", ...RUNNERS]) {
       const commands = join(ROOT, "test", "support", "docs", "commands.mjs");
       writeFileSync(join(place, tool), `#!/bin/sh\nexec "${process.execPath}" "${commands}" ${tool} "$@"\n`);
       chmodSync(join(place, tool), 0o755);

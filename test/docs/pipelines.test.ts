@@ -1,0 +1,102 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { validateWorkflow } from "@action-validator/core";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { fileOf } from "../support/docs/page-script.ts";
+import { blocks } from "../support/docs/pages.ts";
+import { openStage, type Stage } from "../support/docs/stage.ts";
+import { removeScratch } from "../support/run-understudy.ts";
+
+/*
+ * The pipelines of docs/pipelines.md: GitHub's are held to the published schema of workflows, and what each of them
+ * runs is run here, line by line, in a project such as the page takes for granted.
+ */
+
+const shown = blocks("docs/pipelines.md");
+const file = (name: string) => shown.find((block) => fileOf(block) === name)!.code;
+const WORKFLOWS = shown.map(fileOf).filter((name) => name?.startsWith(".github/workflows/"));
+/** A test as a reader has it: it fails wherever the scenario's failure is more than it can bear. */
+const TEST = `import { expect, it } from "vitest";
+const base = process.env.UNDERSTUDY_BASE_URL;
+it.runIf(base)("lists the models", async () => {
+  const answer = await fetch(base + "/v1/models", { headers: { "api-key": "ak_danMemberAcme00000000000000000000000000" } });
+  expect(answer.status).toBe(200);
+});
+it("has no other test", () => {});
+`;
+
+interface Step {
+  run?: string;
+}
+interface Workflow {
+  jobs: Record<string, { env?: Record<string, string>; steps: Step[] }>;
+}
+
+let stage: Stage | undefined;
+afterEach(() => stage?.close());
+afterAll(removeScratch);
+
+async function project(): Promise<Stage> {
+  stage = await openStage();
+  const { folder } = stage;
+  const scripts = parse(shown.find(({ kind }) => kind === "json")!.code);
+  const described = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ ...described, ...scripts }));
+  writeFileSync(join(folder, "models.test.js"), TEST);
+  const scenario = file("scenarios/models-are-slow.yaml");
+  const { code, stderr } = await stage.run(
+    `mkdir scenarios && cat > scenarios/models-are-slow.yaml <<'END'\n${scenario}END`,
+  );
+  expect([code, stderr]).toEqual([0, ""]);
+  return stage;
+}
+
+async function succeeds(on: Stage, lines: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await on.run(on.placed(lines.join("\n")));
+  expect({ code, told: code === 0 ? "" : stdout + stderr }).toEqual({ code: 0, told: "" });
+  return stdout;
+}
+
+describe("interfaces 13 pipelines", () => {
+  it("interfaces 13 GitHub's fit the schema of workflows, which refuses a misspelt one", () => {
+    expect(WORKFLOWS.length).toBe(2);
+    for (const name of WORKFLOWS) expect(validateWorkflow(file(name!)).errors, name).toEqual([]);
+    const misspelt = file(WORKFLOWS[0]!).replace("runs-on", "run-on");
+    expect(validateWorkflow(misspelt).errors).not.toEqual([]);
+  });
+
+  it("interfaces 13 GitHub's test pipeline runs, and leaves the reports that it uploads", async () => {
+    const { jobs } = parse(file(".github/workflows/test.yml")) as Workflow;
+    const on = await project();
+    await succeeds(
+      on,
+      jobs["test"]!.steps.flatMap(({ run }) => run ?? []),
+    );
+    for (const report of ["suite.xml", "suite.html"])
+      expect(existsSync(join(on.folder, report)), report).toBe(true);
+    expect(readFileSync(join(on.folder, "suite.xml"), "utf8")).toContain('tests="1"');
+  });
+
+  it("interfaces 13 GitLab's pipeline has keys that GitLab knows, runs, and leaves its artifacts", async () => {
+    const { test: job } = parse(file(".gitlab-ci.yml"));
+    expect(Object.keys(job).sort()).toEqual(["artifacts", "cache", "image", "script"]);
+    const on = await project();
+    await succeeds(on, job.script);
+    for (const report of [...job.artifacts.paths, job.artifacts.reports.junit]) {
+      expect(existsSync(join(on.folder, report)), report).toBe(true);
+    }
+  });
+
+  it("interfaces 13 the receiver's pipeline grades a receiver and reports on it", {
+    timeout: 180_000,
+  }, async () => {
+    const { jobs } = parse(file(".github/workflows/receiver.yml")) as Workflow;
+    const { env = {}, steps } = jobs["grade"]!;
+    const on = await project();
+    const variables = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
+    const sample = "cp node_modules/understudy/docs/receivers/node/receiver.mjs .";
+    await succeeds(on, [...variables, sample, ...steps.flatMap(({ run }) => run ?? [])]);
+    expect(readFileSync(join(on.folder, "receiver.xml"), "utf8")).toContain('failures="0"');
+  });
+});

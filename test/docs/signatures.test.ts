@@ -1,0 +1,133 @@
+import { spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { hasRuntime } from "../../scripts/runtimes.mjs";
+import { fileOf } from "../support/docs/page-script.ts";
+import { blocks } from "../support/docs/pages.ts";
+import { removeScratch, scratch } from "../support/run-understudy.ts";
+
+/*
+ * The functions that verify a signature, in each language in which the page shows one: each is asked about genuine
+ * and forged deliveries by a small program around it.
+ */
+
+const PAGE = "docs/for-partners.md";
+const SECRET = "whsec_5f1e0c";
+/** Beyond ASCII, so that a function that takes text in place of bytes shows. */
+const BODY = Buffer.from('{"event":"user.created","data":{"email":"zoë@acme.test"}}\n');
+const GENUINE = `sha256=${createHmac("sha256", SECRET).update(BODY).digest("hex")}`;
+const CASES: readonly [signature: string, genuine: boolean][] = [
+  [GENUINE, true],
+  [GENUINE.replace(/.$/, (digit) => (digit === "0" ? "1" : "0")), false],
+  [GENUINE.slice("sha256=".length), false],
+  [`sha256=${createHmac("sha256", "another").update(BODY).digest("hex")}`, false],
+  [GENUINE.slice(0, -2), false],
+  ["", false],
+];
+
+interface Language {
+  file: string;
+  needs: string;
+  /** A program that reads `body`, and prints yes or no for each signature, which are its arguments. */
+  program: [file: string, code: string];
+  run: (folder: string) => [command: string, ...args: string[]];
+}
+
+const LANGUAGES: Language[] = [
+  {
+    file: "verify.mjs",
+    needs: "node",
+    program: [
+      "ask.mjs",
+      `import { readFileSync } from "node:fs"; import { isGenuine } from "./verify.mjs";
+for (const one of process.argv.slice(2)) console.log(isGenuine(readFileSync("body"), one, "${SECRET}") ? "yes" : "no");`,
+    ],
+    run: () => [process.execPath, "ask.mjs"],
+  },
+  {
+    file: "verify.py",
+    needs: "python3",
+    program: [
+      "ask.py",
+      `import sys; from verify import is_genuine
+for one in sys.argv[1:]: print("yes" if is_genuine(open("body", "rb").read(), one, "${SECRET}") else "no")`,
+    ],
+    run: () => ["python3", "ask.py"],
+  },
+  {
+    file: "verify.php",
+    needs: "php",
+    program: [
+      "ask.php",
+      `<?php require "verify.php";
+foreach (array_slice($argv, 1) as $one) echo isGenuine(file_get_contents("body"), $one, "${SECRET}") ? "yes\\n" : "no\\n";`,
+    ],
+    run: () => ["php", "ask.php"],
+  },
+  {
+    file: "verify.go",
+    needs: "go",
+    program: [
+      "ask.go",
+      `package main
+import ("fmt"; "os")
+func main() {
+  body, _ := os.ReadFile("body")
+  for _, one := range os.Args[1:] { if isGenuine(body, one, "${SECRET}") { fmt.Println("yes") } else { fmt.Println("no") } }
+}`,
+    ],
+    run: () => ["go", "run", "verify.go", "ask.go"],
+  },
+  {
+    file: "Verify.java",
+    needs: "javac and JUnit 5",
+    program: [
+      "Ask.java",
+      `import java.nio.file.*;
+final class Ask { public static void main(String[] all) throws Exception {
+  for (String one : all) System.out.println(Verify.isGenuine(Files.readAllBytes(Path.of("body")), one, "${SECRET}") ? "yes" : "no");
+} }`,
+    ],
+    run: (folder) => {
+      const compiled = spawnSync("javac", ["Verify.java", "Ask.java"], { cwd: folder, encoding: "utf8" });
+      expect(compiled.stderr).toBe("");
+      return ["java", "-cp", ".", "Ask"];
+    },
+  },
+  {
+    file: "verify.rb",
+    needs: "ruby -r webrick",
+    program: [
+      "ask.rb",
+      `require "./verify"; ARGV.each { |one| puts genuine?(File.binread("body"), one, "${SECRET}") ? "yes" : "no" }`,
+    ],
+    run: () => ["ruby", "ask.rb"],
+  },
+];
+
+afterAll(removeScratch);
+
+describe("6.3 signatures as the guide for partners verifies them", () => {
+  const shown = new Map(blocks(PAGE).map((block) => [fileOf(block), block.code]));
+
+  it("6.3 are shown in each language that is tried here, and in no other", () => {
+    const files = [...shown.keys()].filter((file) => file !== undefined);
+    expect(files.sort()).toEqual(LANGUAGES.map(({ file }) => file).sort());
+  });
+
+  it.for(LANGUAGES)("6.3 $file tells genuine from forged", ({ file, needs, program, run }, { skip }) => {
+    if (!hasRuntime(needs)) skip(`${needs} is not installed`);
+    const folder = scratch();
+    writeFileSync(join(folder, "body"), BODY);
+    writeFileSync(join(folder, file), shown.get(file)!);
+    writeFileSync(join(folder, program[0]), program[1]);
+    const [command, ...args] = run(folder);
+    const env = { ...process.env, GO111MODULE: "off", GOFLAGS: "-buildvcs=false" };
+    const signatures = CASES.map(([signature]) => signature);
+    const asked = spawnSync(command, [...args, ...signatures], { cwd: folder, encoding: "utf8", env });
+    expect(asked.stderr).toBe("");
+    expect(asked.stdout.trim().split("\n")).toEqual(CASES.map(([, genuine]) => (genuine ? "yes" : "no")));
+  });
+});
