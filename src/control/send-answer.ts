@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "../http/exchange.ts";
+import type { Head } from "../http/head.ts";
 import { writeAnswer, writeStream } from "../http/send.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Problem } from "./problem.ts";
@@ -10,7 +11,7 @@ export async function sendAnswer(
   response: ServerResponse,
   answer: Answer,
 ): Promise<void> {
-  writeAnswer({ request, response }, answer, ownHeaders(corsHeaders(request)));
+  writeAnswer({ request, response }, answer, ownHead(corsHeaders(request)));
   if (answer.stream === undefined) return;
   if (request.method === "HEAD") response.end();
   else await writeStream(response, answer);
@@ -20,13 +21,14 @@ export async function sendAnswer(
 export function sendProblem(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
   if (response.headersSent) return void response.destroy();
   // A source that was refused is no origin to share anything with.
-  const headers = ownHeaders(problem.status === 403 ? {} : corsHeaders(request));
-  if (!request.complete) headers.push("Connection", "close");
-  writeAnswer({ request, response }, problem.toAnswer(), headers);
+  const head = ownHead(problem.status === 403 ? {} : corsHeaders(request));
+  if (!request.complete) head.headers.push("Connection", "close");
+  writeAnswer({ request, response }, problem.toAnswer(), head);
 }
 
-function ownHeaders(cors: Readonly<Record<string, string>>): string[] {
-  const headers = ["Cache-Control", "no-store", "X-Content-Type-Options", "nosniff"];
-  for (const name in cors) headers.push(name, cors[name]!);
-  return headers;
+function ownHead(cors: Readonly<Record<string, string>>): Head {
+  return {
+    lines: "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
+    headers: Object.entries(cors).flat(),
+  };
 }

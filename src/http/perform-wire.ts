@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { STATUS_CODES } from "node:http";
 import type { InjectedEffect } from "../sandbox/fault-gate.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { standardHeaders } from "./response-headers.ts";
+import { headText } from "./head.ts";
+import { standardHead } from "./response-headers.ts";
 
 type WireInjection = Extract<InjectedEffect, { kind: "wire" }>;
 
@@ -53,13 +54,13 @@ export function createWirePerformer(): WirePerformer {
 
 /** The status line and headers as `send` would have written them; the connection ends with this answer. */
 function headOf(exchange: Exchange, answer: Answer, length: number): Buffer {
-  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? "Unknown"}`];
-  const headers = standardHeaders(exchange);
-  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
-  for (const [name, value] of Object.entries(answer.headers)) lines.push(`${name}: ${value}`);
-  if (answer.content_type !== undefined) lines.push(`Content-Type: ${answer.content_type}`);
-  lines.push(`Content-Length: ${length}`, `Date: ${new Date().toUTCString()}`, "Connection: close", "", "");
-  return Buffer.from(lines.join("\r\n"), "latin1");
+  const head = standardHead(exchange);
+  const { headers } = head;
+  for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value);
+  if (answer.content_type !== undefined) headers.push("Content-Type", answer.content_type);
+  headers.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
+  const first = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? "Unknown"}`;
+  return Buffer.from(`${first}\r\n${headText(head)}\r\n`, "latin1");
 }
 
 async function bodyOf(answer: Answer, gone: AbortSignal): Promise<Buffer> {

@@ -10,6 +10,7 @@ import type { World } from "../state/world.ts";
 import { checkResponse, errorAnswer, internalError, toAnswer } from "./answer.ts";
 import { BodyStream } from "./body-stream.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { type Head, headText } from "./head.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { keepBody } from "./keep-body.ts";
 import { ClientGone } from "./read-body.ts";
@@ -85,15 +86,15 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
     exchange.cleanUp?.();
     return parts.performWire(wire, exchange, answer);
   }
-  let headers: string[];
+  let head: Head;
   try {
-    headers = send(exchange, answer);
+    head = send(exchange, answer);
   } catch (error) {
     // A header that HTTP cannot carry; nothing has left yet.
     answer = failed(parts, exchange, error);
-    headers = send(exchange, answer);
+    head = send(exchange, answer);
   }
-  const entry = record(exchange, answer, headers);
+  const entry = record(exchange, answer, headText(head));
   if (answer.stream) exchange.sandbox.journal.complete(entry, await sendStream(exchange, answer));
   exchange.cleanUp?.();
 }

@@ -1,10 +1,11 @@
 import type { InjectedEffect } from "../sandbox/fault-gate.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { standardHeaders } from "./response-headers.ts";
+import { headText } from "./head.ts";
+import { standardHead } from "./response-headers.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
-export function record(exchange: Exchange, answer: Answer, headers: string[]): JournalEntry {
+export function record(exchange: Exchange, answer: Answer, response_head: string): JournalEntry {
   const entry = exchange.sandbox.journal.add({
     id: exchange.id,
     at: exchange.at,
@@ -24,7 +25,7 @@ export function record(exchange: Exchange, answer: Answer, headers: string[]): J
     request_headers: exchange.request.rawHeaders,
     request_body: exchange.body ?? exchange.kept?.bytes(),
     request_bytes: exchange.body?.length ?? exchange.kept?.size() ?? 0,
-    response_headers: headers,
+    response_head,
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
     history: exchange.changing?.entry?.id ?? null,
@@ -42,10 +43,10 @@ export function recordWire(
   answer: Answer,
 ): void {
   if (effect.wire.shows_status) {
-    record(exchange, answer, standardHeaders(exchange));
+    record(exchange, answer, headText(standardHead(exchange)));
   } else {
     exchange.code = null;
-    record(exchange, NO_ANSWER, []);
+    record(exchange, NO_ANSWER, "");
   }
 }
 

@@ -1,4 +1,6 @@
+import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Head } from "./head.ts";
 
 /** Section 9: the date form of a version; the emulated API's, not the product's. */
 export const SERVICE_API_VERSION = "2026-03-01";
@@ -35,42 +37,37 @@ const EXPOSED_HEADERS = [
 const ALLOWED_HEADERS =
   "api-key, X-API-Key, Authorization, Content-Type, Content-Range, If-None-Match, If-Modified-Since, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
 
-/** The headers of sections 8 and 9 as a flat list of names and values, which Node writes fastest. */
-export function standardHeaders(exchange: Exchange): string[] {
-  const headers = [
-    "service-api-version",
-    SERVICE_API_VERSION,
-    "x-request-id",
-    exchange.id,
-    "service-processing-ms",
-    String(Math.round(performance.now() - exchange.started)),
-    "X-Sandbox-Decision",
-    exchange.decision,
-  ];
-  if (exchange.organization !== undefined) headers.push("service-organization", exchange.organization);
-  if (exchange.rate !== undefined) rateHeaders(exchange, headers);
+/** What the head of every answer tells (sections 8 and 9). */
+export function standardHead(exchange: Exchange): Head {
+  const { decision, organization, rate } = exchange;
+  const duration = Math.round(performance.now() - exchange.started);
+  let lines = `service-api-version: ${SERVICE_API_VERSION}\r\nx-request-id: ${exchange.id}\r\nservice-processing-ms: ${duration}\r\n`;
+  const headers: string[] = [];
+  // Names of rules and scenarios are their authors'.
+  if (decision === "ok") lines += "X-Sandbox-Decision: ok\r\n";
+  else headers.push("X-Sandbox-Decision", decision);
+  if (organization !== undefined) headers.push("service-organization", organization);
+  if (rate !== undefined) lines += rateLines(rate, exchange);
   const origin = exchange.request.headers.origin;
   if (origin !== undefined) corsHeaders(exchange, origin, headers);
-  return headers;
+  return { lines, headers };
 }
 
-function rateHeaders({ rate, at, sandbox }: Exchange, headers: string[]): void {
-  const { limit, remaining, reset, token_limit, token_remaining } = rate!;
+function rateLines(
+  { limit, remaining, reset, token_limit, token_remaining }: RateState,
+  { at, sandbox }: Exchange,
+): string {
   const family = sandbox.settings.rate_headers;
+  let lines = "";
   if (family !== "alternative") {
-    headers.push("X-RateLimit-Limit", String(limit));
-    headers.push("X-RateLimit-Remaining", String(remaining));
-    headers.push("X-RateLimit-Reset", String(Math.ceil(reset / 1000)));
+    lines += `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(reset / 1000)}\r\n`;
   }
   if (family !== "plain") {
     const wait = durationText(secondsUntil(reset, at));
-    headers.push("x-ratelimit-limit-requests", String(limit));
-    headers.push("x-ratelimit-remaining-requests", String(remaining));
-    headers.push("x-ratelimit-reset-requests", wait);
-    headers.push("x-ratelimit-limit-tokens", String(token_limit));
-    headers.push("x-ratelimit-remaining-tokens", String(token_remaining));
-    headers.push("x-ratelimit-reset-tokens", wait);
+    lines += `x-ratelimit-limit-requests: ${limit}\r\nx-ratelimit-remaining-requests: ${remaining}\r\nx-ratelimit-reset-requests: ${wait}\r\n`;
+    lines += `x-ratelimit-limit-tokens: ${token_limit}\r\nx-ratelimit-remaining-tokens: ${token_remaining}\r\nx-ratelimit-reset-tokens: ${wait}\r\n`;
   }
+  return lines;
 }
 
 export function secondsUntil(instant: number, now: number): number {

@@ -2,14 +2,17 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { drainRequest } from "./drain-request.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { type Head, writeHead } from "./head.ts";
 import { KeptAnswer, type StreamedBody } from "./keep-answer.ts";
-import { standardHeaders } from "./response-headers.ts";
+import { standardHead } from "./response-headers.ts";
 
 const PING_MS = 10_000;
 
-/** Writes an answer of the emulated API. Returns the headers as sent, for the journal. */
-export function send(exchange: Exchange, answer: Answer): string[] {
-  return writeAnswer(exchange, answer, standardHeaders(exchange));
+/** Writes an answer of the emulated API. Returns the head as sent, for the journal. */
+export function send(exchange: Exchange, answer: Answer): Head {
+  const head = standardHead(exchange);
+  writeAnswer(exchange, answer, head);
+  return head;
 }
 
 /** Resolves with what was sent of a stream, once all of it was. */
@@ -19,26 +22,30 @@ export async function sendStream(exchange: Exchange, answer: Answer): Promise<St
 }
 
 /**
- * Writes an answer with one `writeHead`, after the headers given; those are returned as sent. What Express's own
+ * Writes an answer with one head, after what is in it already; what is sent besides is added to it. What Express's own
  * `res.json` adds (ETag hashing, content negotiation) neither API has, and it costs more than the rest of the
  * pipeline. Of a stream, this is the head alone.
  */
 export function writeAnswer(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
   answer: Answer,
-  headers: string[],
-): string[] {
+  head: Head,
+): void {
+  const { headers } = head;
+  const { body } = answer;
+  let encoding: BufferEncoding = "utf8";
   for (const name in answer.headers) headers.push(name, answer.headers[name]!);
   if (answer.content_type !== undefined) headers.push("Content-Type", answer.content_type);
   if (answer.stream === undefined) {
-    const length = answer.body === undefined ? 0 : Buffer.byteLength(answer.body);
+    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    // Plain ASCII, which takes no conversion: what else has as many characters as bytes is a buffer.
+    if (length === body?.length) encoding = "latin1";
     if (answer.status !== 204 && answer.status !== 304) headers.push("Content-Length", String(length));
   }
-  if (response.destroyed || response.headersSent) return headers;
+  if (response.destroyed || response.headersSent) return;
   if (!request.complete) drainRequest(request);
-  response.writeHead(answer.status, headers);
-  if (answer.stream === undefined) response.end(answer.body);
-  return headers;
+  writeHead(response, answer.status, head);
+  if (answer.stream === undefined) response.end(body, encoding);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Clock } from "../state/clock.ts";
+import type { KeptRoot, WrittenRecord } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
@@ -47,7 +48,7 @@ export interface Counted {
 
 /** A sandbox's state at one moment, by reference: values that nothing changes. */
 export interface KeptState {
-  readonly root: Root;
+  readonly root: KeptRoot;
   readonly clock: Clock;
   /** What the clock showed, in milliseconds since 1970. */
   readonly now: number;
@@ -74,8 +75,8 @@ export interface EntryStates {
   before: KeptState;
   after: KeptState;
   /** The part of the change that is its own: what an advance ran has entries of its own. */
-  from: Root;
-  to: Root;
+  from: KeptRoot;
+  to: KeptRoot;
   /** The newest entry at the moment of `after`. */
   end: number;
   /** Bytes that keeping it costs, roughly. */
@@ -178,9 +179,9 @@ export class HistoryEntry {
   }
 
   /** What it did goes on to here. */
-  extend(to: Root, after: KeptState): void {
+  extend(after: KeptState): void {
     const states = this.states!;
-    states.to = to;
+    states.to = after.root;
     states.after = after;
     this.counts = undefined;
   }
@@ -212,17 +213,24 @@ export class HistoryEntry {
 const NOTHING: readonly string[] = [];
 
 /** What became of each collection that is shown; those of which nothing did are left out. */
-function countChanges(from: Root, to: Root): Record<string, ChangeCounts> {
+function countChanges(from: KeptRoot, to: KeptRoot): Record<string, ChangeCounts> {
   const counts: Record<string, ChangeCounts> = {};
   if (from === to) return counts;
-  for (const [name, table] of to.tables) {
-    const before = from.tables.get(name);
-    if (before === undefined || before === table || table.collection.internal) continue;
-    const count = { added: 0, removed: 0, changed: 0 };
-    for (const { before: was, after: is } of before.changesTo(table)) {
-      count[was === undefined ? "added" : is === undefined ? "removed" : "changed"] += 1;
-    }
-    if (count.added + count.removed + count.changed > 0) counts[name] = count;
+  for (const { collection, before, after } of from.writtenUntil(to) ?? compared(from.value, to.value)) {
+    if (collection.internal || before === after) continue;
+    const count = counts[collection.name] ?? { added: 0, removed: 0, changed: 0 };
+    counts[collection.name] = count;
+    count[before === undefined ? "added" : after === undefined ? "removed" : "changed"] += 1;
   }
   return counts;
+}
+
+function* compared(from: Root, to: Root): IterableIterator<WrittenRecord> {
+  for (const [name, table] of to.tables) {
+    const before = from.tables.get(name);
+    if (before === undefined || before === table) continue;
+    const { collection } = table;
+    for (const { id, before: was, after: is } of before.changesTo(table))
+      yield { collection, id, before: was, after: is };
+  }
 }

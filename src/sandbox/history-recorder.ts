@@ -1,4 +1,4 @@
-import type { Root } from "../state/root.ts";
+import { type KeptRoot, RootLine } from "../state/kept-root.ts";
 import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
@@ -8,18 +8,15 @@ import { timerAct } from "./history-titles.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 /**
- * What a kept state costs beyond those around it, roughly, since they share all that did not change: the entry
- * with its references and rate windows, and for each record that was written the path to it in its table and
- * indexes; many that are written at once share most of their paths. `bench history` measures it: 5 KB for a
- * reparent with its audit entry (7 KB among 10,000 departments), 270 bytes each for 10,000 descendants.
+ * What a kept state costs beyond those around it, roughly: the entry with its references and rate windows, and each
+ * record that was written with what it was before, or the path to it where a root is held. `bench history` measures
+ * it: 1.9 KB for a reparent with its audit entry, 270 bytes each for 10,000 descendants.
  */
-const STATE_BYTES = 2048;
-const WRITTEN_BYTES = 2048;
-const FEW = 16;
-const SHARING_BYTES = 512;
+const STATE_BYTES = 1024;
+const WRITTEN_BYTES = 512;
 
 function costOf(written: number): number {
-  return STATE_BYTES + Math.min(written, FEW) * WRITTEN_BYTES + Math.max(0, written - FEW) * SHARING_BYTES;
+  return STATE_BYTES + written * WRITTEN_BYTES;
 }
 
 /** What the recorder looks at when it keeps a state. */
@@ -36,6 +33,11 @@ interface Work {
   work: object;
 }
 
+/** A commit that belongs into the history. */
+interface NotedCommit extends Pick<Commit, "after" | "touched"> {
+  readonly from: KeptRoot;
+}
+
 const UNKNOWN: Provenance = { cause: null, advanced_by: null };
 const NO_WORK: readonly Work[] = [];
 
@@ -46,6 +48,7 @@ const NO_WORK: readonly Work[] = [];
 export class HistoryRecorder {
   private readonly history: History;
   private readonly of: Recorded;
+  private readonly roots = new RootLine();
   /** Whom the work that stands in a root comes from: its records are values, so it holds after a restore too. */
   private readonly makers = new WeakMap<object, Provenance>();
 
@@ -57,10 +60,19 @@ export class HistoryRecorder {
   /** To be told of each commit. */
   readonly note = (commit: Commit): void => {
     const { before, after, timer, by } = commit;
+    if (this.history.limit === 0) {
+      this.roots.forget();
+      return;
+    }
     // A random draw by itself is nothing that anybody could see.
-    if (this.history.limit === 0 || before.tables === after.tables) return;
-    if (timer !== undefined) this.noteTimer(commit, timer);
-    else if (by !== undefined) this.noteAct(commit, (by as Actor).act);
+    if (before.tables === after.tables || (timer ?? by) === undefined) {
+      this.roots.pass(commit);
+      return;
+    }
+    const noted = { from: this.roots.keep(before), after, touched: commit.touched };
+    this.roots.pass(commit);
+    if (timer === undefined) this.noteAct(noted, (by as Actor).act);
+    else this.noteTimer(noted, timer, (by as Actor | undefined)?.act);
   };
 
   /** A request has changed nothing but the bytes of half-finished uploads. */
@@ -71,7 +83,7 @@ export class HistoryRecorder {
   /** An act has ended that changed something, be it besides records; its sentence is complete now. */
   finish(act: Act): void {
     if (this.history.limit === 0) return;
-    const entry = this.entryOf(act, this.of.world.root);
+    const entry = this.entryOf(act, this.roots.keep(this.of.world.root));
     entry.settle(act);
     const { states } = entry;
     // What has changed records of its own ended when it had.
@@ -100,7 +112,7 @@ export class HistoryRecorder {
   present(): KeptState {
     const { world, windows } = this.of;
     return {
-      root: world.root,
+      root: this.roots.keep(world.root),
       clock: world.clock,
       now: world.epochNow(),
       origin: world.origin,
@@ -113,9 +125,9 @@ export class HistoryRecorder {
     };
   }
 
-  private noteAct(commit: Commit, act: Act): void {
+  private noteAct(commit: NotedCommit, act: Act): void {
     if (act.kind === "restore") this.noteCarriedOver(commit);
-    else if (act.entry?.states?.to === commit.before) this.extend(act.entry, commit);
+    else if (act.entry?.states?.to === commit.from) this.extend(act.entry, commit);
     else {
       const from = act.entry === undefined ? this.makerOf(act) : { cause: act.entry.id, advanced_by: null };
       const entry = this.add(act, from, commit);
@@ -125,19 +137,18 @@ export class HistoryRecorder {
   }
 
   /** Another commit of the same act, with none in between. */
-  private extend(entry: HistoryEntry, commit: Commit): void {
-    entry.extend(commit.after, this.present());
+  private extend(entry: HistoryEntry, commit: NotedCommit): void {
+    entry.extend(this.present());
     entry.states!.end = this.history.lastSequence;
     this.noteWritten(commit, entry);
     this.history.touch(entry);
   }
 
-  private noteTimer(commit: Commit, timer: Timer): void {
-    const advance = (commit.by as Actor | undefined)?.act;
+  private noteTimer(commit: NotedCommit, timer: Timer, advance: Act | undefined): void {
     const maker = this.makers.get(timer) ?? this.revived(`${timers.name}\0${timer.id}`);
     const from = {
       cause: maker.cause,
-      advanced_by: advance === undefined ? null : this.entryOf(advance, commit.before).id,
+      advanced_by: advance === undefined ? null : this.entryOf(advance, commit.from).id,
     };
     // The attempt that it leads to tells of it.
     if (timer.kind === "webhook.retry") this.passOn(commit, from);
@@ -146,7 +157,7 @@ export class HistoryRecorder {
 
   /** Whom and what an entry is about, and what it leaves to be done. */
   private noteWritten(
-    commit: Commit,
+    commit: NotedCommit,
     entry: HistoryEntry,
     running?: { timer: Timer; maker: Provenance },
   ): void {
@@ -163,7 +174,7 @@ export class HistoryRecorder {
   }
 
   /** What is left to be done comes from where the timer came from that has run. */
-  private passOn(commit: Commit, from: Provenance): void {
+  private passOn(commit: NotedCommit, from: Provenance): void {
     const source = from.cause === null ? undefined : this.history.find(from.cause);
     for (const { key, work } of this.newWork(commit)) {
       this.makers.set(work, from);
@@ -172,7 +183,7 @@ export class HistoryRecorder {
   }
 
   /** Leases outlive a restore in timers that are new. */
-  private noteCarriedOver(commit: Commit): void {
+  private noteCarriedOver(commit: NotedCommit): void {
     for (const { key, work } of this.newWork(commit)) {
       const cause = this.history.leaving(key)?.id ?? null;
       this.makers.set(work, { cause, advanced_by: null });
@@ -180,7 +191,7 @@ export class HistoryRecorder {
   }
 
   /** Most commits leave nothing to be done. */
-  private newWork({ after, touched }: Commit): readonly Work[] {
+  private newWork({ after, touched }: NotedCommit): readonly Work[] {
     let found: Work[] | undefined;
     for (const key of touched) {
       if (!key.startsWith("_")) continue;
@@ -205,7 +216,7 @@ export class HistoryRecorder {
   }
 
   /** The entry of an act, made now where it has none: something happens because of it. */
-  private entryOf(act: Act, root: Root): HistoryEntry {
+  private entryOf(act: Act, root: KeptRoot): HistoryEntry {
     if (act.entry === undefined) {
       const { state, position } = act.began ?? {};
       const isAsThen = position === this.history.lastSequence;
@@ -216,10 +227,10 @@ export class HistoryRecorder {
     return act.entry;
   }
 
-  private add(act: Act, from: Provenance, commit?: Commit): HistoryEntry {
+  private add(act: Act, from: Provenance, commit?: NotedCommit): HistoryEntry {
     const { request } = act;
     const after = this.present();
-    const root = commit?.before ?? after.root;
+    const root = commit?.from ?? after.root;
     const before: KeptState =
       request === undefined
         ? { ...after, root }

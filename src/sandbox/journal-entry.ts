@@ -1,3 +1,4 @@
+import { headersIn } from "./head-lines.ts";
 import type { JournalBlock, JournalBytes } from "./journal-bytes.ts";
 
 /** What is known of a request when it has been answered. */
@@ -28,7 +29,8 @@ export interface AnsweredRequest {
   /** Undefined also for an upload that was too long to keep; `request_bytes` tells. */
   request_body: Buffer | undefined;
   request_bytes: number;
-  response_headers: readonly string[];
+  /** `Name: value` with a CRLF each, as sent. */
+  response_head: string;
   response_body: Buffer | string | undefined;
   /** Of an answer that was made while it was sent: how it came out, unless the client left. */
   streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
@@ -131,10 +133,18 @@ export class JournalEntry implements AnsweredRequest {
     return headers.slice(0, Number(count));
   }
 
+  get response_head(): string {
+    if (this.whole !== undefined) return this.whole.response_head;
+    const [, , count, ...texts] = this.head();
+    return texts
+      .slice(Number(count))
+      .map((line) => `${line}\n`)
+      .join("");
+  }
+
+  /** Name, value, name, value … as sent. */
   get response_headers(): readonly string[] {
-    if (this.whole !== undefined) return this.whole.response_headers;
-    const [, , count, ...headers] = this.head();
-    return headers.slice(Number(count));
+    return headersIn(this.response_head);
   }
 
   get request_body(): Buffer | undefined {
@@ -162,9 +172,14 @@ export class JournalEntry implements AnsweredRequest {
     cost += this.id.length + this.method.length + this.decision.length;
     cost += (this.principal?.length ?? 0) + (this.api_key?.length ?? 0) + (this.code?.length ?? 0);
     if (this.whole === undefined) return cost;
-    const { path, query, request_headers, response_headers, request_body, response_body } = this.whole;
-    cost += path.length + query.length + (request_body?.length ?? 0) + (response_body?.length ?? 0);
-    return cost + costOf(request_headers) + costOf(response_headers);
+    const { path, query, request_headers, response_head, request_body, response_body } = this.whole;
+    cost +=
+      path.length +
+      query.length +
+      response_head.length +
+      (request_body?.length ?? 0) +
+      (response_body?.length ?? 0);
+    return cost + costOf(request_headers);
   }
 
   private head(): string[] {
@@ -183,23 +198,24 @@ function costOf(texts: readonly string[]): number {
   return cost;
 }
 
-/** Path, query, how many of the texts that follow are the request's, and the headers of both; a BREAK after each. */
-function headLength({ path, query, request_headers, response_headers }: AnsweredRequest): number {
+/**
+ * Path, query, how many of the texts that follow are the request's, and its headers, a BREAK after each; then the
+ * answer's head, whose lines end with one.
+ */
+function headLength({ path, query, request_headers, response_head }: AnsweredRequest): number {
   const count = String(request_headers.length).length;
-  let length = path.length + query.length + count + 3;
+  let length = path.length + query.length + count + 3 + response_head.length;
   for (const text of request_headers) length += text.length + 1;
-  for (const text of response_headers) length += text.length + 1;
   return length;
 }
 
 function writeHead(into: Buffer, start: number, answered: AnsweredRequest): number {
-  const { path, query, request_headers, response_headers } = answered;
+  const { path, query, request_headers, response_head } = answered;
   let end = writeLatin1(into, start, path);
   end = writeLatin1(into, end, query);
   end = writeLatin1(into, end, String(request_headers.length));
   for (const text of request_headers) end = writeLatin1(into, end, text);
-  for (const text of response_headers) end = writeLatin1(into, end, text);
-  return end;
+  return end + into.write(response_head, end, "latin1");
 }
 
 /** A loop of our own: dozens of short texts cost a call into C++ each, or the garbage of joining them first. */

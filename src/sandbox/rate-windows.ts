@@ -1,3 +1,5 @@
+import { SortedTree } from "../state/sorted-tree.ts";
+
 /** Section 8 and G07: a fixed minute of the sandbox's clock, counted per API key. */
 const WINDOW_MS = 60_000;
 const TOKENS_PER_REQUEST = 1000;
@@ -20,12 +22,16 @@ export interface Window {
   readonly tokens: number;
 }
 
+type Windows = SortedTree<string, Window>;
+const NO_WINDOWS: Windows = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
+
 export class RateWindows {
   /** Grows with whatever is counted, so that two looks tell whether anything was. */
   revision = 0;
-  private windows = new Map<string, Window>();
-  /** A copy holds the same map, which neither changes any more. */
-  private isShared = false;
+  /** By key; a value, so that a copy holds the same. */
+  private windows: Windows = NO_WINDOWS;
+  /** The latest minute in which something was counted. */
+  private minute = Number.NEGATIVE_INFINITY;
 
   /** Counts one request; it is `exceeded` when the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
@@ -35,8 +41,8 @@ export class RateWindows {
     const exceeded = window.requests >= limit;
     if (!exceeded) {
       window = { minute, requests: window.requests + 1, tokens: window.tokens };
-      this.own(minute).set(key_id, window);
-      this.revision += 1;
+      if (minute > this.minute) this.forgetBefore(minute);
+      this.keep(key_id, window);
     }
     const token_limit = limit * TOKENS_PER_REQUEST;
     return {
@@ -82,8 +88,7 @@ export class RateWindows {
     if (window === undefined || window.minute !== Math.floor(now / WINDOW_MS))
       return Math.max(0, token_limit - tokens);
     const spent = window.tokens + tokens;
-    this.own(window.minute).set(key_id, { ...window, tokens: spent });
-    this.revision += 1;
+    this.keep(key_id, { ...window, tokens: spent });
     return Math.max(0, token_limit - spent);
   }
 
@@ -91,48 +96,45 @@ export class RateWindows {
   uncount(key_id: string, at: number): void {
     const window = this.windows.get(key_id);
     if (window?.minute !== Math.floor(at / WINDOW_MS)) return;
-    if (window.requests === 1 && window.tokens === 0) this.own(window.minute).delete(key_id);
-    else this.own(window.minute).set(key_id, { ...window, requests: window.requests - 1 });
-    this.revision += 1;
+    if (window.requests === 1 && window.tokens === 0) this.forget(key_id);
+    else this.keep(key_id, { ...window, requests: window.requests - 1 });
   }
 
   /** A key that is gone takes its window along: one made anew under its id begins with none. */
   forget(key_id: string): void {
-    const window = this.windows.get(key_id);
-    if (window === undefined) return;
-    this.own(window.minute).delete(key_id);
+    const without = this.windows.delete(key_id);
+    if (without === this.windows) return;
+    this.windows = without;
     this.revision += 1;
   }
 
-  /** Costs nothing until one of the two counts. */
+  /** Costs nothing. */
   copy(): RateWindows {
     const copy = new RateWindows();
     copy.windows = this.windows;
-    copy.isShared = true;
-    this.isShared = true;
+    copy.minute = this.minute;
     return copy;
   }
 
   toJSON(): [string, Window][] {
-    return [...this.windows];
+    return [...this.windows.entries()];
   }
 
   static from(entries: readonly [string, Window][]): RateWindows {
     const windows = new RateWindows();
-    windows.windows = new Map(entries);
+    for (const [key, window] of entries) windows.keep(key, window);
     return windows;
   }
 
-  /** A map of its own to write to, without the windows that are long over by this minute. */
-  private own(minute: number): Map<string, Window> {
-    if (this.isShared) {
-      const windows = new Map<string, Window>();
-      for (const [key, window] of this.windows) {
-        if (window.minute >= minute - FORGOTTEN_MINUTES) windows.set(key, window);
-      }
-      this.windows = windows;
-      this.isShared = false;
-    }
-    return this.windows;
+  private keep(key_id: string, window: Window): void {
+    this.windows = this.windows.set(key_id, window);
+    this.revision += 1;
+  }
+
+  /** Once a minute; keys that nobody uses any more must not add up. */
+  private forgetBefore(minute: number): void {
+    this.minute = minute;
+    for (const [key, window] of this.windows.entries())
+      if (window.minute < minute - FORGOTTEN_MINUTES) this.windows = this.windows.delete(key);
   }
 }

@@ -191,11 +191,11 @@ export class Sandbox {
 
   /** A moment of the history as a snapshot would hold it; the caller releases its blobs. */
   private valueAt(moment: KeptState): { value: SandboxValue; gone: string[] } {
-    const { clock, now, windows: kept, counted, uploads, ...state } = moment;
+    const { root, clock, now, windows: kept, counted, uploads, ...state } = moment;
     const windows = kept.copy();
     if (counted !== undefined) windows.uncount(counted.key_id, counted.at);
     const { captured, gone } = this.parts.blobs.regain(uploads);
-    const world = { ...state, clock: moveClock(clock, now, now) };
+    const world = { ...state, root: root.value, clock: moveClock(clock, now, now) };
     return { value: { world, windows, taken_at: now, blobs: captured }, gone };
   }
 

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable } from "../../contract/schema.ts";
 import type { EntryStates, KeptState } from "../../sandbox/history-entry.ts";
+import type { Root } from "../../state/root.ts";
 import { Transaction } from "../../state/transaction.ts";
 import type { ControlServer } from "../operation.ts";
 import { stateCollections } from "../state/state-collection.ts";
@@ -24,27 +25,26 @@ export const RecordChangesBody = Type.Record(
 );
 
 /** What an entry changed, record by record. */
-export function recordChanges(
-  server: ControlServer,
-  { before, after, from, to }: EntryStates,
-): Static<typeof RecordChangesBody> {
+export function recordChanges(server: ControlServer, states: EntryStates): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
-  if (from === to) return changes;
-  const was = readerOf({ ...before, root: from });
-  const is = readerOf({ ...after, root: to });
+  if (states.from === states.to) return changes;
+  const from = states.from.value;
+  const to = states.to.value;
+  const was = readerOf(from, states.before);
+  const is = readerOf(to, states.after);
   for (const [name, state] of stateCollections(server.resources)) {
-    const table = from.tables.get(name)!;
-    if (table === to.tables.get(name)) continue;
-    const records = [...table.changesTo(to.tables.get(name)!)].map(({ id, before: old, after: now }) => ({
-      id,
-      before: old === undefined ? null : state.toPublic(old, was),
-      after: now === undefined ? null : state.toPublic(now, is),
-    }));
+    const records = [...from.tables.get(name)!.changesTo(to.tables.get(name)!)].map(
+      ({ id, before: old, after: now }) => ({
+        id,
+        before: old === undefined ? null : state.toPublic(old, was),
+        after: now === undefined ? null : state.toPublic(now, is),
+      }),
+    );
     if (records.length > 0) changes[name] = records;
   }
   return changes;
 }
 
-function readerOf({ root, origin, now, seed }: KeptState): Transaction {
+function readerOf(root: Root, { origin, now, seed }: KeptState): Transaction {
   return new Transaction(root, { origin, now: now - origin, seed, secretKey: "" });
 }

@@ -4,9 +4,9 @@ import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { keysTotal, rowOf, spentIn } from "./budgets.ts";
+import { rowOf, spentIn } from "./budgets.ts";
 import { calendarOf, currentMonth, monthOf } from "./months.ts";
-import { limitFigures, worstOf } from "./rules.ts";
+import { limitFigures, worse } from "./rules.ts";
 import { type Usage, UsageLimits, usage } from "./schema.ts";
 
 export const retrieveUsageLimits = operation({
@@ -34,46 +34,53 @@ export const retrieveUsageLimits = operation({
   },
   handle({ params: { org_id }, query, world }) {
     const current = currentMonth(world);
-    const { year, month } = { ...calendarOf(world, current), ...query };
-    const asked = monthOf(world, year, month);
+    const asked = askedMonth(world, current, query);
     return usageLimits(world, org_id, asked > current ? undefined : asked);
   },
 });
 
+/** G33: what the query leaves out is that of today. */
+function askedMonth(world: WorldReader, current: number, asked: { year?: number; month?: number }): number {
+  if (asked.year === undefined && asked.month === undefined) return current;
+  const { year, month } = { ...calendarOf(world, current), ...asked };
+  return monthOf(world, year, month);
+}
+
 /** G33; `month` undefined: one to come, in which nothing has been spent. */
 function usageLimits(world: WorldReader, organization_id: string, month: number | undefined) {
-  const own = rowOf(world, organization_id, null);
   const spent = (row: Usage) => (month === undefined ? 0 : spentIn(row, month));
+  const own = rowOf(world, organization_id, null);
   const organization_limits = limitFigures(spent(own), own.monthly_limit);
-  const api_limits =
-    own.api_monthly_limit === null
-      ? null
-      : limitFigures(
-          month === undefined ? 0 : keysTotal(world, organization_id, month),
-          own.api_monthly_limit,
-        );
-  const api_key_limits = [...world.index(usage, "keys_of", organization_id)].flatMap((row) => {
-    const api_key_id = row.api_key_id!;
-    const key = world.get(apiKeys, api_key_id);
-    // What a deleted key spent was spent; nothing is limited any more.
-    const limit = key === undefined ? null : row.monthly_limit;
-    if (limit === null && spent(row) === 0) return [];
-    const { remaining_budget: _, ...figures } = limitFigures(spent(row), limit);
-    return { api_key_id, api_key_name: key?.name ?? row.api_key_name ?? api_key_id, ...figures };
-  });
-  return {
-    organization_limits,
-    api_limits,
-    api_key_limits,
-    summary: {
-      total_keys: api_key_limits.length,
-      keys_with_limits: api_key_limits.filter(({ monthly_limit }) => monthly_limit !== null).length,
-      keys_exceeded: api_key_limits.filter(({ status }) => status === "exceeded").length,
-      overall_status: worstOf([
-        organization_limits.status,
-        ...(api_limits ? [api_limits.status] : []),
-        ...api_key_limits.map(({ status }) => status),
-      ]),
-    },
+  const api_key_limits = [];
+  const summary = {
+    total_keys: 0,
+    keys_with_limits: 0,
+    keys_exceeded: 0,
+    overall_status: organization_limits.status,
   };
+  let ofKeys = 0;
+  for (const row of world.index(usage, "keys_of", organization_id)) {
+    const ofKey = spent(row);
+    ofKeys += ofKey;
+    const figures = keyFigures(world, row, ofKey);
+    if (figures.monthly_limit === null && ofKey === 0) continue;
+    api_key_limits.push(figures);
+    summary.total_keys += 1;
+    if (figures.monthly_limit !== null) summary.keys_with_limits += 1;
+    if (figures.status === "exceeded") summary.keys_exceeded += 1;
+    summary.overall_status = worse(summary.overall_status, figures.status);
+  }
+  const api_limits = own.api_monthly_limit === null ? null : limitFigures(ofKeys, own.api_monthly_limit);
+  if (api_limits !== null) summary.overall_status = worse(summary.overall_status, api_limits.status);
+  return { organization_limits, api_limits, api_key_limits, summary };
+}
+
+function keyFigures(world: WorldReader, row: Usage, spentMicro: number) {
+  const api_key_id = row.api_key_id!;
+  const key = world.get(apiKeys, api_key_id);
+  const api_key_name = key?.name ?? row.api_key_name ?? api_key_id;
+  // What a deleted key spent was spent; nothing is limited any more.
+  const limit = key === undefined ? null : row.monthly_limit;
+  const { monthly_limit, current_usage, utilization_percentage, status } = limitFigures(spentMicro, limit);
+  return { api_key_id, api_key_name, monthly_limit, current_usage, utilization_percentage, status };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitFigures, statusOf, worstOf } from "./rules.ts";
+import { limitFigures, statusOf, worse } from "./rules.ts";
 
 describe("3.6 usage classification", () => {
   it.each([
@@ -36,9 +36,9 @@ describe("3.6 usage classification", () => {
   });
 
   it("G33 overall is the worst", () => {
-    expect(worstOf(["no_limit", "ok"])).toBe("ok");
-    expect(worstOf(["warning", "ok", "no_limit"])).toBe("warning");
-    expect(worstOf(["warning", "exceeded"])).toBe("exceeded");
-    expect(worstOf(["no_limit"])).toBe("no_limit");
+    expect(worse("no_limit", "ok")).toBe("ok");
+    expect(worse("warning", "ok")).toBe("warning");
+    expect(worse("warning", "exceeded")).toBe("exceeded");
+    expect(worse("no_limit", "no_limit")).toBe("no_limit");
   });
 });

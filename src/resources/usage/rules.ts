@@ -16,9 +16,9 @@ export function statusOf(spentMicro: number, limit: number | null): UsageStatus 
 
 const WORSE: readonly UsageStatus[] = ["no_limit", "ok", "warning", "exceeded"];
 
-/** G33: of organization, total and keys. */
-export function worstOf(statuses: readonly UsageStatus[]): UsageStatus {
-  return WORSE[Math.max(0, ...statuses.map((status) => WORSE.indexOf(status)))]!;
+/** G33: of organization, total and keys, the worst counts. */
+export function worse(a: UsageStatus, b: UsageStatus): UsageStatus {
+  return WORSE.indexOf(a) >= WORSE.indexOf(b) ? a : b;
 }
 
 /** Section 2.7, rounded for show. */
