@@ -11,7 +11,7 @@ import { CHECKS } from "../../src/grader/checks/index.ts";
 import { API, RESOURCES } from "../../src/resources/index.ts";
 import { TIMER_KINDS } from "../../src/state/timers.ts";
 import { commandLine } from "../support/docs/command-line.ts";
-import { blocks, deadLinks, pages, rows, terms, text, words } from "../support/docs/pages.ts";
+import { blocks, deadLinks, linkedFiles, pages, rows, terms, text, words } from "../support/docs/pages.ts";
 
 const page = (name: string) => `docs/${name}.md`;
 const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
@@ -20,6 +20,19 @@ const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
 describe("links", () => {
   it.each(pages())("docs %s links to what exists", (file) => {
     expect(deadLinks(file)).toEqual([]);
+  });
+
+  it("docs links of pages in the package lead to what is in the package", () => {
+    const { files } = JSON.parse(text("package.json")) as { files: string[] };
+    const always = ["README.md", "LICENSE", "package.json"];
+    const shipped = (file: string) =>
+      [...always, ...files].some((entry) => file === entry || file.startsWith(`${entry}/`)) &&
+      !files.includes(`!${file}`);
+    const lost = pages()
+      .filter(shipped)
+      .flatMap((page) => linkedFiles(page).map((file) => ({ page, file })))
+      .filter(({ file }) => !shipped(file));
+    expect(lost).toEqual([]);
   });
 
   it("docs the index lists every page, and the README leads to the index", () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { validateWorkflow } from "@action-validator/core";
+import { validate } from "dockerfile-utils";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { fileOf } from "../support/docs/page-script.ts";
@@ -86,6 +87,17 @@ describe("interfaces 13 pipelines", () => {
     for (const report of [...job.artifacts.paths, job.artifacts.reports.junit]) {
       expect(existsSync(join(on.folder, report)), report).toBe(true);
     }
+  });
+
+  it("interfaces 13 Compose's image has nothing that a linter minds, and its health check tells well from gone", async () => {
+    const { understudy } = parse(file("compose.yaml")).services;
+    expect(validate(understudy.build.dockerfile_inline)).toEqual([]);
+    const on = await project();
+    const [, ...probe] = understudy.healthcheck.test as string[];
+    const check = probe.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+    const start = "UNDERSTUDY_TOKEN=choose-something-long npx understudy start --shared --host 0.0.0.0";
+    const token = "export UNDERSTUDY_TOKEN=choose-something-long";
+    await succeeds(on, [start, token, check, 'kill "$(cat .server-pid)"', `if ${check}; then exit 1; fi`]);
   });
 
   it("interfaces 13 the receiver's pipeline grades a receiver and reports on it", {

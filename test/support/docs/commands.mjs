@@ -178,8 +178,8 @@ function mvn() {
 }
 
 /** `docker compose up` as far as it goes without Docker: the service `understudy`, on this machine. */
-async function docker([, , file]) {
-  const { understudy: service } = parse(readFileSync(file, "utf8")).services;
+async function docker() {
+  const { understudy: service } = parse(readFileSync("compose.yaml", "utf8")).services;
   const args = service.command.slice(1).map((word) => (word === "/data" ? join(STAGE, "data") : word));
   const [variable, required] = Object.entries(service.environment)[0];
   if (!required.startsWith(`\${${variable}:?`) || !process.env[variable]) throw new Error(`no ${variable}`);

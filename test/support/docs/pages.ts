@@ -63,6 +63,14 @@ export function deadLinks(page: string): string[] {
   });
 }
 
+/** The files of the repository that a page links to, by their paths from the root. */
+export function linkedFiles(page: string): string[] {
+  const targets = [...prose(page).matchAll(/\]\(([^)\s#]+)/g)].map(([, target]) => target!);
+  return targets
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => relative(ROOT, resolve(ROOT, dirname(page), target)));
+}
+
 /** The cells of each table row. */
 export function rows(page: string): string[][] {
   return text(page)

@@ -98,7 +98,6 @@ function furnish(folder: string): void {
     if (existsSync(there)) symlinkSync(there, join(modules, name));
   }
   symlinkSync(ROOT, join(modules, "understudy"));
-  symlinkSync(join(ROOT, "docs"), join(folder, "docs"));
   for (const place of [join(folder, ".tools"), join(modules, ".bin")]) {
     mkdirSync(place);
     for (const tool of ["npx", "npm", "mvn", "docker", ...RUNNERS]) {

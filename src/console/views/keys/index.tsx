@@ -59,7 +59,7 @@ const columnsAt = (now: number): readonly Column<KeyRow>[] => [
 ];
 const keyOf = ({ key }: KeyRow) => key.id;
 
-/** API keys (2.15, 5.4): the service has them made in its web console, and here this is it. */
+/** API keys (2.15, section 5): the service has them made in its web console, and here this is it. */
 export default function Keys() {
   const { get, set } = useParameters();
   const { data, error } = useKeys();
