@@ -15,7 +15,7 @@ it("interfaces 13 every TypeScript example compiles, strictly, as a user's compi
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
   expect(writeDeclarations(join(installed, "dist/types"))).toBe(0);
-  for (const name of ["vitest", "@playwright", "vite", "@types"]) {
+  for (const name of ["vitest", "@playwright", "vite", "msw", "@types"]) {
     symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
   }
   const shown = pages()

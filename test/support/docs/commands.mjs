@@ -20,6 +20,8 @@ import { parse } from "yaml";
 
 const { STAGE, ROOT, SERVER_PORT, LISTEN_PORT, RECORD_PORT, CHROMIUM = "" } = process.env;
 const EXITS = JSON.parse(process.env.EXITS ?? "{}");
+/** For machines under load: runners give a test five seconds, in which a first one also starts the server. */
+const PATIENCE_MS = 60_000;
 const BIN = join(ROOT, "bin", "understudy.js");
 const [, , tool, ...given] = process.argv;
 
@@ -125,7 +127,7 @@ function playwright(args) {
   const launchOptions = { executablePath: CHROMIUM, args: ["--no-sandbox"] };
   writeFileSync(
     "stage.config.ts",
-    `${own}\nexport default { ...own, use: { ...own.use, launchOptions: ${JSON.stringify(launchOptions)} } };\n`,
+    `${own}\nexport default { ...own, timeout: ${PATIENCE_MS}, expect: { timeout: ${PATIENCE_MS} }, use: { ...own.use, launchOptions: ${JSON.stringify(launchOptions)} } };\n`,
   );
   return run(process.execPath, [join(ROOT, TOOLS.playwright[0]), ...args, "--config", "stage.config.ts"]);
 }
@@ -134,6 +136,7 @@ function npx(args) {
   const [name, ...rest] = args.filter((word, index) => index > 0 || word !== "--no");
   if (name === "understudy") return understudy(rest);
   if (name === "playwright") return playwright(rest);
+  if (name === "vitest") rest.push(`--testTimeout=${PATIENCE_MS}`);
   const [script] = TOOLS[name] ?? [];
   if (script === undefined) throw new Error(`the stage has no ${name}`);
   return run(process.execPath, [join(ROOT, script), ...rest]);
