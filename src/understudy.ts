@@ -32,6 +32,7 @@ import { heldTextBytes } from "./resources/files/text-bytes.ts";
 import { API, RESOURCES } from "./resources/index.ts";
 import { requireBudget } from "./resources/usage/require-budget.ts";
 import { spendingFigures } from "./resources/usage/spending-figures.ts";
+import { whatFollows } from "./resources/webhooks/lifecycle.ts";
 import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./resources/webhooks/wiring.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
 import { FairQueue } from "./sandbox/fair-queue.ts";
@@ -44,6 +45,7 @@ import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
 import { createDeliveries, type Deliveries } from "./webhooks/deliveries.ts";
+import { journaledAttempt } from "./webhooks/journal-attempt.ts";
 
 export interface UnderstudyOptions {
   fixture?: string | object;
@@ -131,6 +133,11 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     rules: DELIVERY_RULES,
     fault: ({ faults }, facts) => (replay ? undefined : faults.delivery(facts)),
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
+    onAttempt: ({ journal, world }, attempt) => {
+      const present = world.read();
+      const follows = whatFollows(present, attempt.row, attempt.outcome.response_code);
+      journal.add(journaledAttempt(attempt, { present, follows }));
+    },
     readyToSend: isDurable(options) ? async (sandbox) => (await opened).readyToSend(sandbox) : undefined,
   });
   const parts = { outbound, uploads, deliveries, queues: heavyWork() };

@@ -66,10 +66,12 @@ const MAX_CALLS = 10_000;
 const MAX_ATTEMPTS = 10_000;
 /** Of all their bodies as JSON. */
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
-/** They begin a recording, concern another sandbox, or only matter once the snapshot is restored. */
+/** They begin a recording, concern another sandbox or no world, or only matter once the snapshot is restored. */
 const NOT_REPEATED = new Set([
+  "coverage.clear",
   "history.fork",
   "history.repeat",
+  "journal.clear",
   "sandboxes.reset",
   "sandboxes.delete",
   "sandboxes.fork",

@@ -62,7 +62,8 @@ function nextEntry(
       resolve(entry);
     };
     const stop = sandbox.journal.subscribe((entry) => {
-      if (entry === undefined || isIts(entry)) finish(entry);
+      // What it sets in motion stands in the journal before it.
+      if (entry === undefined || (entry.delivery === undefined && isIts(entry))) finish(entry);
     });
     signal.addEventListener("abort", () => finish(undefined), { once: true });
   });

@@ -1,18 +1,22 @@
 import yargs, { type CommandModule } from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
 import { nearest } from "../documents/nearest.ts";
+import { bundleCommand } from "./commands/bundle.ts";
 import { clockCommand } from "./commands/clock.ts";
 import { coverageCommand } from "./commands/coverage.ts";
+import { deliveriesCommand } from "./commands/deliveries.ts";
 import { fidelityCommand, openapiCommand } from "./commands/documents.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fixtureCommand } from "./commands/fixture.ts";
 import { historyCommand } from "./commands/history.ts";
+import { journalCommand } from "./commands/journal.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { receiverTestCommand } from "./commands/receiver-test.ts";
 import { recordCommand } from "./commands/record.ts";
 import { replayCommand } from "./commands/replay.ts";
 import { resetCommand } from "./commands/reset.ts";
 import { rewindCommand } from "./commands/rewind.ts";
+import { sandboxCommand } from "./commands/sandbox.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
 import { signatureCommand } from "./commands/signature.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
@@ -22,6 +26,7 @@ import { suiteCommand } from "./commands/suite.ts";
 import { triggerCommand } from "./commands/trigger.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { report, UsageError } from "./failure.ts";
+import { print } from "./output.ts";
 
 /** interfaces 2, one file per command; order is that of `--help`. */
 const COMMANDS = [
@@ -29,6 +34,9 @@ const COMMANDS = [
   statusCommand,
   resetCommand,
   snapshotCommand,
+  sandboxCommand,
+  journalCommand,
+  bundleCommand,
   historyCommand,
   rewindCommand,
   clockCommand,
@@ -36,6 +44,7 @@ const COMMANDS = [
   explainCommand,
   fixtureCommand,
   triggerCommand,
+  deliveriesCommand,
   listenCommand,
   receiverTestCommand,
   signatureCommand,
@@ -50,6 +59,11 @@ const COMMANDS = [
 
 /** Every command line but a plain `start`. Sets the exit code. */
 export async function runCommands(words: readonly string[]): Promise<void> {
+  if (words[0] === COMPLETES) {
+    const { namesFor } = await import("./completed-names.ts");
+    const names = await namesFor(words.slice(2));
+    if (names.length > 0) return print(false, names, names.join("\n"));
+  }
   const json = words.includes("--json");
   const command = commandOf(words);
   const parser = yargs([...words])
@@ -60,16 +74,21 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .strict()
     .parserConfiguration({ "populate--": true })
     .wrap(Math.min(110, process.stdout.columns ?? 100))
-    .exitProcess(false)
+    // A completion is printed and that is all, which yargs only knows by ending the process.
+    .exitProcess(words[0] === COMPLETION || words[0] === COMPLETES)
     .check(eachOnce, true)
     .fail((message, error, usage) => {
       // An option without its value comes as an error of yargs's own, and is wrong usage all the same.
       if (error && error.name !== "YError") throw error;
       throw new UsageError(
-        `${explained(message, parser, (usage as unknown as { help(): string }).help())}\nRun \`understudy ${command}--help\` for the options.`,
+        `${explained(message, { parser, words, help: (usage as unknown as { help(): string }).help() })}\nRun \`understudy ${command}--help\` for the options.`,
       );
     });
   for (const one of COMMANDS) parser.command(one);
+  parser.completion(
+    COMPLETION,
+    "Print a script that completes commands, options and names: understudy completion >> ~/.bashrc",
+  );
   try {
     refuseUnknownCommand(words);
     await parser.parseAsync();
@@ -78,7 +97,10 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   }
 }
 
-const NAMES = COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!);
+const COMPLETION = "completion";
+/** What the script calls, with the words so far behind it. */
+const COMPLETES = "--get-yargs-completions";
+const NAMES = [...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!), COMPLETION];
 
 function commandOf(words: readonly string[]): string {
   return words[0] !== undefined && NAMES.includes(words[0]) ? `${words[0]} ` : "";
@@ -93,14 +115,30 @@ function refuseUnknownCommand([first]: readonly string[]): void {
 }
 
 /** yargs counts what is missing, and names options that it does not know, but not those that it does. */
-function explained(message: string, parser: object, help: string): string {
+function explained(
+  message: string,
+  { parser, words, help }: { parser: object; words: readonly string[]; help: string },
+): string {
   const [, got] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
   if (got !== undefined) return missingArgument(Number(got), help.split("\n")[0]!);
   const [, unknown] = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message) ?? [];
   if (unknown === undefined) return message;
+  const action = unknownAction(words, help);
+  if (action !== undefined) return action;
   const { key } = (parser as { getOptions(): { key: Record<string, unknown> } }).getOptions();
   const meant = nearest(unknown, Object.keys(key));
   return meant === undefined ? message : `${message} (did you mean --${meant}?)`;
+}
+
+/** A command that has actions lists them in its help: `understudy clock advance <by>`. */
+function unknownAction([command, given = "-"]: readonly string[], help: string): string | undefined {
+  const actions = [...help.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, of, name]) =>
+    of === command ? [name!] : [],
+  );
+  if (actions.length === 0 || given.startsWith("-") || actions.includes(given)) return undefined;
+  const meant = nearest(given, actions);
+  const hint = meant === undefined ? `Its actions are ${actions.join(", ")}.` : `Did you mean "${meant}"?`;
+  return `${command} has no action "${given.slice(0, 80)}". ${hint}`;
 }
 
 /** The first line of a command's help says what it takes: `understudy snapshot export <name> <file>`. */

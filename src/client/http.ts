@@ -8,12 +8,13 @@ type Answered = Omit<ProblemDocument, "type"> & { type: ProblemDocument["type"] 
 export class ControlError extends Error {
   override readonly name = "ControlError";
   readonly status: number;
-  readonly problem: Readonly<Answered>;
+  declare readonly problem: Readonly<Answered>;
 
   constructor(status: number, problem: Answered) {
     super(problem.detail);
     this.status = status;
-    this.problem = problem;
+    // The message says it all: what prints an error would say detail and hint a second time.
+    Object.defineProperty(this, "problem", { value: problem });
   }
 }
 

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 import { ControlError } from "./http.ts";
@@ -99,4 +100,11 @@ describe("interfaces 8 the library gives and takes what the control API declares
     expect([error.status, error.problem.type]).toEqual([401, "about:blank"]);
     expect(error.message).toBe("The server answered 401, and not as a control API does.");
   });
+});
+
+it("interfaces 11 what prints a ControlError says its hint once", async () => {
+  const error = await refusal(sandbox.events.trigger("user.creatd" as never));
+  expect(error.problem.hint).toBe("user.created");
+  expect(inspect(error).split('Did you mean "user.created"?')).toHaveLength(2);
+  expect(inspect(error)).not.toContain("hint");
 });

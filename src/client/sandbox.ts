@@ -59,6 +59,9 @@ export class SandboxClient {
   readonly journal = {
     list: (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${queryOf(filter)}`),
     get: (id: string) => this.get<Api.JournalEntry>(`/journal/${encodeURIComponent(id)}`),
+    /** Entries as they come, those behind a position (`sequence`) first where it is given. */
+    follow: (filter: Omit<Api.JournalFilter, "since" | "limit"> = {}, after?: number) =>
+      this.http.events<Api.JournalEntry>(`${this.path}/journal/stream${queryOf(filter)}`, after),
     clear: () => this.send<void>("DELETE", "/journal"),
     verify: (expectation: Api.Expectation) =>
       this.send<Api.Verification>("POST", "/journal/verify", expectation),
@@ -101,6 +104,16 @@ export class SandboxClient {
   readonly events = {
     trigger: (event: Api.EventName, options: Api.TriggerOptions = {}) =>
       this.send<Api.Triggered>("POST", "/events", { event, ...options }),
+  };
+
+  readonly deliveries = {
+    list: (filter: Api.DeliveryFilter = {}) =>
+      this.get<Api.List<Api.ListedDelivery>>(`/deliveries${queryOf(filter)}`),
+    /** With each of its attempts, and what went over the wire. */
+    get: (id: string) => this.get<Api.DeliveryDetail>(`/deliveries/${encodeURIComponent(id)}`),
+    /** One attempt of each at once; resolves when all have ended. */
+    redeliver: (options: Api.RedeliverOptions) =>
+      this.send<Api.List<Api.ListedDelivery>>("POST", "/deliveries/redeliver", options),
   };
 
   readonly receivers = {

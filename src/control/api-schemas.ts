@@ -26,6 +26,7 @@ import {
   PendingBody,
   RanTimerBody,
 } from "./operations/clock.ts";
+import { DeliveryDetail, DeliveryQuery, ListedDelivery, RedeliverInput } from "./operations/deliveries.ts";
 import { TriggeredBody, TriggerInput } from "./operations/events.ts";
 import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
 import { HistoryBody, HistoryDetailBody, HistoryQuery } from "./operations/history.ts";
@@ -104,6 +105,10 @@ export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Repeated: RepeatedBody,
   TriggerOptions: Type.Omit(TriggerInput, ["event"]),
   Triggered: TriggeredBody,
+  DeliveryFilter: Type.Partial(DeliveryQuery),
+  ListedDelivery,
+  DeliveryDetail,
+  RedeliverOptions: RedeliverInput,
   Email: EmailBody,
   ReceiverOptions: ReceiverInput,
   Receiver: ReceiverBody,

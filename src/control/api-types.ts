@@ -402,6 +402,69 @@ export type ShippedScenario =
 export type ShippedFixture =
   | "reference";
 
+export type Expectation =
+  | {
+      match: {
+        /** An operation id, or a glob of them */
+        operation?: OperationPattern;
+        /** A status such as 404, or a class such as `4xx` */
+        status?: StatusPattern;
+        /** A code of the catalogue */
+        code?: ErrorCode;
+        /** In any case */
+        method?: string;
+        /** A glob of paths, without sandbox prefix and query */
+        path?: string;
+        /** The id of the user who called */
+        principal?: string;
+        /** What the JSON body must at least hold */
+        body?: unknown;
+        /** Of deliveries: an event name, or a glob of them */
+        event?: EventPattern;
+        /** Of deliveries: the id of the webhook */
+        webhook?: string;
+        /** Of deliveries: which attempt */
+        attempt?: number;
+      };
+      /** How many are expected */
+      count:
+        | number
+        | {
+            min?: number;
+            max?: number;
+          };
+      /** Waits so long on the wall clock until it holds, `2m` at most */
+      within?: Duration;
+    }
+  | {
+      /** In this order */
+      sequence: {
+        /** An operation id, or a glob of them */
+        operation?: OperationPattern;
+        /** A status such as 404, or a class such as `4xx` */
+        status?: StatusPattern;
+        /** A code of the catalogue */
+        code?: ErrorCode;
+        /** In any case */
+        method?: string;
+        /** A glob of paths, without sandbox prefix and query */
+        path?: string;
+        /** The id of the user who called */
+        principal?: string;
+        /** What the JSON body must at least hold */
+        body?: unknown;
+        /** Of deliveries: an event name, or a glob of them */
+        event?: EventPattern;
+        /** Of deliveries: the id of the webhook */
+        webhook?: string;
+        /** Of deliveries: which attempt */
+        attempt?: number;
+      }[];
+      /** Nothing else that any of them matches may come in between */
+      strict?: boolean;
+      /** Waits so long on the wall clock until it holds, `2m` at most */
+      within?: Duration;
+    };
 export type ReceiverAnswer =
   | number
   | {
@@ -957,6 +1020,8 @@ export interface ActiveScenarios {
   total: number;
 }
 export interface JournalFilter {
+  /** Only requests that came in, or only attempts to deliver events */
+  kind?: "request" | "delivery";
   /** An operation id, or a glob of them */
   operation?: OperationPattern;
   /** A status such as 404, or a class such as `4xx` */
@@ -967,16 +1032,22 @@ export interface JournalFilter {
   method?: string;
   /** A glob of paths, without sandbox prefix and query */
   path?: string;
+  /** Of deliveries: an event name, or a glob of them */
+  event?: EventPattern;
+  /** Of deliveries: the id of the webhook */
+  webhook?: string;
   /** An ISO 8601 date or timestamp, on the sandbox's clock */
   since?: string;
   /** How many of the newest; by default all that match */
   limit?: number;
 }
 export interface JournalEntry {
-  /** The answer's `x-request-id` */
+  /** The answer's `x-request-id`; of a delivery its id and the attempt's number */
   id: string;
   /** Its position; the event's id in the stream */
   sequence: number;
+  /** A request that came in, or an attempt to deliver an event */
+  kind: "request" | "delivery";
   /** On the sandbox's clock */
   at: string;
   operation: string | null;
@@ -1015,6 +1086,17 @@ export interface JournalEntry {
   /** What was overlooked, such as an unknown field */
   warnings: string[];
   history: string | null;
+  delivery: {
+    event: string;
+    webhook_id: string;
+    delivery_id: string;
+    /** Which of its delivery's, from 1 */
+    attempt: number;
+    kind: "first" | "retry" | "redelivery";
+    /** Where it was sent, secrets masked */
+    url: string;
+    error: string | null;
+  } | null;
 }
 export interface JournalPage {
   /** Newest first */
@@ -1035,7 +1117,7 @@ export interface Live {
   dropped: number;
 }
 export interface RequestLine {
-  /** The answer's `x-request-id` */
+  /** The answer's `x-request-id`; of a delivery its id and the attempt's number */
   id: string;
   /** Its position; the event's id in the stream */
   sequence: number;
@@ -1086,34 +1168,9 @@ export interface HistoryEntry {
   /** Whether the world before and after it is still held */
   kept: boolean;
 }
-export interface Expectation {
-  match: {
-    /** An operation id, or a glob of them */
-    operation?: OperationPattern;
-    /** A status such as 404, or a class such as `4xx` */
-    status?: StatusPattern;
-    /** A code of the catalogue */
-    code?: ErrorCode;
-    /** In any case */
-    method?: string;
-    /** A glob of paths, without sandbox prefix and query */
-    path?: string;
-    /** The id of the user who called */
-    principal?: string;
-    /** What the JSON body must at least hold */
-    body?: unknown;
-  };
-  /** How many are expected */
-  count:
-    | number
-    | {
-        min?: number;
-        max?: number;
-      };
-}
 export interface Verification {
   ok: boolean;
-  /** How many came */
+  /** How many came; of a sequence, how many of its steps in order */
   found: number;
   /** Where too few came, those that came nearest, best first */
   nearest: {
@@ -1126,6 +1183,8 @@ export interface Verification {
     /** Why it is none of those that were asked for */
     differences: string[];
   }[];
+  /** Of a sequence that does not hold: where it breaks */
+  why?: string;
 }
 export interface HttpArchive {
   log: {
@@ -1190,6 +1249,8 @@ export interface HttpArchive {
       _id: string;
       _operation: string | null;
       _decision: string;
+      /** Of an attempt to deliver: the delivery's id */
+      _delivery?: string;
     }[];
   };
 }
@@ -1326,6 +1387,79 @@ export interface Triggered {
     next_retry?: string | null;
     webhook_id: string;
   }[];
+}
+export interface DeliveryFilter {
+  /** `failed` for good, or `pending` a retry */
+  status?: "success" | "failed" | "pending";
+  /** An event's name */
+  event?: EventName;
+  /** A webhook's id */
+  webhook?: string;
+  /** An ISO 8601 date or timestamp, on the sandbox's clock */
+  since?: string;
+  limit?: number;
+}
+export interface ListedDelivery {
+  delivery_id: string;
+  event: string;
+  status: "success" | "failed";
+  response_code: number;
+  attempts: number;
+  delivered_at?: string;
+  last_attempt?: string;
+  next_retry?: string | null;
+  webhook_id: string;
+  created_at: string;
+  /** Where the webhook is now; an attempt's own is in its log */
+  url: string;
+  /** Whether the webhook still is */
+  active: boolean;
+  why: string | null;
+}
+export interface DeliveryDetail {
+  delivery_id: string;
+  event: string;
+  status: "success" | "failed";
+  response_code: number;
+  attempts: number;
+  delivered_at?: string;
+  last_attempt?: string;
+  next_retry?: string | null;
+  webhook_id: string;
+  created_at: string;
+  /** Where the webhook is now; an attempt's own is in its log */
+  url: string;
+  /** Whether the webhook still is */
+  active: boolean;
+  why: string | null;
+  /** The exact text that each attempt sends */
+  body: string;
+  /** Each attempt, oldest first */
+  log: {
+    /** When it began; made by an advance, its due time */
+    at: string;
+    kind: "first" | "retry" | "redelivery";
+    url: string;
+    /** 0 for no answer */
+    response_code: number;
+    /** On the wall clock */
+    duration_ms: number;
+    why: string | null;
+    fault: string | null;
+  }[];
+  /** Of those attempts that the journal still holds: what was sent and answered */
+  exchanges: JournalEntry[];
+}
+/** `ids` or `all_failed` */
+export interface RedeliverOptions {
+  /** Deliveries that failed */
+  ids?: string[];
+  /** All that failed, those with a retry to come included */
+  all_failed?: true;
+  /** With `all_failed`: those of events since then */
+  since?: string;
+  /** With `all_failed`: those of this webhook */
+  webhook?: string;
 }
 export interface Email {
   to: string;

@@ -36,6 +36,22 @@ export interface AnsweredRequest {
   streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
   /** Id of its entry in the history, where it changed something (interfaces 10). */
   history: string | null;
+  /** Absent for a request that came in. */
+  delivery?: JournaledAttempt | undefined;
+}
+
+/** Of an attempt to deliver an event, which stands in the journal beside the requests (interfaces 14). */
+export interface JournaledAttempt {
+  event: string;
+  webhook_id: string;
+  delivery_id: string;
+  /** From 1. */
+  attempt: number;
+  kind: "first" | "retry" | "redelivery";
+  /** Scheme and host, before the entry's path. */
+  origin: string;
+  /** Why there was no answer; undefined where there was one. */
+  error: string | undefined;
 }
 
 /** A line feed, which no header, path or query of HTTP can hold. */
@@ -67,6 +83,7 @@ export class JournalEntry implements AnsweredRequest {
   readonly warnings: readonly string[];
   readonly request_bytes: number;
   readonly history: string | null;
+  readonly delivery: JournaledAttempt | undefined;
   streamed: AnsweredRequest["streamed"];
   /** Where the texts stand; undefined where they are too long for a block and are kept as they came. */
   readonly block: JournalBlock | undefined;
@@ -96,6 +113,7 @@ export class JournalEntry implements AnsweredRequest {
     this.request_bytes = answered.request_bytes;
     this.streamed = answered.streamed;
     this.history = answered.history;
+    this.delivery = answered.delivery;
     const { request_body, response_body } = answered;
     // A text takes at most three bytes for each of its UTF-16 units.
     const most = headLength(answered) + (request_body?.length ?? 0) + 3 * (response_body?.length ?? 0);

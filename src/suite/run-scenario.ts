@@ -75,7 +75,7 @@ async function fill(result: ScenarioResult, run: ScenarioRun, sandbox: SandboxCl
   Object.assign(result, { exit_code, signal: made.signal, output });
   result.rules = await server.hits(sandbox, scenario);
   for (const expectation of scenario.expect) result.expectations.push(await judged(sandbox, expectation));
-  const journal = await sandbox.journal.list({ limit: MAX_ENTRIES });
+  const journal = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
   result.requests = journal.total;
   result.failures = [
     ...commandFailure(made, run),

@@ -4,7 +4,7 @@ import { Semaphore } from "../outbound/semaphore.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { TimerHandler, WorldParts } from "../state/world.ts";
-import { type DeliveryRules, Dispatcher } from "./dispatcher.ts";
+import { type DeliveryRules, Dispatcher, type MadeAttempt } from "./dispatcher.ts";
 
 /** What this part asks of a sandbox. */
 export interface Sender {
@@ -17,6 +17,8 @@ export interface DeliveriesParts<S extends Sender> {
   /** interfaces 6: `match: { event, webhook }`; what it returns happens as if the receiver had done so. */
   fault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
+  /** Called once an attempt's outcome is recorded. */
+  onAttempt?: (sandbox: S, attempt: MadeAttempt) => void;
   /** Before an attempt leaves the server; at once unless given. */
   readyToSend?: (sandbox: S) => Promise<void>;
 }
@@ -32,7 +34,7 @@ export interface Deliveries<S extends Sender> {
 
 /** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
 export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): Deliveries<S> {
-  const { outbound, rules, fault, onError, readyToSend = async () => {} } = parts;
+  const { outbound, rules, fault, onError, onAttempt, readyToSend = async () => {} } = parts;
   const budget = new Semaphore();
   const dispatchers = new WeakMap<S, Dispatcher>();
   return {
@@ -44,6 +46,7 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         settings: () => sandbox.settings,
         fault: (facts) => fault(sandbox, facts),
         onError,
+        onAttempt: (attempt) => onAttempt?.(sandbox, attempt),
         readyToSend: () => readyToSend(sandbox),
       });
       dispatchers.set(sandbox, dispatcher);

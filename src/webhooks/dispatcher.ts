@@ -13,10 +13,27 @@ import { simulateReceiver } from "./simulate-receiver.ts";
 
 /** What an attempt sends, and where. */
 export interface AttemptPlan {
+  /** Which attempt of its delivery it is, from 1. */
+  number: number;
   url: string;
   secret: string;
   event: string;
   body: string;
+}
+
+/** What went over the wire, or would have, where a fault stood in for the receiver. */
+export interface AttemptExchange {
+  request_headers: Readonly<Record<string, string>>;
+  response_headers: Readonly<Record<string, string | string[]>>;
+  response_body: Buffer;
+}
+
+/** An attempt that was made, for the journal (interfaces 14). */
+export interface MadeAttempt {
+  row: Outgoing;
+  plan: AttemptPlan;
+  outcome: AttemptOutcome;
+  exchange: AttemptExchange;
 }
 
 export interface AttemptOutcome {
@@ -55,6 +72,8 @@ export interface DispatcherParts {
   rules: DeliveryRules;
   fault: (facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
+  /** Called once its outcome is recorded. */
+  onAttempt: (attempt: MadeAttempt) => void;
   /** Settles once what led to the attempt is as safe as the server promises. */
   readyToSend: () => Promise<void>;
 }
@@ -194,11 +213,12 @@ export class Dispatcher {
       const plan = rules.plan(before, row);
       if (plan === undefined) return this.write(world, job, (tx) => rules.discard(tx, row));
       const at = before.now;
-      const answer = await this.attempt(row, plan, controller.signal);
+      const { exchange, ...answer } = await this.attempt(row, plan, controller.signal);
       const outcome = { at, url: plan.url, ...answer };
       made = this.jobs.get(row.id) === job && !controller.signal.aborted;
       const act = attemptAct(row, plan, outcome);
       this.write(world, job, (tx) => rules.record(tx, row, { outcome, schedule: this.schedule() }), { act });
+      if (made) this.parts.onAttempt({ row, plan, outcome, exchange });
     } finally {
       if (this.jobs.get(row.id) === job) this.jobs.delete(row.id);
       job.end(made);
@@ -222,31 +242,40 @@ export class Dispatcher {
     row: Outgoing,
     plan: AttemptPlan,
     signal: AbortSignal,
-  ): Promise<Omit<AttemptOutcome, "at" | "url">> {
+  ): Promise<Omit<AttemptOutcome, "at" | "url"> & { exchange: AttemptExchange }> {
     const { service_name, webhook_timeout_seconds } = this.parts.settings();
     const timeoutMs = webhook_timeout_seconds * 1000;
     const { webhook_id, delivery_id } = row;
     const injected = this.parts.fault({ event: plan.event, webhook_id, delivery_id });
     const endured = injected && (await simulateReceiver(injected, timeoutMs, signal));
     const fault = injected === undefined ? {} : { fault: injected.decision };
-    if (endured !== undefined) return { ...endured, ...fault };
-    const delay = injected?.holds_ms ?? 0;
     const body = Buffer.from(plan.body);
-    const { response_code, duration_ms, error } = await this.parts.outbound.send({
+    const request_headers = deliveryHeaders({
+      event: plan.event,
+      deliveryId: delivery_id,
+      signature: sign(plan.secret, body),
+      serviceName: service_name,
+    });
+    if (endured !== undefined)
+      return { ...endured, ...fault, exchange: { request_headers, ...NOTHING_ANSWERED } };
+    const delay = injected?.holds_ms ?? 0;
+    const {
+      response_code,
+      duration_ms,
+      error,
+      headers,
+      body: answered,
+    } = await this.parts.outbound.send({
       url: plan.url,
       method: "POST",
-      headers: deliveryHeaders({
-        event: plan.event,
-        deliveryId: delivery_id,
-        signature: sign(plan.secret, body),
-        serviceName: service_name,
-      }),
+      headers: request_headers,
       body,
       timeoutMs: timeoutMs - delay,
       signal,
     });
     const failure = error === undefined ? {} : { error: error.message };
-    return { response_code, duration_ms: duration_ms + delay, ...failure, ...fault };
+    const exchange = { request_headers, response_headers: headers, response_body: answered };
+    return { response_code, duration_ms: duration_ms + delay, ...failure, ...fault, exchange };
   }
 
   private schedule(): readonly number[] {
@@ -254,6 +283,8 @@ export class Dispatcher {
     return retry_schedule.map((delay, i) => parseDuration(delay) ?? DEFAULT_RETRY_SCHEDULE[i] ?? 0);
   }
 }
+
+const NOTHING_ANSWERED = { response_headers: {}, response_body: Buffer.alloc(0) };
 
 const ATTEMPTS: Record<Outgoing["kind"], string> = {
   first: "The first attempt",

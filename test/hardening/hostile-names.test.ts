@@ -55,6 +55,8 @@ const suite: SuiteResult = {
             code: "a",
             duration_ms: 1,
             sequence: 1,
+            kind: "request",
+            delivery: null,
           },
           ...{ principal: "a", api_key: "a", decision: "a", reasons: ["a"], warnings: ["a"], history: "a" },
           request: { query: "a", headers: [{ name: "a", value: "a" }], body: { a: "a" } },

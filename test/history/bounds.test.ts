@@ -12,8 +12,10 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-/** They change no world that goes on: they begin one, end one, keep one, or send a request that tells of itself. */
+/** They change no world that goes on: they forget what was, or begin one, end one, keep one, or send a request that tells of itself. */
 const TELL_NOTHING = new Set([
+  "coverage.clear",
+  "journal.clear",
   "sandboxes.create",
   "sandboxes.delete",
   "sandboxes.fork",

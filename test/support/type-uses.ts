@@ -30,6 +30,11 @@ export const RIGHT = [
   'sandbox.journal.list({ status: 404, code: "RESOURCE_NOT_FOUND" })',
   'sandbox.journal.verify({ match: { operation: "threads.delete" }, count: 1 })',
   'sandbox.journal.verify({ match: { operation: "threads.delete" }, count: { min: 1, max: 3 } })',
+  'sandbox.journal.verify({ match: { event: "file.*", webhook: "wh_ops", attempt: 2 }, count: 1, within: "5s" })',
+  'sandbox.journal.verify({ sequence: [{ operation: "files.*" }, { event: "file.processed" }], strict: true })',
+  'sandbox.journal.list({ kind: "delivery", event: "user.created" })',
+  'sandbox.deliveries.list({ status: "pending", event: "user.created" }).then(({ items }) => items[0]?.why)',
+  'sandbox.deliveries.redeliver({ all_failed: true, since: "2026-03-15" }).then(({ total }) => total)',
   "sandbox.journal.har().then(({ log }) => log.entries.length)",
   'sandbox.snapshots.save("before").then(({ name }) => name)',
   'sandbox.snapshots.diff("before").then((difference) => difference)',
@@ -49,6 +54,10 @@ export const RIGHT = [
 ];
 
 export const MISSPELT = [
+  'sandbox.journal.verify({ match: { event: "user.creatd" }, count: 1 })',
+  'sandbox.journal.verify({ sequence: [{ opration: "files.register" }] })',
+  'sandbox.journal.verify({ match: {}, count: 1, within: "5 seconds" })',
+  'sandbox.deliveries.list({ status: "lost" })',
   'sandbox.faults.explain({ operation: "threads.delet" })',
   'sandbox.faults.explain({ operation: "threads.delete", as: "usr_cleo" })',
   'client.sandbox({ clock: { mode: "freezed" } })',

@@ -1,5 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { ScenarioName } from "../../client/types.ts";
+import { nearest } from "../../documents/nearest.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
@@ -40,7 +41,9 @@ export const scenarioCommand: CommandModule = {
         handler: (target: Options) =>
           change(target, (active) => {
             if (!active.includes(target.name))
-              throw new UsageError(`${target.name} is not on; on are: ${active.join(", ") || "none"}`);
+              throw new UsageError(
+                `${target.name} is not on; ${meantOf(target.name, active)}on are: ${active.join(", ") || "none"}`,
+              );
             return active.filter((name) => name !== target.name);
           }),
       } as CommandModule<object, Options>)
@@ -72,6 +75,11 @@ export const scenarioCommand: CommandModule = {
       .example("$0 scenario on flaky-ten-percent", "One request in ten fails from now on"),
   handler: () => {},
 };
+
+function meantOf(name: string, active: readonly string[]): string {
+  const meant = nearest(name, active);
+  return meant === undefined ? "" : `did you mean "${meant}"? `;
+}
 
 async function change(target: Options, next: (active: string[]) => string[]): Promise<void> {
   const sandbox = await sandboxOf(target);

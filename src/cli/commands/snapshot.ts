@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import type { CommandModule } from "yargs";
 import type { Difference, SnapshotFile } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
-import { writeNewFile } from "../new-file.ts";
 import { print, table } from "../output.ts";
+import { replaceAsked } from "../replace-asked.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
 type Named = Target & { name: string; file: string; before: string; after: string };
@@ -55,13 +55,22 @@ export const snapshotCommand: CommandModule = {
           },
         ),
       )
-      .command(
-        action("export <name> <file>", "Write a snapshot to a file", async (options) => {
-          const document = await (await sandboxOf(options)).snapshots.export(options.name);
-          writeNewFile(options.file, `${JSON.stringify(document)}\n`, { force: true, secret: true });
-          print(options.json, { file: options.file }, `Wrote ${options.file}.`);
-        }),
-      )
+      .command({
+        command: "export <name> <file>",
+        describe: "Write a snapshot to a file",
+        builder: (one) =>
+          targetOptions(one).option("force", {
+            type: "boolean",
+            default: false,
+            describe: "Replace a file that exists, without asking",
+          }),
+        async handler({ name, file, force, ...target }: Named & { force: boolean }) {
+          const { snapshots } = await sandboxOf(target);
+          const write = await replaceAsked(file, { force, secret: true });
+          write(`${JSON.stringify(await snapshots.export(name))}\n`);
+          print(target.json, { file }, `Wrote ${file}.`);
+        },
+      } as CommandModule<object, Named & { force: boolean }>)
       .command(
         action("import <name> <file>", "Read a snapshot from a file", async (options) => {
           const saved = await (await sandboxOf(options)).snapshots.import(
@@ -90,18 +99,32 @@ function readDocument(file: string): SnapshotFile {
   }
 }
 
-function differenceText(difference: Difference): string {
+function differenceText({ added, removed, changed }: Difference): string {
   const lines: string[] = [];
   for (const [sign, kind] of [
-    ["+", "added"],
-    ["-", "removed"],
-    ["~", "changed"],
+    ["+", added],
+    ["-", removed],
   ] as const) {
-    for (const [collection, records] of Object.entries<unknown[]>(difference[kind])) {
+    for (const [collection, records] of Object.entries<unknown[]>(kind)) {
       for (const record of records) lines.push(`${sign} ${collection} ${idOf(record)}`);
     }
   }
+  for (const [collection, records] of Object.entries(changed)) {
+    for (const { id, fields } of records) {
+      lines.push(`~ ${collection} ${id}`);
+      for (const [name, { before, after }] of Object.entries(fields))
+        lines.push(`    ${name}: ${valueText(before)} -> ${valueText(after)}`);
+    }
+  }
   return lines.length === 0 ? "No differences." : lines.join("\n");
+}
+
+const MAX_SHOWN = 100;
+
+/** As JSON, which also keeps control characters from the terminal. */
+function valueText(value: unknown): string {
+  const text = JSON.stringify(value) ?? "null";
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
 function idOf(record: unknown): string {

@@ -8,6 +8,7 @@ const JournalHarEntry = Closed({
   _id: Type.String(),
   _operation: Nullable(Type.String()),
   _decision: Type.String(),
+  _delivery: Type.Optional(Type.String({ description: "Of an attempt to deliver: the delivery's id" })),
 });
 
 /** HTTP Archive 1.2, for any viewer; names that begin with `_` are ours. */
@@ -46,10 +47,11 @@ export function harOf(
 function journalEntry(entry: JournalEntry, base_url: string): Static<typeof JournalHarEntry> {
   const { id, at, method, path, query, status, duration_ms, operation, decision } = entry;
   const { request_body, response_body, streamed } = entry;
+  const origin = entry.delivery?.origin ?? base_url;
   const sent = response_body === undefined ? 0 : Buffer.byteLength(response_body);
   return {
     ...harEntry({
-      ...{ at, send: 0, wait: duration_ms, receive: 0, method, url: base_url + path, query, status },
+      ...{ at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
       requestHeaders: entry.request_headers,
       requestBody: { bytes: request_body, size: entry.request_bytes },
       responseHeaders: entry.response_headers,
@@ -58,5 +60,6 @@ function journalEntry(entry: JournalEntry, base_url: string): Static<typeof Jour
     _id: id,
     _operation: operation,
     _decision: decision,
+    ...(entry.delivery && { _delivery: entry.delivery.delivery_id }),
   };
 }

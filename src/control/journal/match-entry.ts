@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { CATALOGUE } from "../../contract/errors.ts";
-import { GlobError, glob } from "../../documents/glob.ts";
+import type { AnyOperation } from "../../contract/operation.ts";
+import { GlobError, glob, isGlob } from "../../documents/glob.ts";
 import { nearest } from "../../documents/nearest.ts";
 import { redactJson, redactText } from "../../exchanges/secret-redactor.ts";
+import { nearestPath } from "../../faults/rules/check-match.ts";
+import { operationsOf } from "../../faults/rules/match.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { unprocessable } from "../problem.ts";
 import { requestBody } from "./render-entry.ts";
@@ -19,18 +22,38 @@ export interface EntryMatch {
   principal?: string | undefined;
   /** What the request's JSON body must contain at least. */
   body?: unknown;
+  /** An event name or a glob of them: matches attempts to deliver, as do the two below (interfaces 14). */
+  event?: string | undefined;
+  webhook?: string | undefined;
+  /** Which attempt of its delivery. */
+  attempt?: number | undefined;
+}
+
+/** What can be matched at all; a word outside it would make `count: 0` true for ever. */
+export interface KnownWords {
+  operations: readonly AnyOperation[];
+  events: readonly string[];
+  /** Users and webhooks of the present and of the journal; undefined: whatever is asked for, is looked for. */
+  present:
+    | { users: ReadonlySet<string>; webhooks: ReadonlySet<string>; paths: ReadonlySet<string> }
+    | undefined;
 }
 
 /** One condition of a match: undefined when an entry meets it, else in words why not. */
 type Condition = (entry: JournalEntry) => string | undefined;
 
+/** Whether a match is about attempts to deliver rather than about requests. */
+export function isDeliveryMatch({ event, webhook, attempt }: EntryMatch): boolean {
+  return event !== undefined || webhook !== undefined || attempt !== undefined;
+}
+
 /**
- * @throws Problem 422 for a pattern that is none, for an operation that no declared one can be, and for an
- * unknown code
+ * @throws Problem 422 for a pattern that is none, and for a word that nothing can match
  */
-export function conditionsOf(match: EntryMatch, operations: readonly string[], prefix = ""): Condition[] {
+export function conditionsOf(match: EntryMatch, known: KnownWords, prefix = ""): Condition[] {
   const { operation, status, code, method, path, principal, body } = match;
-  const conditions: Condition[] = [];
+  const conditions: Condition[] = isDeliveryMatch(match) ? deliveryConditions(match, known, prefix) : [];
+  const operations = known.operations.map(({ id }) => id);
   if (operation !== undefined) {
     const matches = pattern(`${prefix}operation`, operation);
     if (!operations.some(matches)) {
@@ -41,6 +64,7 @@ export function conditionsOf(match: EntryMatch, operations: readonly string[], p
   }
   if (path !== undefined) {
     const matches = pattern(`${prefix}path`, path);
+    if (!isDeliveryMatch(match)) requirePossiblePath(path, known, prefix);
     conditions.push((entry) => failed(matches(entry.path), "path", redactText(entry.path), path));
   }
   if (method !== undefined) {
@@ -58,12 +82,82 @@ export function conditionsOf(match: EntryMatch, operations: readonly string[], p
     conditions.push((entry) => failed(entry.code === code, "code", entry.code, code));
   }
   if (principal !== undefined) {
+    const users = known.present?.users;
+    if (users !== undefined && !users.has(principal))
+      throw unprocessable(
+        `${prefix}principal`,
+        principal,
+        "is no user of this sandbox",
+        nearest(principal, users),
+      );
     conditions.push((entry) =>
       failed(entry.principal === principal, "principal", entry.principal, principal),
     );
   }
   if (body !== undefined) conditions.push((entry) => bodyDifference(body, requestBody(entry)));
   return conditions;
+}
+
+/** @throws Problem 422 */
+function deliveryConditions(match: EntryMatch, known: KnownWords, prefix: string): Condition[] {
+  const { event, webhook, attempt } = match;
+  for (const name of ["operation", "code", "principal"] as const) {
+    if (match[name] !== undefined)
+      throw unprocessable(
+        `${prefix}${name}`,
+        match[name],
+        "is of requests, and cannot stand beside what is of deliveries",
+      );
+  }
+  const conditions: Condition[] = [];
+  if (event !== undefined) {
+    const matches = pattern(`${prefix}event`, event);
+    if (!known.events.some(matches))
+      throw unprocessable(
+        `${prefix}event`,
+        event,
+        "matches no event of the service",
+        nearest(event, known.events),
+      );
+    conditions.push(({ delivery }) => {
+      const name = delivery?.event;
+      return failed(name !== undefined && matches(name), "event", name, event);
+    });
+  }
+  if (webhook !== undefined) {
+    const webhooks = known.present?.webhooks;
+    if (webhooks !== undefined && !webhooks.has(webhook))
+      throw unprocessable(
+        `${prefix}webhook`,
+        webhook,
+        "is no webhook of this sandbox",
+        nearest(webhook, webhooks),
+      );
+    conditions.push(({ delivery }) =>
+      failed(delivery?.webhook_id === webhook, "webhook", delivery?.webhook_id, webhook),
+    );
+  }
+  if (attempt !== undefined)
+    conditions.push(({ delivery }) =>
+      failed(delivery?.attempt === attempt, "attempt", delivery?.attempt, attempt),
+    );
+  return conditions;
+}
+
+/** One without wildcards has to be an operation's, or one that was really called. @throws Problem 422 */
+function requirePossiblePath(path: string, { operations, present }: KnownWords, prefix: string): void {
+  if (present === undefined) return;
+  const field = `${prefix}path`;
+  if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "stands without its query");
+  if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
+    throw unprocessable(field, path, "begins with a slash, and stands without host, prefix and query");
+  if (isGlob(path) || present.paths.has(path) || operationsOf({ path }, operations).length > 0) return;
+  throw unprocessable(
+    field,
+    path,
+    "is no path of an operation, and none that was called",
+    nearestPath(path, operations),
+  );
 }
 
 function pattern(field: string, text: string): (text: string) => boolean {

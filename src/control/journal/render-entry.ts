@@ -4,11 +4,32 @@ import { redactQuery, redactText } from "../../exchanges/secret-redactor.ts";
 import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../exchanges/shown-message.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 
+/** Of an attempt to deliver an event; null for a request. */
+const JournaledDelivery = Closed({
+  event: Type.String(),
+  webhook_id: Type.String(),
+  delivery_id: Type.String(),
+  attempt: Type.Integer({ minimum: 1, description: "Which of its delivery's, from 1" }),
+  kind: Type.Unsafe<"first" | "retry" | "redelivery">({
+    type: "string",
+    enum: ["first", "retry", "redelivery"],
+  }),
+  url: Type.String({ description: "Where it was sent, secrets masked" }),
+  error: Nullable(Type.String({ description: "Why there was no answer" })),
+});
+
 /** A request that reached a sandbox, and why it was answered as it was (interfaces 4). */
 export const JournalEntryBody = Closed(
   {
-    id: Type.String({ description: "The answer's `x-request-id`" }),
+    id: Type.String({
+      description: "The answer's `x-request-id`; of a delivery its id and the attempt's number",
+    }),
     sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
+    kind: Type.Unsafe<"request" | "delivery">({
+      type: "string",
+      enum: ["request", "delivery"],
+      description: "A request that came in, or an attempt to deliver an event",
+    }),
     at: Timestamp({ description: "On the sandbox's clock" }),
     operation: Nullable(Type.String({ description: "Null where no operation answers the path" })),
     method: Type.String(),
@@ -28,6 +49,7 @@ export const JournalEntryBody = Closed(
     history: Nullable(
       Type.String({ description: "The id of its history entry, where it changed something" }),
     ),
+    delivery: Nullable(JournaledDelivery),
   },
   {
     $id: "JournalEntry",
@@ -35,6 +57,7 @@ export const JournalEntryBody = Closed(
       {
         id: "req_5e1f",
         sequence: 1,
+        kind: "request",
         at: "2026-03-15T12:00:00.000Z",
         operation: "threads.delete",
         method: "DELETE",
@@ -50,6 +73,7 @@ export const JournalEntryBody = Closed(
         response: { headers: [], body: { error: { code: "insufficient_permissions" } } },
         warnings: [],
         history: null,
+        delivery: null,
       },
     ],
   },
@@ -61,6 +85,7 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
   return {
     id: entry.id,
     sequence: entry.sequence,
+    kind: entry.delivery === undefined ? "request" : "delivery",
     at: new Date(entry.at).toISOString(),
     operation: entry.operation,
     method: entry.method,
@@ -79,6 +104,23 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     response: showMessage(entry.response_headers, entry.response_body),
     warnings: entry.warnings.map(redactText),
     history: entry.history,
+    delivery: renderDelivery(entry),
+  };
+}
+
+function renderDelivery({ delivery, path, query }: JournalEntry): Static<typeof JournaledDelivery> | null {
+  if (delivery === undefined) return null;
+  const { event, webhook_id, delivery_id, attempt, kind, origin, error } = delivery;
+  const search = query === "" ? "" : `?${redactQuery(query)}`;
+  const url = `${origin}${redactText(path)}${search}`;
+  return {
+    event,
+    webhook_id,
+    delivery_id,
+    attempt,
+    kind,
+    url,
+    error: error === undefined ? null : redactText(error),
   };
 }
 

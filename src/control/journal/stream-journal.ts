@@ -1,4 +1,4 @@
-import type { Journal } from "../../sandbox/journal.ts";
+import type { Journal, JournalEntry } from "../../sandbox/journal.ts";
 import { renderEntry } from "./render-entry.ts";
 
 /**
@@ -8,7 +8,7 @@ import { renderEntry } from "./render-entry.ts";
  */
 export async function* streamJournal(
   journal: Journal,
-  after: number | undefined,
+  { after, wanted }: { after: number | undefined; wanted: (entry: JournalEntry) => boolean },
   signal: AbortSignal,
 ): AsyncIterable<string> {
   // A position of another server's journal lies ahead of this one's; it means nothing here.
@@ -20,6 +20,7 @@ export async function* streamJournal(
       const lost = entry.sequence - last - 1;
       if (lost > 0) yield `: ${lost} entries were lost to the journal's bound\n\n`;
       last = entry.sequence;
+      if (!wanted(entry)) continue;
       yield `id: ${entry.sequence}\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;
     }
     if (journal.isClosed) return;
@@ -32,7 +33,8 @@ export async function* streamJournal(
   }
 }
 
-function nextEntry(journal: Journal, signal: AbortSignal): Promise<void> {
+/** Resolves with the next entry, when the journal was cleared or closed, or when the signal aborts. */
+export function nextEntry(journal: Journal, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || journal.isClosed) return resolve();
     const done = () => {

@@ -104,7 +104,7 @@ export async function* streamLive(
       for (const entry of some) told.set(entry, entry.revision);
       const body: LiveBody = {
         begins,
-        requests: fresh.map(lineOf),
+        requests: fresh.filter(({ delivery }) => delivery === undefined).map(lineOf),
         history: some.map((entry) => renderHistoryEntry(entry)),
         dropped: journal.dropped,
       };

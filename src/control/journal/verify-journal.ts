@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
 import { redactText } from "../../exchanges/secret-redactor.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
-import { conditionsOf, type EntryMatch } from "./match-entry.ts";
+import { conditionsOf, type EntryMatch, isDeliveryMatch, type KnownWords } from "./match-entry.ts";
 
 const Whole = Type.Integer({ minimum: 0 });
 export const Count = Type.Unsafe<number | { min?: number; max?: number }>({
@@ -25,46 +25,131 @@ export type NearMiss = Static<typeof NearMissBody>;
 export const VerificationBody = Closed(
   {
     ok: Type.Boolean(),
-    found: Type.Integer({ minimum: 0, description: "How many came" }),
+    found: Type.Integer({
+      minimum: 0,
+      description: "How many came; of a sequence, how many of its steps in order",
+    }),
     nearest: Type.Array(NearMissBody, {
       description: "Where too few came, those that came nearest, best first",
     }),
+    why: Type.Optional(Type.String({ description: "Of a sequence that does not hold: where it breaks" })),
   },
   { $id: "Verification", examples: [{ ok: true, found: 1, nearest: [] }] },
 );
 export type Verification = Static<typeof VerificationBody>;
 
+/** Looks at a journal; `hopeless` where what is still to come cannot mend it. */
+export type Verify = (entries: readonly JournalEntry[]) => Verification & { hopeless?: true };
+
 const MAX_MISSES = 5;
 
+/** An entry's differences from a match; undefined for one of the other kind, which is not even near. */
+type Compare = (entry: JournalEntry) => string[] | undefined;
+
+function comparing(match: EntryMatch, known: KnownWords, prefix: string): Compare {
+  const conditions = conditionsOf(match, known, prefix);
+  const wantsDelivery = isDeliveryMatch(match);
+  return (entry) => {
+    if ((entry.delivery !== undefined) !== wantsDelivery) return undefined;
+    return conditions.map((condition) => condition(entry)).filter((text) => text !== undefined);
+  };
+}
+
 /**
- * Whether as many requests came as were expected; if too few did, those that came nearest, best first.
- * The caller has made sure that no entry was lost.
+ * Whether as many requests, or attempts to deliver, came as were expected; if too few did, those that came
+ * nearest, best first. The caller has made sure that no entry was lost.
+ * @throws Problem 422
  */
-export function verifyJournal(
-  entries: readonly JournalEntry[],
-  expected: { match: EntryMatch; count: Count },
-  operations: readonly string[],
-): Verification {
-  const conditions = conditionsOf(expected.match, operations, "match.");
-  const misses: { entry: JournalEntry; differences: string[] }[] = [];
+export function countVerifier(expected: { match: EntryMatch; count: Count }, known: KnownWords): Verify {
+  const compare = comparing(expected.match, known, "match.");
+  const { min, max } = boundsOf(expected.count);
+  return (entries) => {
+    const { found, misses } = compared(entries, compare);
+    if (found > max) return { ok: false, found, nearest: [], hopeless: true };
+    return { ok: found >= min, found, nearest: found < min ? nearestOf(misses) : [] };
+  };
+}
+
+/**
+ * Whether something came for each match, in their order; `strict`: and in between nothing that any of them matches.
+ * @throws Problem 422
+ */
+export function sequenceVerifier(
+  { sequence, strict }: { sequence: readonly EntryMatch[]; strict: boolean },
+  known: KnownWords,
+): Verify {
+  const steps = sequence.map((match, i) => comparing(match, known, `sequence[${i}].`));
+  const meets = (entry: JournalEntry, step: number) => steps[step]!(entry)?.length === 0;
+  return (entries) => {
+    const concerned = entries.filter((entry) => steps.some((_, step) => meets(entry, step)));
+    const run = strict ? strictRun(concerned, steps.length, meets) : looseRun(concerned, steps.length, meets);
+    if (run.length === steps.length) return { ok: true, found: run.length, nearest: [] };
+    const last = run.at(-1);
+    const later = last === undefined ? entries : entries.filter(({ sequence: at }) => at > last.sequence);
+    const { misses } = compared(later, steps[run.length]!);
+    const after = last === undefined ? "came" : `came behind ${last.id}`;
+    const between = strict
+      ? concerned.find(({ sequence: at }) => last !== undefined && at > last.sequence)
+      : undefined;
+    const instead = between === undefined ? "" : `; what came there instead is ${between.id}`;
+    const why = `step ${run.length + 1} of ${steps.length} is missing: nothing that it matches ${after}${instead}`;
+    return { ok: false, found: run.length, nearest: nearestOf(misses), why };
+  };
+}
+
+type Meets = (entry: JournalEntry, step: number) => boolean;
+
+/** The earliest entry for each step in turn, as far as there is one. */
+function looseRun(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
+  const run: JournalEntry[] = [];
+  for (const entry of entries) if (run.length < steps && meets(entry, run.length)) run.push(entry);
+  return run;
+}
+
+/** The longest of the runs without a gap. */
+function strictRun(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
+  let longest: JournalEntry[] = [];
+  for (let from = 0; from < entries.length && longest.length < steps; from++) {
+    const run: JournalEntry[] = [];
+    while (
+      run.length < steps &&
+      from + run.length < entries.length &&
+      meets(entries[from + run.length]!, run.length)
+    )
+      run.push(entries[from + run.length]!);
+    if (run.length > longest.length) longest = run;
+  }
+  return longest;
+}
+
+interface Miss {
+  entry: JournalEntry;
+  differences: string[];
+}
+
+function compared(entries: readonly JournalEntry[], compare: Compare): { found: number; misses: Miss[] } {
+  const misses: Miss[] = [];
   let found = 0;
   for (const entry of entries) {
-    const differences = conditions.map((condition) => condition(entry)).filter((text) => text !== undefined);
+    const differences = compare(entry);
+    if (differences === undefined) continue;
     if (differences.length === 0) found += 1;
     else misses.push({ entry, differences });
   }
-  const { min, max } = boundsOf(expected.count);
-  const ok = found >= min && found <= max;
-  // Nearest first; of equals the newest, which is the one just tried.
+  return { found, misses };
+}
+
+/** Nearest first; of equals the newest, which is the one just tried. */
+function nearestOf(misses: Miss[]): NearMiss[] {
   misses.sort(
     (a, b) => distance(a.differences) - distance(b.differences) || b.entry.sequence - a.entry.sequence,
   );
-  return { ok, found, nearest: found < min ? misses.slice(0, MAX_MISSES).map(nearMiss) : [] };
+  return misses.slice(0, MAX_MISSES).map(nearMiss);
 }
 
 /** Another operation is farther away than the right one with a wrong body. */
 function distance(differences: readonly string[]): number {
-  return differences.reduce((sum, text) => sum + (/^(operation|path) is/.test(text) ? 3 : 1), 0);
+  return differences.reduce((sum, text) => sum + (/^(operation|path|event) is/.test(text) ? 3 : 1), 0);
 }
 
 export function boundsOf(count: Count): { min: number; max: number } {
@@ -72,7 +157,7 @@ export function boundsOf(count: Count): { min: number; max: number } {
   return { min: count.min ?? 0, max: count.max ?? Number.POSITIVE_INFINITY };
 }
 
-function nearMiss({ entry, differences }: { entry: JournalEntry; differences: string[] }): NearMiss {
+function nearMiss({ entry, differences }: Miss): NearMiss {
   const { id, at, operation, method, path, status } = entry;
   return {
     id,

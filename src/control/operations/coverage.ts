@@ -37,7 +37,6 @@ const clearCoverage = operation({
   path: `${S}/coverage`,
   summary: "Count from the beginning; a reset does not",
   params: OfSandbox,
-  reads: true,
   errors: [],
   success: { status: 204 },
   handle({ sandbox }) {

@@ -2,6 +2,7 @@ import type { ControlOperation } from "../operation.ts";
 import { BUNDLE_OPERATIONS } from "./bundle.ts";
 import { CLOCK_OPERATIONS } from "./clock.ts";
 import { COVERAGE_OPERATIONS } from "./coverage.ts";
+import { DELIVERY_OPERATIONS } from "./deliveries.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
 import { EXPLAIN_OPERATIONS } from "./explain.ts";
 import { FAULT_OPERATIONS } from "./faults.ts";
@@ -27,6 +28,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...JOURNAL_OPERATIONS,
   ...HISTORY_OPERATIONS,
   ...EVENT_OPERATIONS,
+  ...DELIVERY_OPERATIONS,
   ...OUTBOX_OPERATIONS,
   ...RECEIVER_OPERATIONS,
   ...COVERAGE_OPERATIONS,

@@ -54,8 +54,18 @@ function pathProblem(path: string, operations: readonly AnyOperation[]): Said | 
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
     return { message: "a path begins with a slash, and stands without host, prefix and query" };
   if (isGlob(path) || operationsOf({ path }, operations).length > 0) return undefined;
-  const templates = operations.map(({ path: template }) => filledIn(template, path));
-  return said(`${JSON.stringify(path.slice(0, 80))} is no path of an operation`, nearest(path, templates));
+  return said(
+    `${JSON.stringify(path.slice(0, 80))} is no path of an operation`,
+    nearestPath(path, operations),
+  );
+}
+
+/** The operation's path that a mistyped one most likely meant. */
+export function nearestPath(path: string, operations: readonly AnyOperation[]): string | undefined {
+  return nearest(
+    path,
+    operations.map(({ path: template }) => filledIn(template, path)),
+  );
 }
 
 /** A template with the parts of a path where it has parameters, so that only what is fixed can differ. */

@@ -19,10 +19,11 @@ export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | un
   const present = world.get(outgoing, row.id);
   if (webhook === undefined || present === undefined || present.cancelled) return undefined;
   const { url, secret } = webhook;
-  if (row.first) return { url, secret, event: row.first.event, body: row.first.body };
+  if (row.first) return { number: 1, url, secret, event: row.first.event, body: row.first.body };
   const delivery = world.get(deliveries, row.delivery_id);
   if (delivery === undefined || delivery.status === "success") return undefined;
-  return { url, secret, event: delivery.event, body: bodyOf(delivery, world) };
+  const number = delivery.attempts + 1;
+  return { number, url, secret, event: delivery.event, body: bodyOf(delivery, world) };
 }
 
 /** Records what came of an attempt: the delivery, its webhook's fate and the next instant (3.3, 6.4, G24). */
@@ -65,6 +66,18 @@ export function recordAttempt(
   tx.put(webhooks, { ...webhook, last_delivery: tx.now, active: webhook.active && !settled.disablesWebhook });
   if (settled.disablesWebhook) cancelPending(tx, webhook.webhook_id);
   trim(tx, webhook.webhook_id);
+}
+
+/** What comes of an attempt that failed, in words; `world` is the one in which its outcome stands. */
+export function whatFollows(world: WorldReader, row: Outgoing, response_code: number): string {
+  const delivery = world.get(deliveries, row.delivery_id);
+  const webhook = world.get(webhooks, row.webhook_id);
+  if (webhook === undefined || delivery === undefined) return "its webhook was deleted meanwhile";
+  if (delivery.status === "success") return "another attempt has succeeded meanwhile";
+  if (response_code === 410) return `the webhook ${row.webhook_id} became inactive by the 410`;
+  if (delivery.next_retry !== null) return `the next retry is due at ${world.iso(delivery.next_retry)}`;
+  if (!webhook.active) return "no retry follows: the webhook is inactive";
+  return "no retry follows: it was the last of the schedule";
 }
 
 /** Takes an attempt that was called off out of the queue. */

@@ -1,0 +1,171 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KEYS } from "../support/harness.ts";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startCommand,
+  startServer,
+} from "../support/run-understudy.ts";
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+});
+afterAll(async () => {
+  await server.stop("SIGKILL");
+  removeScratch();
+});
+
+const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
+const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
+const call = (path: string, who: keyof typeof KEYS = "ada", init: RequestInit = {}) =>
+  fetch(server.ready.url + path, {
+    ...init,
+    headers: { "api-key": KEYS[who], "content-type": "application/json" },
+  });
+
+describe("interfaces 11 sandbox, journal, bundle and completion on the command line", () => {
+  it("interfaces 11 sandbox create, list, fork and delete", async () => {
+    const made = await run(
+      "sandbox",
+      "create",
+      "ci-42",
+      "--clock",
+      "frozen",
+      "--setting",
+      "preview=on",
+      "--scenario",
+      "slow-network",
+    );
+    expect([made.code, made.stdout]).toEqual([0, `ci-42 is at ${server.ready.url}/_s/ci-42\n`]);
+    expect(await json("status", "--sandbox", "ci-42")).toMatchObject({
+      sandbox: { clock: { mode: "frozen" }, settings: { preview: "on" }, scenarios: ["slow-network"] },
+    });
+    expect((await run("sandbox", "fork", "ci-42", "ci-43")).code).toBe(0);
+    const { items } = await json("sandbox", "list");
+    expect(items.map(({ name }: { name: string }) => name)).toEqual(["default", "ci-42", "ci-43"]);
+    expect((await run("sandbox", "delete", "ci-43")).stdout).toBe("Deleted ci-43.\n");
+    const gone = await run("sandbox", "delete", "ci-4");
+    expect([gone.code, gone.stderr]).toEqual([
+      1,
+      'understudy: There is no sandbox "ci-4". Did you mean "ci-42"?\n',
+    ]);
+    const wrong = await run("sandbox", "create", "x", "--setting", "previw=on");
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      'understudy: settings.previw is not known here. Did you mean "preview"?\n',
+    ]);
+    expect((await run("sandbox", "create", "x", "--setting", "preview")).code).toBe(2);
+    expect((await run("sandbox", "crate", "x")).stderr).toContain(
+      'sandbox has no action "crate". Did you mean "create"?',
+    );
+  }, 60_000);
+
+  it("interfaces 11 journal lists with reasons, filters, and follows", async () => {
+    await run("reset");
+    await call("/v1/models");
+    await call("/v1/threads/thread_long", "cleo", { method: "DELETE" });
+    const { stdout } = await run("journal");
+    expect(stdout).toMatch(/GET \/v1\/models -> 200 {2}usr_ada {2}ok {2}req_/);
+    expect(stdout).toMatch(
+      /-> 403 INSUFFICIENT_PERMISSIONS {2}usr_cleo {2}access {2}req_\w+\n {4}the thread is usr_dan's/,
+    );
+    expect((await json("journal", "--status", "4xx")).total).toBe(1);
+    const wrong = await run("journal", "--operation", "model.list");
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      'understudy: operation matches no operation of the emulated API. Did you mean "models.list"?\n',
+    ]);
+    const following = startCommand([
+      "journal",
+      "--follow",
+      "--operation",
+      "models.*",
+      "--json",
+      "--url",
+      server.ready.url,
+    ]);
+    const lines = () =>
+      following
+        .output()
+        .stdout.trim()
+        .split("\n")
+        .filter((line) => line !== "");
+    await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(1);
+    await call("/v1/threads/thread_long", "cleo", { method: "DELETE" });
+    await call("/v1/models", "dan");
+    await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(2);
+    expect(lines().map((line) => JSON.parse(line).principal)).toEqual(["usr_ada", "usr_dan"]);
+    following.child.kill();
+    await following.finished;
+  }, 60_000);
+
+  it("interfaces 11 bundle writes what replay takes, and replaces a file only when told to", async () => {
+    await run("reset");
+    await call("/v1/models");
+    const file = join(scratch(), "bundle.json");
+    expect((await run("bundle", file)).stdout).toContain(`Wrote ${file}: 1 steps.`);
+    expect((await runCommand(["replay", file])).code).toBe(0);
+    const again = await run("bundle", file);
+    expect([again.code, again.stderr]).toEqual([2, `understudy: ${file} exists; replace it with --force\n`]);
+    expect((await run("bundle", file, "--force")).code).toBe(0);
+  }, 60_000);
+
+  it("interfaces 11 snapshot diff shows fields, and export replaces nothing unasked", async () => {
+    await run("reset");
+    await run("snapshot", "save", "before");
+    const body = JSON.stringify({ new_parent_id: "dept_ops" });
+    await call("/v1/organizations/org_acme/departments/dept_ml/reparent", "ada", { method: "POST", body });
+    const { stdout } = await run("snapshot", "diff", "before");
+    expect(stdout).toContain('~ departments dept_ml\n    parent_id: "dept_eng" -> "dept_ops"\n');
+    const file = join(scratch(), "snapshot.json");
+    writeFileSync(file, "precious");
+    const refused = await run("snapshot", "export", "before", file);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      `understudy: ${file} exists; replace it with --force\n`,
+    ]);
+    expect(readFileSync(file, "utf8")).toBe("precious");
+    expect((await run("snapshot", "export", "before", file, "--force")).code).toBe(0);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toHaveProperty("world");
+    expect(existsSync(file)).toBe(true);
+  }, 60_000);
+
+  it("interfaces 11 completion prints a script, and knows commands and names", async () => {
+    const script = await runCommand(["completion"]);
+    expect([script.code, script.stderr]).toEqual([0, ""]);
+    expect(script.stdout).toContain("--get-yargs-completions");
+    const completed = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runCommand(["--get-yargs-completions", "understudy", ...words]);
+      expect([code, stderr]).toEqual([0, ""]);
+      return stdout.split("\n");
+    };
+    expect(await completed("jour")).toContain("journal");
+    expect(await completed("trigger", "user.")).toContain("user.created");
+    expect(await completed("explain", "thr")).toContain("threads.delete");
+    expect(await completed("scenario", "on", "fl")).toContain("flaky-ten-percent");
+  }, 60_000);
+
+  it("interfaces 14 deliveries list, show and redeliver", async () => {
+    await run("reset");
+    const body = JSON.stringify({ url: "http://127.0.0.1:9/hook", events: ["user.created"] });
+    await call("/webhooks", "ada", { method: "POST", body });
+    await run("trigger", "user.created", "--for", "usr_dan");
+    const [delivery] = (await json("deliveries", "list", "--status", "pending", "--limit", "1")).items;
+    expect((await run("deliveries", "list")).stdout).toContain("no answer: connect ECONNREFUSED 127.0.0.1:9");
+    const shown = await run("deliveries", "show", delivery.delivery_id);
+    expect(shown.stdout).toContain(`> ${delivery.delivery_id}.1: POST http://127.0.0.1:9/hook`);
+    expect(shown.stdout).toContain("  X-Service-Event: user.created");
+    const again = await run("deliveries", "redeliver", delivery.delivery_id);
+    expect([again.code, again.stdout.trim().split("\n").at(-1)]).toEqual([1, "0 of 1 were delivered."]);
+    const wrong = await run("deliveries", "redeliver");
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      "understudy: name the deliveries, or take --all-failed\n",
+    ]);
+  }, 60_000);
+});

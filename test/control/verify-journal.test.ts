@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EPOCH } from "../support/harness.ts";
+import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+let api: WebhookBench;
+let made = 0;
+beforeAll(async () => {
+  api = await startWebhooks();
+});
+afterAll(() => api.close());
+
+const control = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `/_control/sandboxes${path}`, body);
+async function fresh(): Promise<string> {
+  const name = `verify-${++made}`;
+  expect((await control("POST", "", { name, clock: { mode: "frozen", now: EPOCH } })).status).toBe(201);
+  return name;
+}
+const verify = (name: string, body: object) => control("POST", `/${name}/journal/verify`, body);
+const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
+const reparent = (name: string, to: string) =>
+  api.call("ada", "POST", `/_s/${name}/v1/organizations/org_acme/departments/dept_ml/reparent`, {
+    new_parent_id: to,
+  });
+const MODELS = { operation: "models.list" };
+const MOVED = { operation: "departments.reparent" };
+
+describe("interfaces 11 verify within", () => {
+  it("interfaces 11 waits on the wall clock until it holds, frozen or not", async () => {
+    const name = await fresh();
+    const waiting = verify(name, { match: MODELS, count: 2, within: "60s" });
+    await models(name);
+    await models(name);
+    expect((await waiting).body).toEqual({ ok: true, found: 2, nearest: [] });
+  });
+
+  it("interfaces 11 says no when the time is over, or at once where more came than may", async () => {
+    const name = await fresh();
+    await models(name);
+    const over = await verify(name, { match: { ...MODELS, status: 404 }, count: 1, within: "20ms" });
+    expect(over.body).toMatchObject({
+      ok: false,
+      found: 0,
+      nearest: [{ differences: ["status is 200, not 404"] }],
+    });
+    const hopeless = await verify(name, { match: MODELS, count: 0, within: "2m" });
+    expect(hopeless.body).toEqual({ ok: false, found: 1, nearest: [] });
+  });
+
+  it.each([
+    ["soon", "must be a duration such as 5s."],
+    ["3m", "must be at most 2m."],
+  ])("interfaces 11 refuses within %s", async (within, sentence) => {
+    const { status, body } = await verify("default", { match: MODELS, count: 0, within });
+    expect([status, body.field, body.detail]).toEqual([422, "within", `within ${sentence}`]);
+  });
+});
+
+describe("interfaces 11 verify sequence", () => {
+  it("interfaces 11 wants something for each match, in this order", async () => {
+    const name = await fresh();
+    await models(name);
+    await reparent(name, "dept_ops");
+    await models(name);
+    await reparent(name, "dept_eng");
+    const held = await verify(name, { sequence: [MODELS, MOVED, MOVED] });
+    expect(held.body).toEqual({ ok: true, found: 3, nearest: [] });
+    const { body: journal } = await control("GET", `/${name}/journal`);
+    const broken = await verify(name, { sequence: [MOVED, MOVED, MODELS] });
+    expect(broken.body).toEqual({
+      ok: false,
+      found: 2,
+      nearest: [],
+      why: `step 3 of 3 is missing: nothing that it matches came behind ${journal.entries[0].id}`,
+    });
+    const first = await verify(name, { sequence: [{ ...MOVED, body: { new_parent_id: "dept_hr" } }] });
+    expect(first.body.nearest[0].differences).toEqual(['body.new_parent_id is "dept_eng", not "dept_hr"']);
+    expect(first.body.why).toBe("step 1 of 1 is missing: nothing that it matches came");
+  });
+
+  it("interfaces 11 strict lets nothing else that any of them matches come in between", async () => {
+    const name = await fresh();
+    await reparent(name, "dept_ops");
+    await models(name);
+    await models(name);
+    await reparent(name, "dept_eng");
+    expect((await verify(name, { sequence: [MOVED, MODELS, MOVED] })).body.ok).toBe(true);
+    const strict = await verify(name, { sequence: [MOVED, MODELS, MOVED], strict: true });
+    const { body: journal } = await control("GET", `/${name}/journal`);
+    expect(strict.body).toMatchObject({
+      ok: false,
+      found: 2,
+      why: `step 3 of 3 is missing: nothing that it matches came behind ${journal.entries[2].id}; what came there instead is ${journal.entries[1].id}`,
+    });
+    expect((await verify(name, { sequence: [MODELS, MOVED], strict: true })).body.ok).toBe(true);
+  });
+
+  it("interfaces 11 waits for a sequence too", async () => {
+    const name = await fresh();
+    const waiting = verify(name, { sequence: [MODELS, MOVED], within: "60s" });
+    await models(name);
+    await reparent(name, "dept_ops");
+    expect((await waiting).body).toMatchObject({ ok: true, found: 2 });
+  });
+
+  it.each([
+    ["sequence", { sequence: [] }],
+    ["sequence[1].opration", { sequence: [{}, { opration: "x" }] }],
+    ["sequence[0].operation", { sequence: [{ operation: "model.list" }] }],
+    ["count", { sequence: [{}], count: 1 }],
+    ["strict", { match: {}, count: 1, strict: true }],
+  ])("interfaces 11 refuses a wrong %s", async (field, body) => {
+    const answer = await verify("default", body);
+    expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
+  });
+});
+
+describe("interfaces 11 a match that can match nothing is no pass", () => {
+  it.each([
+    ["principal", "usr_daan", 'match.principal is no user of this sandbox. Did you mean "usr_dan"?'],
+    ["webhook", "wh_opps", 'match.webhook is no webhook of this sandbox. Did you mean "wh_ops"?'],
+    ["event", "user.creatd", 'match.event matches no event of the service. Did you mean "user.created"?'],
+    [
+      "path",
+      "/v1/model",
+      'match.path is no path of an operation, and none that was called. Did you mean "/v1/models"?',
+    ],
+    ["path", "v1/models", "match.path begins with a slash, and stands without host, prefix and query."],
+    ["path", "/v1/models?page=1", "match.path stands without its query."],
+  ])("interfaces 11 %s %s", async (field, value, sentence) => {
+    const { status, body } = await verify("default", { match: { [field]: value }, count: 0 });
+    expect([status, body.detail]).toEqual([422, sentence]);
+  });
+
+  it("interfaces 11 what was called may be asked about, known or not; the list takes any path", async () => {
+    const name = await fresh();
+    expect((await control("GET", `/${name}/journal?path=/v1/model`)).body.total).toBe(0);
+    await api.call("ada", "GET", `/_s/${name}/v1/model`);
+    expect((await verify(name, { match: { path: "/v1/model" }, count: 1 })).body.ok).toBe(true);
+  });
+});
+
+describe("interfaces 14 deliveries are seen where requests are", () => {
+  async function failing() {
+    const name = await fresh();
+    const { body } = await control("POST", `/${name}/receivers`, { answers: [500, 200] });
+    const { data } = (
+      await api.call("ada", "POST", `/_s/${name}/webhooks`, {
+        url: `${body.url}?a=1`,
+        events: ["user.created"],
+      })
+    ).body;
+    await control("POST", `/${name}/events`, { event: "user.created", for: "usr_dan" });
+    return { name, webhook_id: data.webhook_id as string };
+  }
+
+  it("interfaces 14 each attempt keeps what was sent, what was answered, and why it failed", async () => {
+    const { name, webhook_id } = await failing();
+    const { body } = await control("GET", `/${name}/journal?kind=delivery`);
+    const [entry] = body.entries;
+    expect(body.total).toBe(1);
+    expect(entry).toMatchObject({
+      kind: "delivery",
+      at: EPOCH,
+      operation: null,
+      method: "POST",
+      status: 500,
+      decision: "failed",
+      reasons: [
+        "the receiver answered 500; a delivery succeeds with a status from 200 to 299",
+        "the next retry is due at 2026-03-15T12:01:00.000Z",
+      ],
+      delivery: { event: "user.created", webhook_id, attempt: 1, kind: "first", error: null },
+    });
+    expect(entry.id).toBe(`${entry.delivery.delivery_id}.1`);
+    expect(entry.delivery.url).toMatch(/^http:.*\?a=1$/);
+    expect(entry.request.headers).toContainEqual({ name: "X-Service-Event", value: "user.created" });
+    expect(entry.request.body).toMatchObject({ event: "user.created", data: { user_id: "usr_dan" } });
+    expect(entry.response.headers.length).toBeGreaterThan(0);
+    expect((await control("GET", `/${name}/journal/${entry.id}`)).body).toEqual(entry);
+    const { log } = (await control("GET", `/${name}/journal.har`)).body;
+    expect(log.entries.at(-1)).toMatchObject({
+      _delivery: entry.delivery.delivery_id,
+      request: { url: entry.delivery.url },
+      response: { status: 500 },
+    });
+  });
+
+  it("interfaces 14 requests alone are asked for as before, and verify takes one kind at a time", async () => {
+    const { name, webhook_id } = await failing();
+    const { body } = await control("GET", `/${name}/journal?kind=request`);
+    expect(body.entries.map(({ operation }: { operation: string }) => operation)).toEqual([
+      "webhooks.create",
+    ]);
+    expect((await verify(name, { match: { status: 500 }, count: 0 })).body.ok).toBe(true);
+    const match = {
+      event: "user.*",
+      webhook: webhook_id,
+      attempt: 1,
+      status: "5xx",
+      body: { event: "user.created" },
+    };
+    expect((await verify(name, { match, count: 1 })).body).toEqual({ ok: true, found: 1, nearest: [] });
+    const waiting = verify(name, {
+      match: { event: "user.created", attempt: 2, status: 200 },
+      count: 1,
+      within: "60s",
+    });
+    await control("POST", `/${name}/clock/advance`, { by: "1m" });
+    expect((await waiting).body.ok).toBe(true);
+    const order = [{ operation: "webhooks.create" }, { attempt: 1, status: 500 }, { attempt: 2 }];
+    expect((await verify(name, { sequence: order, strict: true })).body.ok).toBe(true);
+    const mixed = await verify(name, {
+      match: { event: "user.created", operation: "models.list" },
+      count: 0,
+    });
+    expect([mixed.status, mixed.body.field]).toEqual([422, "match.operation"]);
+  });
+
+  it("interfaces 14 a receiver that is gone says so, and the webhook says why it became inactive", async () => {
+    const name = await fresh();
+    const { body } = await control("POST", `/${name}/receivers`, { answers: [410] });
+    const { data } = (
+      await api.call("ada", "POST", `/_s/${name}/webhooks`, { url: body.url, events: ["user.created"] })
+    ).body;
+    await control("POST", `/${name}/events`, { event: "user.created", for: "usr_dan" });
+    const [entry] = (await control("GET", `/${name}/journal?event=user.created`)).body.entries;
+    expect(entry.reasons[1]).toBe(`the webhook ${data.webhook_id} became inactive by the 410`);
+    await control("POST", `/${name}/faults`, { match: { event: "user.*" }, effect: { wire: "reset" } });
+    const again = await control("POST", `/${name}/deliveries/redeliver`, {
+      all_failed: true,
+      webhook: data.webhook_id,
+    });
+    expect(again.body.items).toMatchObject([{ status: "failed", active: false, attempts: 2 }]);
+    const [reset] = (await control("GET", `/${name}/journal?event=user.created`)).body.entries;
+    expect(reset).toMatchObject({ decision: "fault:inline/fault_1", status: 0 });
+    expect(reset.reasons[1]).toBe("no retry follows: the webhook is inactive");
+  });
+});
+
+describe("interfaces 14 deliveries", () => {
+  it("interfaces 14 lists, shows and redelivers", async () => {
+    const name = await fresh();
+    const { body: receiver } = await control("POST", `/${name}/receivers`, { answers: [500, 503, 200] });
+    await api.call("ada", "POST", `/_s/${name}/webhooks`, { url: receiver.url, events: ["user.created"] });
+    await control("POST", `/${name}/events`, { event: "user.created", for: "usr_dan" });
+    const pending = (await control("GET", `/${name}/deliveries?status=pending&event=user.created`)).body;
+    expect(pending).toMatchObject({ total: 1, items: [{ attempts: 1, why: "answered 500", active: true }] });
+    const [{ delivery_id: id }] = pending.items;
+    const first = (await control("POST", `/${name}/deliveries/redeliver`, { ids: [id] })).body;
+    expect(first.items).toMatchObject([
+      { delivery_id: id, status: "failed", attempts: 2, why: "answered 503" },
+    ]);
+    const second = (
+      await control("POST", `/${name}/deliveries/redeliver`, { all_failed: true, since: EPOCH })
+    ).body;
+    expect(second.items).toMatchObject([{ delivery_id: id, status: "success", attempts: 3, why: null }]);
+    const shown = (await control("GET", `/${name}/deliveries/${id}`)).body;
+    expect(shown.log.map(({ kind, why }: { kind: string; why: string | null }) => [kind, why])).toEqual([
+      ["first", "answered 500"],
+      ["redelivery", "answered 503"],
+      ["redelivery", null],
+    ]);
+    expect(shown.exchanges.map((entry: { id: string }) => entry.id)).toEqual([
+      `${id}.1`,
+      `${id}.2`,
+      `${id}.3`,
+    ]);
+    expect(JSON.parse(shown.body)).toMatchObject({ delivery_id: id });
+    const [told] = (await control("GET", `/${name}/history?kind=control`)).body.entries;
+    expect(told.title).toBe("A delivery was redelivered.");
+    const delivered = await control("POST", `/${name}/deliveries/redeliver`, { ids: [id] });
+    expect([delivered.status, delivered.body.field]).toEqual([422, "ids[0]"]);
+  });
+
+  it.each([
+    ["ids", {}],
+    ["all_failed", { ids: ["del_ok"], all_failed: true }],
+    ["ids[0]", { ids: ["del_okk"] }],
+    ["since", { ids: ["del_failed"], since: EPOCH }],
+    ["since", { all_failed: true, since: "yesterday" }],
+    ["webhook", { all_failed: true, webhook: "wh_nope" }],
+  ])("interfaces 14 redeliver refuses a wrong %s", async (field, body) => {
+    const answer = await control("POST", "/default/deliveries/redeliver", body);
+    expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
+  });
+
+  it("interfaces 14 unknown deliveries and events name the nearest", async () => {
+    const unknown = await control("GET", "/default/deliveries/del_okk");
+    expect([unknown.status, unknown.body.hint]).toEqual([404, "del_ok"]);
+    const event = await control("GET", "/default/deliveries?event=user.creatd");
+    expect([event.status, event.body.hint]).toEqual([422, "user.created"]);
+  });
+});
