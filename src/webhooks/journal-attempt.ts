@@ -38,9 +38,9 @@ export function journaledAttempt(
     request_headers: Object.entries(exchange.request_headers).flat(),
     request_body: body,
     request_bytes: body.length,
-    response_headers: Object.entries(exchange.response_headers).flatMap(([name, value]) =>
-      [value].flat().flatMap((one) => [name, one]),
-    ),
+    response_head: Object.entries(exchange.response_headers)
+      .flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`))
+      .join(""),
     response_body: exchange.response_body.subarray(0, MAX_ANSWER_BYTES),
     streamed: undefined,
     history: null,
