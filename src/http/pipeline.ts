@@ -14,6 +14,7 @@ import { type Head, headText } from "./head.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { keepBody } from "./keep-body.ts";
 import { ClientGone } from "./read-body.ts";
+import type { ReceivedCall } from "./received-call.ts";
 import { record, recordWire } from "./record.ts";
 import { refusalReason } from "./refusal-reasons.ts";
 import type { Router } from "./router.ts";
@@ -153,35 +154,12 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     step.countRequest(exchange, exchange.identity);
   }
 
-  const admit = (tx: Transaction) => {
-    exchange.stage = "access";
-    const bound = call.in(tx);
-    const loaded = operation.access?.(bound);
-    if (operation.billable) {
-      exchange.stage = "spending";
-      parts.requireBudget(tx, call.principal);
-    }
-    exchange.stage = "rule";
-    return { bound, loaded };
-  };
-  let prepared: unknown;
-  if (operation.prepare) {
-    const { bound, loaded } = admit(sandbox.world.read());
-    const gone = new AbortController();
-    exchange.response.once("close", () => gone.abort(new ClientGone()));
-    const stream = new BodyStream(request);
-    const io = { services: parts.services(sandbox, exchange), stream, signal: gone.signal };
-    try {
-      prepared = await operation.prepare(bound, loaded, io);
-    } finally {
-      stream.release();
-    }
-  }
+  const prepared = operation.prepare && (await prepare(parts, exchange, call));
   const checked = sandbox.settings.check_answers === "on";
   let value = sandbox.world.transact((tx) => {
     exchange.committed_at = tx.absolute(tx.now);
-    const { bound, loaded } = admit(tx);
-    const result = operation.handle(bound, loaded, prepared);
+    const bound = call.in(tx);
+    const result = operation.handle(bound, admit(parts, exchange, bound), prepared);
     if (checked) checkResponse(operation, result);
     const full = parts.refusal?.(sandbox.world, tx);
     if (full !== undefined) throw new EarlyResponse("limit", full);
@@ -197,4 +175,33 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
   const answer = toAnswer(operation, value);
   if (faulty) await injectFault(exchange, "after", answer);
   return answer;
+}
+
+/** Access, then spending: what the handler may do, and the record that it is about. */
+function admit(parts: PipelineParts, exchange: Exchange, call: Call): unknown {
+  const operation = exchange.operation!;
+  exchange.stage = "access";
+  const loaded = operation.access?.(call);
+  if (operation.billable) {
+    exchange.stage = "spending";
+    parts.requireBudget(call.world, call.principal);
+  }
+  exchange.stage = "rule";
+  return loaded;
+}
+
+/** Work that waits, before the transaction; judged by the world of then. */
+async function prepare(parts: PipelineParts, exchange: Exchange, call: ReceivedCall): Promise<unknown> {
+  const { operation, sandbox, request, response } = exchange;
+  const bound = call.in(sandbox.world.read());
+  const loaded = admit(parts, exchange, bound);
+  const gone = new AbortController();
+  response.once("close", () => gone.abort(new ClientGone()));
+  const stream = new BodyStream(request);
+  try {
+    const io = { services: parts.services(sandbox, exchange), stream, signal: gone.signal };
+    return await operation!.prepare!(bound, loaded, io);
+  } finally {
+    stream.release();
+  }
 }
