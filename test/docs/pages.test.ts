@@ -48,6 +48,7 @@ describe("examples of the documentation", () => {
       stderr: "",
       stdout: "",
     });
+    for (const promise of directions.says ?? []) expect(stdout).toMatch(promise);
     const shown = directions.shows ?? [];
     for (const refusal of REFUSALS.filter((one) => !shown.includes(one)))
       expect(stdout).not.toContain(refusal);

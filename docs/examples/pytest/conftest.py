@@ -20,6 +20,7 @@ class Refused(Exception):
 
 
 def call(method, url, body=None, token=os.environ.get("UNDERSTUDY_TOKEN")):
+    __tracebackhide__ = True
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"content-type": "application/json"}, method=method)
     if token:
@@ -45,10 +46,12 @@ class Sandbox:
                 self.credentials.setdefault(key["user_id"], key["key"])
 
     def control(self, method, path="", body=None):
+        __tracebackhide__ = True
         return call(method, self.control_url + path, body)
 
     def fault(self, match, **rule):
         """Arms a rule: sandbox.fault({"operation": "models.list"}, times=1, effect={"status": 503})."""
+        __tracebackhide__ = True
         return self.control("POST", "/faults", {"match": match, **rule})
 
     def advance(self, by):
@@ -57,6 +60,7 @@ class Sandbox:
 
     def assert_received(self, count=1, **match):
         """sandbox.assert_received(operation="threads.delete", count={"min": 1})"""
+        __tracebackhide__ = True
         found = self.control("POST", "/journal/verify", {"match": match, "count": count})
         assert found["ok"], f"{found['found']} requests match {match}; nearest: {found['nearest'][:3]}"
 
@@ -92,7 +96,8 @@ def understudy():
 def sandbox(request, understudy):
     """A fresh sandbox; mark a test with `sandbox(clock={...}, scenarios=[...])` for options."""
     if os.environ.get("UNDERSTUDY_CONTROL_URL"):
-        yield Sandbox(os.environ["UNDERSTUDY_CONTROL_URL"])
+        request.node.understudy = Sandbox(os.environ["UNDERSTUDY_CONTROL_URL"])
+        yield request.node.understudy
         return
     mark = request.node.get_closest_marker("sandbox")
     made = call("POST", understudy + "/_control/sandboxes", dict(mark.kwargs) if mark else {})

@@ -25,25 +25,33 @@ const PATIENCE_MS = 60_000;
 const BIN = join(ROOT, "bin", "understudy.js");
 const [, , tool, ...given] = process.argv;
 
-const WITHOUT_A_SERVER = new Set(
-  "receiver-test signature replay openapi fidelity suite verify record listen start fixture".split(" "),
-);
+/** Commands whose `--url` is no running server of theirs, or that have none; of others it is tried. */
+const ON_THEIR_OWN = new Set("receiver-test replay suite verify".split(" "));
 
-/** For commands that act on a server: the page's one. */
-function addressed(args) {
-  const [command, action] = args;
-  const alone = WITHOUT_A_SERVER.has(command) || action === "check" || action === "from-har";
-  return alone || args.includes("--url") || command.startsWith("-")
-    ? args
-    : [...args, "--url", `http://127.0.0.1:${SERVER_PORT}`];
+/** On the page's server, where the command acts on one. */
+function onServer(args) {
+  const plain = [BIN, ...args];
+  if (ON_THEIR_OWN.has(args[0]) || args.includes("--url")) return run(process.execPath, plain);
+  const addressed = [...plain, "--url", `http://127.0.0.1:${SERVER_PORT}`];
+  const { status, stderr } = spawnSync(process.execPath, addressed, {
+    stdio: ["inherit", "inherit", "pipe"],
+    encoding: "utf8",
+  });
+  if (/Unknown arguments?: url/.test(stderr)) return run(process.execPath, plain);
+  process.stderr.write(stderr);
+  return judged(status);
 }
 
 /** Runs to its end; exits as it does, or with 0 where the page says that this one fails. */
 function run(command, args, options = {}) {
   const { status, signal } = spawnSync(command, args, { stdio: "inherit", ...options });
+  return judged(status ?? signal);
+}
+
+function judged(ended) {
   const expected = EXITS[given.join(" ")] ?? 0;
-  if (status === expected) return 0;
-  process.stderr.write(`${tool} ${given.join(" ")}: exit ${status ?? signal}, not ${expected}\n`);
+  if (ended === expected) return 0;
+  process.stderr.write(`${tool} ${given.join(" ")}: exit ${ended}, not ${expected}\n`);
   return 99;
 }
 
@@ -98,7 +106,7 @@ async function start(args) {
 async function understudy(args) {
   const [command = "start", ...rest] = args;
   if (args.includes("--follow")) {
-    const going = await background(addressed(args), () => true);
+    const going = await background([...args, "--url", `http://127.0.0.1:${SERVER_PORT}`], () => true);
     return typeof going === "number" ? going : 0;
   }
   // Who asks for a file to wait for waits itself.
@@ -108,7 +116,7 @@ async function understudy(args) {
     const going = await background([command, ...rest, "--port", port], (log) => log.includes(`:${port}`));
     return typeof going === "number" ? going : 0;
   }
-  return run(process.execPath, [BIN, ...addressed(args)]);
+  return onServer(args);
 }
 
 const TOOLS = {

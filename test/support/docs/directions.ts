@@ -10,6 +10,8 @@ export interface Directions {
   leave?: readonly string[];
   /** Commands that are to fail, as they are after `npx`, with their exit codes. */
   exits?: Readonly<Record<string, number>>;
+  /** What the page promises that its commands print, where they could end well without it. */
+  says?: readonly RegExp[];
   /** Refusals that the page shows on purpose. */
   shows?: readonly string[];
   /** Programs without which the page's examples cannot run, as scripts/runtimes.mjs calls them. */
@@ -40,10 +42,17 @@ until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
 
 /** Pages that need more than a server. */
 export const DIRECTIONS: Readonly<Record<string, Directions>> = {
-  "README.md": { before: "", leave: ["npm ci && npm test"] },
-  "docs/for-frontends.md": { before: "", browser: true },
-  "docs/for-partners.md": { before: "" },
-  "docs/for-testers.md": { before: "", needs: ["python3 -c 'import pytest'", "javac and JUnit 5"] },
+  "README.md": { before: "", leave: ["npm ci && npm test"], says: [/1 passed/] },
+  "docs/for-frontends.md": { before: "", browser: true, says: [/Tests +1 passed/, /1 passed \(/] },
+  "docs/for-partners.md": {
+    before: "",
+    says: [/(webhook\.retry .* 503\n[\s\S]*?){4}/, /webhook\.retry .* 200\n/, /^\["del_[^"]+"\]/m],
+  },
+  "docs/for-testers.md": {
+    before: "",
+    needs: ["python3 -c 'import pytest'", "javac and JUnit 5"],
+    says: [/^2 passed/m, /2 tests successful/, /ok +busy +0 +1\/1 +1\/1 +3/, /^1 passed/m],
+  },
   "docs/getting-started.md": { before: "" },
   "docs/pipelines.md": { before: "" },
   "docs/surprises.md": { before: "" },
@@ -73,6 +82,7 @@ test("uploads a report", () => {
   execFileSync("node", ["${DOCS}/examples/report-uploader/check.mjs"], { stdio: "inherit" });
 });
 END`,
+    says: [/429 429 200/, /^503$/m, /"nearest":\[/],
     exits: { "understudy coverage --fail-under 80 --html coverage.html": 1 },
   },
   "docs/traffic.md": {
@@ -91,6 +101,7 @@ export WEBHOOK_SECRET=${SECRET}
 printf '{"event":"user.created"}' > delivery.json
 DIGEST=sha256=$(node -pe 'crypto.createHmac("sha256", "${SECRET}").update(fs.readFileSync("delivery.json")).digest("hex")')`,
     replace: { "whsec_…": SECRET, "sha256=…": "$DIGEST" },
+    says: [/webhook\.retry .* 503\n/, /webhook\.retry .* 200\n/, /"verdict":"valid"/],
   },
 };
 
