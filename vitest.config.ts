@@ -11,7 +11,8 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 90_000,
     // A poll waits for what another process does; on a busy machine that takes longer than its default second.
-    expect: { poll: { timeout: 15_000 } },
+    // A test that asks nothing proves nothing, be it one that returns early or loops over an empty list.
+    expect: { requireAssertions: true, poll: { timeout: 15_000 } },
     setupFiles: ["./test/support/property-seed.ts"],
     // A focused test would leave the others out.
     allowOnly: false,

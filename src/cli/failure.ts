@@ -1,7 +1,9 @@
 import { AddressError, ControlError, UnreachableError } from "../client/http.ts";
+import { printableJson } from "../contract/printable.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import { PersistenceError } from "../persistence/persistence-error.ts";
 import { UnknownScenario } from "../sandbox/fault-gate.ts";
+import { complain } from "./output.ts";
 
 /** interfaces 2: what was to be checked or reached fails. */
 export const EXIT_FAILED = 1;
@@ -21,8 +23,8 @@ export class CheckFailed extends Error {
 /** Prints one readable message, never a stack trace, and gives the exit code for it. */
 export function report(error: unknown, json: boolean): number {
   const { message, code, details } = read(error);
-  if (json) process.stderr.write(`${JSON.stringify({ error: message, ...details })}\n`);
-  else process.stderr.write(`understudy: ${message}\n`);
+  if (json) process.stderr.write(`${printableJson({ error: message, ...details })}\n`);
+  else complain(message);
   return code;
 }
 

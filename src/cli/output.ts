@@ -1,6 +1,24 @@
+import { printable, printableJson, printableLines } from "../contract/printable.ts";
+
 /** Prints a command's result: JSON for machines, text for people. */
 export function print(json: boolean, value: unknown, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : text === "" ? "" : `${text}\n`);
+  if (json) say(printableJson(value, 2));
+  else if (text !== "") say(text);
+}
+
+/** A line or several to standard output; nothing in them steers the terminal, whoever has named what they tell of. */
+export function say(text: string): void {
+  process.stdout.write(`${printableLines(text)}\n`);
+}
+
+/** One line of JSON for a program that follows. */
+export function sayJson(value: unknown): void {
+  say(printableJson(value));
+}
+
+/** To standard error, as the command. */
+export function complain(text: string): void {
+  process.stderr.write(`understudy: ${printableLines(text)}\n`);
 }
 
 let hasLeft = false;
@@ -13,9 +31,7 @@ const leaving = new Set<() => void>();
 export function watchOutput(): void {
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
     if (code === "EPIPE") return void readerHasLeft();
-    process.stderr.write(
-      `understudy: the output cannot be written${code === undefined ? "" : ` (${code})`}\n`,
-    );
+    complain(`the output cannot be written${code === undefined ? "" : ` (${code})`}`);
     process.exit(2);
   });
   process.stderr.on("error", () => {});
@@ -35,11 +51,11 @@ export function onReaderGone(end: () => void): void {
 /** Left-aligned columns, as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
+    Math.max(title.length, ...rows.map((row) => printable(row[column] ?? "").length)),
   );
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, i) => cell.padEnd(widths[i]!))
+      .map((cell, i) => printable(cell).padEnd(widths[i]!))
       .join("  ")
       .trimEnd();
   return [line(head), ...rows.map(line)].join("\n");

@@ -1,10 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { printableJson } from "../contract/printable.ts";
 import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
 import { HarFile } from "../traffic/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { requireFile } from "./new-file.ts";
+import { complain, say, sayJson } from "./output.ts";
 
 export interface Recording {
   target: string;
@@ -32,10 +34,10 @@ export async function record(options: Recording): Promise<void> {
     onExchange(entry) {
       try {
         file?.add(entry);
-        process.stdout.write(`${json ? JSON.stringify(summaryOf(entry)) : lineOf(entry)}\n`);
+        say(json ? printableJson(summaryOf(entry)) : lineOf(entry));
       } catch (error) {
         lost ??= (error as Error).message;
-        process.stderr.write(`understudy: not recorded, ${(error as Error).message}: ${lineOf(entry)}\n`);
+        complain(`not recorded, ${(error as Error).message}: ${lineOf(entry)}`);
       }
     },
   });
@@ -47,15 +49,15 @@ export async function record(options: Recording): Promise<void> {
     throw error;
   }
   const { url } = recorder;
-  if (json) process.stdout.write(`${JSON.stringify({ url, target, out, pid: process.pid })}\n`);
-  else process.stdout.write(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.\n`);
+  if (json) sayJson({ url, target, out, pid: process.pid });
+  else say(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.`);
   await new Promise<void>((resolve) => {
     process.once("SIGINT", resolve);
     process.once("SIGTERM", resolve);
   });
   await recorder.close();
   file.close();
-  if (!json) process.stdout.write(`${file.count} exchanges in ${out}\n`);
+  if (!json) say(`${file.count} exchanges in ${out}`);
   if (lost !== undefined) throw new CheckFailed(`${out} lacks exchanges that could not be written: ${lost}`);
 }
 

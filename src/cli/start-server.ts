@@ -2,6 +2,7 @@ import type { DocumentWatch } from "../documents/watch-documents.ts";
 import { sweepOrphanedFolders } from "../storage/orphaned-folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { banner } from "./banner.ts";
+import { complain, say, sayJson } from "./output.ts";
 import { type Ready, writeReadyFile } from "./ready-file.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions } from "./start-options.ts";
@@ -25,11 +26,10 @@ export async function startServer(flags: StartFlags): Promise<void> {
     await understudy.close();
     throw error;
   }
-  if (flags.json) process.stdout.write(`${JSON.stringify(ready)}\n`);
-  else if (!options.quiet) process.stdout.write(banner(understudy, ready));
+  if (flags.json) sayJson(ready);
+  else if (!options.quiet) say(banner(understudy, ready).replace(/\n$/, ""));
   // Who gave the token has it; one that was made up is nowhere else.
-  else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
-    process.stdout.write(`${token}\n`);
+  else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"]) say(token);
   // After the start, which it must not slow down; a folder that cannot be removed is no reason to say anything.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
@@ -44,20 +44,21 @@ async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
     import("../fixtures/follow-fixtures.ts"),
     import("../faults/scenarios/follow-scenarios.ts"),
   ]);
-  const say = (text: string) => process.stderr.write(`understudy: ${text}\n`);
   const fixtures = followFixtures(understudy.fixtures, {
     sandboxes: () => understudy.sandboxes.all(),
-    onChange: ({ message }) => say(message),
+    onChange: ({ message }) => complain(message),
     onProblem: (error, fixture) =>
-      say(`fixture ${fixture} stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
+      complain(
+        `fixture ${fixture} stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`,
+      ),
   });
   const scenarios = followScenarios(understudy.scenarios, {
-    onChange: ({ name }) => say(`scenario ${name} was edited, and is in force as it is now`),
+    onChange: ({ name }) => complain(`scenario ${name} was edited, and is in force as it is now`),
     onProblem: (error) =>
-      say(`a scenario stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
+      complain(`a scenario stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
   });
   // A system without watches left is a reason to say so, not to stop serving.
-  return watchDocuments([fixtures, scenarios], ({ message }) => say(message));
+  return watchDocuments([fixtures, scenarios], ({ message }) => complain(message));
 }
 
 /** The first signal lets open requests finish; a second does not wait. */
@@ -71,7 +72,7 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
       await understudy.close();
       process.exit(0);
     } catch (error) {
-      process.stderr.write(`understudy: ended with a failure: ${(error as Error).message}\n`);
+      complain(`ended with a failure: ${(error as Error).message}`);
       process.exit(1);
     }
   };

@@ -1,3 +1,4 @@
+import { printable, printableLines } from "../contract/printable.ts";
 import type { ScenarioResult } from "../suite/suite-result.ts";
 
 export interface SuiteProgress {
@@ -23,7 +24,7 @@ export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: b
     const width = (stream.columns || 80) - 1;
     const lines = [...running].map(([name, since]) => `  … ${name}  ${elapsed(performance.now() - since)}`);
     const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
-    for (const line of all) stream.write(`${line.slice(0, width)}\n`);
+    for (const line of all) stream.write(`${printable(line).slice(0, width)}\n`);
     drawn = all.length;
   };
   const timer = live ? setInterval(draw, REDRAW_MS) : undefined;
@@ -36,7 +37,7 @@ export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: b
       running.delete(result.name);
       done += 1;
       if (live) wipe();
-      stream.write(`${line(result)}\n`);
+      stream.write(`${printableLines(line(result))}\n`);
       if (live) draw();
     },
     close() {

@@ -1,3 +1,4 @@
+import { printable, printableLines } from "../contract/printable.ts";
 import type { Check } from "../verify/check.ts";
 import type { CheckReport } from "../verify/report.ts";
 import { checkLines } from "./verify-text.ts";
@@ -18,7 +19,7 @@ export function verifyProgress(stream: NodeJS.WriteStream, live: boolean): Verif
   const wipe = () => stream.write("\r\u001b[K");
   const draw = (text: string) => {
     wipe();
-    stream.write(text.slice(0, (stream.columns ?? 80) - 1));
+    stream.write(printable(text).slice(0, (stream.columns ?? 80) - 1));
   };
   return {
     start({ section, title }, { index, total }) {
@@ -28,7 +29,7 @@ export function verifyProgress(stream: NodeJS.WriteStream, live: boolean): Verif
     end(report) {
       if (report.outcome !== "failed" && report.outcome !== "differs") return;
       wipe();
-      stream.write(`${checkLines(report).join("\n")}\n`);
+      stream.write(`${printableLines(checkLines(report).join("\n"))}\n`);
     },
     waiting(milliseconds) {
       draw(`${current} (waits ${Math.ceil(milliseconds / 1000)} s for the rate limit)`);

@@ -1,4 +1,5 @@
 import { test as base } from "vitest";
+import { printableLines } from "../contract/printable.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { journalText, testServer, unhitFaults } from "./test-sandbox.ts";
 
@@ -22,7 +23,7 @@ export const test = base.extend<{ sandbox: SandboxClient }>({
         throw new Error(`armed but never struck: ${unhit.join("; ")}\n${await journalText(sandbox)}`);
       }
     } finally {
-      if (failed()) process.stderr.write(`${await journalText(sandbox)}\n`);
+      if (failed()) process.stderr.write(`${printableLines(await journalText(sandbox))}\n`);
       await sandbox.delete();
     }
   },

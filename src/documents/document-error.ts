@@ -1,3 +1,4 @@
+import { printable } from "../contract/printable.ts";
 /** One thing that is wrong in a document. `line` and `column` count from 1; `line` 0 means the value came without a text. */
 export interface DocumentProblem {
   file: string;
@@ -87,7 +88,7 @@ export function codeFrame(text: string, place: { line: number; column: number })
   const gutter = String(place.line).length;
   // A very long line is shown from shortly before the fault, so that the caret stays on the screen.
   const from = place.column > FRAME_WIDTH ? place.column - FRAME_WIDTH / 2 : 0;
-  const show = (line: string) => printable(line.slice(from, from + FRAME_WIDTH));
+  const show = (line: string) => unsteering(line.slice(from, from + FRAME_WIDTH));
   const frame = [
     `${String(place.line).padStart(gutter)} | ${show(lines.at)}`,
     `${" ".repeat(gutter)} | ${" ".repeat(Math.max(0, place.column - 1 - from))}^`,
@@ -97,9 +98,9 @@ export function codeFrame(text: string, place: { line: number; column: number })
   return frame.join("\n");
 }
 
-// Control characters of a hostile file must not reach a terminal.
-function printable(line: string): string {
-  return line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, " ");
+/** Character for character, so that the caret below stays where it is. */
+function unsteering(line: string): string {
+  return [...line].map((character) => (printable(character) === character ? character : " ")).join("");
 }
 
 function linesAround(text: string, line: number): { before?: string; at: string } | undefined {

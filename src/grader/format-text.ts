@@ -1,3 +1,4 @@
+import { printableLines } from "../contract/printable.ts";
 import { type CheckReport, NOT_RUN, type Outcome, type ReceiverReport } from "./report.ts";
 import type { Unseen } from "./unseen.ts";
 
@@ -44,7 +45,7 @@ function formatCheck(check: CheckReport, paint: Paint): string[] {
   }
   if (check.outcome === "not-observable") lines.push(`      ${check.detail}`);
   if (check.note) lines.push(`      Note: ${check.note}`);
-  return lines.map(withoutControls);
+  return lines.map(printableLines);
 }
 
 function formatUnseen({ what, how }: Unseen): string {
@@ -58,13 +59,5 @@ function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
   const lines = [`${verdict}  ${report.url}: ${counts}`];
   if (report.fail_on !== "minor") lines.push(`Failures below ${report.fail_on} don't fail the receiver.`);
   if (report.stopped) lines.push(report.stopped);
-  return lines.map(withoutControls);
-}
-
-/** A receiver's answer must not be able to steer the terminal; the colours put in above may stay. */
-function withoutControls(line: string): string {
-  return line.replace(
-    /(\u001b\[\d+m)|[\u0000-\u001f\u007f-\u009f]/g,
-    (_match, colour?: string) => colour ?? " ",
-  );
+  return lines.map(printableLines);
 }

@@ -273,9 +273,11 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "3" }]);
   });
 
-  it("interfaces 2 a full disk refuses the commit whole, keeps what it had, and takes it when there is room", async () => {
+  it("interfaces 2 a full disk refuses the commit whole, keeps what it had, and takes it when there is room", async ({
+    skip,
+  }) => {
     const disk = smallDisk();
-    if (disk === undefined) return;
+    if (disk === undefined) return skip("no file system of its own could be mounted");
     const store = await adapter.open(disk);
     open.push(store);
     await store.commit(pieces([put("a", "world", "x", 1)]));
@@ -295,16 +297,14 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
   });
 });
 
-/** A file system of 1.5 MB; undefined, and said aloud, where nothing can be mounted. */
+/** A file system of 1.5 MB; undefined where nothing can be mounted. */
 function smallDisk(): string | undefined {
   const place = mkdtempSync(join(tmpdir(), "understudy-disk-"));
-  const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1536k", "tmpfs", place]);
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1536k", "tmpfs", place]);
   onTestFinished(async () => {
     for (const store of open.splice(0)) await store.close().catch(() => {});
     if (status === 0) spawnSync("umount", [place]);
     rmSync(place, { recursive: true, force: true });
   });
-  if (status === 0) return place;
-  process.stderr.write(`NOT TESTED: no small file system can be mounted here (${String(stderr).trim()})\n`);
-  return undefined;
+  return status === 0 ? place : undefined;
 }

@@ -1,3 +1,4 @@
+import { printable } from "../contract/printable.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import type { Judgement } from "./verdict.ts";
 
@@ -26,14 +27,14 @@ export function formatDelivery(delivery: HeardDelivery): string {
   const what =
     event === undefined ? `${method} ${path}` : `${event}  ${delivery_id ?? "without delivery id"}`;
   const lines = [
-    `${at.slice(11, 23)}  ${clean(what)}  attempt ${attempt}  signature ${verdictOf(judgement)}  -> ${answer}`,
+    `${at.slice(11, 23)}  ${printable(what)}  attempt ${attempt}  signature ${verdictOf(judgement)}  -> ${answer}`,
   ];
   if (judgement === undefined || judgement.verdict === "valid") lines.push(`  ${shown(body)}`);
   else {
     lines.push(
-      `  why:       ${clean(judgement.reason)}`,
+      `  why:       ${printable(judgement.reason)}`,
       `  mend:      ${judgement.mend}`,
-      `  received:  ${SIGNATURE_HEADER}: ${clean(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
+      `  received:  ${SIGNATURE_HEADER}: ${printable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
       `  signed:    the ${body.length} bytes of the body, exactly as received:`,
       ...hexDump(body),
     );
@@ -45,16 +46,8 @@ function verdictOf(judgement: Judgement | undefined): string {
   return judgement === undefined ? "not checked (no --secret)" : judgement.verdict.toUpperCase();
 }
 
-/** What a stranger sent must not steer the terminal, nor turn its text around. */
-function clean(text: string): string {
-  return text.replaceAll(
-    /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 function shown(body: Buffer): string {
-  const text = clean(body.subarray(0, MAX_SHOWN_BYTES).toString("utf8"));
+  const text = printable(body.subarray(0, MAX_SHOWN_BYTES).toString("utf8"));
   return body.length > MAX_SHOWN_BYTES ? `${text} … (${body.length} bytes)` : text;
 }
 

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
 import { Tables } from "./tables.ts";
@@ -130,6 +130,35 @@ describe("interfaces 4 the clock", () => {
     expect(world.epochNow()).toBe(wall.now);
     await world.advance((now) => now + DAY);
     await expect(world.setClock("real")).rejects.toThrow(RangeError);
+    world.close();
+  });
+
+  it("interfaces 4 a clock that begins to run waits for what is due, and one that stops no longer does", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const ran: string[] = [];
+    const { world, wall } = makeWorld({
+      timerHandlers: { lease: (_tx, { subject }) => void ran.push(subject) },
+    });
+    const pass = async (milliseconds: number) => {
+      wall.now += milliseconds;
+      await vi.advanceTimersByTimeAsync(milliseconds);
+    };
+    world.transact((tx) => {
+      for (const [subject, due] of [
+        ["first", HOUR],
+        ["second", 2 * HOUR],
+      ] as const)
+        tx.schedule({ kind: "lease", subject, due });
+    });
+    await pass(10 * HOUR);
+    expect(ran).toEqual([]);
+    await world.setClock("scaled", undefined, 60);
+    await pass(61_000);
+    expect(ran).toEqual(["first"]);
+    await world.setClock("frozen");
+    await pass(10 * HOUR);
+    expect(ran).toEqual(["first"]);
     world.close();
   });
 

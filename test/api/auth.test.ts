@@ -200,6 +200,16 @@ describe("session tokens", () => {
     expect((await refresh(refresh_token)).status).toBe(401);
   });
 
+  it("G01 a token of a key that changed hands is 401: it was another person's, and so was its refresh token", async () => {
+    const { access_token, refresh_token } = await tokens();
+    const { apiKeys } = await import("../../src/resources/api-keys/schema.ts");
+    world().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ben" }));
+    expect((await reparent(access_token)).status).toBe(401);
+    expect((await refresh(refresh_token)).status).toBe(401);
+    world().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ada" }));
+    expect((await reparent(access_token)).status).toBe(200);
+  });
+
   it("G01 tokens from before a reset are 401, both kinds, also once there is a new key", async () => {
     const old = await tokens();
     api.understudy.sandboxes.get("default")!.reset();

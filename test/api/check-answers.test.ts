@@ -1,9 +1,45 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { Reply } from "../../src/contract/operation.ts";
+import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { standardLog } from "../../src/log.ts";
+import { reparentDepartment as reparent } from "../../src/resources/departments/operations.ts";
 import { departments } from "../../src/resources/departments/schema.ts";
 import { startReference } from "../support/harness.ts";
 
 const REPARENT = "/v1/organizations/org_acme/departments/dept_infra/reparent";
+
+it.each([
+  ["on", 500],
+  ["off", 299],
+] as const)(
+  "interfaces 4 with check_answers %s an answer of a status that is not declared is %i",
+  async (check_answers, status) => {
+    const answering = vi.spyOn(reparent, "handle").mockImplementation(() => new Reply(299, {}));
+    onTestFinished(() => answering.mockRestore());
+    const api = await startReference({ settings: { check_answers }, log: standardLog("silent") });
+    onTestFinished(() => api.close());
+    expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(status);
+  },
+);
+
+it("interfaces 11 an answer of the control API that does not fit its schema is a 500 in every test", async () => {
+  const health = CONTROL_OPERATIONS.find(({ path }) => path === "/_control/health")!;
+  const answering = vi.spyOn(health, "handle").mockImplementation(() => ({ status: "fine" }) as never);
+  onTestFinished(() => answering.mockRestore());
+  for (const [judgeAnswers, status] of [
+    [true, 500],
+    [false, 200],
+    [undefined, 500],
+  ] as const) {
+    const api = await startReference({
+      ...(judgeAnswers !== undefined && { judgeAnswers }),
+      log: standardLog("silent"),
+    });
+    const answer = await api.call(undefined, "GET", "/_control/health");
+    expect([judgeAnswers, answer.status]).toEqual([judgeAnswers, status]);
+    await api.close();
+  }
+});
 
 it.each([
   ["on", 500, "dept_platform"],

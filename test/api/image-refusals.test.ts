@@ -47,6 +47,30 @@ describe("4.20 refusals", () => {
     expectRefusal(await uncrop({ image_file, ...parts }), 422, { field, value });
   });
 
+  it("G09 a text field that comes twice is 422, and so is a file", async () => {
+    for (const field of ["extend_left", "image_file"]) {
+      const form = formOf({
+        provider: "provider_a",
+        organization_id: "org_acme",
+        image_file,
+        extend_left: 1,
+      });
+      if (field === "extend_left") form.append(field, "2");
+      else form.append(field, new Blob([new Uint8Array(image_file.bytes)], { type: "image/png" }), "second");
+      const value = field === "extend_left" ? "2" : "second";
+      expectRefusal(await api.call("dan", "POST", UNCROP, form), 422, { field, value });
+    }
+  });
+
+  it("G09 text fields that are too much only together are 413", async () => {
+    const form = formOf({ provider: "provider_b", organization_id: "org_acme", image_file });
+    const half = "x".repeat(600 * 1024);
+    form.append("prompt", half);
+    form.append("another", half);
+    const { status, body } = await api.call("dan", "POST", UNCROP, form);
+    expect([status, body.error.details]).toEqual([413, { field: "another", limit_bytes: 1024 * 1024 }]);
+  });
+
   it("G26 a mask is not a field of provider_a", async () => {
     const mask_file = { bytes: await halfMask(20, 20), type: "image/png", name: "mask.png" };
     expectRefusal(await uncrop({ image_file, mask_file }), 422, { field: "mask_file", value: "mask.png" });

@@ -126,7 +126,8 @@ describe("meeting streams", () => {
   it("G16 deleting the session ends its streams", async () => {
     const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
     await api.call("cleo", "DELETE", `${SESSIONS}/mbsess_live/permanent`);
-    await Promise.all(streams.map(({ ended }) => ended));
+    const ends = await Promise.all(streams.map(({ ended }) => ended));
+    expect(ends).toHaveLength(3);
   });
 
   it("G37 a client that still reads when the session goes hears nothing of one made anew under its id", async () => {

@@ -95,6 +95,25 @@ describe("interfaces 2 --persist, a folder of the former format", () => {
     expect((await get(api, `${S}/state/departments/dept_late`)).name).toBe("Late");
   });
 
+  it("interfaces 2 a file of the right length with a wrong byte is damaged too", async () => {
+    const file = join(folder, "sandboxes/default/world.json");
+    const text = readFileSync(file, "utf8");
+    expect(text).toContain('"processing_seconds":90');
+    writeFileSync(file, text.replace('"processing_seconds":90', '"processing_seconds":91'));
+    const api = await start();
+    expect((await get(api, S)).settings.processing_seconds).not.toBe(91);
+    expect((await get(api, `${S}/state/departments/dept_late`)).name).toBe("Late");
+  });
+
+  it("interfaces 2 a log counts up to its first line with a wrong byte", async () => {
+    const file = join(folder, "sandboxes/default/changes.3.log");
+    const text = readFileSync(file, "utf8");
+    expect(text).toContain('"name":"Late"');
+    writeFileSync(file, text.replace('"name":"Late"', '"name":"Lake"'));
+    const api = await start();
+    expect((await api.call(undefined, "GET", `${S}/state/departments/dept_late`)).status).toBe(404);
+  });
+
   it("interfaces 2 a sandbox of which nothing is whole does not keep the others from being taken over", async () => {
     for (const name of ["world.json", "world.json.previous"]) {
       writeFileSync(join(folder, "sandboxes/default", name), "{");

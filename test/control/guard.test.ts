@@ -181,6 +181,9 @@ describe("interfaces 7 who may talk to the control API and the console", () => {
       "/default/fork",
       "/default/snapshots",
       "/default/clock/advance",
+      // These take no body, and a page must not call them by sending one all the same.
+      "/default/snapshots/kept/restore",
+      "/default/bundle",
     ]) {
       const call = { method: "POST", path: `/_control/sandboxes${path}`, type, body: '{"name":"forged"}' };
       const answer = await send(call, call.path, ["Host: 127.0.0.1:{port}"]);

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 let folder: string;
@@ -179,10 +180,8 @@ async function writeUntilKilled(persist: string): Promise<string[]> {
   );
   let failure = "";
   child.stderr.on("data", (chunk) => (failure += chunk));
-  while (!existsSync(ready)) {
-    if (child.exitCode !== null) throw new Error(`the server ended: ${failure}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  await until(() => existsSync(ready) || child.exitCode !== null);
+  if (child.exitCode !== null) throw new Error(`the server ended: ${failure}`);
   const { url } = JSON.parse(readFileSync(ready, "utf8"));
   rmSync(ready);
   const acknowledged: string[] = [];
@@ -197,7 +196,7 @@ async function writeUntilKilled(persist: string): Promise<string[]> {
     }
   })().catch(() => {});
   // Killed in full flight, however long the machine takes to get there.
-  while (acknowledged.length < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => acknowledged.length >= 50);
   const died = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGKILL");
   await Promise.all([died, writer]);

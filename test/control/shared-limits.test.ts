@@ -97,6 +97,22 @@ describe("interfaces 7: records per sandbox", () => {
     expect([receiver.status, receiver.body.limit]).toEqual([409, "records"]);
   });
 
+  it("interfaces 7 over the limit nothing that emits goes on, however little it adds, and the rest does", async () => {
+    const hook = { url: "https://192.0.2.1/", events: ["thread.updated"] };
+    for (const who of ["ada", "ben"] as const)
+      expect((await api.call(who, "POST", "/webhooks", hook)).status).toBe(201);
+    // What an event is delivered to comes after the count; of that there is no going back.
+    const triggered = await control("POST", "/events", { event: "thread.updated", for: "thread_welcome" });
+    expect(triggered.status, triggered.text).toBe(200);
+    expect(await records()).toBe(atFirst + 4);
+    const patch = (title: string, query = "") =>
+      control("PATCH", `/state/threads/thread_welcome${query}`, { title });
+    expect([(await patch("Hello")).status, (await patch("Hello", "?silent=true")).status]).toEqual([
+      409, 200,
+    ]);
+    expect((await control("GET", "/state/threads/thread_welcome")).body.title).toBe("Hello");
+  });
+
   it("interfaces 7 a reset to a fixture that is too large changes nothing", async () => {
     await reparent("dept_ops");
     const fixture = { extends: "reference", generate: { departments: 100 } };

@@ -37,52 +37,59 @@ describe("interfaces 4 state calls", () => {
     for (const { name, records } of body.items) expect(counts[name], name).toBe(records);
   });
 
-  describe.each(COLLECTIONS)("interfaces 4 $name", ({ name, idField, prefix, schema }) => {
+  describe.each(COLLECTIONS)("interfaces 4 $name", ({ name, idField, schema }) => {
     it("shows every record of the reference world as its schema says", async () => {
       const { body } = await control("GET", `/default/state/${name}?limit=10000`);
       const valid = validatorOf(withoutStoredOnly(schema));
       for (const record of body.items) {
         expect(valid(record), `${record[idField]}: ${JSON.stringify(valid.errors)}`).toBe(true);
       }
+      // Some the reference world has none of.
+      expect(body.items).toHaveLength(Math.min(body.total, 10_000));
       const [first] = body.items;
-      if (first === undefined) return;
-      const one = await control("GET", `/default/state/${name}/${encodeURIComponent(first[idField])}`);
-      expect([one.status, one.body]).toEqual([200, first]);
+      const path = `/default/state/${name}/${encodeURIComponent(first?.[idField] ?? "none")}`;
+      const one = await control("GET", path);
+      expect([one.status, first && one.body]).toEqual(first ? [200, first] : [404, undefined]);
     });
+  });
 
-    it("fills a POST that gives nothing, shows it, deletes it", async () => {
-      if (DERIVED_IDS.has(name)) return;
-      const sandbox = await fresh();
-      const before = (await control("GET", `/${sandbox}`)).body.counts[name];
-      const created = await control("POST", `/${sandbox}/state/${name}`, {});
-      expect(created.status, created.text).toBe(201);
-      const valid = validatorOf(withoutStoredOnly(schema));
-      expect(valid(created.body), JSON.stringify(valid.errors)).toBe(true);
-      const id = created.body[idField];
-      expect(id.startsWith(prefix)).toBe(true);
-      const path = `/${sandbox}/state/${name}/${encodeURIComponent(id)}`;
-      expect((await control("GET", path)).body).toEqual(created.body);
-      expect((await control("GET", `/${sandbox}`)).body.counts[name]).toBeGreaterThan(before);
-      const twice = await control("POST", `/${sandbox}/state/${name}`, { [idField]: id });
-      expect([twice.status, twice.headers.get("content-type")]).toEqual([409, "application/problem+json"]);
-      expect((await control("DELETE", path)).status).toBe(204);
-      expect((await control("GET", path)).status).toBe(404);
-      expect((await control("DELETE", path)).status).toBe(404);
-    });
+  describe.each(COLLECTIONS.filter(({ name }) => !DERIVED_IDS.has(name)))(
+    "interfaces 4 $name",
+    ({ name, idField, prefix, schema }) => {
+      it("fills a POST that gives nothing, shows it, deletes it", async () => {
+        const sandbox = await fresh();
+        const before = (await control("GET", `/${sandbox}`)).body.counts[name];
+        const created = await control("POST", `/${sandbox}/state/${name}`, {});
+        expect(created.status, created.text).toBe(201);
+        const valid = validatorOf(withoutStoredOnly(schema));
+        expect(valid(created.body), JSON.stringify(valid.errors)).toBe(true);
+        const id = created.body[idField];
+        expect(id.startsWith(prefix)).toBe(true);
+        const path = `/${sandbox}/state/${name}/${encodeURIComponent(id)}`;
+        expect((await control("GET", path)).body).toEqual(created.body);
+        expect((await control("GET", `/${sandbox}`)).body.counts[name]).toBeGreaterThan(before);
+        const twice = await control("POST", `/${sandbox}/state/${name}`, { [idField]: id });
+        expect([twice.status, twice.headers.get("content-type")]).toEqual([409, "application/problem+json"]);
+        expect((await control("DELETE", path)).status).toBe(204);
+        expect((await control("GET", path)).status).toBe(404);
+        expect((await control("DELETE", path)).status).toBe(404);
+      });
 
-    it("fills the same for the same seed, and otherwise for another", async () => {
-      if (DERIVED_IDS.has(name)) return;
-      const ids = await Promise.all(
-        [{ seed: 5 }, { seed: 5 }, { seed: 6 }].map(async (options) => {
-          const sandbox = await fresh(options);
-          return (await control("POST", `/${sandbox}/state/${name}`, {})).text;
-        }),
-      );
-      const secretless = ids.map((text) => text.replace(/whsec_[\w-]+/g, ""));
-      expect(secretless[0]).toBe(secretless[1]);
-      if (!COMPOSED.has(name)) expect(secretless[0]).not.toBe(secretless[2]);
-    });
+      it("fills the same for the same seed, and otherwise for another", async () => {
+        const ids = await Promise.all(
+          [{ seed: 5 }, { seed: 5 }, { seed: 6 }].map(async (options) => {
+            const sandbox = await fresh(options);
+            return (await control("POST", `/${sandbox}/state/${name}`, {})).text;
+          }),
+        );
+        const secretless = ids.map((text) => text.replace(/whsec_[\w-]+/g, ""));
+        expect(secretless[0]).toBe(secretless[1]);
+        if (!COMPOSED.has(name)) expect(secretless[0]).not.toBe(secretless[2]);
+      });
+    },
+  );
 
+  describe.each(COLLECTIONS)("interfaces 4 $name", ({ name, idField }) => {
     it("refuses what does not fit, naming the field, and changes nothing", async () => {
       const sandbox = await fresh();
       const before = (await control("GET", `/${sandbox}`)).body.counts;

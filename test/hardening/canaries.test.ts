@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type AnyOperation, errorCodesOf } from "../../src/contract/operation.ts";
 import { RESOURCES } from "../../src/resources/index.ts";
+import { until } from "../support/eventually.ts";
 import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
@@ -109,8 +110,7 @@ async function follow(world: FreshWorld) {
   })().catch(() => {});
   return {
     async upTo(count: number): Promise<string> {
-      while ((text.match(/^data: /gm) ?? []).length < count)
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => (text.match(/^data: /gm) ?? []).length >= count);
       abort.abort();
       await reading;
       return text;

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../support/eventually.ts";
 import { type Line, type Target, transcript } from "../support/determinism/transcript.ts";
 import { EPOCH } from "../support/harness.ts";
 
@@ -33,10 +33,8 @@ async function start(name: string, { seed = 7, TZ = "UTC" } = {}): Promise<numbe
   child.stderr!.on("data", (chunk) => {
     errors += chunk;
   });
-  while (!existsSync(ready)) {
-    if (child.exitCode !== null) throw new Error(`the server did not start: ${errors}`);
-    await sleep(20);
-  }
+  await until(() => existsSync(ready) || child.exitCode !== null);
+  if (child.exitCode !== null) throw new Error(`the server did not start: ${errors}`);
   return Number(new URL(JSON.parse(readFileSync(ready, "utf8")).url).port);
 }
 

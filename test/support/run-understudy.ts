@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { until } from "./eventually.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 
@@ -74,10 +75,8 @@ export async function startServer(args: readonly string[] = [], place: Place = {
   void running.finished.then((finished) => {
     ended = finished;
   });
-  while (!existsSync(file)) {
-    if (ended !== undefined) throw new Error(`the server ended: ${ended.stderr}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await until(() => existsSync(file) || ended !== undefined);
+  if (ended !== undefined) throw new Error(`the server ended: ${(ended as Finished).stderr}`);
   const ready = JSON.parse(readFileSync(file, "utf8")) as Ready;
   return {
     ...running,

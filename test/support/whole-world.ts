@@ -16,7 +16,7 @@ import { queueAttempt } from "../../src/webhooks/outgoing.ts";
 export function fillWithUse(tx: Transaction): void {
   const principal = { user_id: "usr_dan", key_id: "apikey_dan", organization_id: "org_acme" };
   signAccessToken(tx, { ...principal, credential: "api_key" }, 60);
-  issueRefreshToken(tx, "apikey_dan");
+  issueRefreshToken(tx, principal);
   for (const file_id of [null, "file_policies"]) addUpload(tx, file_id);
   tx.insert(fileTexts, { file_id: "file_policies", passages: ["Be kind."] });
   const job = { job_id: "job_now", organization_id: "org_acme", connection_id: "conn_drive" };

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;
@@ -209,7 +210,7 @@ describe("G24 what ends it early", () => {
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
     const advance = api.advanceBy("1d");
-    while ((await receiver.requests()).length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(async () => (await receiver.requests()).length >= 2);
     await api.call("ada", "DELETE", `/webhooks/${webhook_id}`);
     const ran = await advance;
     expect(ran.filter(({ kind }) => kind === "webhook.retry")).toHaveLength(0);

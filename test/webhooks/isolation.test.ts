@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;
@@ -68,7 +69,7 @@ describe("6.4 one receiver never holds up another", () => {
     const trigger = api.trigger().finally(() => {
       ended = true;
     });
-    while ((await api.deliveries(webhook_id)).length === 0) await new Promise((next) => setTimeout(next, 5));
+    await until(async () => (await api.deliveries(webhook_id)).length > 0);
     expect(ended).toBe(false);
     expect((await api.deliveries(webhook_id))[0]!.status).toBe("success");
     const deliveries = await trigger;
@@ -104,9 +105,7 @@ describe("6.4 one receiver never holds up another", () => {
     const { webhook_id } = await api.webhook(quick.url);
     await api.trigger();
     const advance = api.advanceBy("1m");
-    while ((await api.deliveries(webhook_id))[0]!.attempts < 2) {
-      await new Promise((next) => setTimeout(next, 5));
-    }
+    await until(async () => (await api.deliveries(webhook_id))[0]!.attempts >= 2);
     const ran = (await advance).filter(({ kind }) => kind === "webhook.retry");
     expect(ran.map(({ at }) => at)).toEqual(["2026-03-15T12:01:00.000Z", "2026-03-15T12:01:00.000Z"]);
   });

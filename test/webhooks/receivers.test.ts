@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sendEmail } from "../../src/webhooks/outbox.ts";
+import { until } from "../support/eventually.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;
@@ -56,7 +57,7 @@ describe("interfaces 4 receivers inside the server", () => {
       request.on("error", () => {});
       request.end("{}");
       void (async () => {
-        while ((await hang.requests()).length === 0) await new Promise((next) => setTimeout(next, 5));
+        await until(async () => (await hang.requests()).length > 0);
         request.destroy();
         resolve("silent");
       })();

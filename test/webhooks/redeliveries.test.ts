@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;
@@ -134,13 +135,9 @@ describe("G24 when a delivery is seen", () => {
     const slow = await api.webhook(receiver.url);
     const quick = await api.webhook(other.url);
     const trigger = api.trigger();
-    while (waiting.length < 1 || (await other.requests()).length < 1) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(async () => waiting.length > 0 && (await other.requests()).length > 0);
     expect(await api.deliveries(slow.webhook_id)).toEqual([]);
-    while ((await api.deliveries(quick.webhook_id)).length < 1) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(async () => (await api.deliveries(quick.webhook_id)).length > 0);
     const { body } = await api.control("GET", "/state/deliveries");
     expect(body.total).toBe(3);
     waiting[0]!(200);

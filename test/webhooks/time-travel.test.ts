@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { until } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 const opened: { close(): Promise<void> }[] = [];
@@ -29,7 +30,7 @@ async function startGate() {
     bodies,
     waiting,
     async arrived(count: number) {
-      while (bodies.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => bodies.length >= count);
     },
   };
 }
@@ -186,9 +187,7 @@ describe("G24 real and scaled clocks", () => {
     opened.push(receiver);
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
-    while ((await api.deliveries(webhook_id))[0]!.attempts < 2) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(async () => (await api.deliveries(webhook_id))[0]!.attempts >= 2);
     const { body } = await api.control("GET", "/state/deliveries");
     const delivery = body.items.find((one: { webhook_id: string }) => one.webhook_id === webhook_id);
     const [begun, again] = delivery.attempt_log.map(({ at }: { at: string }) => Date.parse(at));

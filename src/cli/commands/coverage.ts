@@ -2,7 +2,7 @@ import type { CommandModule } from "yargs";
 import type { CoverageMatrix } from "../../reports/coverage.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { writeNewFile } from "../new-file.ts";
-import { print, table } from "../output.ts";
+import { complain, print, table } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & { "fail-under": number | undefined; html: string | undefined };
@@ -28,7 +28,7 @@ export const coverageCommand: CommandModule<object, Options> = {
     }
     print(options.json, matrix, coverageText(matrix));
     if (least === undefined || matrix.percent >= least) return;
-    process.stderr.write(`understudy: coverage is ${matrix.percent} percent, below ${least}\n`);
+    complain(`coverage is ${matrix.percent} percent, below ${least}`);
     process.exitCode = EXIT_FAILED;
   },
 };

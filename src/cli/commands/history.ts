@@ -1,6 +1,7 @@
 import type { CommandModule } from "yargs";
 import type { HistoryEntry, HistoryFilter } from "../../client/types.ts";
-import { onReaderGone, print } from "../output.ts";
+import { printableJson } from "../../contract/printable.ts";
+import { onReaderGone, print, say } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & {
@@ -49,8 +50,7 @@ export const historyCommand: CommandModule<object, Options> = {
     }
     // Nothing has to be ended here, and the stream never ends by itself.
     onReaderGone(() => process.exit());
-    const show = (entry: HistoryEntry) =>
-      process.stdout.write(`${target.json ? JSON.stringify(entry) : lineOf(entry)}\n`);
+    const show = (entry: HistoryEntry) => say(target.json ? printableJson(entry) : lineOf(entry));
     for (const entry of entries) if (entry.sequence <= newest) show(entry);
     for await (const entry of history.follow(newest)) if (fits(entry, filter)) show(entry);
   },

@@ -1,7 +1,7 @@
 import type { CommandModule } from "yargs";
 import type { ReceiverAnswer } from "../../receivers/receiver-answer.ts";
 import { UsageError } from "../failure.ts";
-import { onReaderGone } from "../output.ts";
+import { onReaderGone, say, sayJson } from "../output.ts";
 
 interface Options {
   port: number;
@@ -55,15 +55,15 @@ export const listenCommand: CommandModule<object, Options> = {
       onDelivery: (delivery, text) => {
         const { body, ...facts } = delivery;
         const line = JSON.stringify({ ...facts, body: body.toString("utf8") });
-        process.stdout.write(`${json ? line : text}\n`);
+        say(json ? line : text);
       },
     });
     const listener = await opening.catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOTFOUND" && error.code !== "EADDRNOTAVAIL") throw error;
       throw new UsageError(`--host ${host} is no address of this machine`);
     });
-    if (json) process.stdout.write(`${JSON.stringify({ url: listener.url, pid: process.pid })}\n`);
-    else process.stdout.write(`Listening at ${listener.url}, on any path. Ctrl-C ends it.\n`);
+    if (json) sayJson({ url: listener.url, pid: process.pid });
+    else say(`Listening at ${listener.url}, on any path. Ctrl-C ends it.`);
     await new Promise<void>((resolve) => {
       process.once("SIGINT", resolve);
       process.once("SIGTERM", resolve);

@@ -57,7 +57,8 @@ export const refreshToken = operation({
   success: SUCCESS,
   identify({ body: { refresh_token }, world }) {
     const token = refresh_token === undefined ? undefined : findRefreshToken(world, refresh_token);
-    const key = token && world.get(apiKeys, token.key_id);
+    const found = token && world.get(apiKeys, token.key_id);
+    const key = found?.user_id === token?.user_id ? found : undefined;
     const trouble = key ? `its key ${key.id} ${keyTrouble(world, key)}` : NO_REFRESH_TOKEN;
     return accepted(key && identityOf(world, key, "token")) ?? refuse(trouble);
   },
@@ -75,7 +76,7 @@ function grant({ world, principal, settings }: Call): Reply {
     access_token: signAccessToken(world, principal, settings.token_lifetime_seconds),
     token_type: "Bearer",
     expires_in: settings.token_lifetime_seconds,
-    refresh_token: issueRefreshToken(world, principal.key_id),
+    refresh_token: issueRefreshToken(world, principal),
   };
   return new Reply(200, body, { "Cache-Control": "no-store" });
 }

@@ -6,11 +6,14 @@ import { type RefreshToken, refreshTokens } from "./schema.ts";
 const LIFETIME_MS = 30 * 86_400_000;
 
 /** A new refresh token for a key; the text is handed out once and cannot be read back (G01). */
-export function issueRefreshToken(tx: Transaction, key_id: string): string {
+export function issueRefreshToken(
+  tx: Transaction,
+  { key_id, user_id }: Pick<RefreshToken, "key_id" | "user_id">,
+): string {
   const id = tx.newId("rtok_");
   const token = `rt_${tx.secret(`refresh/${id}`)}`;
   const expires_at = tx.now + LIFETIME_MS;
-  tx.insert(refreshTokens, { id, digest: digestOf(token), key_id, expires_at });
+  tx.insert(refreshTokens, { id, digest: digestOf(token), key_id, user_id, expires_at });
   tx.schedule({ kind: "expiry", subject: id, due: expires_at });
   return token;
 }

@@ -10,6 +10,8 @@ export interface RefreshToken {
   id: string;
   digest: string;
   key_id: string;
+  /** Whose the key was then: one that changed hands renews nothing for whoever has it now. */
+  user_id: string;
   expires_at: number;
 }
 
@@ -24,6 +26,7 @@ export const refreshTokens = collection({
     id: Type.String(),
     digest: Type.String(),
     key_id: Type.String(belongsTo("api_keys")),
+    user_id: Type.String(belongsTo("users")),
     expires_at: Type.Integer(),
   }),
   indexes: {

@@ -56,7 +56,9 @@ export async function openConsole(
   await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
   const hosts = new Set<string>();
   page.on("request", (request) => hosts.add(new URL(request.url()).host));
-  await page.goto(`${base}/_console${address}`);
+  const arrived = await page.goto(`${base}/_console${address}`);
+  // Vitest does not count what Playwright expects.
+  expect(arrived?.ok()).toBe(true);
   return { page, complaints, hosts };
 }
 
