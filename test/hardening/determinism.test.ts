@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../support/eventually.ts";
 import { type Line, type Target, transcript } from "../support/determinism/transcript.ts";
+import { until } from "../support/eventually.ts";
 import { EPOCH } from "../support/harness.ts";
 
 const BIN = new URL("../../bin/understudy.js", import.meta.url).pathname;
