@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { blocks, pages } from "../support/docs/pages.ts";
+import { type Block, blocks, pages } from "../support/docs/pages.ts";
+import { startReference } from "../support/harness.ts";
 import { removeScratch, runCommand, scratch, startServer } from "../support/run-understudy.ts";
 
 /* What pages show of the command's output is what it prints. */
@@ -39,6 +40,55 @@ const PRINTED: Record<string, () => Promise<string>> = {
 };
 
 afterAll(removeScratch);
+
+/** JSON documents of a block, which may stand one behind the other with comments between them. */
+function documents({ kind, code }: Block): unknown[] {
+  const parts = kind === "jsonc" ? code.split(/^\/\/.*$/m).filter((part) => part.trim() !== "") : [code];
+  return parts.map((part) => JSON.parse(part));
+}
+
+describe("JSON shown", () => {
+  const shown = pages()
+    .flatMap(blocks)
+    .filter(({ kind }) => /^jsonc?$/.test(kind));
+  const of = (page: string) => shown.filter((block) => block.page === page).flatMap(documents);
+
+  it("interfaces 4 can be read", () => {
+    for (const block of shown) expect(() => documents(block), `${block.page}: ${block.code}`).not.toThrow();
+  });
+
+  it("7 the envelopes and the problem are as the server answers them", async () => {
+    const api = await startReference();
+    const patch = { settings: { previw: "on" } };
+    const problem = await api.call(undefined, "PATCH", "/_control/sandboxes/default", patch);
+    const a = await api.call("dan", "GET", "/v1/music/org_acme/collections/mcoll_dan/tracks?limit=0");
+    const b = await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    const c = await api.call(undefined, "POST", "/v1/auth/token");
+    await api.close();
+    const [envelopeA, envelopeB, envelopeC, shownProblem] = of("docs/errors-and-limits.md");
+    expect(shownProblem).toEqual(problem.body);
+    expect(shapeOf(envelopeA)).toEqual(shapeOf(a.body));
+    expect(shapeOf(envelopeB)).toEqual(shapeOf(b.body));
+    expect(shapeOf(envelopeC)).toEqual(shapeOf(c.body));
+  });
+
+  it("6.2 the event is as it is sent", async () => {
+    const api = await startReference();
+    const { body: receiver } = await api.call(undefined, "POST", "/_control/sandboxes/default/receivers");
+    await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["user.created"] });
+    await api.call(undefined, "POST", "/_control/sandboxes/default/events", { event: "user.created" });
+    const requests = `/_control/sandboxes/default/receivers/${receiver.id}/requests`;
+    const { body } = await api.call(undefined, "GET", requests);
+    await api.close();
+    expect(shapeOf(of("docs/webhooks.md")[0])).toEqual(shapeOf(JSON.parse(body.items[0].body)));
+  });
+});
+
+/** The keys of an object in their order, at every depth. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return typeof value;
+  return Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]);
+}
 
 describe("outputs shown", () => {
   const shown = pages()

@@ -175,8 +175,8 @@ function mvn() {
   const classes = join(STAGE, "target", "test-classes");
   mkdirSync(classes, { recursive: true });
   const sources = readdirSync("src/test/java").map((name) => join("src/test/java", name));
-  const compiled = run("javac", ["-cp", `${jars}/*`, "-d", classes, ...sources]);
-  if (compiled !== 0) return compiled;
+  const compiled = spawnSync("javac", ["-cp", `${jars}/*`, "-d", classes, ...sources], { stdio: "inherit" });
+  if (compiled.status !== 0) return 99;
   const launcher = "org.junit.platform.console.ConsoleLauncher";
   return run("java", [
     "-cp",

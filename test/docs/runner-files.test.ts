@@ -1,0 +1,82 @@
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { hasRuntime } from "../../scripts/runtimes.mjs";
+import { ROOT } from "../support/docs/pages.ts";
+import { openStage, type Stage } from "../support/docs/stage.ts";
+import { removeScratch } from "../support/run-understudy.ts";
+
+/*
+ * The files for pytest and JUnit 5 that are there to be copied, where tests go wrong: what the guide for testers runs
+ * goes well.
+ */
+
+const LIMIT_MS = 240_000;
+const EXAMPLES = join(ROOT, "docs", "examples");
+let stage: Stage | undefined;
+afterEach(() => stage?.close());
+afterAll(removeScratch);
+
+const PYTHON = `import urllib.request
+def test_wrong(sandbox):
+    headers = {"api-key": sandbox.credentials["usr_dan"]}
+    urllib.request.urlopen(urllib.request.Request(sandbox.url + "/v1/models", headers=headers))
+    assert sandbox.name == "another"
+def test_in_vain(sandbox):
+    sandbox.fault({"operation": "models.list"}, effect={"status": 503})
+def test_misspelt(sandbox):
+    sandbox.fault({"operation": "model.list"}, effect={"status": 503})
+def test_not_called(sandbox):
+    sandbox.assert_received(operation="models.list")
+`;
+
+const JAVA = `import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+@ExtendWith(UnderstudyExtension.class)
+class FailingTest {
+  @Test void inVain(UnderstudyExtension.Sandbox sandbox) {
+    sandbox.fault("{\\"match\\": {\\"operation\\": \\"models.list\\"}, \\"effect\\": {\\"status\\": 503}}");
+  }
+  @Test void misspelt(UnderstudyExtension.Sandbox sandbox) {
+    sandbox.fault("{\\"match\\": {\\"operation\\": \\"model.list\\"}, \\"effect\\": {\\"status\\": 503}}");
+  }
+  @Test void notCalled(UnderstudyExtension.Sandbox sandbox) {
+    sandbox.assertReceived("{\\"operation\\": \\"models.list\\"}", "1");
+  }
+}
+`;
+
+describe("interfaces 13 files to copy for other runners", () => {
+  it("interfaces 13 conftest.py fails what proves nothing, and shows the journal", {
+    timeout: LIMIT_MS,
+  }, async ({ skip }) => {
+    if (!hasRuntime("python3 -c 'import pytest'")) skip("pytest is not installed");
+    stage = await openStage();
+    cpSync(join(EXAMPLES, "pytest/conftest.py"), join(stage.folder, "conftest.py"));
+    writeFileSync(join(stage.folder, "test_failing.py"), PYTHON);
+    const { code, stdout } = await stage.run("python3 -m pytest -q -p no:cacheprovider test_failing.py");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/armed but never struck: \[\{'operation': 'models.list'\}\]/);
+    expect(stdout).toMatch(/Journal of the sandbox, newest first -*\n.*GET \/v1\/models -> 200 \(ok\)/);
+    expect(stdout).toContain('"model.list" is no operation (did you mean "models.list"?)');
+    expect(stdout).toMatch(/0 requests match \{'operation': 'models.list'\}/);
+    expect(stdout).toContain("3 failed, 1 passed, 1 error");
+  });
+
+  it("interfaces 13 UnderstudyExtension.java fails what proves nothing", { timeout: LIMIT_MS }, async ({
+    skip,
+  }) => {
+    if (!hasRuntime("javac and JUnit 5")) skip("javac and JUnit 5 are not installed");
+    stage = await openStage();
+    const sources = join(stage.folder, "src/test/java");
+    mkdirSync(sources, { recursive: true });
+    cpSync(join(EXAMPLES, "junit5/UnderstudyExtension.java"), join(sources, "UnderstudyExtension.java"));
+    writeFileSync(join(sources, "FailingTest.java"), JAVA);
+    const { code, stdout } = await stage.run("mvn test", { test: 1 });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/armed but never struck: .*"operation":"models.list"/);
+    expect(stdout).toContain('did you mean \\"models.list\\"?');
+    expect(stdout).toContain("not received as often as 1");
+    expect(stdout).toContain("3 tests failed");
+  });
+});
