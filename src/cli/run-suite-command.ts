@@ -9,6 +9,7 @@ import { clockChange } from "./clock-change.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { givenFixture } from "./given-fixture.ts";
 import { isInteractive, print } from "./output.ts";
+import { ownScenarios } from "./own-scenarios.ts";
 import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";
 import { loadScenarios } from "./scenario-files.ts";
 import { suiteProgress } from "./suite-progress.ts";
@@ -35,7 +36,10 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   const scenarios = loadScenarios(options.files);
   const server =
     options.url === undefined
-      ? await ownServer(scenarios.map(({ file }) => file))
+      ? await ownServer(
+          scenarios.map(({ file }) => file),
+          ownScenarios(),
+        )
       : foreignServer(options.url, options.token);
   try {
     if (options.url !== undefined) await server.client.health();

@@ -1,3 +1,4 @@
+import { coverageText } from "../suite/suite-coverage.ts";
 import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
 import { table } from "./output.ts";
 
@@ -5,7 +6,8 @@ const SHOWN_LINES = 60;
 const MARKS = { passed: "ok", failed: "FAIL", error: "FAIL", skipped: "skip" } as const;
 
 /** What failed with the end of its output, then the matrix of all. */
-export function suiteText({ scenarios, passed, failed, skipped, duration_ms }: SuiteResult): string {
+export function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
+  const { passed, failed, skipped, duration_ms } = total;
   const rows = scenarios.map(
     ({ name, outcome, exit_code, signal, rules, expectations, requests, duration_ms: ms }) => [
       MARKS[outcome],
@@ -21,6 +23,7 @@ export function suiteText({ scenarios, passed, failed, skipped, duration_ms }: S
     ...scenarios.filter(({ outcome }) => MARKS[outcome] === "FAIL").map(failureText),
     table(["", "scenario", "exit", "rules struck", "expectations", "requests", "time"], rows),
     "",
+    `coverage: ${coverageText(coverage)}`,
     `${passed} passed, ${failed} failed, ${skipped === 0 ? "" : `${skipped} skipped, `}${(duration_ms / 1000).toFixed(1)} s`,
   ].join("\n");
 }

@@ -1,43 +1,59 @@
-import { test as base } from "@playwright/test";
+import { writeFileSync } from "node:fs";
+import { test as base, expect as baseExpect, type TestInfo } from "@playwright/test";
+import { evidenceOf } from "./evidence.ts";
+import { type ReceivedMatch, type ReceivedOptions, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
-import { journalText, testServer, unhitFaults } from "./test-sandbox.ts";
+import type { TestOptions } from "./test-options.ts";
+import { openTestSandbox, TestServers } from "./test-sandbox.ts";
 
 /**
- * Playwright's `test` with a `sandbox` fixture (interfaces 8): a fresh sandbox per test, its journal
- * attached to the report when the test fails, and a failure when a fault that it armed never struck.
+ * Playwright's `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, begun as the option
+ * `understudy` says; its evidence attached to the report when the test fails; and a failure when a rule never struck.
  */
 export const test = base.extend<
-  { sandbox: SandboxClient },
-  { understudyServer: Awaited<ReturnType<typeof testServer>> }
+  { understudy: TestOptions; sandbox: SandboxClient },
+  { understudyServers: TestServers }
 >({
-  understudyServer: [
+  understudy: [{}, { option: true }],
+  understudyServers: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's dependencies off this pattern
     async ({}, use) => {
-      const server = await testServer();
-      await use(server);
-      await server.close();
+      const servers = new TestServers();
+      await use(servers);
+      await servers.close();
     },
     { scope: "worker" },
   ],
-  sandbox: async ({ understudyServer }, use, testInfo) => {
-    const sandbox = await understudyServer.understudy.sandbox();
+  sandbox: async ({ understudyServers, understudy }, use, testInfo) => {
+    const opened = await openTestSandbox(understudyServers, understudy, testInfo.titlePath.join(" › "));
+    const { sandbox } = opened;
+    let unstruck: string | undefined;
     // The status does not tell yet of what is thrown here.
-    let inVain = false;
+    const failed = () => unstruck !== undefined || testInfo.status !== testInfo.expectedStatus;
     try {
       await use(sandbox);
-      const unhit = testInfo.status === testInfo.expectedStatus ? await unhitFaults(sandbox) : [];
-      inVain = unhit.length > 0;
-      if (inVain) throw new Error(`armed but never struck: ${unhit.join("; ")}`);
+      unstruck = failed() ? undefined : await opened.unstruck();
     } finally {
-      if (inVain || testInfo.status !== testInfo.expectedStatus) {
-        await testInfo.attach("understudy-journal", {
-          body: await journalText(sandbox),
-          contentType: "text/plain",
-        });
-      }
-      await sandbox.delete();
+      if (failed()) await attachEvidence(testInfo, sandbox);
+      await opened.end(failed() ? "failed" : "passed");
     }
+    if (unstruck !== undefined) throw new Error(unstruck);
   },
 });
 
-export { expect } from "@playwright/test";
+export type { TestOptions };
+
+/** Playwright's own, with `expect(sandbox).toHaveReceived(match, { times, within })`. */
+export const expect = baseExpect.extend({
+  toHaveReceived: (sandbox: SandboxClient, match: ReceivedMatch, options?: ReceivedOptions) =>
+    toHaveReceived(sandbox, match, options),
+});
+
+/** As files, under names that say what they are: every report of Playwright's links those. */
+async function attachEvidence(testInfo: TestInfo, sandbox: SandboxClient): Promise<void> {
+  for (const { file, contentType, body } of await evidenceOf(sandbox)) {
+    const path = testInfo.outputPath(file);
+    writeFileSync(path, body);
+    await testInfo.attach(file, { path, contentType });
+  }
+}

@@ -1,18 +1,41 @@
-import { afterAll, expect, it } from "vitest";
-import { createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
-import { unhitFaults } from "./test-sandbox.ts";
+import { describe, expect, it } from "vitest";
+import { checkTestOptions } from "./test-options.ts";
+import { unstruckText } from "./test-sandbox.ts";
+import type { FaultRule } from "./types.ts";
 
-let understudy: LocalUnderstudy | undefined;
-afterAll(() => understudy?.close());
+const rule = (given: Partial<FaultRule>) =>
+  ({ id: "fault_1", named: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { named: string };
 
-it("interfaces 8 a fault that never struck is told, one that is off is not", async () => {
-  understudy = await createUnderstudy();
-  const sandbox = await understudy.sandbox();
-  const rule = { match: { operation: "models.list" }, effect: { status: 503 } } as const;
-  await sandbox.faults.add({ ...rule, id: "off", probability: 0 });
-  expect(await unhitFaults(sandbox)).toEqual([]);
-  await sandbox.faults.add({ ...rule, id: "armed" });
-  expect(await unhitFaults(sandbox)).toEqual(['armed {"operation":"models.list"}']);
-  await fetch(`${sandbox.url}/v1/models`);
-  expect(await unhitFaults(sandbox)).toEqual([]);
+describe("interfaces 13 rules that have proven nothing", () => {
+  it("interfaces 8 a fault that never struck is told, one that is off is not", () => {
+    expect(unstruckText([rule({ probability: 0 })])).toBeUndefined();
+    expect(unstruckText([rule({})])).toBe("armed but never struck: fault_1 {}");
+    expect(unstruckText([rule({ hits: 1 })])).toBeUndefined();
+  });
+
+  it("interfaces 13 `times` that were not used up are told, those that are spent are not", () => {
+    expect(unstruckText([rule({ times: 3, hits: 2 })])).toBe(
+      "armed but not used up: fault_1 {} struck 2 of 3 times",
+    );
+    expect(unstruckText([rule({ times: 3, hits: 3 })])).toBeUndefined();
+    expect(unstruckText([rule({ times: 3, hits: 1, spent: true })])).toBeUndefined();
+  });
+});
+
+describe("interfaces 13 options of the fixtures", () => {
+  it.each([
+    [{ fixtur: "reference" }, 'understudy has no option "fixtur"; its options are fixture, seed,'],
+    [[], "understudy takes its options as an object of fixture, seed, clock"],
+    ["reference", 'it was given "reference"'],
+    [{ scenarios: "slow-network" }, "option scenarios is a list of names"],
+    [{ scenariosFolder: "nowhere" }, 'there is no folder "nowhere"'],
+    [{ allowUnstruck: "yes" }, "option allowUnstruck is true or false"],
+  ])("interfaces 13 %j is refused with a sentence", (options, said) => {
+    expect(() => checkTestOptions(options)).toThrow(said);
+  });
+
+  it("interfaces 13 known ones pass as they are", () => {
+    const options = { fixture: "reference", seed: 7, clock: { mode: "frozen" }, scenarios: [] };
+    expect(checkTestOptions(options)).toBe(options);
+  });
 });

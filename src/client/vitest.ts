@@ -1,32 +1,103 @@
-import { test as base } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { test as base, expect, type RunnerTestCase, type TestAnnotation, type TestAttachment } from "vitest";
 import { printableLines } from "../contract/printable.ts";
+import { BUNDLE, type Evidence, evidenceOf, journalText } from "./evidence.ts";
+import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
-import { journalText, testServer, unhitFaults } from "./test-sandbox.ts";
+import type { TestOptions } from "./test-options.ts";
+import { openTestSandbox, TestServers } from "./test-sandbox.ts";
 
-let server: ReturnType<typeof testServer> | undefined;
+declare module "vitest" {
+  // biome-ignore lint/suspicious/noExplicitAny: the declaration that this one is merged with says so
+  interface Assertion<T = any> extends ReceivedMatchers {}
+  interface ProvidedContext {
+    /** What every test of a project begins with, by `provide` in its configuration. */
+    understudy?: TestOptions;
+  }
+}
+
+/** So many requests are told beneath the test; the attached journal has all. */
+const SHOWN_ENTRIES = 20;
+/** Of annotations, by which reports tell them apart. */
+const TYPE = "understudy";
+
+const servers = new TestServers();
 
 /**
- * `test` with a `sandbox` fixture (interfaces 8): a fresh sandbox per test, its journal shown when the
- * test fails, and a failure when a fault that the test armed never struck.
+ * `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, begun as the fixture `understudy`
+ * says; its journal shown and its evidence attached when the test fails; and a failure when a rule never struck.
  */
-export const test = base.extend<{ sandbox: SandboxClient }>({
-  sandbox: async ({ task }, use) => {
-    server ??= testServer();
-    const { understudy } = await server;
-    const sandbox = await understudy.sandbox();
+export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClient }>({
+  understudy: [{}, { injected: true }],
+  sandbox: async ({ task, understudy }, use) => {
+    const opened = await openTestSandbox(servers, understudy, fullName(task));
+    const { sandbox } = opened;
+    let unstruck: string | undefined;
     // Hooks such as onTestFailed run after this has ended, when the sandbox and its journal are gone.
-    const failed = () => task.result?.state === "fail";
+    const failed = () => unstruck !== undefined || (task.result?.state === "fail" && !task.fails);
     try {
       await use(sandbox);
-      const unhit = failed() ? [] : await unhitFaults(sandbox);
-      if (unhit.length > 0) {
-        throw new Error(`armed but never struck: ${unhit.join("; ")}\n${await journalText(sandbox)}`);
-      }
+      unstruck = failed() ? undefined : await opened.unstruck();
     } finally {
-      if (failed()) process.stderr.write(`${printableLines(await journalText(sandbox))}\n`);
-      await sandbox.delete();
+      if (failed()) await showEvidence(task, sandbox);
+      await opened.end(failed() ? "failed" : "passed");
     }
+    if (unstruck !== undefined) throw new Error(unstruck);
   },
 });
 
-export { expect } from "vitest";
+expect.extend({ toHaveReceived });
+
+export type { TestOptions };
+export { expect };
+
+/** As Vitest's own reports spell it. */
+function fullName({ name, suite }: { name: string; suite?: RunnerTestCase["suite"] }): string {
+  return suite === undefined ? name : fullName({ name: `${suite.name} > ${name}`, suite: suite.suite });
+}
+
+/** In Vitest's own reports, under the test: the last requests in words, everything else as files. */
+async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClient): Promise<void> {
+  const journal = printableLines(await journalText(sandbox, SHOWN_ENTRIES));
+  // Since Vitest 3.2.
+  if (task.context.annotate === undefined)
+    return void process.stderr.write(`${fullName(task)}\n${journal}\n`);
+  const folder = mkdtempSync(join(tmpdir(), "understudy-evidence-"));
+  try {
+    const attached: string[] = [];
+    for (const one of await evidenceOf(sandbox)) attached.push(await attach(task, folder, one));
+    await annotate(task, [journal, ...attached].join("\n"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Vitest copies what is attached to its own folder; resolves with a line that says where it lies now. */
+async function attach(
+  task: Readonly<RunnerTestCase>,
+  folder: string,
+  { file, contentType, body }: Evidence,
+): Promise<string> {
+  const path = join(folder, file);
+  writeFileSync(path, body);
+  const { attachment } = await annotate(task, file, { path, contentType });
+  const copy = attachment?.path ?? file;
+  const near = relative(process.cwd(), copy);
+  const place = near.startsWith("..") ? copy : near;
+  return file === BUNDLE ? `understudy replay ${place}` : place;
+}
+
+/** Vitest takes annotations while a test runs; a fixture learns afterwards that it failed, and it must stay failed. */
+function annotate(
+  { context, result }: Readonly<RunnerTestCase>,
+  message: string,
+  attachment?: TestAttachment,
+): Promise<TestAnnotation> {
+  const state = result?.state;
+  if (result !== undefined) result.state = "run";
+  const annotated = context.annotate(message, TYPE, attachment);
+  if (result !== undefined && state !== undefined) result.state = state;
+  return annotated;
+}

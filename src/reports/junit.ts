@@ -8,6 +8,13 @@ export interface JunitCase {
   /** The reason. */
   skipped?: string;
   system_out?: string;
+  /** What else is to be said of it, passed or not. */
+  properties?: readonly JunitProperty[];
+}
+
+export interface JunitProperty {
+  name: string;
+  value: string;
 }
 
 export interface JunitProblem {
@@ -17,14 +24,14 @@ export interface JunitProblem {
 
 export interface JunitReport {
   name: string;
-  suites: { name: string; cases: JunitCase[] }[];
+  suites: { name: string; properties?: readonly JunitProperty[]; cases: JunitCase[] }[];
 }
 
 /** Writes JUnit XML in the dialect that CI systems read; times are in seconds. */
 export function junit(report: JunitReport): string {
   const all = report.suites.flatMap((suite) => suite.cases);
-  const suites = report.suites.map(({ name, cases }) =>
-    element("testsuite", { name, ...totals(cases) }, cases.map(testCase).join("")),
+  const suites = report.suites.map(({ name, cases, properties = [] }) =>
+    element("testsuite", { name, ...totals(cases) }, propertyList(properties) + cases.map(testCase).join("")),
   );
   const root = element("testsuites", { name: report.name, ...totals(all) }, suites.join(""));
   return `<?xml version="1.0" encoding="UTF-8"?>\n${root}`;
@@ -41,13 +48,20 @@ function totals(cases: JunitCase[]): Record<string, string> {
   };
 }
 
-function testCase({ name, classname, time_seconds, failure, error, skipped, system_out }: JunitCase): string {
-  const children: string[] = [];
+function testCase({ name, classname, time_seconds, properties = [], ...said }: JunitCase): string {
+  const { failure, error, skipped, system_out } = said;
+  const children = [propertyList(properties)];
   if (failure) children.push(problem("failure", failure));
   if (error) children.push(problem("error", error));
   if (skipped !== undefined) children.push(element("skipped", { message: skipped }));
   if (system_out !== undefined) children.push(element("system-out", {}, escapeXml(system_out)));
   return element("testcase", { classname, name, time: time_seconds.toFixed(3) }, children.join(""));
+}
+
+function propertyList(properties: readonly JunitProperty[]): string {
+  if (properties.length === 0) return "";
+  const each = properties.map(({ name, value }) => element("property", { name, value }));
+  return element("properties", {}, each.join(""));
 }
 
 function problem(tag: string, { message, detail }: JunitProblem): string {

@@ -1,12 +1,13 @@
-import { ControlError } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
-import type { Expectation, Verification } from "../client/types.ts";
+import { SUITE_FILE, type SuiteShare, type SuiteTest } from "../client/suite-share.ts";
+import type { ScenarioName } from "../client/types.ts";
 import { isOff } from "../faults/rules/rule.ts";
-import type { ExpectDocument } from "../faults/rules/rule-schema.ts";
 import type { Scenario } from "../faults/scenarios/scenario.ts";
 import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
-import type { ExpectationOutcome, RuleOutcome, ScenarioResult } from "./suite-result.ts";
-import type { SandboxWish, SuiteServer } from "./suite-server.ts";
+import type { CoverageSum } from "./suite-coverage.ts";
+import type { RuleOutcome, ScenarioResult } from "./suite-result.ts";
+import { ShareFile, SuiteSandboxes } from "./suite-sandboxes.ts";
+import { rulesOf, type SandboxWish, type SuiteServer } from "./suite-server.ts";
 
 export interface ScenarioRun {
   server: SuiteServer;
@@ -17,32 +18,45 @@ export interface ScenarioRun {
   wish: Omit<SandboxWish, "scenario">;
   timeoutMs: number | undefined;
   signal: AbortSignal;
+  coverage: CoverageSum;
 }
 
-const MAX_ENTRIES = 1000;
-
 /**
- * One scenario: a fresh sandbox, the command, then the questions to its journal. The sandbox is gone
- * afterwards, whatever happens.
+ * One scenario: a fresh sandbox, the command, then the questions to its journal and to those of the sandboxes that
+ * tests have opened beside it. They are gone afterwards, whatever happens.
  * @throws CommandNotFound
  */
 export async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   const started = performance.now();
   const result = emptyResult(run, "error");
   let sandbox: SandboxClient | undefined;
+  const share = new ShareFile(shareOf(run));
   try {
     sandbox = await run.server.open({ ...run.wish, scenario: run.scenario });
-    await fill(result, run, sandbox);
+    await fill(result, { ...run, sandbox, share });
   } catch (error) {
     if (error instanceof CommandNotFound) throw error;
     result.failures.push((error as Error).message);
   } finally {
-    await sandbox
-      ?.delete()
-      .catch((error: Error) => result.failures.push(`its sandbox stays: ${error.message}`));
+    share.remove();
+    if (sandbox !== undefined) await discard(sandbox, run, result);
     result.duration_ms = Math.round(performance.now() - started);
   }
   return result;
+}
+
+/** Also those of tests that were ended before they could tell. */
+async function discard(
+  sandbox: SandboxClient,
+  { server, scenario }: ScenarioRun,
+  { failures }: ScenarioResult,
+): Promise<void> {
+  try {
+    const { all } = await SuiteSandboxes.of(sandbox, server, scenario);
+    for (const one of all) await one.delete();
+  } catch (error) {
+    failures.push(`its sandbox stays: ${(error as Error).message}`);
+  }
 }
 
 /** Of a run that has not begun. */
@@ -63,48 +77,69 @@ export function emptyResult(
     rules: [],
     expectations: [],
     requests: 0,
+    tests: [],
     output: "",
     journal: [],
   };
 }
 
-async function fill(result: ScenarioResult, run: ScenarioRun, sandbox: SandboxClient): Promise<void> {
-  const { server, scenario, command, timeoutMs, signal } = run;
-  const made = await runCommand(command, { env: environment(server, sandbox, scenario), timeoutMs, signal });
+interface BegunRun extends ScenarioRun {
+  sandbox: SandboxClient;
+  share: ShareFile;
+}
+
+async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
+  const { server, scenario, command, timeoutMs, signal, sandbox, share } = run;
+  const made = await runCommand(command, { env: environment(run), timeoutMs, signal });
   const { exit_code, output } = made;
-  Object.assign(result, { exit_code, signal: made.signal, output });
-  result.rules = await server.hits(sandbox, scenario);
-  for (const expectation of scenario.expect) result.expectations.push(await judged(sandbox, expectation));
-  const journal = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
-  result.requests = journal.total;
+  Object.assign(result, { exit_code, signal: made.signal, output, tests: share.tests() });
+  const { tests } = result;
+  const sandboxes = await SuiteSandboxes.of(sandbox, server, scenario);
+  result.rules = await sandboxes.hits();
+  for (const expectation of scenario.expect) result.expectations.push(await sandboxes.judge(expectation));
+  for (const one of sandboxes.all) await run.coverage.add(one);
+  const { requests, journal } = await sandboxes.journal(tests);
+  result.requests = requests;
   result.failures = [
-    ...commandFailure(made, run),
+    ...whatFailed(commandFailure(made, run), tests),
     ...unstruck(result.rules, scenario),
     ...result.expectations.flatMap(({ why }) => why ?? []),
   ];
   result.outcome = result.failures.length === 0 ? "passed" : "failed";
   if (result.outcome === "passed") return;
-  result.journal = journal.entries.toReversed();
-  result.bundle = await sandbox.bundle().catch((error: unknown) => {
-    if (error instanceof ControlError) return undefined;
-    throw error;
-  });
+  result.journal = journal;
+  const bundle = await sandboxes.bundle(tests);
+  if (bundle !== undefined) result.bundle = bundle;
 }
 
-/** interfaces 2. */
-function environment(
-  server: SuiteServer,
-  sandbox: SandboxClient,
-  scenario: Scenario,
-): Record<string, string> {
+/** interfaces 2 and 13. */
+function environment({ server, sandbox, scenario, share }: BegunRun): Record<string, string> {
   return {
     UNDERSTUDY_BASE_URL: sandbox.url,
     UNDERSTUDY_CONTROL_URL: sandbox.controlUrl,
     UNDERSTUDY_SANDBOX: sandbox.name,
     UNDERSTUDY_SCENARIO: scenario.name,
     UNDERSTUDY_URL: server.url,
+    [SUITE_FILE]: share.path,
     ...(server.token === undefined ? {} : { UNDERSTUDY_TOKEN: server.token }),
   };
+}
+
+function shareOf({ wish, server, scenario }: ScenarioRun): SuiteShare {
+  const { name, fixture, seed, clock } = wish;
+  return {
+    sandbox: name,
+    world: JSON.parse(JSON.stringify({ fixture, seed, clock })),
+    scenarios: server.hasFiles ? [scenario.name as ScenarioName] : [],
+    rules: server.hasFiles ? [] : rulesOf(scenario),
+  };
+}
+
+/** A test that failed in a command that did not was tried again, and passed. */
+function whatFailed(command: readonly string[], tests: readonly SuiteTest[]): string[] {
+  if (command.length === 0) return [];
+  const failed = tests.filter(({ outcome }) => outcome === "failed");
+  return [...command, ...failed.map(({ name }) => `the test failed: ${name}`)];
 }
 
 function commandFailure(made: CommandRun, { timeoutMs, signal }: ScenarioRun): string[] {
@@ -120,35 +155,4 @@ function unstruck(rules: readonly RuleOutcome[], scenario: Scenario): string[] {
   return rules
     .filter(({ id, hits }) => hits === 0 && !off.has(id))
     .map(({ id }) => `the rule ${id} never struck`);
-}
-
-async function judged(
-  sandbox: SandboxClient,
-  { match, count, description }: ExpectDocument,
-): Promise<ExpectationOutcome> {
-  const wanted = count ?? { min: 1 };
-  const many = countText(wanted);
-  const what = description === undefined ? `${many} of ${JSON.stringify(match)}` : `${description} (${many})`;
-  try {
-    const { ok, found, nearest } = await sandbox.journal.verify({ match, count: wanted } as Expectation);
-    if (ok) return { what, ok, found };
-    return { what, ok, found, why: `expected ${what}, found ${found}${nearestText(nearest)}` };
-  } catch (error) {
-    if (!(error instanceof ControlError)) throw error;
-    return { what, ok: false, found: 0, why: `expected ${what}, but: ${error.message}` };
-  }
-}
-
-function countText(count: number | { min?: number; max?: number }): string {
-  if (typeof count === "number") return `exactly ${count}`;
-  const { min, max } = count;
-  if (max === undefined) return `at least ${min}`;
-  return min === undefined ? `at most ${max}` : `${min} to ${max}`;
-}
-
-function nearestText([first]: Verification["nearest"]): string {
-  if (first === undefined) return "";
-  const { method, path, status, differences } = first;
-  const why = differences.length > 0 ? ` (${differences.join("; ")})` : "";
-  return `; nearest: ${method} ${path} -> ${status}${why}`;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Scenario } from "../faults/scenarios/scenario.ts";
 import { emptyResult, runScenario } from "./run-scenario.ts";
+import { CoverageSum } from "./suite-coverage.ts";
 import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
 import type { SandboxWish, SuiteServer } from "./suite-server.ts";
 
@@ -34,6 +35,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
     const { file, scenario } = scenarios[position]!;
     return { file, scenario, wish: { ...options.world, name: sandboxName(run, position, scenario.name) } };
   };
+  const coverage = new CoverageSum();
   let next = 0;
   const work = async () => {
     while (next < scenarios.length && !signal.aborted) {
@@ -41,7 +43,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
       const own = runOf(position);
       options.onStart?.(own.scenario.name);
       const result = await runScenario({
-        ...{ server: options.server, command, signal, timeoutMs: options.timeoutMs },
+        ...{ server: options.server, command, signal, timeoutMs: options.timeoutMs, coverage },
         ...own,
       });
       results[position] = result;
@@ -68,12 +70,13 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
     skipped,
     duration_ms: Math.round(performance.now() - started),
     command: [...command],
+    coverage: coverage.sum(),
     scenarios: all,
   };
 }
 
-/** interfaces 3: at most 63 lower-case letters, digits and hyphens. */
+/** interfaces 3: at most 63 lower-case letters, digits and hyphens, ten of them for what tests add. */
 function sandboxName(run: string, position: number, scenario: string): string {
   const slug = scenario.toLowerCase().replace(/[^a-z0-9]+/g, "-");
-  return `suite-${run}-${position + 1}-${slug}`.slice(0, 63);
+  return `suite-${run}-${position + 1}-${slug}`.slice(0, 53).replace(/-+$/, "");
 }

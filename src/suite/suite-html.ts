@@ -1,8 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
-import type { JournalEntry } from "../client/types.ts";
 import { type Html, html } from "../reports/html.ts";
 import { htmlPage, instantHtml } from "../reports/html-page.ts";
-import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
+import { coverageText } from "./suite-coverage.ts";
+import type { ScenarioResult, SuiteRequest, SuiteResult } from "./suite-result.ts";
+import { expectationText, ruleText, testText } from "./suite-words.ts";
 
 const STYLE = `
 .all-passed { color: var(--ok); } .some-failed { color: var(--bad); }
@@ -25,7 +26,7 @@ const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
 
 /** interfaces 2: the suite as one page that needs neither network nor scripts. */
 export function suiteHtml(suite: SuiteResult): string {
-  const { command, duration_ms, scenarios } = suite;
+  const { command, duration_ms, scenarios, coverage } = suite;
   const title = headline(suite);
   const head = ["Scenario", "Result", "Exit", "Rules struck", "Expectations met", "Requests", "Time"];
   const numeric = new Set(["Exit", "Requests", "Time"]);
@@ -34,7 +35,7 @@ export function suiteHtml(suite: SuiteResult): string {
     style: STYLE,
     body: html`<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${title}</h1>
 <p><code>${command.join(" ")}</code>, ${seconds(duration_ms)}</p>
-<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario struck at least once, and every expectation is met.</p>
+<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario struck at least once, and every expectation is met. Together they saw ${coverageText(coverage)}.</p>
 <div class="scroll" role="region" aria-label="Scenarios" tabindex="0"><table class="runs">
 <thead><tr>${head.map((text) => (numeric.has(text) ? html`<th scope="col" class="number">${text}</th>` : html`<th scope="col">${text}</th>`))}</tr></thead>
 <tbody>
@@ -71,17 +72,17 @@ function countOf<T>(all: readonly T[], good: (one: T) => boolean): string {
 }
 
 function sectionHtml(result: ScenarioResult, position: number): Html {
-  const { name, outcome, description, file, failures, rules, expectations, output, journal } = result;
+  const { name, outcome, description, file, failures, rules, expectations, tests, output, journal } = result;
   const open = outcome !== "passed" && outcome !== "skipped";
   const why = failures.map((text) => html`<li>${text}</li>`);
-  const met = expectations.map(({ what, ok, found }) => `${ok ? "met" : "not met"}: ${what}; found ${found}`);
   return html`<section id="s${position + 1}">
 <h2>${name} ${badge(outcome)}</h2>
 <p>${description}</p>
 <p class="quiet"><code>${file}</code></p>
 ${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
 ${listHtml(`Rules, ${countOf(rules, struck)} struck`, rules.map(ruleText), open)}
-${listHtml(`Expectations, ${countOf(expectations, ({ ok }) => ok)} met`, met, open)}
+${listHtml(`Expectations, ${countOf(expectations, ({ ok }) => ok)} met`, expectations.map(expectationText), open)}
+${listHtml(`Tests, ${countOf(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(testText), open)}
 ${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : outputHtml(output, open)}
 ${journal.length === 0 ? "" : journalHtml(journal)}
 ${bundleHtml(result)}
@@ -95,17 +96,13 @@ function outputHtml(output: string, open: boolean): Html {
   return html`<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${text}</pre></details>`;
 }
 
-function ruleText({ id, hits }: { id: string; hits: number }): string {
-  return `${id}: ${hits === 0 ? "never struck" : `struck ${hits === 1 ? "once" : `${hits} times`}`}`;
-}
-
 function listHtml(title: string, items: readonly string[], open: boolean): Html {
   if (items.length === 0) return html``;
   const list = items.map((text) => html`<li>${text}</li>`);
   return html`<details${open ? " open" : ""}><summary>${title}</summary><ul>${list}</ul></details>`;
 }
 
-function journalHtml(journal: readonly JournalEntry[]): Html {
+function journalHtml(journal: readonly SuiteRequest[]): Html {
   const count = `${journal.length} request${journal.length === 1 ? "" : "s"}`;
   return html`<details open><summary>Journal, ${count}, oldest first</summary><div class="scroll" role="region" aria-label="Journal" tabindex="0"><table class="journal">
 <thead><tr><th scope="col">Sandbox's time, UTC</th><th scope="col">Request (open it for headers and bodies)</th><th scope="col">Answer</th><th scope="col">Decided by</th></tr></thead>
@@ -113,12 +110,12 @@ function journalHtml(journal: readonly JournalEntry[]): Html {
 ${journal.map(entryHtml)}</tbody></table></div></details>`;
 }
 
-function entryHtml(entry: JournalEntry): Html {
-  const { at, method, path, status, code, decision, reasons, request, response } = entry;
+function entryHtml(entry: SuiteRequest): Html {
+  const { at, method, path, status, code, decision, reasons, request, response, test } = entry;
   const why = reasons.map((text) => html`<br><small>${text}</small>`);
   const query = request.query ? `?${request.query}` : "";
   const bodies = JSON.stringify({ request, response }, null, 2);
-  return html`<tr><td>${instantHtml(at)}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td>${status === 0 ? "no answer" : status} ${code ?? ""}</td><td>${decision}${why}</td></tr>\n`;
+  return html`<tr><td>${instantHtml(at)}${test === null ? "" : html`<br><small>${test}</small>`}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td>${status === 0 ? "no answer" : status} ${code ?? ""}</td><td>${decision}${why}</td></tr>\n`;
 }
 
 /** Carried in the page itself, so that a report from CI is all one needs to replay a failure. */

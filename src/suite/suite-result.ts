@@ -1,3 +1,4 @@
+import type { SuiteTest } from "../client/suite-share.ts";
 import type { JournalEntry } from "../client/types.ts";
 
 export interface RuleOutcome {
@@ -12,6 +13,16 @@ export interface ExpectationOutcome {
   found: number;
   /** Why it is not met, with the nearest request. */
   why?: string;
+}
+
+/** A request, with the test in whose sandbox it was made; null in the suite's own. */
+export type SuiteRequest = JournalEntry & { test: string | null };
+
+/** Of the documented outcomes, how many all sandboxes of the suite have seen together. */
+export interface SuiteCoverage {
+  percent: number;
+  covered: number;
+  total: number;
 }
 
 /** What became of one scenario. */
@@ -30,11 +41,14 @@ export interface ScenarioResult {
   duration_ms: number;
   rules: RuleOutcome[];
   expectations: ExpectationOutcome[];
+  /** Of all its sandboxes: the suite's own, and those of the tests that used the runner fixtures. */
   requests: number;
+  /** Those of the command that used the runner fixtures, in the order in which they ended. */
+  tests: SuiteTest[];
   /** What the command printed, the end of it when it was long. */
   output: string;
-  /** Oldest first; of failed runs only. */
-  journal: JournalEntry[];
+  /** Oldest first, sandbox by sandbox; of failed runs only. */
+  journal: SuiteRequest[];
   /** For `understudy replay`; of failed runs only, and where the sandbox can be replayed. */
   bundle?: object;
 }
@@ -48,5 +62,6 @@ export interface SuiteResult {
   skipped: number;
   duration_ms: number;
   command: string[];
+  coverage: SuiteCoverage;
   scenarios: ScenarioResult[];
 }

@@ -18,6 +18,8 @@ export interface SuiteServer {
   url: string;
   token: string | undefined;
   client: UnderstudyClient;
+  /** Whether it knows the scenarios by their names. */
+  hasFiles: boolean;
   /** A fresh sandbox with the scenario in force. */
   open(wish: SandboxWish): Promise<SandboxClient>;
   /** How often each rule has struck. */
@@ -26,8 +28,11 @@ export interface SuiteServer {
 }
 
 /** A server in this process, which reads the scenarios from their files. */
-export async function ownServer(files: readonly string[]): Promise<SuiteServer> {
-  const understudy = assemble();
+export async function ownServer(
+  files: readonly string[],
+  scenariosFolder: string | undefined,
+): Promise<SuiteServer> {
+  const understudy = assemble(scenariosFolder === undefined ? {} : { scenariosFolder });
   for (const file of files) understudy.scenarios.addFile(file);
   const url = await understudy.listen(0, "127.0.0.1");
   const client = connect(url);
@@ -35,6 +40,7 @@ export async function ownServer(files: readonly string[]): Promise<SuiteServer> 
     url,
     token: undefined,
     client,
+    hasFiles: true,
     open: ({ scenario, ...wish }) => client.sandbox({ ...wish, scenarios: [scenario.name as ScenarioName] }),
     async hits(sandbox, scenario) {
       const { items } = await sandbox.scenarios.list();
@@ -52,13 +58,12 @@ export function foreignServer(url: string, token: string | undefined): SuiteServ
     url: client.url,
     token: client.http.token,
     client,
+    hasFiles: false,
     async open({ scenario, ...wish }) {
       const sandbox = await client.sandbox(wish);
       try {
         // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
-        for (const { id, document } of scenario.rules.toReversed()) {
-          await sandbox.faults.add({ ...document, id } as RuleDefinition);
-        }
+        for (const rule of rulesOf(scenario).toReversed()) await sandbox.faults.add(rule);
         return sandbox;
       } catch (error) {
         await sandbox.delete();
@@ -73,4 +78,9 @@ export function foreignServer(url: string, token: string | undefined): SuiteServ
     },
     close: async () => {},
   };
+}
+
+/** For a server that does not have the scenario's file. */
+export function rulesOf({ rules }: Scenario): RuleDefinition[] {
+  return rules.map(({ id, document }) => ({ ...document, id }) as RuleDefinition);
 }

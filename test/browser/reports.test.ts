@@ -45,9 +45,11 @@ async function suiteReport(): Promise<string> {
   await api.close();
   const run = {
     ...{ name: HOSTILE, file: HOSTILE, description: HOSTILE, sandbox: "x", signal: null, duration_ms: 1200 },
-    ...{ exit_code: 1, requests: 1, output: HOSTILE, journal: body.entries, bundle: { HOSTILE } },
+    ...{ exit_code: 1, requests: 1, output: HOSTILE, bundle: { HOSTILE } },
+    journal: body.entries.map((entry: object) => ({ ...entry, test: HOSTILE })),
     rules: [{ id: HOSTILE, hits: 0 }],
     expectations: [{ what: HOSTILE, ok: false, found: 0 }],
+    tests: [{ name: HOSTILE, sandbox: HOSTILE, outcome: "failed" as const }],
   };
   return suiteHtml({
     ...{
@@ -58,6 +60,7 @@ async function suiteReport(): Promise<string> {
       skipped: 0,
       duration_ms: 2400,
       command: ["node", HOSTILE],
+      coverage: { percent: 0.2, covered: 1, total: 500 },
     },
     scenarios: [
       { ...run, outcome: "failed", failures: [HOSTILE] },

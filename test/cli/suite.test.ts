@@ -155,6 +155,7 @@ describe("interfaces 2 suite", () => {
     const { UNDERSTUDY_SANDBOX: name, UNDERSTUDY_JUDGE_ANSWERS: _, ...rest } = environment(first.output);
     expect(rest).toEqual({
       UNDERSTUDY_BASE_URL: `${ready.url}/_s/${name}`,
+      UNDERSTUDY_SUITE_FILE: expect.stringMatching(/suite\.json$/),
       UNDERSTUDY_CONTROL_URL: `${ready.url}/_control/sandboxes/${name}`,
       UNDERSTUDY_SCENARIO: "calm",
       UNDERSTUDY_URL: ready.url,

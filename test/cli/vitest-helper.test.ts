@@ -1,30 +1,102 @@
 import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
-interface Report {
-  testResults: { assertionResults: { title: string; status: string; failureMessages: string[] }[] }[];
+interface Result {
+  title: string;
+  status: string;
+  failureMessages: string[];
 }
 
-it("interfaces 8 understudy/vitest gives a sandbox per test, shows the journal of a failing one, and fails one whose fault never struck", () => {
-  const root = fileURLToPath(new URL("../support/vitest-helper", import.meta.url));
-  const vitest = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [vitest, "run"], {
-    cwd: root,
+const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
+
+/** Runs samples in a Vitest of their own; its reports lie in `folder`. */
+function run(sample: string) {
+  const folder = scratch();
+  const { stderr } = spawnSync(process.execPath, [VITEST, "run"], {
+    cwd: fileURLToPath(new URL("../support/vitest-helper", import.meta.url)),
     encoding: "utf8",
-    env: { ...process.env, VITEST: "", UNDERSTUDY_URL: "" },
+    env: { ...process.env, VITEST: "", UNDERSTUDY_URL: "", REPORTS: folder, SAMPLE: sample, NO_COLOR: "1" },
   });
-  expect(status).toBe(1);
-  const report = JSON.parse(stdout.slice(stdout.indexOf('{"num'))) as Report;
-  const results = report.testResults[0]!.assertionResults;
-  expect(results.map(({ title, status: outcome }) => [title, outcome])).toEqual([
-    ["meets its fault", "passed"],
-    ["arms in vain", "failed"],
-    ["fails by itself", "failed"],
-  ]);
-  const [, vain, own] = results.map(({ failureMessages }) => failureMessages.join("\n"));
-  expect(vain).toContain('armed but never struck: fault_1 {"operation":"threads.delete"}');
-  expect(vain).toContain("GET /v1/models -> 200");
-  expect(own).toContain("418");
-  expect(stderr).toMatch(/Journal of sandbox [^\n]+newest first:\n[^\n]+GET \/v1\/models -> 200/);
-}, 60_000);
+  const { testResults } = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as {
+    testResults: { assertionResults: Result[] }[];
+  };
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  return { folder, stderr, results };
+}
+
+afterAll(removeScratch);
+
+describe("understudy/vitest", () => {
+  let made: ReturnType<typeof run>;
+  const messageOf = (title: string) =>
+    made.results.find((one) => one.title === title)!.failureMessages.join("\n");
+  beforeAll(() => {
+    made = run("sample.ts");
+  });
+
+  it("interfaces 13 gives a sandbox per test as its options say, and fails what has proven nothing", () => {
+    expect(made.results.map(({ title, status }) => [title, status])).toEqual([
+      ["meets its fault", "passed"],
+      ["arms in vain", "failed"],
+      ["fails by itself", "failed"],
+      ["uses up too little", "failed"],
+      ["is meant to fail", "passed"],
+      ["begins where they say", "passed"],
+      ["leaves its scenario alone", "failed"],
+      ["may leave it alone", "passed"],
+      ["are refused", "failed"],
+      ["runs on from the past", "passed"],
+      ["counts what came", "passed"],
+      ["names the nearest", "failed"],
+    ]);
+    expect(messageOf("arms in vain")).toContain(
+      'armed but never struck: fault_1 {"operation":"threads.delete"}',
+    );
+    expect(messageOf("uses up too little")).toContain(
+      'armed but not used up: fault_1 {"operation":"models.list"} struck 1 of 2 times',
+    );
+    expect(messageOf("leaves its scenario alone")).toMatch(
+      /armed but never struck: models-list-rate-limited\/[\w-]+ \{"operation":"models.list"/,
+    );
+    expect(messageOf("are refused")).toContain(
+      'understudy has no option "fixtur"; its options are fixture, seed, clock,',
+    );
+    expect(messageOf("names the nearest")).toMatch(
+      /to have received exactly 2 of \{"operation":"models.list","status":404\}, found 0; nearest: GET \/v1\/models -> 200 \(status is 200, not 404\)/,
+    );
+  });
+
+  it("interfaces 13 attaches journal, history, HAR and a bundle that replays, under the test's name", async () => {
+    const junit = readFileSync(join(made.folder, "junit.xml"), "utf8");
+    const own = junit.slice(junit.indexOf('name="fails by itself"'));
+    const [testcase = ""] = own.split("</testcase>");
+    expect(testcase).toMatch(/GET \/v1\/models -&gt; 401 AUTHENTICATION_REQUIRED \(auth\)/);
+    const attached = (name: string) =>
+      testcase.match(new RegExp(`\\S*attachments/${name}-\\w+\\.\\w+`))?.[0] ?? "";
+    expect(readFileSync(attached("understudy-journal-txt"), "utf8")).toMatch(
+      /newest first:\n[^\n]+GET \/v1\/models -> 200 \(ok\)/,
+    );
+    expect(readFileSync(attached("understudy-history-txt"), "utf8")).toMatch(/^History of sandbox sb-/);
+    const { log } = JSON.parse(readFileSync(attached("understudy-har"), "utf8"));
+    expect(log.entries).toHaveLength(2);
+    const replayed = await runCommand(["replay", attached("understudy-bundle-json")]);
+    expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
+    // Four files for each of the six that fail but the one that never got a sandbox.
+    expect(readdirSync(join(made.folder, "attachments"))).toHaveLength(20);
+    expect(made.stderr).toMatch(/understudy replay \S*attachments\/understudy-bundle-json/);
+  });
+});
+
+describe("a server in the test's process", () => {
+  it("interfaces 13 works in every environment of Vitest, whatever classes for bytes it has", () => {
+    const { results } = run("in-{node,jsdom,happy-dom}.ts");
+    expect(
+      results.filter(({ status }) => status !== "passed").map(({ failureMessages }) => failureMessages),
+    ).toEqual([]);
+    expect(results).toHaveLength(6);
+  });
+});

@@ -1,11 +1,19 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeDeclarations } from "../../scripts/declarations.mjs";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
-import { MISSPELT, RIGHT } from "../support/type-uses.ts";
+import { MISSPELT, MISSPELT_IN_RUNNERS, RIGHT, RIGHT_IN_RUNNERS } from "../support/type-uses.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const COMPILERS = { "5.9": "typescript-5/bin/tsc", "7": "typescript/bin/tsc" };
@@ -22,7 +30,12 @@ beforeAll(() => {
 afterAll(removeScratch);
 
 /** What a user's compiler says of a file, `skipLibCheck` off: declarations that do not hold together show too. */
-function compiled(code: string, compiler: string, moduleResolution: "nodenext" | "bundler"): string {
+function compiled(
+  code: string,
+  compiler: string,
+  moduleResolution: "nodenext" | "bundler",
+  skipLibCheck = false,
+): string {
   writeFileSync(join(folder, "uses.ts"), code);
   const compilerOptions = {
     module: moduleResolution === "nodenext" ? "nodenext" : "esnext",
@@ -30,7 +43,7 @@ function compiled(code: string, compiler: string, moduleResolution: "nodenext" |
     target: "es2023",
     strict: true,
     noEmit: true,
-    skipLibCheck: false,
+    skipLibCheck,
     types: [],
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["uses.ts"] }));
@@ -63,6 +76,24 @@ describe("interfaces 13 the package's declarations", () => {
     expect(compiled(code, tsc, "nodenext")).toBe("");
   });
 
+  it.each(Object.entries(COMPILERS))(
+    "interfaces 13 TypeScript %s knows the runner fixtures",
+    (_name, tsc) => {
+      for (const runner of ["vitest", "@playwright"]) {
+        const link = join(folder, "node_modules", runner);
+        if (!existsSync(link)) symlinkSync(join(ROOT, "node_modules", runner), link);
+      }
+      const head = `import { test as vitest, expect as expectV, type TestOptions } from "understudy/vitest";
+import { test as playwright, expect as expectP } from "understudy/playwright";
+`;
+      const right = `${head}${RIGHT_IN_RUNNERS.map((line) => `${line};`).join("\n")}`;
+      // Their declarations are not ours to check.
+      expect(compiled(right, tsc, "nodenext", true)).toBe("");
+      const wrong = MISSPELT_IN_RUNNERS.map((line) => `// @ts-expect-error\n${line};`).join("\n");
+      expect(compiled(head + wrong, tsc, "nodenext", true)).toBe("");
+    },
+  );
+
   it("interfaces 13 need no package of the server's own", () => {
     const types = join(folder, "node_modules/understudy/dist/types");
     const files = readdirSync(types, { recursive: true, withFileTypes: true }).filter((entry) =>
@@ -70,7 +101,7 @@ describe("interfaces 13 the package's declarations", () => {
     );
     const named = files.flatMap(({ parentPath, name }) => {
       const text = readFileSync(join(parentPath, name), "utf8");
-      return [...text.matchAll(/from "([^."][^"]*)"/g)].map(([, from]) => from!);
+      return [...text.matchAll(/(?:from |import\()"([^."][^"]*)"/g)].map(([, from]) => from!);
     });
     expect([...new Set(named)].sort()).toEqual(["@playwright/test", "vitest"]);
     expect(files.length).toBeLessThan(25);

@@ -37,15 +37,18 @@ function structureOf(page: string): string[] {
 
 const suite: SuiteResult = {
   ...{ ok: false, total: 1, passed: 0, failed: 1, skipped: 0, duration_ms: 1, command: ["a", "b"] },
+  coverage: { percent: 0.2, covered: 1, total: 500 },
   scenarios: [
     {
       ...{ name: "a", file: "a", description: "a", sandbox: "a", outcome: "failed", failures: ["a"] },
       ...{ exit_code: null, signal: "a", duration_ms: 1, requests: 1, output: "a", bundle: { a: "a" } },
       rules: [{ id: "a", hits: 0 }],
       expectations: [{ what: "a", ok: false, found: 0, why: "a" }],
+      tests: [{ name: "a", sandbox: "a", outcome: "failed" }],
       journal: [
         {
           ...{
+            test: "a",
             id: "a",
             at: "a",
             operation: "a",

@@ -112,3 +112,29 @@ export const MISSPELT = [
   'createUnderstudy({ persist: { dir: "data" } })',
   'gradeReceiver("http://127.0.0.1:3000/hook", { secret: "whsec_x", failOn: "severe" })',
 ];
+
+/** The same of the runner fixtures: `vitest`, `playwright` and their `expect`s are imported. */
+export const RIGHT_IN_RUNNERS = [
+  'vitest.override({ understudy: { seed: 7, settings: { preview: "on" } } })',
+  'vitest.extend({ understudy: { seed: 7, clock: { mode: "frozen", now: "2020-02-29T12:00:00Z" } } })',
+  'vitest.extend({ understudy: { fixture: "reference", scenarios: ["slow-network"], scenariosFolder: "mine" } satisfies TestOptions })',
+  'vitest("a", async ({ sandbox }) => expectV(sandbox).toHaveReceived({ operation: "models.*" }, { times: 1 }))',
+  'vitest("a", ({ sandbox }) => expectV(sandbox).not.toHaveReceived({ status: "4xx" }, { within: "5s" }))',
+  "playwright.use({ understudy: { settings: { journal_limit: 10 }, allowUnstruck: true } })",
+  'playwright("a", async ({ sandbox }) => expectP(sandbox).toHaveReceived({ operation: "threads.delete" }))',
+  'playwright("a", ({ sandbox }) => expectP(sandbox).not.toHaveReceived({ code: "RATE_LIMIT_EXCEEDED" }))',
+];
+
+export const MISSPELT_IN_RUNNERS = [
+  "vitest.override({ understudy: { sead: 7 } })",
+  "vitest.extend({ understudy: { seed: 7, clok: {} } satisfies TestOptions })",
+  'vitest.override({ understudy: { clock: { mode: "freezed" } } })',
+  'vitest.override({ understudy: { scenarios: ["slow-netwrk"] } })',
+  'vitest("a", async ({ sandbox }) => expectV(sandbox).toHaveReceived({ operation: "model.list" }))',
+  'vitest("a", async ({ sandbox }) => expectV(sandbox).toHaveReceived({}, { time: 1 }))',
+  'vitest("a", async ({ sandbox }) => expectV(sandbox).toHaveRecieved({}))',
+  'playwright.use({ understudy: { fixture: "refrence" } })',
+  "playwright.use({ understudy: { allowUnstuck: true } })",
+  'playwright("a", async ({ sandbox }) => expectP(sandbox).toHaveReceived({ opration: "models.list" }))',
+  'playwright("a", async ({ sandbox }) => expectP(sandbox).toHaveReceived({}, { within: "soon" }))',
+];

@@ -57,12 +57,16 @@ export function identifyToken(
   });
 }
 
+const HS256 = { name: "HMAC", hash: "SHA-256" };
+
 /** jose binds the key to HS256, so neither an unsigned token nor one of another algorithm passes. */
 async function verify(token: string, secret: string): Promise<Claims | undefined> {
   // Loaded with the first token: most sandboxes never see one, and a cold start should not pay for it.
   const { jwtVerify } = await import("jose");
+  // As a key, not as bytes: those of Node are none to jose in a test whose page has a Uint8Array of its own (jsdom).
+  const signingKey = await crypto.subtle.importKey("raw", Buffer.from(secret), HS256, false, ["verify"]);
   try {
-    const { payload } = await jwtVerify(token, Buffer.from(secret), {
+    const { payload } = await jwtVerify(token, signingKey, {
       algorithms: ["HS256"],
       requiredClaims: ["sub", "org", "key", "iat", "exp"],
       // Expiry is judged below, at every use and on the sandbox's clock.

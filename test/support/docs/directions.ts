@@ -61,6 +61,7 @@ export const DIRECTIONS: Readonly<Record<string, Directions>> = {
 mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
   },
   "docs/fixtures.md": { before: "" },
+  "docs/helpers.md": { before: APPLICATION, browser: true },
   "docs/history.md": {
     before: `${SERVER}
 for parent in dept_ops dept_eng; do
@@ -71,7 +72,7 @@ ENTRY=$(curl -s 'http://127.0.0.1:4747/_control/sandboxes/default/history?kind=r
   node -pe 'JSON.parse(fs.readFileSync(0)).entries[0].id')`,
     replace: { h_12: "$ENTRY" },
   },
-  "docs/library.md": { before: `${SERVER}\n${APPLICATION}`, browser: true },
+  "docs/library.md": { before: SERVER },
   "docs/receivers/README.md": { before: "" },
   "docs/scenarios.md": {
     before: `${SERVER}

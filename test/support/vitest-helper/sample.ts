@@ -1,6 +1,7 @@
+import { describe } from "vitest";
 import { expect, test } from "../../../src/client/vitest.ts";
 
-// Run by test/cli/vitest-helper.test.ts in a Vitest of its own; two of these fail on purpose.
+// Run by test/cli/vitest-helper.test.ts in a Vitest of its own; some of these fail on purpose.
 const models = ({ url, credentials }: { url: string; credentials: Readonly<Record<string, string>> }) =>
   fetch(`${url}/v1/models`, { headers: { "api-key": credentials["usr_dan"]! } });
 
@@ -15,5 +16,86 @@ test("arms in vain", async ({ sandbox }) => {
 });
 
 test("fails by itself", async ({ sandbox }) => {
+  await fetch(`${sandbox.url}/v1/models`, { headers: { "api-key": "ak_wrong" } });
   expect((await models(sandbox)).status).toBe(418);
+});
+
+test("uses up too little", async ({ sandbox }) => {
+  await sandbox.faults.add({ match: { operation: "models.list" }, times: 2, effect: { status: 503 } });
+  expect((await models(sandbox)).status).toBe(503);
+});
+
+test.fails("is meant to fail", async ({ sandbox }) => {
+  expect((await models(sandbox)).status).toBe(418);
+});
+
+describe("with options", () => {
+  const past = "2020-02-29T12:00:00.000Z";
+  const own = test.extend({
+    understudy: {
+      fixture: { extends: "reference", departments: [{ id: "dept_own", name: "Own" }] },
+      seed: 7,
+      clock: { mode: "frozen", now: past },
+      settings: { journal_limit: 10 },
+      scenarios: ["models-list-rate-limited"],
+    },
+  });
+
+  own("begins where they say", async ({ sandbox }) => {
+    expect((await models(sandbox)).status).toBe(429);
+    const { seed, clock, settings, counts, scenarios } = await sandbox.info();
+    expect([seed, clock.mode, clock.now, settings.journal_limit, scenarios]).toEqual([
+      ...[7, "frozen", past, 10, ["models-list-rate-limited"]],
+    ]);
+    expect((await sandbox.state("departments").get("dept_own")).name).toBe("Own");
+    expect(counts["departments"]).toBeGreaterThan(1);
+  });
+
+  own("leaves its scenario alone", async ({ sandbox }) => {
+    expect(sandbox.name).toBeTruthy();
+  });
+
+  describe("that allow it", () => {
+    const allowing = test.extend({
+      understudy: { scenarios: ["models-list-rate-limited"], allowUnstruck: true },
+    });
+
+    allowing("may leave it alone", async ({ sandbox }) => {
+      expect((await sandbox.info()).scenarios).toEqual(["models-list-rate-limited"]);
+    });
+  });
+
+  describe("that do not exist", () => {
+    const misspelt = test.extend({ understudy: { fixtur: "reference" } as never });
+
+    misspelt("are refused", async ({ sandbox }) => {
+      expect(sandbox.name).toBeTruthy();
+    });
+  });
+});
+
+describe("with an override", () => {
+  test.override({ understudy: { clock: { mode: "scaled", rate: 1, now: "2020-02-29T12:00:00.000Z" } } });
+
+  test("runs on from the past", async ({ sandbox }) => {
+    const { mode, now } = (await sandbox.info()).clock;
+    expect([mode, now.slice(0, 15)]).toEqual(["scaled", "2020-02-29T12:0"]);
+  });
+});
+
+describe("toHaveReceived", () => {
+  test("counts what came", async ({ sandbox }) => {
+    await models(sandbox);
+    await expect(sandbox).toHaveReceived({ operation: "models.list" });
+    await expect(sandbox).toHaveReceived(
+      { operation: "models.*", status: 200 },
+      { times: { min: 1, max: 2 } },
+    );
+    await expect(sandbox).not.toHaveReceived({ operation: "threads.delete" });
+  });
+
+  test("names the nearest", async ({ sandbox }) => {
+    await models(sandbox);
+    await expect(sandbox).toHaveReceived({ operation: "models.list", status: 404 }, { times: 2 });
+  });
 });

@@ -1,0 +1,62 @@
+import { ControlError } from "./http.ts";
+import type { SandboxClient } from "./sandbox.ts";
+import type { HistoryEntry, JournalEntry } from "./types.ts";
+
+/** Something to look into or to go on with after a failure. */
+export interface Evidence {
+  file: string;
+  contentType: string;
+  body: string;
+}
+
+const MAX_ENTRIES = 1000;
+
+/** What a failed test leaves behind (interfaces 13): journal with reasons, history, HAR, and a bundle to replay. */
+export async function evidenceOf(sandbox: SandboxClient): Promise<Evidence[]> {
+  const text = "text/plain";
+  const json = "application/json";
+  return [
+    { file: "understudy-journal.txt", contentType: text, body: await journalText(sandbox) },
+    { file: "understudy-history.txt", contentType: text, body: await historyText(sandbox) },
+    { file: "understudy.har", contentType: json, body: JSON.stringify(await sandbox.journal.har()) },
+    await bundleOf(sandbox),
+  ];
+}
+
+/** The journal, newest first: a line a request, and why it was answered so beneath. */
+export async function journalText(sandbox: SandboxClient, limit = MAX_ENTRIES): Promise<string> {
+  const { entries, total, dropped } = await sandbox.journal.list({ limit });
+  const title = `Journal of sandbox ${sandbox.name}, newest first${dropped ? `, ${dropped} lost` : ""}:`;
+  const left = total - entries.length;
+  return [title, ...entries.flatMap(linesOf), ...(left > 0 ? [`… and ${left} before`] : [])].join("\n");
+}
+
+function linesOf({ at, method, path, status, code, decision, reasons, warnings }: JournalEntry): string[] {
+  const answer = status === 0 ? "no answer" : `${status}${code ? ` ${code}` : ""}`;
+  const why = [...reasons, ...warnings].map((text) => `    ${text}`);
+  return [`${at} ${method} ${path} -> ${answer} (${decision})`, ...why];
+}
+
+async function historyText(sandbox: SandboxClient): Promise<string> {
+  const { entries } = await sandbox.history.list({ limit: MAX_ENTRIES });
+  return [`History of sandbox ${sandbox.name}, newest first:`, ...entries.map(historyLine)].join("\n");
+}
+
+function historyLine({ id, at, kind, title, cause, undone }: HistoryEntry): string {
+  const because = cause === null ? "" : `, because of ${cause}`;
+  return `${at} ${id} ${kind}: ${title}${because}${undone ? " (undone)" : ""}`;
+}
+
+/** A journal that has lost entries makes no bundle, which is worth knowing too. */
+async function bundleOf(sandbox: SandboxClient): Promise<Evidence> {
+  try {
+    const body = JSON.stringify(await sandbox.bundle());
+    return { file: BUNDLE, contentType: "application/json", body };
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error;
+    return { file: "understudy-no-bundle.txt", contentType: "text/plain", body: error.message };
+  }
+}
+
+/** What `understudy replay` takes. */
+export const BUNDLE = "understudy-bundle.json";

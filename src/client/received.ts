@@ -1,0 +1,73 @@
+import { SandboxClient } from "./sandbox.ts";
+import type { Duration, Expectation, Verification } from "./types.ts";
+
+/** An expectation that counts, beside those that ask for a sequence. */
+export type CountExpectation = Extract<Expectation, { match: unknown }>;
+
+/** Which requests or deliveries are asked for, as in `journal.verify`. */
+export type ReceivedMatch = CountExpectation["match"];
+
+export interface ReceivedOptions {
+  /** How many; at least one unless given. */
+  times?: CountExpectation["count"];
+  /** Waits so long for them, on the wall clock: `"5s"`. */
+  within?: Duration;
+}
+
+/** What the matcher of both runners answers with. */
+export interface Judgement {
+  pass: boolean;
+  message: () => string;
+}
+
+/** `expect(sandbox).toHaveReceived(match, { times, within })` of the runners (interfaces 13). */
+export interface ReceivedMatchers<R = Promise<void>> {
+  toHaveReceived(match: ReceivedMatch, options?: ReceivedOptions): R;
+}
+
+const OPTIONS = ["times", "within"];
+
+/**
+ * Whether the sandbox has received what is asked for, and which request came nearest where it has not.
+ * @throws TypeError for another thing than a sandbox; ControlError for a match that nothing can meet
+ */
+export async function toHaveReceived(
+  sandbox: unknown,
+  match: ReceivedMatch,
+  options: ReceivedOptions = {},
+): Promise<Judgement> {
+  if (!(sandbox instanceof SandboxClient))
+    throw new TypeError("toHaveReceived asks a sandbox: expect(sandbox).toHaveReceived({ operation: … })");
+  for (const key of Object.keys(options)) {
+    if (!OPTIONS.includes(key))
+      throw new TypeError(
+        `toHaveReceived has no option ${JSON.stringify(key)}; its options are times and within`,
+      );
+  }
+  const { times = { min: 1 }, within } = options;
+  const { ok, found, nearest } = await sandbox.journal.verify({ match, count: times, within });
+  const what = `${countText(times)} of ${JSON.stringify(match)}${within === undefined ? "" : ` within ${within}`}`;
+  return {
+    pass: ok,
+    message: () =>
+      ok
+        ? `expected sandbox ${sandbox.name} not to have received ${what}, found ${found}`
+        : `expected sandbox ${sandbox.name} to have received ${what}, found ${found}${nearestText(nearest)}`,
+  };
+}
+
+/** `exactly 2`, `at least 1`, `1 to 3`. */
+export function countText(count: CountExpectation["count"]): string {
+  if (typeof count === "number") return `exactly ${count}`;
+  const { min, max } = count;
+  if (max === undefined) return `at least ${min ?? 0}`;
+  return min === undefined ? `at most ${max}` : `${min} to ${max}`;
+}
+
+/** The request that came nearest, and what is other than asked for. */
+export function nearestText([first]: Verification["nearest"]): string {
+  if (first === undefined) return "";
+  const { method, path, status, differences } = first;
+  const why = differences.length > 0 ? ` (${differences.join("; ")})` : "";
+  return `; nearest: ${method} ${path} -> ${status}${why}`;
+}

@@ -1,0 +1,71 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, it } from "vitest";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+
+interface Suite {
+  suites?: Suite[];
+  specs: { title: string; tests: { results: Result[] }[] }[];
+}
+
+interface Result {
+  status: string;
+  errors: { message: string }[];
+  attachments: { name: string; path: string; contentType: string }[];
+}
+
+afterAll(removeScratch);
+
+it("interfaces 13 understudy/playwright takes options, fails what has proven nothing, and attaches what a person can use", async () => {
+  const folder = scratch();
+  const root = fileURLToPath(new URL("../support/playwright-helper", import.meta.url));
+  const playwright = fileURLToPath(new URL("../../node_modules/@playwright/test/cli.js", import.meta.url));
+  spawnSync(process.execPath, [playwright, "test"], {
+    cwd: root,
+    env: { ...process.env, VITEST: "", UNDERSTUDY_URL: "", REPORTS: folder, NO_COLOR: "1" },
+  });
+  const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as { suites: Suite[] };
+  const specs = (suites: Suite[]): Suite["specs"] =>
+    suites.flatMap((suite) => [...suite.specs, ...specs(suite.suites ?? [])]);
+  const results = new Map(specs(report.suites).map(({ title, tests }) => [title, tests[0]!.results[0]!]));
+  expect([...results].map(([title, { status }]) => [title, status])).toEqual([
+    ["begins as the configuration says", "passed"],
+    ["fails by itself", "failed"],
+    ["arms in vain", "failed"],
+    ["begins where they say", "passed"],
+    ["leaves its scenario alone", "failed"],
+    ["is refused", "failed"],
+  ]);
+  const messageOf = (title: string) =>
+    results
+      .get(title)!
+      .errors.map(({ message }) => message)
+      .join("\n");
+  expect(messageOf("fails by itself")).toContain(
+    "found 0; nearest: GET /v1/models -> 200 (status is 200, not 404)",
+  );
+  expect(messageOf("arms in vain")).toContain(
+    'armed but never struck: fault_1 {"operation":"threads.delete"}',
+  );
+  expect(messageOf("leaves its scenario alone")).toContain(
+    "armed but never struck: models-list-rate-limited/",
+  );
+  expect(messageOf("is refused")).toContain(
+    'understudy has no option "sead"; its options are fixture, seed, clock',
+  );
+
+  const { attachments } = results.get("fails by itself")!;
+  // Playwright adds one of its own.
+  expect(attachments.map(({ name }) => name).slice(0, 4)).toEqual([
+    ...["understudy-journal.txt", "understudy-history.txt", "understudy.har", "understudy-bundle.json"],
+  ]);
+  const [journal, , har, bundle] = attachments.map(({ path }) => path);
+  expect(readFileSync(journal!, "utf8")).toContain("GET /v1/models -> 200 (ok)");
+  expect(JSON.parse(readFileSync(har!, "utf8")).log.entries).toHaveLength(1);
+  expect((await runCommand(["replay", bundle!])).code).toBe(0);
+  expect(results.get("begins where they say")!.attachments).toEqual([]);
+  const junit = readFileSync(join(folder, "junit.xml"), "utf8");
+  expect(junit).toMatch(/\[\[ATTACHMENT\|[^\]]*understudy-bundle[^\]]*\]\]/);
+});

@@ -1,0 +1,48 @@
+// Run by test/cli/playwright-helper.test.ts in a Playwright of its own, on the built package; some fail on purpose.
+import { expect, test } from "../../../dist/client/playwright.js";
+
+const models = ({ url, credentials }) =>
+  fetch(`${url}/v1/models`, { headers: { "api-key": credentials.usr_dan } });
+
+test("begins as the configuration says", async ({ sandbox }) => {
+  expect((await sandbox.info()).seed).toBe(7);
+  await models(sandbox);
+  await expect(sandbox).toHaveReceived({ operation: "models.list" }, { times: 1 });
+  await expect(sandbox).not.toHaveReceived({ operation: "threads.delete" });
+});
+
+test("fails by itself", async ({ sandbox }) => {
+  await models(sandbox);
+  await expect(sandbox).toHaveReceived({ operation: "models.list", status: 404 });
+});
+
+test("arms in vain", async ({ sandbox }) => {
+  await sandbox.faults.add({ match: { operation: "threads.delete" }, effect: { status: 503 } });
+});
+
+test.describe("with options", () => {
+  test.use({
+    understudy: {
+      clock: { mode: "frozen", now: "2020-02-29T12:00:00.000Z" },
+      scenarios: ["models-list-rate-limited"],
+    },
+  });
+
+  test("begins where they say", async ({ sandbox }) => {
+    expect((await models(sandbox)).status).toBe(429);
+    const { clock, seed } = await sandbox.info();
+    expect([clock.mode, clock.now, seed]).toEqual(["frozen", "2020-02-29T12:00:00.000Z", 1]);
+  });
+
+  test("leaves its scenario alone", async ({ sandbox }) => {
+    expect(sandbox.name).toBeTruthy();
+  });
+});
+
+test.describe("with options that do not exist", () => {
+  test.use({ understudy: { sead: 7 } });
+
+  test("is refused", async ({ sandbox }) => {
+    expect(sandbox.name).toBeTruthy();
+  });
+});

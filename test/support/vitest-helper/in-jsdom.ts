@@ -1,0 +1,4 @@
+// @vitest-environment jsdom
+import { testBytes } from "./any-environment.ts";
+
+testBytes("jsdom");

@@ -1,0 +1,4 @@
+// @vitest-environment node
+import { testBytes } from "./any-environment.ts";
+
+testBytes("node");
