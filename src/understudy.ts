@@ -20,7 +20,7 @@ import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
 import { type Log, standardLog } from "./log.ts";
 import { createAddressPolicy } from "./outbound/address-policy.ts";
-import { createOutbound, type Outbound } from "./outbound/outbound.ts";
+import { createLocate, createOutbound, type Outbound } from "./outbound/outbound.ts";
 import type { Saver } from "./persistence/saver.ts";
 import { StoreRefusal } from "./persistence/store.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
@@ -127,7 +127,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     const family = isIPv6(address) ? (6 as const) : (4 as const);
     return guard.isOwn(url, port) ? { address, family, port } : undefined;
   };
-  const outbound = replay?.outbound ?? createOutbound({ policy, own: ownReceiver });
+  const places = { policy, own: ownReceiver };
+  const outbound = replay?.outbound ?? createOutbound(places);
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,
@@ -210,6 +211,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     address: () => ownAddress(server),
     tally,
     receivers,
+    graderNetwork: () => ({ outbound: createOutbound(places), locate: createLocate(places) }),
     version: manifest.version,
     started: performance.now(),
     durability: isDurable(options)

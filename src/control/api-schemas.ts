@@ -5,9 +5,11 @@ import { CATALOGUE } from "../contract/errors.ts";
 import { ProblemBody } from "../contract/problems.ts";
 import { withoutStoredOnly } from "../contract/shown.ts";
 import { SHIPPED_FIXTURES, SHIPPED_SCENARIOS } from "../documents/shipped-files.ts";
+import { ReceiverReportBody } from "../grader/report-body.ts";
 import { ReceiverAnswer } from "../receivers/receiver-answer.ts";
 import { ReceivedRequestBody } from "../receivers/simulated-receivers.ts";
 import { CoverageMatrix } from "../reports/coverage.ts";
+import { FidelityLedger } from "../reports/fidelity.ts";
 import { API, RESOURCES } from "../resources/index.ts";
 import { EmailBody } from "../webhooks/outbox.ts";
 import { SettingsInput } from "./check-settings.ts";
@@ -32,6 +34,7 @@ import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
 import { HistoryBody, HistoryDetailBody, HistoryQuery } from "./operations/history.ts";
 import { RepeatedBody, RepeatInput, RewindInput, RewoundBody } from "./operations/history-travel.ts";
 import { Expectation, JournalBody, JournalQuery } from "./operations/journal.ts";
+import { ReceiverTestEvent, ReceiverTestInput } from "./operations/receiver-test.ts";
 import { ReceiverBody, ReceiverInput } from "./operations/receivers.ts";
 import { HealthBody, ResetInput, SandboxInput } from "./operations/sandboxes.ts";
 import { ActiveScenariosBody } from "./operations/scenarios.ts";
@@ -114,8 +117,12 @@ export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Receiver: ReceiverBody,
   ReceiverAnswer,
   ReceivedRequest: ReceivedRequestBody,
+  ReceiverTestOptions: ReceiverTestInput,
+  ReceiverTestEvent,
+  ReceiverReport: ReceiverReportBody,
   StateOptions: Type.Partial(ChangeQuery),
   Bundle,
   CoverageMatrix,
+  FidelityLedger,
   ProblemDocument: ProblemBody,
 };

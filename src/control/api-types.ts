@@ -1513,6 +1513,85 @@ export interface ReceivedRequest {
   /** How it was answered, such as `503` or `hang` */
   answer: string;
 }
+export interface ReceiverTestOptions {
+  /** The receiver's, as this server reaches it */
+  url: string;
+  /** The signing secret that the receiver has */
+  secret: string;
+  /** A URL that answers how many deliveries were processed, or their ids */
+  probe?: string;
+  /** Checks to run, by id; by default all */
+  only?: string[];
+  /** Checks to leave out, by id */
+  skip?: string[];
+  /** The least severity whose failure fails the receiver; by default `minor` */
+  fail_on?: "minor" | "major" | "critical";
+  /** Of deliveries whose event does not matter */
+  event?: EventName;
+  /** For each request; by default as deliveries, 30 */
+  timeout_seconds?: number;
+  /** How long a side effect may follow its answer, and the receiver may take to be up; by default 3 */
+  patience_seconds?: number;
+  /** After how long the first delivery is sent again; by default 12 */
+  memory_seconds?: number;
+}
+/** A check that begins; the last event is the report */
+export interface ReceiverTestEvent {
+  /** A check begins */
+  progress?: {
+    index: number;
+    total: number;
+    title: string;
+  };
+  report?: ReceiverReport;
+}
+export interface ReceiverReport {
+  url: string;
+  probe: string | null;
+  /** On the wall clock */
+  started_at: string;
+  duration_ms: number;
+  verdict: "pass" | "fail";
+  /** The least severity whose failure fails the receiver */
+  fail_on: "minor" | "major" | "critical";
+  stopped: string | null;
+  summary: {
+    total: number;
+    passed: number;
+    failed: number;
+    not_observable: number;
+    error: number;
+  };
+  checks: CheckReport[];
+  /** What no grading from outside can show */
+  unseen: {
+    what: string;
+    /** How to find it out in the receiver's code */
+    how: string;
+  }[];
+}
+export interface CheckReport {
+  id: string;
+  title: string;
+  severity: "minor" | "major" | "critical";
+  why: string;
+  outcome: "passed" | "failed" | "not-observable" | "error";
+  detail: string;
+  /** What to change when the check fails */
+  advice: string;
+  note: string | null;
+  duration_ms: number;
+  request: {
+    method: string;
+    url: string;
+    /** In the order and letter case in which they were sent */
+    headers: string[][];
+    /** Long ones are abbreviated; `curl` rebuilds every byte */
+    body: string;
+    body_bytes: number;
+  } | null;
+  curl: string | null;
+}
 export interface StateOptions {
   /** No events and no audit entries */
   silent?: boolean;
@@ -1624,6 +1703,33 @@ export interface CoverageMatrix {
       outcome: string;
       hits: number;
     }[];
+  }[];
+}
+export interface FidelityLedger {
+  operations: {
+    id: string;
+    section: string;
+    method: string;
+    path: string;
+    /** `assumed` where the reference shows no such endpoint */
+    provenance: "specified" | "assumed";
+    /** Those that shaped it */
+    assumptions: string[];
+    /** What of it the reference does not show */
+    assumed: {
+      part: string;
+      assumption: string;
+    }[];
+    error_codes: string[];
+  }[];
+  assumptions: {
+    id: string;
+    /** What is open in the reference */
+    topic: string;
+    /** What Understudy does */
+    chosen: string;
+    settings: string[];
+    operations: string[];
   }[];
 }
 /** A refusal (RFC 9457) */

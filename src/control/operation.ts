@@ -4,6 +4,7 @@ import { type AnyOperation, type Input, type OperationOf, operationOf } from "..
 import type { ProblemKind } from "../contract/problems.ts";
 import type { Resource } from "../contract/resource.ts";
 import type { Faults } from "../faults/faults.ts";
+import type { GraderNetwork } from "../grader/send-raw.ts";
 import type { RehearsalParts } from "../http/rehearse.ts";
 import type { Log } from "../log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
@@ -30,6 +31,8 @@ export interface ControlServer {
   started: number;
   /** Enforced in shared mode only (interfaces 7); undefined means no limits. */
   limits: Limits | undefined;
+  /** A client of its own for one grading, within the addresses that this server may call. */
+  graderNetwork: () => GraderNetwork;
   /** What reached the receivers inside the server. */
   receivers: SimulatedReceivers;
   log: Log;

@@ -37,4 +37,11 @@ export interface GradeReceiverOptions {
 /** The URL, probe, secret or another option can't be used: wrong usage, not a failing receiver. */
 export class ReceiverTestUsageError extends Error {
   override readonly name = "ReceiverTestUsageError";
+  /** The option at fault, where it is one of those that a caller of the control API gives. */
+  readonly option: "url" | "probe" | "event" | "only" | "skip" | undefined;
+
+  constructor(message: string, option?: ReceiverTestUsageError["option"]) {
+    super(message);
+    this.option = option;
+  }
 }

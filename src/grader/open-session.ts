@@ -6,7 +6,7 @@ import { DATA_FIELDS, SENT_EVENTS } from "./event-data.ts";
 import { type GradeReceiverOptions, ReceiverTestUsageError } from "./grading-options.ts";
 import { Probe } from "./probe.ts";
 import { SEVERITIES } from "./report.ts";
-import { openOutbound } from "./send-raw.ts";
+import { type GraderNetwork, openNetwork } from "./send-raw.ts";
 import { Session } from "./session.ts";
 
 /** Beyond a day, and long before timers overflow. */
@@ -14,7 +14,11 @@ const MAX_DURATION_MS = 86_400_000;
 const MAX_MEMORY_DELIVERIES = 100_000;
 
 /** @throws ReceiverTestUsageError */
-export function openSession(receiverUrl: string, options: GradeReceiverOptions): Session {
+export function openSession(
+  receiverUrl: string,
+  options: GradeReceiverOptions,
+  network?: GraderNetwork,
+): Session {
   const { secret, signal, data = {}, event = "user.created", memoryDeliveries = 250 } = options;
   if (secret === "") throw new ReceiverTestUsageError("the signing secret is empty");
   if (options.requireProbe && options.probe === undefined) {
@@ -35,14 +39,26 @@ export function openSession(receiverUrl: string, options: GradeReceiverOptions):
       `the others in between are a whole number up to ${MAX_MEMORY_DELIVERIES}`,
     );
   }
-  known("field of an event's data", Object.keys(data), [...DATA_FIELDS]);
-  known("event", [event], SENT_EVENTS);
+  known("field of an event's data", Object.keys(data), { all: [...DATA_FIELDS] });
+  known("event", [event], { all: SENT_EVENTS, option: "event" });
   const url = readUrl("receiver", receiverUrl);
   const probe = options.probe === undefined ? null : readUrl("probe", options.probe);
   const settleMs = options.settleMs ?? 150;
-  const outbound = openOutbound(options.caFile);
+  const { outbound, locate } = network ?? openNetwork(options.caFile);
   return new Session({
-    ...{ url, outbound, timeoutMs, patienceMs, memoryMs, memoryDeliveries, secret, event, data, signal },
+    ...{
+      url,
+      outbound,
+      locate,
+      timeoutMs,
+      patienceMs,
+      memoryMs,
+      memoryDeliveries,
+      secret,
+      event,
+      data,
+      signal,
+    },
     webhookId: freshId("wh"),
     organizationId: freshId("org"),
     serviceName: options.serviceName ?? "Service",
@@ -50,14 +66,22 @@ export function openSession(receiverUrl: string, options: GradeReceiverOptions):
   });
 }
 
+/** Nothing is sent. @throws ReceiverTestUsageError where `gradeReceiver` would */
+export function requireGradable(url: string, options: GradeReceiverOptions): void {
+  chosenChecks(options);
+  openSession(url, options).options.outbound.close();
+}
+
 /** The checks to run, in their order. @throws ReceiverTestUsageError */
 export function chosenChecks({ only, skip = [], failOn = "minor" }: GradeReceiverOptions): readonly Check[] {
-  known("severity", [failOn], SEVERITIES);
+  known("severity", [failOn], { all: SEVERITIES });
   const ids = CHECKS.map(({ id }) => id);
-  known("check", [...(only ?? []), ...skip], ids);
+  known("check", only ?? [], { all: ids, option: "only" });
+  known("check", skip, { all: ids, option: "skip" });
   if (skip.includes(FIRST_CHECK.id)) {
     throw new ReceiverTestUsageError(
       `${FIRST_CHECK.id} can't be left out: without it no refusal proves anything`,
+      "skip",
     );
   }
   return CHECKS.filter(
@@ -65,11 +89,16 @@ export function chosenChecks({ only, skip = [], failOn = "minor" }: GradeReceive
   );
 }
 
-function known(what: string, given: readonly string[], all: readonly string[]): void {
+function known(
+  what: string,
+  given: readonly string[],
+  { all, option }: { all: readonly string[]; option?: ReceiverTestUsageError["option"] },
+): void {
   const unknown = given.find((one) => !all.includes(one));
   if (unknown === undefined) return;
   throw new ReceiverTestUsageError(
     `there is no ${what} "${unknown.slice(0, 80)}"; did you mean "${closest(unknown.slice(0, 80), all)}"?`,
+    option,
   );
 }
 
@@ -79,13 +108,17 @@ function duration(what: string, ms: number): number {
 }
 
 /** G23: http or https, absolute, no credentials in it. */
-function readUrl(what: string, text: string): URL {
+function readUrl(what: "receiver" | "probe", text: string): URL {
+  const option = what === "probe" ? "probe" : "url";
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !["http:", "https:"].includes(url.protocol)) {
-    throw new ReceiverTestUsageError(`the ${what} URL must be an absolute http or https URL, not "${text}"`);
+    throw new ReceiverTestUsageError(
+      `the ${what} URL must be an absolute http or https URL, not "${text}"`,
+      option,
+    );
   }
   if (url.username !== "" || url.password !== "") {
-    throw new ReceiverTestUsageError(`the ${what} URL must not hold credentials`);
+    throw new ReceiverTestUsageError(`the ${what} URL must not hold credentials`, option);
   }
   url.hash = "";
   return url;

@@ -49,7 +49,7 @@ export interface ReceiverReport {
   summary: { total: number; passed: number; failed: number; not_observable: number; error: number };
   checks: CheckReport[];
   /** What no grading from outside can show. */
-  unseen: readonly Unseen[];
+  unseen: Unseen[];
 }
 
 /** Whether the check's failure is one that fails the receiver. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import tls from "node:tls";
 import { createAddressPolicy } from "../outbound/address-policy.ts";
-import { createOutbound, type Outbound } from "../outbound/outbound.ts";
+import { createLocate, createOutbound, type Locate, type Outbound } from "../outbound/outbound.ts";
 import type { OutboundErrorKind } from "../outbound/outbound-failure.ts";
 import type { OutboundRequest } from "../outbound/outbound-request.ts";
 
@@ -41,15 +41,26 @@ export interface SendLimits {
   signal?: AbortSignal | undefined;
 }
 
+/** How a grading reaches its receiver. */
+export interface GraderNetwork {
+  /** Closed when the grading ends. */
+  outbound: Outbound;
+  locate: Locate;
+}
+
 /**
  * The client of deliveries, pointed at the receiver that is graded; it runs on the partner's machine and calls
  * the address it was told to. `caFile`: certificates (PEM) to trust beside Node's own.
  */
-export function openOutbound(caFile?: string): Outbound {
-  return createOutbound({
-    policy: createAddressPolicy({ mode: "local" }),
-    ...(caFile === undefined ? {} : { ca: [...tls.rootCertificates, readFileSync(caFile, "utf8")] }),
-  });
+export function openNetwork(caFile?: string): GraderNetwork {
+  const policy = createAddressPolicy({ mode: "local" });
+  return {
+    locate: createLocate({ policy }),
+    outbound: createOutbound({
+      policy,
+      ...(caFile === undefined ? {} : { ca: [...tls.rootCertificates, readFileSync(caFile, "utf8")] }),
+    }),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import type { Locate } from "../outbound/outbound.ts";
 import { sign } from "../webhooks/sign.ts";
 import {
   type Delivery,
@@ -34,6 +35,7 @@ export class WebhookGone extends Error {
 
 export interface SessionOptions extends SendLimits, DeliverySource {
   url: URL;
+  locate: Locate;
   serviceName: string;
   probe: Probe | null;
   /** How long a receiver may be busy with the same delivery, and a side effect may follow its answer; milliseconds. */
@@ -168,7 +170,7 @@ export class Session {
     const giveUp = performance.now() + patienceMs;
     for (;;) {
       this.options.signal?.throwIfAborted();
-      const problem = await tryConnect(this.options.url, Math.min(this.options.timeoutMs, 10_000));
+      const problem = await tryConnect(this.options, Math.min(this.options.timeoutMs, 10_000));
       if (problem === null || performance.now() >= giveUp) return problem;
       await wait(100);
     }
@@ -216,11 +218,17 @@ export class Session {
   }
 }
 
-async function tryConnect(url: URL, timeoutMs: number): Promise<string | null> {
-  const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const socket = net.connect({ host, port });
+async function tryConnect(
+  { url, locate }: Pick<SessionOptions, "url" | "locate">,
+  timeoutMs: number,
+): Promise<string | null> {
+  let socket: net.Socket | undefined;
   try {
+    const { addresses, port = Number(url.port) || (url.protocol === "https:" ? 443 : 80) } =
+      await locate(url);
+    // Only where it was found: the name is not asked again.
+    const lookup: net.LookupFunction = (_name, _options, callback) => callback(null, [...addresses]);
+    socket = net.connect({ host: "receiver", port, lookup, autoSelectFamily: true });
     await once(socket, "connect", { signal: AbortSignal.timeout(timeoutMs) });
     return null;
   } catch (error) {
@@ -229,7 +237,7 @@ async function tryConnect(url: URL, timeoutMs: number): Promise<string | null> {
     const causes = error instanceof AggregateError ? error.errors : [error];
     return causes.map((cause) => (cause instanceof Error ? cause.message : String(cause))).join("; ");
   } finally {
-    socket.destroy();
-    socket.on("error", () => {});
+    socket?.destroy();
+    socket?.on("error", () => {});
   }
 }

@@ -19,6 +19,15 @@ export interface OwnPlace extends ResolvedAddress {
   port: number;
 }
 
+/** Where a URL is connected to; the port of the URL itself where none is named. */
+export interface Located {
+  addresses: readonly ResolvedAddress[];
+  port: number | undefined;
+}
+
+/** Asks once; whoever connects to what it gives is within the policy. @throws ForbiddenAddressError, Node's errors */
+export type Locate = (url: URL) => Promise<Located>;
+
 export interface Outbound {
   /** Makes one request. Never rejects: whatever happens on the network is in the result. */
   send(request: OutboundRequest): Promise<OutboundResult>;
@@ -26,17 +35,25 @@ export interface Outbound {
   close(): void;
 }
 
+export function createLocate({
+  policy,
+  lookup = createSystemLookup(),
+  own,
+}: Omit<OutboundOptions, "ca">): Locate {
+  return async (url) => {
+    const place = own?.(url);
+    if (place !== undefined) return { addresses: [place], port: place.port };
+    return { addresses: await resolveTarget(url.hostname, policy, lookup), port: undefined };
+  };
+}
+
 /**
  * The one client for deliveries, tests, notifications and the receiver grader (4.21, 6, G15, G24). It follows
  * no redirects and never sends a request twice. Connections belong to one origin and requests never queue for
  * them, so a slow receiver holds up nobody else; how many run at once is for the caller to bound.
  */
-export function createOutbound({
-  policy,
-  lookup = createSystemLookup(),
-  own,
-  ca,
-}: OutboundOptions): Outbound {
+export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
+  const locate = createLocate(places);
   const agents = createAgents(ca);
   const open = new Set<(result: Settled) => void>();
   let closed = false;
@@ -62,12 +79,10 @@ export function createOutbound({
 
       const target = readTarget(request.url);
       if (typeof target === "string") return settle(failed("bad_url", target));
-      const place = own?.(target);
-      const found = place ? Promise.resolve([place]) : resolveTarget(target.hostname, policy, lookup);
-      found
-        .then((addresses) => {
+      locate(target)
+        .then(({ addresses, port }) => {
           if (!open.has(settle)) return;
-          exchange = createExchange({ request, target, port: place?.port, addresses, agents }, settle);
+          exchange = createExchange({ request, target, port, addresses, agents }, settle);
         })
         .catch((error: unknown) => settle(describeFailure(error)));
     });

@@ -1,6 +1,6 @@
-import { callControl, withQuery } from "./fetch-control.ts";
+import { callControl, followControl, withQuery } from "./fetch-control.ts";
 import type { ControlDescription } from "./json-schema.ts";
-import type { FidelityLedger, OpenApi } from "./open-api.ts";
+import type { OpenApi } from "./open-api.ts";
 import type {
   Advanced,
   AdvanceTo,
@@ -13,6 +13,7 @@ import type {
   Difference,
   EventName,
   FaultRule,
+  FidelityLedger,
   Health,
   HistoryDetail,
   HistoryFilter,
@@ -25,6 +26,8 @@ import type {
   ReceivedRequest,
   Receiver,
   ReceiverOptions,
+  ReceiverTestEvent,
+  ReceiverTestOptions,
   RecordChanges,
   Repeated,
   ResetOptions,
@@ -146,6 +149,9 @@ export function sandboxCalls(name: string) {
     closeReceiver: (id: string) =>
       callControl<void>(`${S}/receivers/${encodeURIComponent(id)}`, { method: "DELETE" }),
     received: (id: string) => get<List<ReceivedRequest>>(`/receivers/${encodeURIComponent(id)}/requests`),
+    /** Events until the report; aborting `signal` ends the grading. */
+    testReceiver: (body: ReceiverTestOptions, signal: AbortSignal) =>
+      followControl<ReceiverTestEvent>(`${S}/receiver-test`, { method: "POST", body, signal }),
 
     coverage: () => get<CoverageMatrix>("/coverage"),
     clearCoverage: () => callControl<void>(`${S}/coverage`, { method: "DELETE" }),

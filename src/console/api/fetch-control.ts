@@ -1,3 +1,4 @@
+import { readEvents } from "./read-events.ts";
 import { currentToken, tokenRefused } from "./token.ts";
 import type { ProblemDocument } from "./types.ts";
 
@@ -74,6 +75,17 @@ export async function fetchControl(
 export async function callControl<T>(path: string, call?: ControlCall): Promise<T> {
   const response = await fetchControl(path, call);
   return response.status === 204 ? (undefined as T) : response.json();
+}
+
+/** The answer's events, as they come. @throws ControlError for a refusal, and where it breaks off */
+export async function* followControl<T>(path: string, call?: ControlCall): AsyncIterable<T> {
+  const response = await fetchControl(path, call);
+  try {
+    for await (const { data } of readEvents(response.body!)) yield JSON.parse(data);
+  } catch (error) {
+    if (call?.signal?.aborted) throw error;
+    throw new ControlError(0, "The answer broke off in the middle; the server may have gone.");
+  }
 }
 
 /** A path with what is undefined left out of its query. */

@@ -58,14 +58,3 @@ export function operationsOf({ paths }: OpenApi): Operation[] {
     })),
   );
 }
-
-/** What is specified and what is assumed, as `/_control/fidelity` tells it. */
-export interface FidelityLedger {
-  operations: readonly {
-    id: string;
-    provenance: "specified" | "assumed";
-    assumptions: readonly string[];
-    assumed: readonly { part: string; assumption: string }[];
-  }[];
-  assumptions: readonly { id: string; topic: string; chosen: string; settings: readonly string[] }[];
-}

@@ -1,7 +1,7 @@
 import { ControlError, fetchControl } from "../api/fetch-control.ts";
+import { readEvents } from "../api/read-events.ts";
 import { onToken } from "../api/token.ts";
 import type { Live } from "../api/types.ts";
-import { readEvents } from "./read-events.ts";
 import { continued, NOTHING_YET, type Story } from "./story.ts";
 
 /**

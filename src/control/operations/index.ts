@@ -9,6 +9,7 @@ import { FAULT_OPERATIONS } from "./faults.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
 import { OUTBOX_OPERATIONS } from "./outbox.ts";
+import { RECEIVER_TEST_OPERATIONS } from "./receiver-test.ts";
 import { RECEIVER_OPERATIONS } from "./receivers.ts";
 import { reportOperations } from "./reports.ts";
 import { SANDBOX_OPERATIONS } from "./sandboxes.ts";
@@ -31,6 +32,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...DELIVERY_OPERATIONS,
   ...OUTBOX_OPERATIONS,
   ...RECEIVER_OPERATIONS,
+  ...RECEIVER_TEST_OPERATIONS,
   ...COVERAGE_OPERATIONS,
   ...BUNDLE_OPERATIONS,
   ...reportOperations(() => CONTROL_OPERATIONS),

@@ -209,6 +209,34 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await page.close();
   });
 
+  it("interfaces 14 runs the receiver test from here, and shows its report with failures first", async () => {
+    const { receiver } = await listening(["hang"]);
+    const { page, complaints } = await openWebhooks("?show=test");
+    await choose(page, "The receiver of", receiver.url);
+    await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url);
+    await page.getByRole("button", { name: "Test it" }).click();
+    await see(page.getByRole("alert")).toContainText(/^1 of \d+: /, wait);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await see(page.getByRole("button", { name: "Stop" })).toHaveCount(0, wait);
+    await control("PATCH", `/receivers/${receiver.id}`, { answers: [410] });
+    await page.getByRole("button", { name: "Test it" }).click();
+    const report = page.getByRole("region", { name: "Report" });
+    await see(report.getByRole("alert")).toContainText("would have disabled the webhook", wait);
+    const checks = report.getByRole("list", { name: "Checks" }).getByRole("listitem");
+    await see(checks.first()).toContainText("failed");
+    await see(checks.first()).toContainText("Mend:");
+    await see(checks.last()).toContainText("passed");
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    const url = page.getByRole("textbox", { name: "URL" });
+    await url.fill("partner.example/hook");
+    await page.getByRole("button", { name: "Test it" }).click();
+    await see(url).toHaveAccessibleDescription(/absolute http or https/, wait);
+    expect(complaints.filter((said) => !said.includes("422"))).toEqual([]);
+    await page.close();
+  });
+
   it.each([360, 1280, 1920])(
     "interfaces 4 fits a window of %i px, whichever part is shown",
     async (width) => {
@@ -221,6 +249,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
         `?show=webhooks&webhook=${webhook.webhook_id}`,
         "?show=webhooks&register=new",
         "?show=trigger",
+        "?show=test",
         `?show=receivers&receiver=${receiver.id}`,
       ]) {
         await page.goto(`${api.url}/_console/s/default/webhooks${search}`);

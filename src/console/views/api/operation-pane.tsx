@@ -1,6 +1,7 @@
 import type { SchemaComponents } from "../../api/json-schema.ts";
-import type { DocumentedResponse, FidelityLedger, Operation } from "../../api/open-api.ts";
+import type { DocumentedResponse, Operation } from "../../api/open-api.ts";
 import { useSandbox } from "../../api/queries.ts";
+import type { FidelityLedger } from "../../api/types.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Badge } from "../../parts/mark.tsx";
 import { SchemaTable } from "./schema-table.tsx";

@@ -2,6 +2,7 @@ import { useParameters } from "../../address.ts";
 import { TabLinks } from "../../parts/tab-links.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Hooks } from "./hooks.tsx";
+import { ReceiverTest } from "./receiver-test.tsx";
 import { Receivers } from "./receivers.tsx";
 import { Trigger } from "./trigger.tsx";
 import "./webhooks.css";
@@ -11,6 +12,7 @@ const TABS = [
   { id: "webhooks", title: "Webhooks", Part: Hooks },
   { id: "trigger", title: "Trigger an event", Part: Trigger },
   { id: "receivers", title: "Receivers", Part: Receivers },
+  { id: "test", title: "Receiver test", Part: ReceiverTest },
 ];
 
 /** What is delivered and to whom; the events that are, and receivers to try them on. */

@@ -1,0 +1,162 @@
+import Type, { type Static } from "typebox";
+import { StreamBody } from "../../contract/operation.ts";
+import { Closed, typed, Words } from "../../contract/schema.ts";
+import type { GradeReceiverOptions } from "../../grader/grading-options.ts";
+import { type ReceiverReport, SEVERITIES } from "../../grader/report.ts";
+import { ReceiverReportBody } from "../../grader/report-body.ts";
+import { type ControlCall, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { Problem } from "../problem.ts";
+
+/** A call that is still open after this is no longer waited for by anybody. */
+const MAX_SECONDS = 600;
+const Seconds = (description: string) => Type.Number({ minimum: 0, maximum: MAX_SECONDS, description });
+
+export const ReceiverTestInput = Closed(
+  {
+    url: Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description: "The receiver's, as this server reaches it",
+    }),
+    secret: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: "The signing secret that the receiver has",
+    }),
+    probe: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        description: "A URL that answers how many deliveries were processed, or their ids",
+      }),
+    ),
+    only: Type.Optional(Type.Array(Type.String(), { description: "Checks to run, by id; by default all" })),
+    skip: Type.Optional(Type.Array(Type.String(), { description: "Checks to leave out, by id" })),
+    fail_on: Type.Optional(
+      Words(SEVERITIES, {
+        description: "The least severity whose failure fails the receiver; by default `minor`",
+      }),
+    ),
+    event: Type.Optional(
+      typed("EventName", Type.String({ description: "Of deliveries whose event does not matter" })),
+    ),
+    timeout_seconds: Type.Optional(Seconds("For each request; by default as deliveries, 30")),
+    patience_seconds: Type.Optional(
+      Seconds(
+        "How long a side effect may follow its answer, and the receiver may take to be up; by default 3",
+      ),
+    ),
+    memory_seconds: Type.Optional(Seconds("After how long the first delivery is sent again; by default 12")),
+  },
+  {
+    $id: "ReceiverTestInput",
+    examples: [{ url: "http://127.0.0.1:9/webhook", secret: "whsec_example", patience_seconds: 0 }],
+  },
+);
+
+export const ReceiverTestEvent = Closed(
+  {
+    progress: Type.Optional(
+      Closed(
+        {
+          index: Type.Integer({ minimum: 1 }),
+          total: Type.Integer({ minimum: 1 }),
+          title: Type.String(),
+        },
+        { description: "A check begins" },
+      ),
+    ),
+    report: Type.Optional(ReceiverReportBody),
+  },
+  { $id: "ReceiverTestEvent", description: "A check that begins; the last event is the report" },
+);
+type ReceiverTestEvent = Static<typeof ReceiverTestEvent>;
+
+const testReceiver = operation({
+  id: "receivers.test",
+  section: "interfaces 14",
+  method: "POST",
+  path: `${S}/receiver-test`,
+  summary:
+    "Grade a webhook receiver, as `understudy receiver-test` does, and follow it as server-sent events",
+  description:
+    "Signed, forged, odd and repeated deliveries are sent from this server, within the addresses that it may call. Leaving ends it.",
+  params: OfSandbox,
+  body: { kind: "json", schema: ReceiverTestInput },
+  reads: true,
+  errors: [],
+  success: { status: 200, content_types: ["text/event-stream"], events: ReceiverTestEvent },
+  async handle(call) {
+    const { gradeOver, requireGradable, ReceiverTestUsageError } = await import("../../grader/index.ts");
+    const { url } = call.body;
+    const options = optionsOf(call);
+    try {
+      requireGradable(url, options);
+    } catch (error) {
+      if (!(error instanceof ReceiverTestUsageError)) throw error;
+      const { message, option } = error;
+      throw new Problem("invalid-input", { detail: sentence(message), ...(option && { field: option }) });
+    }
+    return new StreamBody("text/event-stream", (signal) =>
+      asEvents((tell) =>
+        gradeOver(
+          url,
+          { ...options, signal, onProgress: (progress) => tell({ progress }) },
+          call.server.graderNetwork(),
+        ),
+      ),
+    );
+  },
+});
+
+function optionsOf({
+  body: { url: _url, fail_on, timeout_seconds, patience_seconds, memory_seconds, ...given },
+  sandbox: { settings },
+}: ControlCall<unknown, unknown, Static<typeof ReceiverTestInput>>): GradeReceiverOptions {
+  const ms = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1000);
+  return {
+    ...given,
+    failOn: fail_on,
+    timeoutMs: ms(timeout_seconds),
+    patienceMs: ms(patience_seconds),
+    memoryMs: ms(memory_seconds),
+    serviceName: settings.service_name,
+  };
+}
+
+/** What the run tells and then its report, as they come. @throws what the run throws */
+async function* asEvents(
+  run: (tell: (event: ReceiverTestEvent) => void) => Promise<ReceiverReport>,
+): AsyncIterable<string> {
+  const told: ReceiverTestEvent[] = [];
+  let wake = () => {};
+  const tell = (event: ReceiverTestEvent) => {
+    told.push(event);
+    wake();
+  };
+  let failure: { error: unknown } | undefined;
+  void run(tell).then(
+    (report) => tell({ report }),
+    (error: unknown) => {
+      failure = { error };
+      wake();
+    },
+  );
+  for (;;) {
+    for (const event of told.splice(0)) {
+      yield `data: ${JSON.stringify(event)}\n\n`;
+      if (event.report !== undefined) return;
+    }
+    if (failure !== undefined) throw failure.error;
+    if (told.length > 0) continue;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
+}
+
+export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [testReceiver];

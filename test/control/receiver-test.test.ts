@@ -1,0 +1,141 @@
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, createServer as createTcp } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { validatorOf } from "../../src/contract/validator.ts";
+import { ReceiverTestEvent } from "../../src/control/operations/receiver-test.ts";
+import { type Api, startReference } from "../support/harness.ts";
+
+const TOKEN = "a-token-of-tests";
+const PATH = "/_control/sandboxes/default/receiver-test";
+const SECRET = "whsec_graded";
+/** Nothing is waited for that a test has no use for. */
+const QUICK = { secret: SECRET, patience_seconds: 0, memory_seconds: 0 };
+
+let api: Api;
+let shared: Api;
+const servers: { close(): unknown }[] = [];
+beforeAll(async () => {
+  api = await startReference();
+  shared = await startReference({ shared: { token: TOKEN } });
+});
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await Promise.all([api.close(), shared.close()]);
+});
+
+const fits = validatorOf(ReceiverTestEvent);
+
+function grade(body: object, on: Api = api) {
+  const headers: Record<string, string> = on === shared ? { authorization: `Bearer ${TOKEN}` } : {};
+  return on.call(undefined, "POST", PATH, body, headers);
+}
+
+/** The events of an answer, each held to its schema. */
+function eventsOf(text: string) {
+  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!));
+  for (const event of events) expect(fits(event), JSON.stringify(fits.errors)).toBe(true);
+  return events;
+}
+
+async function listening(server: Server): Promise<string> {
+  servers.push(server);
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+}
+
+describe("interfaces 14 the receiver test of the control API", () => {
+  it("interfaces 14 tells of each check as it begins, and then the report", async () => {
+    // Answers 200 to whatever comes, forged or not.
+    const { url } = (await api.call(undefined, "POST", "/_control/sandboxes/default/receivers")).body;
+    const answer = await grade({ ...QUICK, url, only: ["signature-missing"], fail_on: "critical" });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    const events = eventsOf(answer.text);
+    const { report } = events.pop();
+    expect(events.map(({ progress }) => [progress.index, progress.total])).toEqual([
+      [1, 2],
+      [2, 2],
+    ]);
+    expect(report).toMatchObject({ url, verdict: "fail", fail_on: "critical", probe: null });
+    expect(report.checks.map(({ id, outcome }: Record<string, string>) => [id, outcome])).toEqual([
+      ["valid-accepted", "passed"],
+      ["signature-missing", "failed"],
+    ]);
+    expect(answer.text).not.toContain(SECRET);
+    // Nothing of it is a delivery of the sandbox, or a change of it.
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/deliveries");
+    expect(body.items.map(({ delivery_id }: Record<string, string>) => delivery_id).sort()).toEqual([
+      "del_failed",
+      "del_ok",
+    ]);
+  });
+
+  it.each([
+    [{ url: "127.0.0.1:3000/hook" }, "url", /absolute http or https URL/],
+    [{ probe: "ftp://127.0.0.1/" }, "probe", /The probe URL must be an absolute http or https URL/],
+    [{ event: "user.creatd" }, "event", /did you mean "user\.created"/],
+    [{ only: ["signature-mising"] }, "only", /did you mean "signature-missing"/],
+    [{ skip: ["valid-accepted"] }, "skip", /can't be left out/],
+    [{ timeout_seconds: 0 }, undefined, /more than 0 seconds/],
+    [{ patience_seconds: 601 }, "patience_seconds", /600/],
+  ])("interfaces 14 refuses %j before anything is sent", async (wrong, field, detail) => {
+    let asked = 0;
+    const url = await listening(
+      createServer((_request, response) => {
+        asked += 1;
+        response.end();
+      }),
+    );
+    const { status, body } = await grade({ ...QUICK, url, ...wrong });
+    expect([status, body.field]).toEqual([422, field]);
+    expect(body.detail).toMatch(detail);
+    expect(asked).toBe(0);
+  });
+
+  it("interfaces 7 a shared server connects to no address that it may not call, not even to see who listens", async () => {
+    let connections = 0;
+    const canary = createTcp(() => (connections += 1));
+    servers.push(canary);
+    await new Promise<void>((ready) => canary.listen(0, "127.0.0.1", ready));
+    const { port } = canary.address() as AddressInfo;
+    for (const host of ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"]) {
+      const { text } = await grade({ ...QUICK, url: `http://${host}:${port}/hook` }, shared);
+      const { report } = eventsOf(text).at(-1);
+      expect(report).toMatchObject({ verdict: "fail", stopped: expect.stringContaining("not called:") });
+    }
+    expect(connections).toBe(0);
+    // Its own receivers it may.
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const path = "/_control/sandboxes/default/receivers";
+    const { url } = (await shared.call(undefined, "POST", path, undefined, headers)).body;
+    const { text } = await grade({ ...QUICK, url, only: ["valid-accepted"] }, shared);
+    expect(eventsOf(text).at(-1).report.verdict).toBe("pass");
+  });
+
+  it("interfaces 14 ends when whoever asked for it leaves", async () => {
+    let left = () => {};
+    const gone = new Promise<void>((resolve) => {
+      left = resolve;
+    });
+    let came = () => {};
+    const delivered = new Promise<void>((resolve) => {
+      came = resolve;
+    });
+    const url = await listening(
+      createServer((request) => {
+        request.socket.once("close", left);
+        came();
+      }),
+    );
+    const leaving = new AbortController();
+    const asked = fetch(api.url + PATH, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...QUICK, url }),
+      signal: leaving.signal,
+    }).then((response) => response.text());
+    await delivered;
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    await gone;
+  });
+});
