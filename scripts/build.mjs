@@ -59,28 +59,37 @@ function storeDocuments(folder) {
 
 const MAIN = join(root, "src/cli/main.ts");
 // What tells a plain start from other commands is one file, what knows those commands another, what every start loads
-// a third: a few files instead of dozens are what makes them quick. Of the rest, each room is a file, so that the
-// package stays small.
+// a third, and what those two share a fourth: a few files instead of dozens are what makes them quick. Of the rest,
+// each room is a file, so that the package stays small.
 const TOGETHER = {
-  run: ["src/cli/run.ts"],
+  run: ["src/cli/run.ts", "src/cli/output.ts"],
   commands: ["src/cli/run-commands.ts"],
   start: ["src/cli/start-server.ts", "src/understudy.ts"],
 };
 const ROOMS = ["cli", "grader", "verify", "suite", "bundle", "reports", "traffic", "fixtures"];
 let together;
 
-/** Of each module that is loaded with the entries of TOGETHER, which file it is in; the first has it. */
+/** Of each module that is loaded with the entries of TOGETHER, which file it is in. */
 function filesOf(build) {
   const files = new Map();
-  for (const [file, entries] of Object.entries(TOGETHER)) {
-    const follow = (module) => {
-      if (files.has(module)) return;
-      files.set(module, file);
-      for (const imported of build.getModuleInfo(module)?.importedIds ?? []) follow(imported);
-    };
-    for (const entry of entries) follow(join(root, entry));
-  }
+  const run = reached(build, TOGETHER.run);
+  const commands = reached(build, TOGETHER.commands);
+  const start = reached(build, TOGETHER.start);
+  for (const module of start) files.set(module, commands.has(module) ? "shared" : "start");
+  for (const module of commands) if (!start.has(module)) files.set(module, "commands");
+  for (const module of run) files.set(module, "run");
   return files;
+}
+
+function reached(build, entries) {
+  const found = new Set();
+  const follow = (module) => {
+    if (found.has(module)) return;
+    found.add(module);
+    for (const imported of build.getModuleInfo(module)?.importedIds ?? []) follow(imported);
+  };
+  for (const entry of entries) follow(join(root, entry));
+  return found;
 }
 
 /** The file that a module goes into; null: as the bundler thinks best. */

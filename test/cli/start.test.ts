@@ -1,6 +1,6 @@
 import { execSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -130,6 +130,22 @@ describe("interfaces 2 start", () => {
     const missing = await runCommand(["start", "--config", "nowhere.yaml"], { cwd: folder });
     expect(missing).toMatchObject({ code: 2 });
     expect(missing.stderr).toContain("nowhere.yaml");
+  });
+
+  // What a start reads and compiles is most of the time until its first answer (quality 1).
+  it("quality 1 a plain start loads a few files, and nothing that only other commands need", async () => {
+    const coverage = join(scratch(), "coverage");
+    const server = await started(["--quiet", "--no-watch"], { env: { NODE_V8_COVERAGE: coverage } });
+    expect((await api(server.ready.url, "/v1/models")).status).toBe(200);
+    await server.stop();
+    const [report] = readdirSync(coverage);
+    const { result } = JSON.parse(readFileSync(join(coverage, report!), "utf8")) as {
+      result: { url: string }[];
+    };
+    const files = result.flatMap(({ url }) => (url.startsWith("file:") ? [url] : []));
+    expect(files.filter((file) => file.includes("/node_modules/"))).toEqual([]);
+    expect(files.filter((file) => /chunks\/(run|shared|start)-/.test(file))).toHaveLength(3);
+    expect(files.length).toBeLessThan(12);
   });
 
   it("interfaces 2 a port in use is exit 2 and one message", async () => {
