@@ -102,7 +102,8 @@ export WEBHOOK_SECRET=${SECRET}
 printf '{"event":"user.created"}' > delivery.json
 DIGEST=sha256=$(node -pe 'crypto.createHmac("sha256", "${SECRET}").update(fs.readFileSync("delivery.json")).digest("hex")')`,
     replace: { "whsec_…": SECRET, "sha256=…": "$DIGEST" },
-    says: [/webhook\.retry .* 503\n/, /webhook\.retry .* 200\n/, /"verdict":"valid"/],
+    exits: { "understudy deliveries redeliver --all-failed": 1 },
+    says: [/webhook\.retry .* 503\n/, /webhook\.retry .* 200\n/, /"verdict":"valid"/, /0 of 1 were delivered/],
   },
 };
 
