@@ -103,7 +103,12 @@ printf '{"event":"user.created"}' > delivery.json
 DIGEST=sha256=$(node -pe 'crypto.createHmac("sha256", "${SECRET}").update(fs.readFileSync("delivery.json")).digest("hex")')`,
     replace: { "whsec_…": SECRET, "sha256=…": "$DIGEST" },
     exits: { "understudy deliveries redeliver --all-failed": 1 },
-    says: [/webhook\.retry .* 503\n/, /webhook\.retry .* 200\n/, /"verdict":"valid"/, /0 of 1 were delivered/],
+    says: [
+      /webhook\.retry .* 503\n/,
+      /webhook\.retry .* 200\n/,
+      /"verdict":"valid"/,
+      /0 of 1 were delivered/,
+    ],
   },
 };
 
