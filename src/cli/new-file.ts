@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../storage/make-folder.ts";
 import { UsageError } from "./failure.ts";
 
 export interface NewFile {
@@ -20,7 +21,7 @@ export function writeNewFile(
   { force = false, secret = false }: NewFile = {},
 ): void {
   requireFile(file);
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   try {
     writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
   } catch (error) {

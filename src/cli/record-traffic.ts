@@ -1,7 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { printableJson } from "../contract/printable.ts";
 import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import { HarFile } from "../traffic/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
@@ -19,7 +19,7 @@ export interface Recording {
 }
 
 /**
- * Records until the first SIGINT or SIGTERM.
+ * Records until the first SIGINT, SIGTERM or SIGHUP (the terminal is closed).
  * @throws UsageError; CheckFailed where exchanges could not be written
  */
 export async function record(options: Recording): Promise<void> {
@@ -52,8 +52,7 @@ export async function record(options: Recording): Promise<void> {
   if (json) sayJson({ url, target, out, pid: process.pid });
   else say(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.`);
   await new Promise<void>((resolve) => {
-    process.once("SIGINT", resolve);
-    process.once("SIGTERM", resolve);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, resolve);
   });
   await recorder.close();
   file.close();
@@ -82,7 +81,7 @@ function refuseItself(target: string, port: number): void {
 /** @throws UsageError */
 function openArchive({ out, version, force }: Recording): HarFile {
   requireFile(out);
-  mkdirSync(dirname(out), { recursive: true });
+  makeFolder(dirname(out));
   try {
     return new HarFile(out, { version, replace: force });
   } catch (error) {

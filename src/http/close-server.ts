@@ -17,9 +17,13 @@ export function noteConnections(server: Server): void {
   });
 }
 
-/** To Node, who has never said a word is not idle but about to. */
-function closeSilent(server: Server): void {
-  for (const socket of connections.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy();
+/** Node's own note of what it answers over a connection; it has no public name. */
+type Answering = Socket & { _httpMessage?: unknown };
+
+/** To Node, who has never said a word or half a head is not idle but about to: nobody has asked for anything yet. */
+function closeUnasked(server: Server): void {
+  for (const socket of connections.get(server) ?? [])
+    if (((socket as Answering)._httpMessage ?? null) === null) socket.destroy();
 }
 
 /**
@@ -37,7 +41,7 @@ export function closeServer(server: Server, endStreams: () => void): Promise<voi
       resolve();
     });
     server.closeIdleConnections();
-    closeSilent(server);
+    closeUnasked(server);
     endStreams();
   });
 }

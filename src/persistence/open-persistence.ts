@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../log.ts";
 import type { FixtureSource, LoadedFixture } from "../sandbox/fixture-source.ts";
@@ -11,6 +11,7 @@ import type { Root } from "../state/root.ts";
 import { timers } from "../state/timers.ts";
 import type { WorldValue } from "../state/world.ts";
 import { decodeWorld } from "../state/world-document.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import type { UploadKeeper } from "../storage/upload-keeper.ts";
 import { DocumentStore } from "./document-store.ts";
 import { FormerFolder } from "./former-format.ts";
@@ -183,7 +184,7 @@ class Persistence {
 
   private async setAside(name: string, rows: readonly Row[], error: Error): Promise<void> {
     const { aside } = this.store;
-    mkdirSync(aside, { recursive: true, mode: 0o700 });
+    makeFolder(aside, 0o700);
     const file = freeName(join(aside, `${SANDBOX_NAME.test(name) ? name : "unnamed"}.json`));
     const sections = new Map<string, Map<string, string>>();
     for (const { section, id, text } of rows) {

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../storage/make-folder.ts";
 import { EngineThread } from "./engine-thread.ts";
 import { PersistenceError } from "./persistence-error.ts";
 import { SqliteFiles } from "./sqlite-files.ts";
@@ -33,7 +34,7 @@ export class SqliteStore implements Store {
   static async open(folder: string, say: (warning: string) => void): Promise<SqliteStore> {
     const files = new SqliteFiles(folder);
     files.requireKnownFormat();
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const thread = new EngineThread(files.database);
     try {
       await openWhole(files, thread, say);

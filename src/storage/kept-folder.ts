@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /** A folder whose files outlive the process, because something that is kept names them. */
 export class KeptFolder {
@@ -14,7 +15,7 @@ export class KeptFolder {
 
   /** A path in it that no server has used before. */
   newPath(kind: string): string {
-    if (!this.isMade) mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    if (!this.isMade) makeFolder(this.path, 0o700);
     this.isMade = true;
     return join(this.path, `${kind}-${randomUUID()}`);
   }

@@ -212,10 +212,17 @@ describe("G13 the resumable protocol", () => {
   it("G13 DELETE cancels with 499; later PUTs, probes and DELETEs are 404, and nothing stays on disk", async () => {
     const { upload_url, announced, gcs_path } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
+    const expiries = () =>
+      api.understudy.sandboxes
+        .get("default")!
+        .world.pending()
+        .filter(({ kind }) => kind === "expiry");
+    expect(expiries()).toHaveLength(1);
     const cancelled = await fetch(upload_url, { method: "DELETE" });
     expect(cancelled.status).toBe(499);
     expect(await cancelled.json()).toMatchObject({ success: false, error: { code: "UPLOAD_CANCELLED" } });
     expect(temporary.files()).toEqual([]);
+    expect(expiries()).toEqual([]);
     expect((await put(upload_url, "0123456789")).status).toBe(404);
     expect((await probe(upload_url)).status).toBe(404);
     expect((await fetch(upload_url, { method: "DELETE" })).status).toBe(404);

@@ -57,6 +57,17 @@ describe("4.17 usage.retrieve_limits", () => {
     });
   });
 
+  it("4.17 G33 the summary counts every key of a kind", async () => {
+    stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 100 });
+    stateRules(api, "usage").patch("org_acme:apikey_cleo", { monthly_limit: 1 });
+    expect((await limits("dan")).body.summary).toEqual({
+      total_keys: 4,
+      keys_with_limits: 4,
+      keys_exceeded: 3,
+      overall_status: "exceeded",
+    });
+  });
+
   describe("4.17 G33 a key that was deleted", () => {
     const control = (method: string, path: string, body?: object) =>
       api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);

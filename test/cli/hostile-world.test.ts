@@ -1,9 +1,10 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { until } from "../support/eventually.ts";
 import {
   type RunningServer,
   removeScratch,
@@ -257,7 +258,58 @@ describe("interfaces 2 files that the command writes", () => {
   }, 90_000);
 });
 
+describe("interfaces 2 what the system refuses is a sentence and exit 2", () => {
+  const expectRefusal = async (words: string[], cwd: string, message: string) => {
+    const { code, stdout, stderr } = await runCommand(words, { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  };
+
+  it.each([
+    [
+      ["fixture", "generate", "--count", "users=1", "--out", "/proc/x/y.yaml"],
+      "there is no such file or folder",
+    ],
+    [["start", "--port", "0", "--persist", "/proc/x/y"], "/proc/x"],
+    [
+      ["record", "--target", "http://127.0.0.1:9", "--out", "/proc/x/y.har"],
+      "there is no such file or folder",
+    ],
+    [["fixture", "generate", "--count", "users=1", "--out", "there/y.yaml"], "a part of its path is a file"],
+    [["start", "--port", "0", "--persist", "there"], "something else stands there already"],
+  ])("interfaces 2 %j", async (words, message) => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "there"), "a file");
+    await expectRefusal(words, cwd, message);
+    expect(readFileSync(join(cwd, "there"), "utf8")).toBe("a file");
+  });
+
+  it("interfaces 2 a disk that can only be read", async ({ skip }) => {
+    const cwd = scratch();
+    const disk = join(cwd, "disk");
+    mkdirSync(disk);
+    if (spawnSync("mount", ["-t", "tmpfs", "-o", "ro,size=64k", "tmpfs", disk]).status !== 0)
+      return skip("no file system of its own could be mounted");
+    onTestFinished(() => void spawnSync("umount", [disk]));
+    const said = "it lies on a disk that can only be read";
+    await expectRefusal(["fixture", "generate", "--count", "users=1", "--out", "disk/y.yaml"], cwd, said);
+    await expectRefusal(["record", "--target", "http://127.0.0.1:9", "--out", "disk/y.har"], cwd, said);
+    await expectRefusal(["start", "--port", "0", "--persist", "disk/kept"], cwd, said);
+    await expectRefusal(["start", "--port", "0", "--ready-file", "disk/ready.json"], cwd, said);
+  });
+});
+
 describe("interfaces 2 the server ends when its terminal does", () => {
+  it("interfaces 2 SIGHUP ends a recording cleanly, its file whole", async () => {
+    const cwd = scratch();
+    const running = startCommand(["record", "--target", "http://127.0.0.1:9", "--out", "a.har"], { cwd });
+    await until(() => existsSync(join(cwd, "a.har")) && running.output().stdout.includes("Call http"));
+    running.child.kill("SIGHUP");
+    expect((await running.finished).code).toBe(0);
+    expect(JSON.parse(readFileSync(join(cwd, "a.har"), "utf8")).log.entries).toEqual([]);
+  });
+
   it("interfaces 2 SIGHUP is a clean end", async () => {
     const server = await started();
     expect(await server.stop("SIGHUP")).toMatchObject({ code: 0, stdout: "", stderr: "" });

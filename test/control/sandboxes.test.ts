@@ -29,6 +29,15 @@ const parentOf = async (name: string) =>
   (await sandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
 
 describe("interfaces 3 addressing a sandbox", () => {
+  it("interfaces 3 a URL that is handed out under the header leads to that sandbox without it", async () => {
+    const name = await fresh();
+    const announced = { filename: "a.txt", file_size: 5, mime_type: "text/plain" };
+    const path = "/v1/organizations/org_acme/files/upload-url";
+    const { body } = await api.call("dan", "POST", path, announced, { "X-Sandbox": name });
+    expect(new URL(body.upload_url).pathname).toMatch(new RegExp(`^/_s/${name}/upload/`));
+    expect((await fetch(body.upload_url, { method: "PUT", body: "hello" })).status).toBe(200);
+  });
+
   it("interfaces 3 the path prefix comes before the header, the header before default", async () => {
     const [a, b] = [await fresh(), await fresh()];
     expect((await reparent(`/_s/${a}`, "dept_ml", { "X-Sandbox": b })).status).toBe(200);

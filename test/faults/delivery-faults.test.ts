@@ -27,6 +27,25 @@ async function received(): Promise<number> {
 }
 
 describe("rules about deliveries", () => {
+  it("interfaces 6 a delay comes off the time that the receiver has, and is part of how long it took", async () => {
+    await api.call(undefined, "PATCH", CONTROL, { settings: { webhook_timeout_seconds: 1 } });
+    await arm(api, { match: { event: "thread.deleted" }, effect: { delay: "600ms" } });
+    const path = `${CONTROL}/receivers/${receiver.id}`;
+    await api.call(undefined, "PATCH", path, { answers: [200, "hang"] });
+    await deleteThread();
+    await settled();
+    await api.call("dan", "DELETE", "/v1/threads/thread_long");
+    await settled();
+    const { items } = (await api.call(undefined, "GET", `${CONTROL}/state/deliveries?webhook_id=${webhook}`))
+      .body;
+    const attempts = items.map(({ attempt_log: [attempt] }: { attempt_log: object[] }) => attempt);
+    const quick = attempts.find(({ response_code }: { response_code: number }) => response_code === 200);
+    const silent = attempts.find(({ response_code }: { response_code: number }) => response_code === 0);
+    expect(quick.duration_ms).toBeGreaterThanOrEqual(600);
+    expect(silent.error).toContain("within 400 ms");
+    expect(silent.duration_ms).toBeGreaterThanOrEqual(1000);
+  });
+
   it("interfaces 6 receiver-down fails all six attempts without calling the receiver", async () => {
     await activate(api, "receiver-down");
     await deleteThread();

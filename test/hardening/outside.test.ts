@@ -33,7 +33,11 @@ it("4.6 a temporary folder that somebody removed is made again", async () => {
   rmSync(folder, { recursive: true });
 });
 
-it("interfaces 2 a connection that has never said a word does not hold up the end", async () => {
+it.each([
+  ["has never said a word", ""],
+  ["has sent half a head", "GET /v1/models HTTP/1.1\r\nHost: x\r\n"],
+  ["has sent half of a second head", "GET /_control/health HTTP/1.1\r\nHost: x\r\n\r\nGET /_control"],
+])("interfaces 2 a connection that %s does not hold up the end", async (_what, sent) => {
   api = await startReference();
   const server = api.understudy.server;
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
@@ -41,6 +45,9 @@ it("interfaces 2 a connection that has never said a word does not hold up the en
     new Promise<number>((resolve, reject) => server.getConnections((e, n) => (e ? reject(e) : resolve(n))));
   await eventually(async () => expect(await count()).toBe(1));
   socket.on("error", () => {});
+  socket.resume();
+  if (sent !== "") await new Promise<void>((resolve) => socket.write(sent, () => resolve()));
+  if (sent.includes("\r\n\r\n")) await new Promise((resolve) => socket.once("data", resolve));
   const cut = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   // Those who talk are cut after a while; whoever does not is not waited for at all.
   const waited = vi.spyOn(server, "closeAllConnections");

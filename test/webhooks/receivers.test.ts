@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ReceivedRequest, SimulatedReceivers } from "../../src/receivers/simulated-receivers.ts";
 import { sendEmail } from "../../src/webhooks/outbox.ts";
 import { until } from "../support/eventually.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
@@ -186,6 +187,29 @@ describe("interfaces 4 receivers inside the server", () => {
     await api.control("POST", "/reset", {});
     expect((await post(url, "{}")).status).toBe(404);
     expect((await api.control("GET", `/receivers/${id}/requests`)).status).toBe(404);
+  });
+
+  it("interfaces 7 what is kept of requests is bounded in number, the oldest going first", async () => {
+    const { id } = await api.receiver();
+    const { world } = api.understudy.sandboxes.get("default")!;
+    const entry = {
+      at: "",
+      method: "POST",
+      headers: {},
+      body: "",
+      verdict: "missing",
+      reason: "",
+      answer: "200",
+    };
+    const receivers = new SimulatedReceivers({
+      world: () => world,
+      secretOf: () => undefined,
+      candidates: () => [],
+    });
+    for (let n = 0; n < 10_050; n++)
+      receivers["remember"](world, id, { ...entry, path: `${n}` } as ReceivedRequest);
+    const kept = receivers.requests(world, id).map(({ path }) => path);
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([10_000, "50", "10049"]);
   });
 
   it("interfaces 7 what is kept of requests is bounded in bytes, headers and paths included", async () => {

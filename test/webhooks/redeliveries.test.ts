@@ -38,6 +38,17 @@ describe("G24 webhooks.redeliver", () => {
     expect((await api.call("ada", "POST", path)).status).toBe(422);
   });
 
+  it("G24 a delivery's log keeps the newest hundred attempts, and its count all of them", async () => {
+    const receiver = await api.receiver([500]);
+    const { webhook_id } = await api.webhook(receiver.url);
+    const { delivery_id } = (await api.trigger())[0]!;
+    const path = `/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`;
+    for (let n = 0; n < 104; n++) await api.call("ada", "POST", path);
+    const { body } = await api.control("GET", `/state/deliveries/${delivery_id}`);
+    expect([body.attempts, body.attempt_log.length]).toEqual([105, 100]);
+    expect(body.attempt_log.map(({ kind }: { kind: string }) => kind)).not.toContain("first");
+  });
+
   it("G24 redeliveries count as attempts and do not shorten the schedule", async () => {
     const receiver = await api.receiver([500]);
     const { webhook_id } = await api.webhook(receiver.url);
