@@ -1,27 +1,28 @@
 import { createHash } from "node:crypto";
+import {
+  API_KEY,
+  LONG_TOKEN,
+  SECRET_HEADER,
+  SECRET_NAMES,
+  WEBHOOK_SECRET,
+} from "../contract/secret-names.ts";
 
 /** Marks a reference in a bundle's texts; a text that holds the bracket itself says so. */
 const OPEN = "⟦";
 const CLOSE = "⟧";
 const REFERENCE = /⟦([a-z_]+):?([^⟧]*)⟧/g;
 
-const KEY = /\bak_([A-Za-z0-9]{8,})/g;
-const WEBHOOK_SECRET = /\bwhsec_([A-Za-z0-9_+/=-]+)/g;
 /** What such a secret begins with, and the letter that names it. */
 const GIVEN = [
-  ["k", KEY],
+  ["k", API_KEY],
   ["w", WEBHOOK_SECRET],
 ] as const;
 const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
-const LONG_TOKEN = /[A-Za-z0-9_-]{40,}/g;
-const NAMES =
-  "api[_-]?key|access_token|refresh_token|id_token|token|client_secret|secret|password|authorization";
-const NAMED = new RegExp(`"(?:${NAMES})"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
-const NAMED_PARAMETER = new RegExp(`([?&](?:${NAMES})=)([^&⟦]+)`, "gi");
+const NAMED = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
+const NAMED_PARAMETER = new RegExp(`([?&]${SECRET_NAMES}=)([^&⟦]+)`, "gi");
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
 /** Every secret that is handed out consists of these. */
 const WORD = /[\w.~-]{8,}/g;
-const SECRET_HEADER = /^((x-)?api-key|cookie|.*(token|secret|password|authorization))$/i;
 
 /**
  * Takes secrets out of what a bundle holds and leaves their names, so that nothing is lost (interfaces 4): API
@@ -79,7 +80,7 @@ export class Vault {
   /** What a client sent as a body: also what only looks like a secret. */
   sent(text: string): string {
     return this.named(text)
-      .replace(KEY, (_, secret: string) => `ak_${unknown(secret)}`)
+      .replace(API_KEY, (_, secret: string) => `ak_${unknown(secret)}`)
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${unknown(secret)}`)
       .replace(JWT, unknown)
       .replace(NAMED, (pair, secret: string) =>
@@ -104,7 +105,7 @@ export class Vault {
 /** What an answer hands out, in the order of the text. */
 function issuedSecrets(text: string): string[] {
   const found: { at: number; secret: string }[] = [];
-  for (const pattern of [KEY, WEBHOOK_SECRET, JWT]) {
+  for (const pattern of [API_KEY, WEBHOOK_SECRET, JWT]) {
     for (const match of text.matchAll(pattern)) found.push({ at: match.index, secret: match[0] });
   }
   for (const match of text.matchAll(NAMED)) {

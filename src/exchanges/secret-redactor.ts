@@ -1,28 +1,17 @@
+import {
+  API_KEY,
+  LONG_TOKEN,
+  SECRET_HEADER,
+  SECRET_NAMES,
+  WEBHOOK_SECRET,
+} from "../contract/secret-names.ts";
+
 /** What stands in place of a secret; it says that something was there. */
 export const MASK = "***";
 
-const SECRET_HEADERS = new Set([
-  "api-key",
-  "x-api-key",
-  "authorization",
-  "proxy-authorization",
-  "cookie",
-  "set-cookie",
-]);
-const SECRET_NAME =
-  "(?:api[_-]?key|access_token|refresh_token|id_token|token|client_secret|secret|password|authorization)";
-const SECRET_FIELD = new RegExp(`^${SECRET_NAME}$`, "i");
+const SECRET_FIELD = new RegExp(`^${SECRET_NAMES}$`, "i");
 /** In a body that is not JSON after all: `"secret": "…"` up to the end of the text or of its string. */
-const SECRET_PAIR = new RegExp(`("${SECRET_NAME}"\\s*:\\s*)("(?:[^"\\\\]|\\\\.)*"?|[^,}\\]\\s]+)`, "gi");
-
-/** Secrets that can be told by their looks, wherever they stand. */
-const KEY = /\bak_[A-Za-z0-9]{8,}/g;
-const WEBHOOK_SECRET = /\bwhsec_[A-Za-z0-9_+/=-]+/g;
-/**
- * Access tokens, tokens of upload URLs and the like: no id is as long, and no word has digits in it. No
- * lookahead and no alternatives: bodies are megabytes of whatever a client sends.
- */
-const LONG_TOKEN = /[A-Za-z0-9_-]{40,}/g;
+const SECRET_PAIR = new RegExp(`("${SECRET_NAMES}"\\s*:\\s*)("(?:[^"\\\\]|\\\\.)*"?|[^,}\\]\\s]+)`, "gi");
 
 /** Any text: what can be told by its looks. Keys keep their prefix, so that a reader sees what was there. */
 export function redactText(text: string): string {
@@ -47,7 +36,7 @@ export function redactQuery(query: string): string {
 
 function shortened(text: string): string {
   return text
-    .replace(KEY, `ak_${MASK}`)
+    .replace(API_KEY, `ak_${MASK}`)
     .replace(WEBHOOK_SECRET, `whsec_${MASK}`)
     .replace(LONG_TOKEN, (token) => (/\d/.test(token) ? MASK : token));
 }
@@ -61,8 +50,7 @@ function decoded(text: string): string {
 }
 
 export function redactHeader(name: string, value: string): string {
-  const lower = name.toLowerCase();
-  if (SECRET_HEADERS.has(lower)) {
+  if (SECRET_HEADER.test(name)) {
     const scheme = /^(Bearer|Basic|Digest)\s/i.exec(value)?.[1];
     return scheme === undefined ? MASK : `${scheme} ${MASK}`;
   }

@@ -31,6 +31,7 @@ describe("G08 numbers", () => {
     ['{"note": "12345678901234567890", "deep": [{"a\\"b": 1e999}]}', 'deep[0].a"b'],
     ['{"\\\\": "\\\\\\"", "x": "\\\\", "y": 18014398509481985}', "y"],
     ["[1e999]", "[0]"],
+    ['{"skip": 1e999, "take": 9007199254740993}', "skip"],
     ["1e999", "body"],
     ['{"__proto__": {"n": 1e999}}', "__proto__.n"],
   ])("G08 one in %s is refused wherever it stands", async (text, field) => {
@@ -56,6 +57,18 @@ describe("G08 numbers", () => {
   ])("G08 %s is refused with the value as it was sent", async (text, field, value) =>
     expectRefused(await post(CHANGE_LOGS, text), field, value),
   );
+
+  it("G08 the spelling of a number is looked up in bodies of up to 64 KB", async () => {
+    for (const [length, value] of [
+      [60_000, "1.50"],
+      [70_000, "1.5"],
+    ] as const)
+      expectRefused(
+        await post(CHANGE_LOGS, `{"take": 1.50, "note": "${"x".repeat(length)}"}`),
+        "take",
+        value,
+      );
+  });
 
   it("G08 the path is judged before a number of the body", async () => {
     const answer = await post("/v1/organizations/acme/dashboard/change-logs", '{"skip": 1e309}');

@@ -248,6 +248,8 @@ describe("section 8: the spending hierarchy", () => {
       monthly_limit: 0,
       current_usage: 0,
     });
+    rows.patch("org_acme:apikey_ada", { monthly_limit: 0.0012345678 });
+    expect((await answerAs("ada")).body.error.details.monthly_limit).toBe(0.001235);
   });
 
   it("8 the organization's limit is checked first, then the total, then the key's", async () => {
