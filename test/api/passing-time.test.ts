@@ -189,6 +189,22 @@ describe("G34 live meetings", () => {
     expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
   });
 
+  it("G34 nobody speaks before what was said last has ended, though it ends later than now", async () => {
+    const { started_at } = await control("GET", "/state/meeting_sessions/mbsess_live");
+    const end_time = (Date.parse("2026-03-15T12:30:00Z") - Date.parse(started_at)) / 1000;
+    await control("POST", "/state/meeting_transcripts", {
+      session_id: "mbsess_live",
+      text: "A long speech",
+      start_time: end_time - 60,
+      end_time,
+    });
+    await settings({ live_meetings: "on" });
+    const [{ due_at }] = (await control("GET", "/clock/pending")).filter(
+      ({ kind }: { kind: string }) => kind === "meeting.line",
+    );
+    expect(Date.parse(due_at)).toBeGreaterThan(Date.parse("2026-03-15T12:30:00Z"));
+  });
+
   it("G34 years of it stay small, and one step is as many small ones", async () => {
     await restart({ live_meetings: "on" });
     await advance(40 * DAY);
@@ -369,6 +385,20 @@ describe("G36 invoicing", () => {
     expect(await invoices()).toContainEqual(
       expect.objectContaining({ organization_id: "org_initech", amount: 0.01, status: "paid" }),
     );
+  });
+
+  it("G36 a payment that was still to come when invoicing was switched off comes when it is on again", async () => {
+    await restart({ invoicing: "on" });
+    await advance(17 * DAY);
+    await settings({ invoicing: "off" });
+    expect(await pendingKinds()).not.toContain("invoice");
+    await advance(10 * DAY);
+    await settings({ invoicing: "on" });
+    // Long due by now, so at once.
+    const settled = (await invoices())
+      .filter(({ created_at }: { created_at: string }) => created_at.startsWith("2026-04"))
+      .map(({ status }: { status: string }) => status);
+    expect(settled.sort()).toEqual(["failed", "paid", "paid"]);
   });
 
   it("G36 what a state call settles or deletes is not settled again", async () => {
