@@ -226,6 +226,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const login = options.shared && new Login(options.shared.token);
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [
+    { prefix: "/_control/mcp", access: "token", handle: mcpOf(() => server, options.shared?.token) },
     { prefix: "/_control", access: "token", handle: controlOf(control) },
     { prefix: "/_receivers", access: "open", handle: (...exchange) => receivers.handle(...exchange) },
     ...(login ? [{ prefix: "/_console/login", access: "source" as const, handle: login.handle }] : []),
@@ -301,6 +302,23 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
 function ownAddress(server: Server): { host: string; port: number } {
   const { address, port } = server.address() as AddressInfo;
   return { host: address === "::" ? "::1" : address === "0.0.0.0" ? "127.0.0.1" : address, port };
+}
+
+/** Loaded with the first client: most servers never see one. Its tools are a client of the control API. */
+function mcpOf(server: () => Server, token: string | undefined): Mount["handle"] {
+  let loading: Promise<Mount["handle"]> | undefined;
+  const url = () => {
+    const { host, port } = ownAddress(server());
+    return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  };
+  const load = async () => {
+    const { mcpOverHttp } = await import("./mcp/serve-http.ts");
+    return mcpOverHttp({ url, token, version: manifest.version });
+  };
+  return async (...exchange) => {
+    loading ??= load();
+    await (await loading)(...exchange);
+  };
 }
 
 /** Loaded at the first call: the server's start must not pay for its declarations. */

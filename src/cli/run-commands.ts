@@ -11,6 +11,7 @@ import { fixtureCommand } from "./commands/fixture.ts";
 import { historyCommand } from "./commands/history.ts";
 import { journalCommand } from "./commands/journal.ts";
 import { listenCommand } from "./commands/listen.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { receiverTestCommand } from "./commands/receiver-test.ts";
 import { recordCommand } from "./commands/record.ts";
 import { replayCommand } from "./commands/replay.ts";
@@ -55,6 +56,7 @@ const COMMANDS = [
   coverageCommand,
   openapiCommand,
   fidelityCommand,
+  mcpCommand,
 ] as readonly CommandModule[];
 
 /** Every command line but a plain `start`. Sets the exit code. */

@@ -97,6 +97,27 @@ await understudy.close();
     );
   });
 
+  it("interfaces 13 it speaks to models, though it brings no package for that", async () => {
+    expect(existsSync(join(folder, "node_modules/@modelcontextprotocol"))).toBe(false);
+    writeFileSync(
+      join(folder, "mcp.mjs"),
+      `import { execFileSync } from "node:child_process";
+import { createUnderstudy } from "understudy";
+const understudy = await createUnderstudy();
+const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+const answer = await fetch(understudy.url + "/_control/mcp", {
+  method: "POST",
+  headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+  body: JSON.stringify(message),
+});
+const tools = (await answer.text()).match(/"name":"[a-z]+_?[a-z_]*","title"/g);
+console.log(JSON.stringify([answer.status, tools.length]));
+await understudy.close();
+`,
+    );
+    expect(JSON.parse(await inProject("node", "mcp.mjs"))).toEqual([200, 18]);
+  });
+
   it("interfaces 8 its library serves, keeps and reads what people upload", async () => {
     writeFileSync(
       join(folder, "library.mjs"),

@@ -1,0 +1,203 @@
+import {
+  type Arguments,
+  forwarding,
+  optional,
+  pick,
+  type Reach,
+  required,
+  SANDBOX,
+  sandboxOf,
+  send,
+  type Tool,
+  text,
+} from "./tool.ts";
+
+/** What of an answer's body is handed on. */
+const MAX_BODY_CHARS = 50_000;
+
+/** interfaces 13: those that change something. */
+export const WRITING_TOOLS: readonly Tool[] = [
+  forwarding("sandboxes.create", {
+    name: "create_sandbox",
+    title: "Create a sandbox",
+    description: "A world of its own, with the fixture, seed, clock, scenarios and settings that are given.",
+  }),
+  forwarding("sandboxes.reset", {
+    name: "reset_sandbox",
+    title: "Reset a sandbox",
+    description:
+      "Data, clock, journal and history as on the sandbox's first day. Settings and snapshots stay.",
+    destroys: true,
+    repeatable: true,
+  }),
+  {
+    name: "call_api",
+    title: "Call the emulated API",
+    description:
+      "Sends a request to the emulated API of a sandbox, as a user of its fixture (`as`) or with headers of your own, and gives status, headers and body of the answer.",
+    destroys: true,
+    fields: () => ({
+      ...SANDBOX,
+      method: required(text("Such as GET")),
+      path: required(text("From /v1, /v2 or /webhooks on, with its query: /v1/models")),
+      as: optional(text("A user id, such as usr_dan, with whose API key the request is sent")),
+      headers: optional({
+        type: "object",
+        description: "By their names",
+        additionalProperties: { type: "string" },
+      }),
+      body: optional({ description: "A text as it is, anything else as JSON" }),
+    }),
+    run: callApi,
+  },
+  {
+    name: "change_state",
+    title: "Change state",
+    description:
+      "Creates, updates or deletes a record of a collection, with the events and audit entries of a real change unless silent.",
+    destroys: true,
+    fields: () => ({
+      ...SANDBOX,
+      action: required({ enum: ["create", "update", "delete"] }),
+      collection: required(text("Such as threads")),
+      id: optional(text("Of the record; for update and delete")),
+      record: optional({ type: "object", description: "Its fields; for create and update" }),
+      silent: optional({ type: "boolean", description: "No events and no audit entries" }),
+      actor: optional(text("The id of the user in whose name it is done")),
+    }),
+    run: changeState,
+  },
+  {
+    name: "arm_fault",
+    title: "Arm a fault",
+    description:
+      "An inline rule: which requests or deliveries it hits, how often, and what becomes of them. With remove: takes one away, or all of them.",
+    fields: (api) => ({
+      ...SANDBOX,
+      ...api.call("faults.add").fields,
+      remove: optional(text("The id of a rule to take away, or `all`; instead of a rule")),
+    }),
+    run: armFault,
+  },
+  forwarding("clock.advance", {
+    name: "advance_clock",
+    title: "Advance the clock",
+    description:
+      "Moves a sandbox's time on, in any mode, and tells what became due and ran. One of by, to and next.",
+  }),
+  forwarding("events.trigger", {
+    name: "trigger_event",
+    title: "Trigger an event",
+    description: "Sends a webhook event as a real change would, and waits for the first attempts.",
+  }),
+  {
+    name: "save_or_restore",
+    title: "Save or restore a snapshot",
+    description:
+      "Keeps a sandbox's whole state under a name, or brings it back. Settings, scenarios and journal stay.",
+    destroys: true,
+    fields: () => ({
+      ...SANDBOX,
+      action: required({ enum: ["save", "restore"] }),
+      snapshot: required(text("Its name")),
+    }),
+    run: (reach, { action, snapshot, ...args }) =>
+      chosen("save_or_restore", action, {
+        save: () => send(reach, "snapshots.save", { ...args, name: snapshot }),
+        restore: () => send(reach, "snapshots.restore", { ...args, snap: snapshot }),
+      }),
+  },
+  forwarding("history.rewind", {
+    name: "rewind",
+    title: "Rewind",
+    description:
+      "Takes a sandbox's world back to before an entry of its history, or to after it. What it undoes can itself be rewound to.",
+    destroys: true,
+    repeatable: true,
+  }),
+];
+
+async function callApi({ client }: Reach, args: Arguments): Promise<unknown> {
+  const { method, path, as, body } = args;
+  const route = String(path);
+  if (!/^\/(?![/_])/.test(route))
+    throw new Error(
+      "path is one of the emulated API, such as /v1/models; the sandbox has an argument of its own",
+    );
+  const sandbox = await client.open(sandboxOf(args));
+  const headers = new Headers(args["headers"] as Record<string, string> | undefined);
+  if (as !== undefined) {
+    const key = sandbox.credentials[String(as)];
+    if (key === undefined)
+      throw new Error(
+        `${JSON.stringify(as)} has no API key that may be used; these have: ${Object.keys(sandbox.credentials).join(", ")}`,
+      );
+    headers.set("api-key", key);
+  }
+  if (body !== undefined && !headers.has("content-type"))
+    headers.set("content-type", typeof body === "string" ? "text/plain" : "application/json");
+  const answer = await fetch(sandbox.url + route, {
+    method: String(method).toUpperCase(),
+    headers,
+    redirect: "manual",
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  return { status: answer.status, headers: Object.fromEntries(answer.headers), ...(await bodyOf(answer)) };
+}
+
+/** JSON as a value, text as text; anything else in words. */
+async function bodyOf(answer: Response): Promise<object> {
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const type = answer.headers.get("content-type") ?? "";
+  if (bytes.length === 0) return {};
+  if (!/json|text|xml|csv/.test(type))
+    return { body: `${bytes.length} bytes of ${type || "an unknown type"}` };
+  const read = bytes.toString("utf8");
+  if (read.length > MAX_BODY_CHARS)
+    return {
+      body: read.slice(0, MAX_BODY_CHARS),
+      cut: `the first ${MAX_BODY_CHARS} of ${read.length} characters`,
+    };
+  try {
+    return { body: JSON.parse(read) };
+  } catch {
+    return { body: read };
+  }
+}
+
+function changeState(reach: Reach, args: Arguments): Promise<unknown> {
+  const { action, collection, id, record = {} } = args;
+  const { client } = reach;
+  const path = `/_control/sandboxes/${encodeURIComponent(sandboxOf(args))}/state/${encodeURIComponent(String(collection))}`;
+  const query = new URLSearchParams(pick(args, ["silent", "actor"]) as Record<string, string>);
+  const at = (place: string) => (query.size === 0 ? place : `${place}?${query}`);
+  const one = () => {
+    if (id === undefined) throw new Error(`change_state needs the argument id to ${action} a record`);
+    return at(`${path}/${encodeURIComponent(String(id))}`);
+  };
+  return chosen("change_state", action, {
+    create: () =>
+      client.http.call("POST", at(path), { ...(id === undefined ? {} : { id }), ...(record as object) }),
+    update: () => client.http.call("PATCH", one(), record),
+    delete: async () => (await client.http.call("DELETE", one())) ?? { deleted: id },
+  });
+}
+
+async function armFault(reach: Reach, { remove, ...args }: Arguments): Promise<unknown> {
+  if (remove === undefined) return send(reach, "faults.add", args);
+  await (remove === "all"
+    ? send(reach, "faults.clear", args)
+    : send(reach, "faults.remove", { ...args, id: remove }));
+  return send(reach, "faults.list", { sandbox: sandboxOf(args) });
+}
+
+function chosen(
+  tool: string,
+  action: unknown,
+  actions: Readonly<Record<string, () => Promise<unknown>>>,
+): Promise<unknown> {
+  const known = Object.keys(actions);
+  if (typeof action !== "string" || !known.includes(action))
+    throw new Error(`${tool} has no action ${JSON.stringify(action)}; its actions are ${known.join(", ")}`);
+  return actions[action]!();
+}

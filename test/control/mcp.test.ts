@@ -1,0 +1,252 @@
+import { fileURLToPath } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
+import { TOOLS } from "../../src/mcp/mcp-server.ts";
+import { removeScratch, runCommand } from "../support/run-understudy.ts";
+
+const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
+const READING = [
+  ...["list_sandboxes", "describe_operation", "explain_request", "list_journal", "list_history"],
+  ...["verify_requests", "list_pending", "diff_snapshots", "coverage"],
+];
+const WRITING = [
+  ...["create_sandbox", "reset_sandbox", "call_api", "change_state", "arm_fault", "advance_clock"],
+  ...["trigger_event", "save_or_restore", "rewind"],
+];
+
+interface Called {
+  isError?: boolean;
+  content: { type: string; text: string }[];
+  structuredContent?: Record<string, unknown>;
+}
+
+let understudy: LocalUnderstudy;
+const clients: Client[] = [];
+beforeAll(async () => {
+  understudy = await createUnderstudy();
+});
+afterAll(async () => {
+  for (const client of clients) await client.close();
+  await understudy.close();
+  removeScratch();
+});
+
+type Transport = Parameters<Client["connect"]>[0];
+
+async function opened(transport: Transport): Promise<Client> {
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(transport);
+  clients.push(client);
+  return client;
+}
+
+const overHttp = (url = understudy.url, headers: Record<string, string> = {}) =>
+  opened(new StreamableHTTPClientTransport(new URL(`${url}/_control/mcp`), { requestInit: { headers } }));
+const overStdio = () =>
+  opened(
+    new StdioClientTransport({ command: process.execPath, args: [BIN, "mcp", "--url", understudy.url] }),
+  );
+
+/** A tool's answer as a value. */
+async function call(client: Client, name: string, args: object = {}): Promise<Record<string, unknown>> {
+  const answer = (await client.callTool({ name, arguments: args as Record<string, unknown> })) as Called;
+  expect(answer.isError, answer.content[0]?.text).not.toBe(true);
+  expect(JSON.parse(answer.content[0]!.text)).toEqual(answer.structuredContent);
+  return answer.structuredContent!;
+}
+
+async function refused(client: Client, name: string, args: object): Promise<string> {
+  const answer = (await client.callTool({ name, arguments: args as Record<string, unknown> })) as Called;
+  expect(answer.isError).toBe(true);
+  return answer.content[0]!.text;
+}
+
+describe.each([
+  ["HTTP", overHttp],
+  ["stdio", overStdio],
+] as const)("interfaces 13 MCP over %s", (transport, open) => {
+  let client: Client;
+  const sandbox = `mcp-${transport.toLowerCase()}`;
+  beforeAll(async () => {
+    client = await open();
+  });
+
+  it("interfaces 13 offers every tool with arguments and annotations", async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual([...READING, ...WRITING].sort());
+    for (const { name, annotations, inputSchema, description } of tools) {
+      expect(annotations?.readOnlyHint, name).toBe(READING.includes(name));
+      expect(inputSchema.additionalProperties, name).toBe(false);
+      expect(description, name).toMatch(/\.$/);
+    }
+    const { inputSchema } = tools.find(({ name }) => name === "list_journal")!;
+    expect(Object.keys(inputSchema.properties!)).toEqual(
+      expect.arrayContaining(["sandbox", "operation", "status", "limit"]),
+    );
+  });
+
+  it("interfaces 13 works on a world: call, fault, explain, journal, verify, coverage", async () => {
+    const made = await call(client, "create_sandbox", { name: sandbox, clock: { mode: "frozen" }, seed: 7 });
+    expect(made).toMatchObject({ name: sandbox, seed: 7 });
+    expect(JSON.stringify(await call(client, "list_sandboxes"))).toContain(`"${sandbox}"`);
+    const asked = { sandbox, method: "GET", path: "/v1/models", as: "usr_dan" };
+    expect(await call(client, "call_api", asked)).toMatchObject({
+      status: 200,
+      body: { models: expect.any(Array) },
+    });
+    const rule = { match: { operation: "models.list" }, times: 1, effect: { error: "RATE_LIMIT_EXCEEDED" } };
+    expect(await call(client, "arm_fault", { sandbox, ...rule })).toMatchObject({ id: "fault_1", hits: 0 });
+    const told = await call(client, "explain_request", {
+      sandbox,
+      operation: "models.list",
+      principal: "usr_dan",
+    });
+    expect(JSON.stringify(told)).toContain("fault_1");
+    expect(await call(client, "call_api", asked)).toMatchObject({ status: 429 });
+    const { entries } = (await call(client, "list_journal", { sandbox, status: "429" })) as {
+      entries: { id: string }[];
+    };
+    expect(entries).toHaveLength(1);
+    const match = { operation: "models.list" };
+    expect(await call(client, "verify_requests", { sandbox, match, count: 2 })).toMatchObject({
+      ok: true,
+      found: 2,
+    });
+    const { operations } = (await call(client, "coverage", { sandbox, operation: "models.list" })) as {
+      operations: { seen: unknown[]; missing: unknown[] }[];
+    };
+    expect(operations[0]!.seen).toEqual([200, "RATE_LIMIT_EXCEEDED"]);
+    expect(operations[0]!.missing).not.toEqual([]);
+    expect(await call(client, "arm_fault", { sandbox, remove: "all" })).toMatchObject({ total: 0 });
+    const { contents } = await client.readResource({
+      uri: `understudy://sandboxes/${sandbox}/journal/${entries[0]!.id}`,
+    });
+    expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({
+      status: 429,
+      path: "/v1/models",
+    });
+  });
+
+  it("interfaces 13 changes state and time, keeps, compares and takes back", async () => {
+    await call(client, "save_or_restore", { sandbox, action: "save", snapshot: "start" });
+    const record = { title: "Made by a model" };
+    const { id } = await call(client, "change_state", {
+      sandbox,
+      action: "create",
+      collection: "threads",
+      record,
+    });
+    const renamed = { sandbox, action: "update", collection: "threads", id, record: { title: "Renamed" } };
+    expect(await call(client, "change_state", renamed)).toMatchObject({ title: "Renamed" });
+    const difference = await call(client, "diff_snapshots", { sandbox, before: "start" });
+    expect(JSON.stringify(difference)).toContain(String(id));
+    const { entries } = (await call(client, "list_history", { sandbox, kind: "control" })) as {
+      entries: { id: string }[];
+    };
+    await call(client, "rewind", { sandbox, id: entries[0]!.id });
+    const { contents } = await client.readResource({
+      uri: `understudy://sandboxes/${sandbox}/state/threads`,
+    });
+    expect((contents[0] as { text: string }).text).toContain("Made by a model");
+    await call(client, "change_state", { sandbox, action: "delete", collection: "threads", id });
+    await call(client, "save_or_restore", { sandbox, action: "restore", snapshot: "start" });
+    expect(
+      await call(client, "trigger_event", { sandbox, event: "user.created", for: "usr_dan" }),
+    ).toHaveProperty("deliveries");
+    expect(await call(client, "list_pending", { sandbox })).toHaveProperty("items");
+    expect(await call(client, "advance_clock", { sandbox, by: "5m" })).toHaveProperty("ran");
+    expect(await call(client, "reset_sandbox", { sandbox })).toMatchObject({ name: sandbox });
+  });
+
+  it("interfaces 13 describes operations, documents and prompts", async () => {
+    const described = await call(client, "describe_operation", { operation: "departments.reparent" });
+    expect(described).toMatchObject({ method: "POST", operationId: "departments.reparent" });
+    expect(Object.keys(described["components"] as object).length).toBeGreaterThan(0);
+    const { resources } = await client.listResources();
+    const uris = resources.map(({ uri }) => uri).sort();
+    expect(uris).toEqual(
+      ["control-api.json", "errors", "fidelity", "openapi.json"].map((name) => `understudy://${name}`),
+    );
+    for (const uri of uris) {
+      const { contents } = await client.readResource({ uri });
+      expect(Object.keys(JSON.parse((contents[0] as { text: string }).text)).length, uri).toBeGreaterThan(0);
+    }
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual([
+      "reproduce_bug",
+      "exercise_refusals",
+      "harden_receiver",
+    ]);
+    const { messages } = await client.getPrompt({
+      name: "reproduce_bug",
+      arguments: { report: "Uploads hang" },
+    });
+    expect((messages[0]!.content as { text: string }).text).toContain("The report: Uploads hang");
+  });
+
+  it("interfaces 13 refuses with the server's sentences and hints", async () => {
+    expect(await refused(client, "list_journal", { operatoin: "models.list" })).toMatch(
+      /^list_journal has no argument "operatoin"; its arguments are sandbox, kind, operation,/,
+    );
+    expect(await refused(client, "call_api", { method: "GET" })).toMatch(
+      /^call_api needs the argument path;/,
+    );
+    expect(await refused(client, "call_api", { method: "GET", path: "/_control/sandboxes" })).toContain(
+      "the emulated API",
+    );
+    expect(
+      await refused(client, "call_api", { method: "GET", path: "/v1/models", as: "usr_nobody" }),
+    ).toContain("usr_dan");
+    expect(await refused(client, "advance_clock", { by: "soon" })).toContain('"status":422');
+    expect(
+      await refused(client, "arm_fault", { match: { operation: "models.lst" }, effect: { status: 503 } }),
+    ).toContain("models.list");
+    expect(await refused(client, "list_journal", { sandbox: "nowhere" })).toContain("There is no sandbox");
+    expect(await refused(client, "describe_operation", { operation: "models.lst" })).toContain("models.list");
+    expect(await refused(client, "change_state", { action: "drop", collection: "threads" })).toContain(
+      "create, update, delete",
+    );
+  });
+});
+
+describe("interfaces 13 the way in", () => {
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    fetch(`${understudy.url}/_control/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+      body,
+    });
+
+  it("interfaces 13 stands behind the guard of the control API: token, Host and Origin", async () => {
+    const shared = await createUnderstudy({ shared: { token: "a-token-of-sixteen" } });
+    try {
+      await expect(overHttp(shared.url)).rejects.toThrow();
+      const client = await overHttp(shared.url, { authorization: "Bearer a-token-of-sixteen" });
+      expect(await call(client, "list_sandboxes")).toMatchObject({ total: 1 });
+    } finally {
+      await shared.close();
+    }
+    expect((await post("{}", { origin: "https://elsewhere.example" })).status).toBe(403);
+  });
+
+  it("interfaces 13 caps bodies, and answers what is no message", async () => {
+    expect((await post(JSON.stringify({ long: "x".repeat(2 * 1024 * 1024) }))).status).toBe(413);
+    expect((await post("{")).status).toBe(400);
+  });
+
+  it("interfaces 13 a command without a server says so and ends", async () => {
+    const { code, stderr, stdout } = await runCommand(["mcp", "--url", "http://127.0.0.1:9"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("No Understudy answers at http://127.0.0.1:9");
+  });
+
+  it("interfaces 13 every tool is a call that the control API has", () => {
+    expect(TOOLS.map(({ name }) => name)).toEqual([...READING, ...WRITING]);
+  });
+});
