@@ -22,7 +22,7 @@ import { type Log, standardLog } from "./log.ts";
 import { createAddressPolicy } from "./outbound/address-policy.ts";
 import { createLocate, createOutbound, type Outbound } from "./outbound/outbound.ts";
 import type { Saver } from "./persistence/saver.ts";
-import { StoreRefusal } from "./persistence/store.ts";
+import { refusalOf, StoreRefusal } from "./persistence/store.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { keysGone } from "./resources/api-keys/rules.ts";
 import { identify } from "./resources/auth/identify.ts";
@@ -244,6 +244,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         mark: control.durability.mark,
         settle: (sandbox, mark) => control.durability!.settled(sandbox, mark).then(nothing, refusalAnswer),
       },
+      diskRefusal,
       performWire: wires.perform,
       log,
     },
@@ -345,6 +346,13 @@ function isDurable({ persist }: UnderstudyOptions): boolean {
 }
 
 function nothing(): undefined {}
+
+/** What clients send goes to the temporary folder on its way, and nobody's program is at fault when that is full. */
+function diskRefusal(error: unknown) {
+  if (!(error instanceof Error && "syscall" in error)) return undefined;
+  const refusal = refusalOf(error, "the folder for uploads");
+  return refusal.kind === "full" ? storeProblem(refusal).toAnswer() : undefined;
+}
 
 /** @throws whatever is no refusal */
 function refusalAnswer(error: unknown) {

@@ -47,6 +47,8 @@ export interface PipelineParts {
   formSpace: (sandbox: Sandbox) => FormSpace;
   /** Undefined where answers need not wait for the disk. */
   durability: Durability | undefined;
+  /** The control layer's answer to what a full disk refuses; undefined for any other failure. */
+  diskRefusal: (error: unknown) => Answer | undefined;
   performWire: (
     effect: Extract<InjectedEffect, { kind: "wire" }>,
     exchange: Exchange,
@@ -116,6 +118,11 @@ export async function noteRefusal(
 
 /** The stack goes to the log alone (7.1). */
 function failed(parts: PipelineParts, exchange: Exchange, error: unknown): Answer {
+  const refused = parts.diskRefusal(error);
+  if (refused !== undefined) {
+    exchange.decision = "store";
+    return refused;
+  }
   parts.log.error({ err: error, request: exchange.id, operation: exchange.operation?.id }, "internal error");
   exchange.decision = "internal";
   return errorAnswer(exchange, internalError());

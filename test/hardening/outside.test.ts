@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
@@ -31,6 +32,39 @@ it("4.6 a temporary folder that somebody removed is made again", async () => {
   api = undefined;
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
+});
+
+it("interfaces 2 a full temporary folder is 507 and undone, and there is room again afterwards", async ({
+  skip,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-full-"));
+  onTestFinished(() => {
+    spawnSync("umount", [folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", folder]).status !== 0)
+    return skip("no file system of its own could be mounted");
+  process.env["TMPDIR"] = folder;
+  api = await startReference();
+  const send = (size: number) => {
+    const form = new FormData();
+    form.append("file", new File(["x".repeat(size)], "a.txt", { type: "text/plain" }));
+    return api!.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
+  };
+  const announced = { filename: "a.bin", file_size: 600_000, mime_type: "application/octet-stream" };
+  const place = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", announced);
+  const put = new URL(place.body.upload_url);
+  for (const refused of [
+    await send(600_000),
+    await api.call("dan", "PUT", put.pathname + put.search, "y".repeat(600_000)),
+  ]) {
+    expect([refused.status, refused.headers.get("x-sandbox-decision")]).toEqual([507, "store"]);
+    expect(refused.headers.get("content-type")).toBe("application/problem+json");
+  }
+  expect((await api.call("dan", "DELETE", put.pathname + put.search)).status).toBe(499);
+  expect((await send(1000)).status).toBe(201);
+  await api.close();
+  api = undefined;
 });
 
 it.each([
