@@ -59,6 +59,7 @@ export const DIRECTIONS: Readonly<Record<string, Directions>> = {
   "docs/cli.md": {
     before: `${SERVER}
 mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
+    replace: { "/tmp/understudy.json": "understudy.json" },
   },
   "docs/fixtures.md": { before: "" },
   "docs/helpers.md": { before: APPLICATION, browser: true },
