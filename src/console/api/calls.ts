@@ -12,6 +12,8 @@ import type {
   CoverageMatrix,
   Difference,
   EventName,
+  ExplainInput,
+  Explanation,
   FaultRule,
   FidelityLedger,
   Health,
@@ -117,6 +119,7 @@ export function sandboxCalls(name: string) {
     addRule: (body: RuleDefinition) => post<FaultRule>("/faults", body),
     removeRule: (id: string) =>
       callControl<void>(`${S}/faults/${encodeURIComponent(id)}`, { method: "DELETE" }),
+    explain: (body: ExplainInput) => post<Explanation>("/faults/explain", body),
     clearRules: () => callControl<void>(`${S}/faults`, { method: "DELETE" }),
 
     collections: () => get<List<CollectionSummary>>("/state"),

@@ -51,9 +51,10 @@ export async function fetchControl(
     cache: "no-store",
     credentials: "omit",
     headers: {
-      ...headers,
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      // Last: whoever logs in tries another token than the one there is.
+      ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
@@ -63,7 +64,9 @@ export async function fetchControl(
   });
   if (response.ok) return response;
   const problem: ProblemDocument | undefined = await response.json().catch(() => undefined);
-  if (response.status === 401) tokenRefused(problem?.detail ?? "This server asks for its control token.");
+  // What was sent before somebody logged in says nothing of the token that there is now.
+  if (response.status === 401 && token === currentToken())
+    tokenRefused(problem?.detail ?? "This server asks for its control token.");
   throw new ControlError(
     response.status,
     problem?.detail ?? `The server answered ${response.status}.`,

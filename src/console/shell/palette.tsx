@@ -12,6 +12,8 @@ import {
 } from "react-aria-components";
 import { useLocation } from "wouter";
 import { addressOf, useSandboxName } from "../address.ts";
+import type { Story } from "../live/story.ts";
+import { useLiveStream } from "../live/use-live.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { FINDERS } from "../views/find.ts";
 import { VIEWS } from "../views/index.ts";
@@ -22,11 +24,12 @@ const MAX_SHOWN = 60;
 /** Finds views, and what each view knows to find; by Ctrl-K. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const sandbox = useSandboxName();
+  const stream = useLiveStream();
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
   const { data: found = [] } = useQuery({
     queryKey: ["palette", sandbox, typed],
-    queryFn: () => findAll(typed, sandbox),
+    queryFn: () => findAll(typed, sandbox, stream.current().story),
     placeholderData: (before) => before,
   });
   const commands = found.filter((command) => matches(command, typed)).slice(0, MAX_SHOWN);
@@ -69,7 +72,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
 }
 
 /** A view that cannot tell at the moment keeps nobody from the others. */
-async function findAll(typed: string, sandbox: string): Promise<Command[]> {
+async function findAll(typed: string, sandbox: string, story: Story): Promise<Command[]> {
   const views = VIEWS.map(({ id, title, about }) => ({
     id: `view ${id}`,
     group: "Views",
@@ -77,6 +80,6 @@ async function findAll(typed: string, sandbox: string): Promise<Command[]> {
     detail: about,
     to: addressOf(sandbox, id),
   }));
-  const more = FINDERS.map((find) => find(typed, sandbox).catch(() => []));
+  const more = FINDERS.map((find) => find(typed, sandbox, story).catch(() => []));
   return [...views, ...(await Promise.all(more)).flat()];
 }

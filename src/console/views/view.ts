@@ -1,4 +1,5 @@
 import type { ComponentType } from "react";
+import type { Story } from "../live/story.ts";
 import type { Command } from "../shell/commands.ts";
 
 export interface View {
@@ -13,5 +14,5 @@ export interface View {
   load: () => Promise<{ default: ComponentType }>;
 }
 
-/** `sandbox` is the one in the address. Called for each word typed, at most a few times a second. */
-export type FindCommands = (typed: string, sandbox: string) => Promise<readonly Command[]>;
+/** `sandbox` is the one in the address, `story` what the page knows of it. Called for each word typed, at most a few times a second. */
+export type FindCommands = (typed: string, sandbox: string, story: Story) => Promise<readonly Command[]>;

@@ -60,6 +60,41 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await page.close();
   });
 
+  it("interfaces 11 foretells a call without making it, and follows rules that are armed meanwhile", async () => {
+    const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS);
+    await seeLive(page);
+    await page.getByRole("button", { name: "What would happen?" }).click();
+    await choose(page, "Operation", "threads.delete");
+    await choose(page, "Called by", "usr_ada");
+    await page.getByRole("textbox", { name: "thread_id" }).fill("thread_ada");
+    await page.getByRole("button", { name: "Explain" }).click();
+    const told = page.getByRole("region", { name: "Explanation" });
+    await see(told).toContainText("usr_ada would get 200, decided by ok.", wait);
+    await expectAccessible(page);
+    await api.call(undefined, "POST", "/_control/sandboxes/default/faults", {
+      match: { operation: "threads.delete" },
+      effect: { error: "RATE_LIMIT_EXCEEDED" },
+    });
+    await see(told).toContainText(/usr_ada would get 429 RATE_LIMIT_EXCEEDED, decided by fault:inline/, wait);
+    await see(told.getByRole("list", { name: "Rules" }).getByRole("listitem").first()).toContainText(
+      "strikes",
+    );
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/faults");
+    expect(body.items.map(({ hits }: { hits: number }) => hits)).toEqual([0]);
+    expect(
+      (await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada")).status,
+    ).toBe(200);
+    await page.getByRole("textbox", { name: "thread_id" }).fill("");
+    await choose(page, "Called by", /^Nobody/);
+    await page.getByRole("button", { name: "Explain" }).click();
+    await see(told).toContainText(/Nobody in particular would get \d+/, wait);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await api.call(undefined, "DELETE", "/_control/sandboxes/default/faults");
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
   it("interfaces 3 offers the codes that the chosen operations document, and keeps what was chosen", async () => {
     const { page } = await openConsole(chromium(), api.url, `${ADDRESS}?compose=models.list`);
     await seeLive(page);

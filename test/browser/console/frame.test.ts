@@ -57,6 +57,23 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await page.close();
   });
 
+  it("interfaces 2 finds entries of the timeline and records by Ctrl-K", async () => {
+    await api.call("dan", "DELETE", "/v1/threads/thread_sought");
+    const { page } = await openConsole(chromium(), api.url, "/s/default/world");
+    await seeLive(page);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox", { name: /Views/ }).fill("thread_sought");
+    const entry = page.getByRole("menuitem", { name: /DELETE \/v1\/threads\/thread_sought/ });
+    await see(entry).toContainText("404 RESOURCE_NOT_FOUND threads.delete usr_dan", wait);
+    await entry.click();
+    await see(page).toHaveURL(/\/timeline\?entry=req_/, wait);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox", { name: /Views/ }).fill("dept_m");
+    await page.getByRole("menuitem", { name: /dept_ml/ }).click();
+    await see(page).toHaveURL(/collection=departments&record=dept_ml/, wait);
+    await page.close();
+  });
+
   it("interfaces 2 says that a sandbox was deleted elsewhere, and goes on when it is there again", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
     const { page } = await openConsole(chromium(), api.url, "/s/fleeting/timeline");

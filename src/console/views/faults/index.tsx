@@ -5,6 +5,7 @@ import { useSandboxQuery } from "../../api/queries.ts";
 import { Problem } from "../../parts/notice.tsx";
 import { ArmedRules } from "./armed-rules.tsx";
 import { ComposePane } from "./compose.tsx";
+import { ExplainPane } from "./explain.tsx";
 import { ScenarioDetail } from "./scenario-detail.tsx";
 import { Switchboard } from "./switchboard.tsx";
 import "./faults.css";
@@ -19,15 +20,28 @@ export default function Faults() {
   const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { everyMs: FILES_MS });
   const rules = useSandboxQuery(["faults"], (calls) => calls.rules());
   const compose = parameters.get("compose");
+  const explain = parameters.get("explain");
   const chosen = parameters.get("scenario");
   const scenario = scenarios.data?.items.find(({ name }) => name === chosen);
-  const close = useCallback(() => set({ compose: undefined, scenario: undefined }), [set]);
+  const close = useCallback(
+    () => set({ compose: undefined, scenario: undefined, explain: undefined, by: undefined }),
+    [set],
+  );
   return (
     <div className="split">
       <div className="page faults">
         <div className="page-head">
           <h1>Faults</h1>
-          <Button className="button primary" onPress={() => set({ compose: "*", scenario: undefined })}>
+          <Button
+            className="button"
+            onPress={() => set({ explain: "models.list", compose: undefined, scenario: undefined })}
+          >
+            What would happen?
+          </Button>
+          <Button
+            className="button primary"
+            onPress={() => set({ compose: "*", scenario: undefined, explain: undefined })}
+          >
             Compose a rule
           </Button>
         </div>
@@ -36,7 +50,8 @@ export default function Faults() {
         {scenarios.data && <Switchboard scenarios={scenarios.data.items} />}
       </div>
       {compose && <ComposePane onClose={close} />}
-      {!compose && scenario && <ScenarioDetail scenario={scenario} onClose={close} />}
+      {!compose && explain && <ExplainPane onClose={close} />}
+      {!compose && !explain && scenario && <ScenarioDetail scenario={scenario} onClose={close} />}
     </div>
   );
 }

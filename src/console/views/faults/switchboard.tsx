@@ -118,7 +118,7 @@ export function Switchboard({ scenarios }: { scenarios: readonly ScenarioState[]
         rows={shown}
         keyOf={keyOf}
         selected={get("scenario")}
-        onSelect={({ name }) => set({ scenario: name, compose: undefined })}
+        onSelect={({ name }) => set({ scenario: name, compose: undefined, explain: undefined })}
         empty={
           <Nothing title={find || group ? "No scenario fits." : "There are no scenarios."}>
             {find || group ? (

@@ -1,0 +1,94 @@
+import { expect as see } from "@playwright/test";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
+import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, startReference } from "../../support/harness.ts";
+
+const TOKEN = "a-token-of-a-shared-server";
+
+const chromium = useChromium();
+let api: Api;
+beforeAll(async () => {
+  api = await startReference({ shared: { token: TOKEN } });
+});
+afterAll(() => api.close());
+
+describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE_MS }, () => {
+  it("interfaces 7 asks for the token once, says what is wrong with it, and keeps it for the tab alone", async () => {
+    const { page } = await openConsole(chromium(), api.url, "/s/default/world?collection=users");
+    const dialog = page.getByRole("dialog", { name: "This server is shared" });
+    await see(dialog).toBeVisible(wait);
+    await expectAccessible(page);
+    // It must be answered: there is nothing behind it.
+    await page.keyboard.press("Escape");
+    await see(dialog).toBeVisible();
+    const field = dialog.getByLabel("Control token");
+    await field.fill("a-guess");
+    await field.press("Enter");
+    await see(dialog.getByRole("alert")).toBeVisible(wait);
+    await see(field).toHaveValue("a-guess");
+    await field.fill(TOKEN);
+    await field.press("Enter");
+    await see(dialog).toHaveCount(0, wait);
+    await seeLive(page);
+    await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible(wait);
+    expect(page.url()).toBe(`${api.url}/_console/s/default/world?collection=users`);
+    const kept = "JSON.stringify([{ ...localStorage }, document.cookie, history.state])";
+    expect(await page.evaluate(kept)).not.toContain(TOKEN);
+    await page.reload();
+    await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible(wait);
+    const { page: other } = await openConsole(chromium(), api.url);
+    await see(other.getByRole("dialog", { name: "This server is shared" })).toBeVisible(wait);
+    await other.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(other);
+    await page.close();
+    await other.close();
+  });
+
+  it("interfaces 7 logs in by the link that was printed, once, and takes its code out of the address", async () => {
+    const { fragment } = api.understudy.login!;
+    const { page, complaints } = await openConsole(chromium(), api.url, fragment);
+    await seeLive(page);
+    await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
+    await see(page.getByRole("dialog")).toHaveCount(0);
+    await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    await see(page.getByRole("row", { name: /thread_none/ })).toBeVisible(wait);
+    expect(complaints).toEqual([]);
+    const again = await openConsole(chromium(), api.url, fragment);
+    await see(again.page.getByRole("dialog", { name: "This server is shared" })).toBeVisible(wait);
+    expect(again.page.url()).not.toContain("login");
+    await page.close();
+    await again.page.close();
+  });
+
+  it("interfaces 7 asks again when the server comes back with another token, over what was typed", async () => {
+    const first = await startReference({ shared: { token: TOKEN } });
+    const { port } = new URL(first.url);
+    const { page } = await openConsole(chromium(), first.url, "/s/default/sandboxes?make=sandbox");
+    await page.getByLabel("Control token").fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await seeLive(page);
+    await page.getByRole("textbox", { name: "Name" }).fill("half-typed");
+    await first.close();
+    await see(page.getByRole("alert").first()).toContainText("The server does not answer", wait);
+    const second = await startReference({
+      shared: { token: "another-token-of-a-server" },
+      port: Number(port),
+    });
+    const dialog = page.getByRole("dialog", { name: "This server is shared" });
+    await see(dialog).toBeVisible(wait);
+    await dialog.getByLabel("Control token").fill("another-token-of-a-server");
+    await page.keyboard.press("Enter");
+    await see(dialog).toHaveCount(0, wait);
+    await seeLive(page);
+    await see(page.getByRole("textbox", { name: "Name" })).toHaveValue("half-typed");
+    await page.getByRole("button", { name: "Make the sandbox" }).click();
+    await see(page).toHaveURL(/\/s\/half-typed\/sandboxes/, wait);
+    const headers = { authorization: "Bearer another-token-of-a-server" };
+    expect(
+      (await second.call(undefined, "GET", "/_control/sandboxes/half-typed", undefined, headers)).status,
+    ).toBe(200);
+    await page.close();
+    await second.close();
+  });
+});
