@@ -51,6 +51,7 @@ describe("understudy/vitest", () => {
       ["are refused", "failed"],
       ["runs on from the past", "passed"],
       ["counts what came", "passed"],
+      ["waits for what is still to come", "passed"],
       ["names the nearest", "failed"],
     ]);
     expect(messageOf("arms in vain")).toContain(

@@ -246,7 +246,7 @@ describe("interfaces 13 the way in", () => {
     expect(stderr).toContain("No Understudy answers at http://127.0.0.1:9");
   });
 
-  it("interfaces 13 every tool is a call that the control API has", () => {
+  it("interfaces 13 the tools are those that the interfaces name", () => {
     expect(TOOLS.map(({ name }) => name)).toEqual([...READING, ...WRITING]);
   });
 });

@@ -94,6 +94,12 @@ describe("toHaveReceived", () => {
     await expect(sandbox).not.toHaveReceived({ operation: "threads.delete" });
   });
 
+  test("waits for what is still to come", async ({ sandbox }) => {
+    const received = expect(sandbox).toHaveReceived({ operation: "models.list" }, { within: "30s" });
+    await models(sandbox);
+    await received;
+  });
+
   test("names the nearest", async ({ sandbox }) => {
     await models(sandbox);
     await expect(sandbox).toHaveReceived({ operation: "models.list", status: 404 }, { times: 2 });
