@@ -63,7 +63,7 @@ async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClie
   const journal = printableLines(await journalText(sandbox, SHOWN_ENTRIES));
   // Since Vitest 3.2.
   if (task.context.annotate === undefined)
-    return void process.stderr.write(`${fullName(task)}\n${journal}\n`);
+    return void process.stderr.write(`${printableLines(fullName(task))}\n${journal}\n`);
   const folder = mkdtempSync(join(tmpdir(), "understudy-evidence-"));
   try {
     const attached: string[] = [];

@@ -7,6 +7,7 @@ import { fileTexts, uploads } from "../../src/resources/files/schema.ts";
 import { followInvoicing } from "../../src/resources/invoices/invoicing.ts";
 import { invoices } from "../../src/resources/invoices/schema.ts";
 import { followLiveMeetings } from "../../src/resources/meeting-sessions/live.ts";
+import { replyRules } from "../../src/resources/model-responses/schema.ts";
 import { keepTimer } from "../../src/resources/webhooks/lifecycle.ts";
 import { deliveries } from "../../src/resources/webhooks/schema.ts";
 import type { Transaction } from "../../src/state/transaction.ts";
@@ -18,6 +19,7 @@ export function fillWithUse(tx: Transaction): void {
   signAccessToken(tx, { ...principal, credential: "api_key" }, 60);
   issueRefreshToken(tx, principal);
   for (const file_id of [null, "file_policies"]) addUpload(tx, file_id);
+  tx.insert(replyRules, { id: "reply_any", position: 0, match: {}, reply: "Whatever was asked." });
   tx.insert(fileTexts, { file_id: "file_policies", passages: ["Be kind."] });
   const job = { job_id: "job_now", organization_id: "org_acme", connection_id: "conn_drive" };
   startJob(

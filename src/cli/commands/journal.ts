@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { JournalEntry, JournalFilter } from "../../client/types.ts";
-import { onReaderGone, print } from "../output.ts";
+import { onReaderGone, print, say, sayJson } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
 type Filters = Omit<JournalFilter, "since" | "limit">;
@@ -55,8 +55,7 @@ export const journalCommand: CommandModule<object, Options> = {
     }
     // Nothing has to be ended here, and the stream never ends by itself.
     onReaderGone(() => process.exit());
-    const show = (entry: JournalEntry) =>
-      process.stdout.write(`${options.json ? JSON.stringify(entry) : linesOf(entry)}\n`);
+    const show = (entry: JournalEntry) => (options.json ? sayJson(entry) : say(linesOf(entry)));
     for (const entry of entries) if (entry.sequence <= newest) show(entry);
     for await (const entry of journal.follow(filter, newest)) show(entry);
   },
