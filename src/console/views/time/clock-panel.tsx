@@ -107,7 +107,7 @@ function AdvanceForm({
     >
       <Field
         label="By, or to"
-        name="advance"
+        name={instant ? "to" : "by"}
         value={typed}
         onChange={setTyped}
         placeholder="90s, 1h30m, 2026-12-24T18:00:00Z"
