@@ -111,6 +111,7 @@ describe("interfaces 11 the control API's document", () => {
       const documented = operationsOf(document).find(
         ([of, verb]) => of === path && verb === method.toLowerCase(),
       )![2];
+      expect(documented.responses).not.toEqual({});
       if (body) expect((body as { schema: { examples?: unknown[] } }).schema.examples).toHaveLength(1);
       for (const [status, { content = {} }] of Object.entries(documented.responses)) {
         const schema = (content["application/json"] as { schema: Json } | undefined)?.schema;
