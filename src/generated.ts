@@ -6,6 +6,7 @@ import { fixtureSchemaText } from "./fixtures/fixture-schema.ts";
 import { type ApiDocument, apiPage } from "./reports/api-page.ts";
 import { assumptionsPage } from "./reports/assumptions-page.ts";
 import { controlApiDocument } from "./reports/control-openapi.ts";
+import { eventCatalogue, eventsPage } from "./reports/event-catalogue.ts";
 import { fidelityLedger, fidelityMarkdown } from "./reports/fidelity.ts";
 import { openApiDocument } from "./reports/openapi.ts";
 import { withTables } from "./reports/page-tables.ts";
@@ -25,6 +26,7 @@ export async function generatedFiles(read: (name: string) => string): Promise<Re
     "api.md": apiPage(openApi as unknown as ApiDocument),
     "control-api.json": `${JSON.stringify(controlApiDocument(CONTROL_OPERATIONS, packageJson.version), null, 2)}\n`,
     ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
+    "events.md": eventsPage(eventCatalogue(API.events)),
     "fidelity.md": fidelityMarkdown(fidelityLedger(API.operations)),
     "reference/assumptions.md": assumptionsPage(API.operations),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),

@@ -61,6 +61,8 @@ export interface UnderstudyOptions {
   };
   /** Whether requests may bring faults of their own, X-Sandbox-Fault and the like (interfaces 3); unless false. */
   overrides?: boolean;
+  /** By how much every answer of every sandbox is late, as in a rule's effect: `200ms`, or percentiles. */
+  delay?: string | number | { p50: string | number; p99: string | number };
   /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
   allowHosts?: readonly string[];
   /** Scenarios of the `default` sandbox, by name or file. */
@@ -149,6 +151,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     api: API,
     spending: spendingFigures,
     overrides: options.overrides !== false,
+    delay: options.delay,
   });
   const wires = createWirePerformer();
   const recordings = new Recordings();

@@ -20,6 +20,7 @@ const Document = Closed({
   scenarios: Type.Optional(Type.String({ minLength: 1 })),
   seed: Type.Optional(Type.Integer({ minimum: 0 })),
   clock: Type.Optional(Type.String({ minLength: 1 })),
+  delay: Type.Optional(Type.String({ minLength: 1 })),
   persist: Type.Optional(Type.String({ minLength: 1 })),
   durable: Type.Optional(Type.Boolean()),
   shared: Type.Optional(Type.Boolean()),

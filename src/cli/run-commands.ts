@@ -6,6 +6,7 @@ import { clockCommand } from "./commands/clock.ts";
 import { coverageCommand } from "./commands/coverage.ts";
 import { deliveriesCommand } from "./commands/deliveries.ts";
 import { fidelityCommand, openapiCommand } from "./commands/documents.ts";
+import { eventsCommand } from "./commands/events.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fixtureCommand } from "./commands/fixture.ts";
 import { historyCommand } from "./commands/history.ts";
@@ -44,6 +45,7 @@ const COMMANDS = [
   scenarioCommand,
   explainCommand,
   fixtureCommand,
+  eventsCommand,
   triggerCommand,
   deliveriesCommand,
   listenCommand,

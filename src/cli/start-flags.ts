@@ -16,6 +16,7 @@ export const START_FLAGS = {
   scenarios: { type: "string", describe: "Folder of your own scenarios [default: ./scenarios]" },
   seed: { type: "number", describe: "Seed of everything generated [default: 1]" },
   clock: { type: "string", describe: "real, frozen, frozen@ISO, or xN [default: real]" },
+  delay: { type: "string", describe: "How late every answer is: 200ms, or percentiles as in 80ms/1s" },
   persist: { type: "string", describe: "Folder (or FILE.json) in which worlds are kept between starts" },
   durable: {
     type: "boolean",

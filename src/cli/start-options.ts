@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { isIP } from "node:net";
+import { parseDuration } from "../contract/duration.ts";
 import { parseInstant } from "../contract/instant.ts";
 import { tokenProblem } from "../control/guard.ts";
+import { delayProblem } from "../faults/effects/delay-range.ts";
 import type { ClockSetting } from "../sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
@@ -67,6 +69,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
           }
         : undefined,
       overrides: all.overrides,
+      delay: all.delay === undefined ? undefined : readDelay(all.delay),
       allowHosts: all["allow-host"],
     },
   };
@@ -79,6 +82,19 @@ function controlToken(): string {
   const problem = tokenProblem(given);
   if (problem !== undefined) throw new UsageError(`UNDERSTUDY_TOKEN ${problem}`);
   return given;
+}
+
+/** `200ms`, or `p50/p99` as in `80ms/1s`. @throws UsageError */
+function readDelay(text: string): UnderstudyOptions["delay"] {
+  const [p50, p99, ...more] = text.split("/");
+  for (const part of [p50, p99]) {
+    const problem = part === undefined ? undefined : delayProblem(part);
+    if (problem !== undefined) throw new UsageError(`--delay ${problem.message}`);
+  }
+  if (p99 === undefined) return p50;
+  if (more.length > 0 || parseDuration(p99)! < parseDuration(p50)!)
+    throw new UsageError(`--delay takes 200ms, or p50/p99 as in 80ms/1s, not "${text}"`);
+  return { p50: p50!, p99 };
 }
 
 /** `real`, `frozen`, `frozen@ISO`, `xN`. @throws UsageError */

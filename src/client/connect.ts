@@ -1,6 +1,6 @@
 import { type ControlHttp, controlHttp } from "./http.ts";
 import { SandboxClient } from "./sandbox.ts";
-import type { Health, List, SandboxOptions, SandboxState } from "./types.ts";
+import type { CataloguedEvent, CoverageMatrix, Health, List, SandboxOptions, SandboxState } from "./types.ts";
 
 /** A running server, in this process or another (interfaces 8). */
 export interface UnderstudyClient {
@@ -13,6 +13,12 @@ export interface UnderstudyClient {
   /** Opens one that exists, such as `default`. */
   open(name: string): Promise<SandboxClient>;
   list(): Promise<SandboxState[]>;
+  /** The catalogue of events, with the schema and a sample of what is sent (interfaces 14). */
+  events(): Promise<CataloguedEvent[]>;
+  /** What all its sandboxes have answered, those that are gone included (interfaces 11). */
+  coverage(): Promise<CoverageMatrix>;
+  /** Adds what another server has seen; resolves with the sum. */
+  reportCoverage(seen: CoverageMatrix): Promise<CoverageMatrix>;
   /** Forks a sandbox under a new name. */
   fork(source: string, name: string): Promise<SandboxClient>;
 }
@@ -30,6 +36,9 @@ export function connect(url = "http://127.0.0.1:4747", options: { token?: string
     open: async (name) =>
       opened(await http.call<SandboxState>("GET", `/_control/sandboxes/${encodeURIComponent(name)}`)),
     list: async () => (await http.call<List<SandboxState>>("GET", "/_control/sandboxes")).items,
+    events: async () => (await http.call<List<CataloguedEvent>>("GET", "/_control/events")).items,
+    coverage: () => http.call<CoverageMatrix>("GET", "/_control/coverage"),
+    reportCoverage: (seen) => http.call<CoverageMatrix>("POST", "/_control/coverage", seen),
     fork: async (source, name) =>
       opened(
         await http.call<SandboxState>("POST", `/_control/sandboxes/${encodeURIComponent(source)}/fork`, {

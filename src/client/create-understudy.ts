@@ -1,7 +1,7 @@
 import { checkSettings } from "../control/check-settings.ts";
 import { assemble } from "../understudy.ts";
 import { connect, type UnderstudyClient } from "./connect.ts";
-import type { ClockChange, FixtureInput, ScenarioName, SettingsChange } from "./types.ts";
+import type { ClockChange, Duration, FixtureInput, ScenarioName, SettingsChange } from "./types.ts";
 
 /** How a server of one's own starts; each is as `understudy start` has it. */
 export interface CreateOptions {
@@ -26,6 +26,8 @@ export interface CreateOptions {
     /** Private ranges (CIDR) that webhooks may be sent to all the same. */
     allowAddresses?: readonly string[];
   };
+  /** By how much every answer of every sandbox is late on the wall clock; percentiles draw from the seed. */
+  delay?: Duration | { p50: Duration; p99: Duration };
   /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
   allowHosts?: readonly string[];
   /** A free port unless given. */

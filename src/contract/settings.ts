@@ -46,6 +46,21 @@ export const Settings = Type.Object(
       "x-assumption": "G30",
       description: "browser origins allowed besides loopback; `*` allows every one",
     }),
+    cors_headers: Type.Array(
+      Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$", title: "a header's name, or *" }),
+      {
+        default: [],
+        maxItems: 100,
+        "x-assumption": "G30",
+        description:
+          "request headers that a page may send besides those of the API; `*`: whatever it asks for",
+      },
+    ),
+    cors_credentials: Words(["on", "off"], {
+      default: "off",
+      "x-assumption": "G30",
+      description: 'whether a page may send cookies along (`credentials: "include"`)',
+    }),
     processing_seconds: Type.Number({
       minimum: 0,
       maximum: 31_536_000,

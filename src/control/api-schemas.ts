@@ -9,6 +9,7 @@ import { ReceiverReportBody } from "../grader/report-body.ts";
 import { ReceiverAnswer } from "../receivers/receiver-answer.ts";
 import { ReceivedRequestBody } from "../receivers/simulated-receivers.ts";
 import { CoverageMatrix } from "../reports/coverage.ts";
+import { CataloguedEvent } from "../reports/event-catalogue.ts";
 import { FidelityLedger } from "../reports/fidelity.ts";
 import { API, RESOURCES } from "../resources/index.ts";
 import { EmailBody } from "../webhooks/outbox.ts";
@@ -112,6 +113,7 @@ export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   ListedDelivery,
   DeliveryDetail,
   RedeliverOptions: RedeliverInput,
+  CataloguedEvent,
   Email: EmailBody,
   ReceiverOptions: ReceiverInput,
   Receiver: ReceiverBody,

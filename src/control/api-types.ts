@@ -551,6 +551,10 @@ export interface SettingsChange {
   json_limit_mb?: number;
   /** browser origins allowed besides loopback; `*` allows every one */
   cors_origins?: string[];
+  /** request headers that a page may send besides those of the API; `*`: whatever it asks for */
+  cors_headers?: string[];
+  /** whether a page may send cookies along (`credentials: "include"`) */
+  cors_credentials?: "on" | "off" | true | false;
   /** how long a store takes to process a file */
   processing_seconds?: number;
   /** how long an upload URL lives */
@@ -630,6 +634,10 @@ export interface Settings {
   json_limit_mb: number;
   /** browser origins allowed besides loopback; `*` allows every one */
   cors_origins: string[];
+  /** request headers that a page may send besides those of the API; `*`: whatever it asks for */
+  cors_headers: string[];
+  /** whether a page may send cookies along (`credentials: "include"`) */
+  cors_credentials: "on" | "off";
   /** how long a store takes to process a file */
   processing_seconds: number;
   /** how long an upload URL lives */
@@ -1460,6 +1468,21 @@ export interface RedeliverOptions {
   since?: string;
   /** With `all_failed`: those of this webhook */
   webhook?: string;
+}
+export interface CataloguedEvent {
+  name: string;
+  section: string;
+  summary: string;
+  /** Of its data, in the order in which they are sent */
+  fields: string[];
+  /** JSON Schema of what is sent */
+  schema: {
+    [k: string]: unknown;
+  };
+  /** Always the same one */
+  sample: {
+    [k: string]: unknown;
+  };
 }
 export interface Email {
   to: string;

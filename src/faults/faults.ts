@@ -2,15 +2,19 @@ import { isPath } from "../documents/find-files.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { TimerHandler } from "../state/world.ts";
+import type { EffectDocument } from "./effects/effect.ts";
+import { readInlineRule } from "./rules/read-rule.ts";
 import { type FaultParts, SandboxFaults } from "./sandbox-faults.ts";
 import { RecentNames } from "./scenarios/recent-names.ts";
 import { ScenarioLibrary, scenarioFolders } from "./scenarios/scenario-library.ts";
 
-export interface FaultOptions extends Omit<FaultParts, "library" | "names"> {
+export interface FaultOptions extends Omit<FaultParts, "library" | "names" | "base"> {
   /** Scenarios of the first sandbox, by name or file. */
   scenarios?: readonly string[] | undefined;
   /** The user's own scenarios, beside the shipped ones. */
   scenariosFolder?: string | undefined;
+  /** By how much every answer of every sandbox is late, as in a rule's effect. */
+  delay?: EffectDocument["delay"] | undefined;
 }
 
 /** The faults of a server: its scenarios, and what is armed in each sandbox. */
@@ -22,13 +26,14 @@ export class Faults {
   private readonly sandboxes = new WeakMap<Sandbox, SandboxFaults>();
 
   /** @throws DocumentError for a scenario's file that cannot be used */
-  constructor({ scenarios = [], scenariosFolder, ...parts }: FaultOptions) {
+  constructor({ scenarios = [], scenariosFolder, delay, ...parts }: FaultOptions) {
     const library = new ScenarioLibrary({
       api: parts.api,
       folders: scenarioFolders(scenariosFolder),
     });
     this.library = library;
-    this.parts = { ...parts, library, names: new RecentNames(library) };
+    const base = delay === undefined ? [] : [readInlineRule({ effect: { delay } }, parts.api, () => "delay")];
+    this.parts = { ...parts, base, library, names: new RecentNames(library) };
     this.named = scenarios.map((scenario) => (isPath(scenario) ? library.addFile(scenario).name : scenario));
   }
 

@@ -16,6 +16,8 @@ export class RuleExists extends Error {
 export interface RuleSources {
   library: ScenarioLibrary;
   api: DeclaredApi;
+  /** In force in every sandbox, behind all others, and never to be switched off. */
+  base: readonly Rule[];
 }
 
 interface ActiveScenario {
@@ -33,11 +35,13 @@ export class RuleSet {
   /** The newest first. */
   private inline: readonly ArmedRule[] = [];
   private numbered = 0;
+  private base: readonly ArmedRule[];
 
   constructor(sources: RuleSources, { changed, leases }: { changed: () => void; leases: Leases }) {
     this.sources = sources;
     this.changed = changed;
     this.leases = leases;
+    this.base = armedBase(sources);
   }
 
   get active(): readonly string[] {
@@ -51,7 +55,7 @@ export class RuleSet {
 
   /** Inline rules before those of scenarios (interfaces 3). */
   all(): ArmedRule[] {
-    return [...this.inline, ...this.scenarios.flatMap(({ rules }) => rules)];
+    return [...this.inline, ...this.scenarios.flatMap(({ rules }) => rules), ...this.base];
   }
 
   /** The rules of a scenario with what they have done here; undefined when it is not in force. */
@@ -136,6 +140,7 @@ export class RuleSet {
   reset(): void {
     this.inline = [];
     this.scenarios = [];
+    this.base = armedBase(this.sources);
     this.numbered = 0;
     this.arm(
       this.first.map((name) => this.sources.library.lastGood(name)),
@@ -172,6 +177,7 @@ export class RuleSet {
     this.scenarios = state.active
       .filter((name) => !lost.includes(name))
       .map((name) => armedScenario(library.lastGood(name), progressOf));
+    this.base = armedBase(this.sources, progressOf);
     this.leases.settle(this.all());
     this.follow();
     this.changed();
@@ -195,6 +201,16 @@ export class RuleSet {
     }
   }
 }
+
+function armedBase(
+  { base }: RuleSources,
+  progressOf: (key: string) => Progress = newProgress,
+): readonly ArmedRule[] {
+  return base.map((rule) => new ArmedRule(rule, BASE, progressOf(`${BASE}/${rule.id}`)));
+}
+
+/** Where rules come from that the server was started with. */
+const BASE = "start";
 
 function armedScenario(
   scenario: Scenario,

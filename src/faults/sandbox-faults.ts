@@ -13,6 +13,7 @@ import { RuleRehearsal } from "./rule-rehearsal.ts";
 import { RuleSet, type RuleSources } from "./rule-set.ts";
 import type { ArmedRule } from "./rules/armed-rule.ts";
 import { judgeDelivery } from "./rules/judge-delivery.ts";
+import { OUTSIDE } from "./rules/match.ts";
 import { RuleIndex } from "./rules/rule-index.ts";
 
 export interface FaultParts extends RuleSources, RequestFaultParts {}
@@ -20,6 +21,7 @@ export interface FaultParts extends RuleSources, RequestFaultParts {}
 /** The faults of one sandbox: which rules are in force, and what they do to its requests and deliveries. */
 export class SandboxFaults implements FaultGate, RulesInForce {
   armed = false;
+  outside: typeof OUTSIDE | undefined = undefined;
   revision = 0;
   readonly rules: RuleSet;
   private readonly parts: FaultParts;
@@ -35,6 +37,7 @@ export class SandboxFaults implements FaultGate, RulesInForce {
     this.leases = new Leases(() => sandbox.world);
     this.requests = new RequestFaults(parts, this);
     this.rules = new RuleSet(parts, { changed: () => this.rebuild(), leases: this.leases });
+    if (parts.base.length > 0) this.rebuild();
   }
 
   get seed(): number {
@@ -120,6 +123,7 @@ export class SandboxFaults implements FaultGate, RulesInForce {
     this.index = rules.length === 0 ? NO_RULES : new RuleIndex(rules);
     this.deliveries = this.index.deliveries();
     this.armed = this.index.hasRequestRules();
+    this.outside = this.index.of(OUTSIDE, "before").all.length > 0 ? OUTSIDE : undefined;
     this.revision += 1;
   }
 }

@@ -1,23 +1,15 @@
 import { randomInt } from "node:crypto";
 import { type SampleOf, sampleData } from "../contract/event.ts";
+import { NOWHERE } from "../contract/event-sample.ts";
 import { EVENTS, eventNamed } from "../resources/events.ts";
 import { webhookTest } from "../resources/webhooks/events.ts";
 import { Random } from "../state/random.ts";
-import { View } from "../state/view.ts";
 
 /** Every event that the service may send, its test included. */
 export const SENT_EVENTS: readonly string[] = [...EVENTS, webhookTest].map(({ name }) => name);
 
 /** Fields that some event's data has. */
 export const DATA_FIELDS: ReadonlySet<string> = new Set([...EVENTS, webhookTest].flatMap(({ data }) => data));
-
-/** The grader has no sandbox: what it tells of stands alone. */
-const world: SampleOf["world"] = {
-  iso: (at) => new Date(at).toISOString(),
-  get: () => undefined,
-  all: <R>() => View.ofList<R>([]),
-  index: <R>() => View.ofList<R>([]),
-};
 
 /**
  * Data of an event as its declaration has it, field by field: what a receiver that validates has to accept (6.2,
@@ -30,7 +22,7 @@ export function drawEventData(
   const declared = event === webhookTest.name ? webhookTest : eventNamed(event);
   if (declared === undefined) return {};
   const random = new Random(randomInt(2 ** 31), "grader");
-  const data = sampleData(declared, { world, at, random, known });
+  const data = sampleData(declared, { world: NOWHERE, at, random, known });
   // Some validators refuse the reserved domain of the people made up, and none refuses this one; some take an
   // address only once.
   const { email } = data;

@@ -42,7 +42,7 @@ export function injectFault(
   phase: "before" | "after",
   answer?: Answer,
 ): Promise<void> | undefined {
-  const facts: FaultFacts = new RequestFacts(exchange);
+  const facts: FaultFacts = new RequestFacts(exchange, exchange.sandbox.faults.outside);
   const verdict = exchange.sandbox.faults[phase](facts);
   if (verdict instanceof Promise) return verdict.then((found) => take(exchange, found, answer));
   return take(exchange, verdict, answer);

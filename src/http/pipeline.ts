@@ -128,9 +128,25 @@ function failed(parts: PipelineParts, exchange: Exchange, error: unknown): Answe
   return errorAnswer(exchange, internalError());
 }
 
+/** A path of no operation: a rule that answers there by itself does. @throws EarlyResponse */
+async function serveOutside(
+  { identify }: Pick<PipelineParts, "identify">,
+  exchange: Exchange,
+): Promise<void> {
+  exchange.identity = await identify(exchange.sandbox.world.read(), exchange.request.headers);
+  exchange.organization = step.organizationOf(exchange);
+  await injectFault(exchange, "before");
+}
+
 async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer> {
   const { sandbox, request } = exchange;
-  step.matchOperation(parts.router, exchange);
+  try {
+    step.matchOperation(parts.router, exchange);
+  } catch (error) {
+    // interfaces 11: rules may serve what the emulated API lacks.
+    if (sandbox.faults.outside !== undefined) await serveOutside(parts, exchange);
+    throw error;
+  }
   const operation = exchange.operation!;
   const identified = parts.identify(sandbox.world.read(), request.headers);
   exchange.identity = identified instanceof Promise ? await identified : identified;

@@ -118,7 +118,12 @@ class Rehearsing {
   async run(): Promise<Answer> {
     const { parts, exchange, request } = this;
     const { sandbox } = exchange;
-    step.matchOperation(parts.router, exchange);
+    try {
+      step.matchOperation(parts.router, exchange);
+    } catch (error) {
+      if (sandbox.faults.outside !== undefined) await this.askOutside();
+      throw error;
+    }
     const operation = exchange.operation!;
     this.passes(`${operation.method} ${operation.path} is ${operation.id}`);
     exchange.identity = await parts.identify(sandbox.world.read(), exchange.request.headers);
@@ -231,7 +236,9 @@ class Rehearsing {
   /** @throws EarlyResponse */
   private async askFaults(phase: "before" | "after", otherwise: string, answer?: Answer): Promise<void> {
     const { exchange } = this;
-    const { injection, reasons }: Verdict = await this.faults[phase](new RequestFacts(exchange));
+    const { injection, reasons }: Verdict = await this.faults[phase](
+      new RequestFacts(exchange, exchange.sandbox.faults.outside),
+    );
     const why = reasons.join("; ");
     if (injection === undefined) return this.passes(why === "" ? otherwise : why);
     if (injection.effect === undefined) {
@@ -240,6 +247,17 @@ class Rehearsing {
     }
     this.say(this.at, "decides", why);
     throw earlyResponseOf(exchange, injection.decision, { effect: injection.effect, answer });
+  }
+
+  /** A path of no operation, where rules may answer by themselves. @throws EarlyResponse */
+  private async askOutside(): Promise<void> {
+    const { exchange, parts } = this;
+    exchange.identity = await parts.identify(exchange.sandbox.world.read(), exchange.request.headers);
+    exchange.organization = step.organizationOf(exchange);
+    this.passes("no operation has the path; rules that answer by themselves are asked");
+    this.at = "fault";
+    await this.askFaults("before", "no rule answers there");
+    this.at = "route";
   }
 
   /** Looks at the window, counting nothing. @throws ApiError RATE_LIMIT_EXCEEDED */

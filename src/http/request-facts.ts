@@ -13,14 +13,17 @@ export class RequestFacts implements FaultFacts {
   body: unknown = undefined;
   bodyRead = false;
   private readonly exchange: Exchange;
+  private readonly outside: AnyOperation | undefined;
   private parsed: URLSearchParams | undefined;
 
-  constructor(exchange: Exchange) {
+  /** @param outside what stands for the operation where no operation has the path */
+  constructor(exchange: Exchange, outside?: AnyOperation) {
     this.exchange = exchange;
+    this.outside = outside;
   }
 
   get operation(): AnyOperation {
-    return this.exchange.operation!;
+    return this.exchange.operation ?? this.outside!;
   }
 
   get method(): string {
@@ -65,7 +68,7 @@ export class RequestFacts implements FaultFacts {
 
   /** For matching and plausible details only: a body that cannot be read is refused later, by validation. */
   async readBody(): Promise<void> {
-    if (this.exchange.operation!.body?.kind === "json") {
+    if (this.operation.body?.kind === "json") {
       try {
         this.body = JSON.parse((await receiveBody(this.exchange)).toString("utf8"));
       } catch (error) {

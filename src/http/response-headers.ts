@@ -1,3 +1,4 @@
+import type { Settings } from "../contract/settings.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Head } from "./head.ts";
@@ -94,18 +95,23 @@ function corsHeaders({ sandbox }: Exchange, origin: string, headers: string[]): 
   headers.push("Vary", "Origin");
   if (!originAllowed(origin, sandbox.settings.cors_origins)) return;
   headers.push("Access-Control-Allow-Origin", origin, "Access-Control-Expose-Headers", EXPOSED_HEADERS);
+  if (sandbox.settings.cors_credentials === "on") headers.push(...CREDENTIALS_ALLOWED);
 }
+
+const CREDENTIALS_ALLOWED = ["Access-Control-Allow-Credentials", "true"] as const;
 
 /** The answer to a preflight (G30), or undefined where the origin is not allowed. */
 export function preflightHeaders(
-  origin: string,
-  configured: readonly string[],
+  { origin, asked }: { origin: string; asked: string | undefined },
+  { cors_origins, cors_headers, cors_credentials }: Settings,
 ): Record<string, string> | undefined {
-  if (!originAllowed(origin, configured)) return undefined;
+  if (!originAllowed(origin, cors_origins)) return undefined;
+  const own = cors_headers.includes("*") ? [asked ?? ""] : cors_headers;
   return {
     "Access-Control-Allow-Origin": origin,
     "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-    "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+    "Access-Control-Allow-Headers": [ALLOWED_HEADERS, ...own.filter((name) => name !== "")].join(", "),
+    ...(cors_credentials === "on" && Object.fromEntries([CREDENTIALS_ALLOWED])),
     "Access-Control-Expose-Headers": EXPOSED_HEADERS,
     "Access-Control-Max-Age": "600",
     Vary: "Origin",

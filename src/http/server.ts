@@ -122,7 +122,8 @@ function originForm(target: string): string {
 function preflight(sandbox: Sandbox, request: IncomingMessage, response: ServerResponse): boolean {
   const { origin } = request.headers;
   if (origin === undefined || request.headers["access-control-request-method"] === undefined) return false;
-  const headers = preflightHeaders(origin, sandbox.settings.cors_origins);
+  const asked = request.headers["access-control-request-headers"];
+  const headers = preflightHeaders({ origin, asked }, sandbox.settings);
   response.writeHead(204, { ...headers, "X-Sandbox-Decision": "ok" });
   response.end();
   return true;

@@ -122,6 +122,8 @@ export interface FaultState {
 export interface FaultGate {
   /** The one check on a request when no rule is armed. */
   readonly armed: boolean;
+  /** What stands for the operation of paths that no operation has; undefined where no rule serves such. */
+  readonly outside: AnyOperation | undefined;
   /** Grows whenever other rules are in force or one has come further: `state` says something new then. */
   readonly revision: number;
   /** Names of the scenarios in force (interfaces 4). */

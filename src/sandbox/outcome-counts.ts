@@ -11,18 +11,25 @@ export type Outcome = number | string;
 export class OutcomeCounts {
   private byOperation: Map<AnyOperation, Map<Outcome, number>> | undefined;
 
-  count(operation: AnyOperation, outcome: Outcome): void {
+  count(operation: AnyOperation, outcome: Outcome, hits = 1): void {
     this.byOperation ??= new Map();
     let counts = this.byOperation.get(operation);
     if (counts === undefined) {
       counts = new Map();
       this.byOperation.set(operation, counts);
     }
-    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    counts.set(outcome, (counts.get(outcome) ?? 0) + hits);
   }
 
   of(operation: AnyOperation): ReadonlyMap<Outcome, number> {
     return this.byOperation?.get(operation) ?? NONE;
+  }
+
+  /** What another has counted, on top. */
+  addAll(other: OutcomeCounts): void {
+    for (const [operation, outcomes] of other.byOperation ?? []) {
+      for (const [outcome, hits] of outcomes) this.count(operation, outcome, hits);
+    }
   }
 
   clear(): void {

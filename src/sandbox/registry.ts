@@ -1,6 +1,7 @@
 import type { BlobKeeper } from "./blob-keeper.ts";
 import type { LoadedFixture } from "./fixture-source.ts";
 import type { KeptState } from "./history-entry.ts";
+import { OutcomeCounts } from "./outcome-counts.ts";
 import { type Revival, Sandbox, type SandboxOptions, type SandboxParts } from "./sandbox.ts";
 
 export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -18,6 +19,8 @@ export interface NewSandbox extends SandboxOptions {
 
 /** All sandboxes of a server. */
 export class SandboxRegistry {
+  /** What sandboxes that are gone have answered, and what was reported from elsewhere (interfaces 11). */
+  readonly past = new OutcomeCounts();
   private readonly sandboxes = new Map<string, Sandbox>();
   private readonly parts: RegistryParts;
 
@@ -40,6 +43,14 @@ export class SandboxRegistry {
   /** In order of creation. */
   all(): IterableIterator<Sandbox> {
     return this.sandboxes.values();
+  }
+
+  /** What all of them have answered, those that are gone included. */
+  outcomes(): OutcomeCounts {
+    const all = new OutcomeCounts();
+    all.addAll(this.past);
+    for (const { outcomes } of this.sandboxes.values()) all.addAll(outcomes);
+    return all;
   }
 
   /**
@@ -85,6 +96,7 @@ export class SandboxRegistry {
     const sandbox = this.sandboxes.get(name);
     if (sandbox === undefined) return;
     this.sandboxes.delete(name);
+    this.past.addAll(sandbox.outcomes);
     sandbox.close();
   }
 

@@ -184,6 +184,14 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
       await create("/state/webhooks", { organization_id: "org_acme", url: NOBODY, events: ["user.created"] });
       await create("/events", { event: "user.created", for: "usr_dan" });
     },
+    "deliveries.redeliver": () => create("/deliveries/redeliver", { ids: ["del_failed"] }),
+    // Neither journal nor coverage is kept, whoever clears or reports them.
+    "journal.clear": () => world.control("DELETE", "/journal"),
+    "coverage.clear": () => world.control("DELETE", "/coverage"),
+    "coverage.report": async () => {
+      const { body } = await world.control("GET", "/coverage");
+      await api.call(undefined, "POST", "/_control/coverage", body);
+    },
     "receivers.create": () => create("/receivers", { answers: [500, 200] }),
     "receivers.update": async () => {
       const { body } = await create("/receivers", {});
@@ -203,7 +211,7 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
       await STEPS[id]!();
       await expectKept();
       // A step that changes nothing would prove nothing.
-      const isRound = /(delete|remove|clear|restore)$/.test(id) && !/^(state|sandboxes)/.test(id);
+      const isRound = /(delete|remove|clear|restore|report)$/.test(id) && !/^(state|sandboxes)/.test(id);
       if (!isRound) expect(JSON.stringify(await everythingOf(api))).not.toBe(before);
     },
   );

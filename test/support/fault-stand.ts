@@ -18,7 +18,7 @@ export function faultsWithSeed(seed: number): SandboxFaults {
   const library = new ScenarioLibrary({ api: API, folders: [] });
   const sandbox = { seed } as Sandbox;
   return new SandboxFaults(
-    { library, names: library, overrides: true, api: API, spending: () => [] },
+    { library, names: library, base: [], overrides: true, api: API, spending: () => [] },
     sandbox,
   );
 }

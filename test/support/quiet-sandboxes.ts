@@ -20,6 +20,7 @@ const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
 
 export const NO_FAULTS: FaultGate = {
   armed: false,
+  outside: undefined,
   revision: 0,
   scenarios: [],
   inForce: "",

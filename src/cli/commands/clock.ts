@@ -1,7 +1,10 @@
 import type { CommandModule } from "yargs";
+import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ClockState, Duration, Pending } from "../../client/types.ts";
-import { print, table } from "../output.ts";
-import { ranTable, withAnswers } from "../ran-timers.ts";
+import { nearest } from "../../documents/nearest.ts";
+import { EXIT_FAILED, UsageError } from "../failure.ts";
+import { complain, print, table } from "../output.ts";
+import { type RanWithAnswer, ranTable, withAnswers } from "../ran-timers.ts";
 import { rateOf } from "../rate.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
@@ -12,6 +15,73 @@ function dueTable(pending: readonly Pending[], limit = pending.length): string {
   const due = pending.slice(0, limit).map(({ due_at, kind, subject }) => [due_at, kind, subject]);
   const more = pending.length > limit ? `\n… and ${pending.length - limit} more` : "";
   return due.length === 0 ? "Nothing is due." : table(["due at", "kind", "subject"], due) + more;
+}
+
+type AdvanceOptions = Target & {
+  by: string | undefined;
+  kind: string | undefined;
+  "until-delivered": boolean;
+};
+
+async function advance({
+  by: given,
+  kind,
+  "until-delivered": untilDelivered,
+  ...target
+}: AdvanceOptions): Promise<void> {
+  if (untilDelivered ? given !== undefined || kind !== undefined : given === undefined)
+    throw new UsageError("clock advance takes a duration, an instant, `next`, or --until-delivered alone");
+  const by = String(given);
+  if (kind !== undefined && by !== "next") throw new UsageError("--kind stands beside `next`");
+  const sandbox = await sandboxOf(target);
+  if (untilDelivered) return advanceUntilDelivered(sandbox, target);
+  const result = await sandbox.clock.advance(
+    kind !== undefined
+      ? await nextOf(sandbox, kind)
+      : by === "next"
+        ? { next: true }
+        : /^\d{4}-/.test(by)
+          ? { to: by }
+          : (by as Duration),
+  );
+  const ran = await withAnswers(sandbox, result.ran);
+  print(target.json, { ...result, ran }, `${ranTable(ran)}\nIt is ${result.now}.`);
+}
+
+/** @throws UsageError where nothing of the kind is pending */
+async function nextOf({ clock }: SandboxClient, kind: string): Promise<{ to: string }> {
+  const pending = await clock.pending();
+  const next = pending.find((one) => one.kind === kind);
+  if (next !== undefined) return { to: next.due_at };
+  const kinds = [...new Set(pending.map((one) => one.kind))];
+  const meant = nearest(kind, kinds);
+  const hint = meant === undefined ? `pending are ${kinds.join(", ") || "none"}` : `did you mean "${meant}"?`;
+  throw new UsageError(`no ${kind} is pending; ${hint}`);
+}
+
+/** As many as a retry schedule of its own could have for each of many deliveries. */
+const MAX_STEPS = 10_000;
+
+async function advanceUntilDelivered(sandbox: SandboxClient, target: Target): Promise<void> {
+  const ran: RanWithAnswer[] = [];
+  let { now } = await sandbox.clock.show();
+  const retried = new Set<string>();
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const next = (await sandbox.clock.pending()).find(({ kind }) => kind === "webhook.retry");
+    if (next === undefined) break;
+    const moved = await sandbox.clock.advance({ to: next.due_at });
+    now = moved.now;
+    const made = await withAnswers(sandbox, moved.ran);
+    ran.push(...made);
+    for (const { kind, subject } of made) if (kind === "webhook.retry") retried.add(subject);
+  }
+  const failed = (await sandbox.deliveries.list({ status: "failed", limit: 10_000 })).items.filter(
+    ({ delivery_id }) => retried.has(delivery_id),
+  );
+  print(target.json, { now, ran, failed }, `${ranTable(ran)}\nIt is ${now}.`);
+  if (failed.length === 0) return;
+  complain(failed.map(({ delivery_id, why }) => `${delivery_id} failed for good: ${why}`).join("\n"));
+  process.exitCode = EXIT_FAILED;
 }
 
 export const clockCommand: CommandModule = {
@@ -39,19 +109,27 @@ export const clockCommand: CommandModule = {
         },
       } as CommandModule<object, Target>)
       .command({
-        command: "advance <by>",
+        command: "advance [by]",
         describe: "Move forward and run what becomes due: 90s, 5m, 6h, 2d, PT5M, an instant, or `next`",
-        builder: targetOptions,
-        async handler(target: Target & { by: string }) {
-          const sandbox = await sandboxOf(target);
-          const by = String(target.by);
-          const result = await sandbox.clock.advance(
-            by === "next" ? { next: true } : /^\d{4}-/.test(by) ? { to: by } : (by as Duration),
-          );
-          const ran = await withAnswers(sandbox, result.ran);
-          print(target.json, { ...result, ran }, `${ranTable(ran)}\nIt is ${result.now}.`);
-        },
-      } as CommandModule<object, Target & { by: string }>)
+        builder: (one) =>
+          targetOptions(one)
+            .option("kind", {
+              type: "string",
+              requiresArg: true,
+              describe: "With `next`: to the next of this kind, such as webhook.retry",
+            })
+            .option("until-delivered", {
+              type: "boolean",
+              default: false,
+              describe: "From retry to retry until none is pending; exit 1 when a delivery failed for good",
+            })
+            .example(
+              "$0 clock advance next --kind webhook.retry",
+              "The next retry, whatever else comes before it",
+            )
+            .example("$0 clock advance --until-delivered", "All six attempts, in a moment") as never,
+        handler: advance,
+      } as CommandModule<object, AdvanceOptions>)
       .command({
         command: "set <instant>",
         describe: "Go to an instant, running what becomes due on the way; the mode stays",

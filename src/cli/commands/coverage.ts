@@ -3,15 +3,20 @@ import type { CoverageMatrix } from "../../reports/coverage.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { writeNewFile } from "../new-file.ts";
 import { complain, print, table } from "../output.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { sandboxOf, server, type Target, targetOptions } from "../target.ts";
 
-type Options = Target & { "fail-under": number | undefined; html: string | undefined };
+type Options = Target & { all: boolean; "fail-under": number | undefined; html: string | undefined };
 
 export const coverageCommand: CommandModule<object, Options> = {
   command: "coverage",
   describe: "Show which documented outcomes a sandbox has answered",
   builder: (argv) =>
     targetOptions(argv)
+      .option("all", {
+        type: "boolean",
+        default: false,
+        describe: "Of all sandboxes, those that are gone included",
+      })
       .option("fail-under", { type: "number", requiresArg: true, describe: "Exit 1 below this percentage" })
       .option("html", { type: "string", requiresArg: true, describe: "Write the heat map to this file" })
       .example("$0 coverage --fail-under 80 --html coverage.html", "For CI") as never,
@@ -19,10 +24,13 @@ export const coverageCommand: CommandModule<object, Options> = {
     const least = options["fail-under"];
     if (least !== undefined && !(least >= 0 && least <= 100))
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
-    const matrix = await (await sandboxOf(options)).coverage();
+    const matrix = options.all
+      ? await server(options).coverage()
+      : await (await sandboxOf(options)).coverage();
+    const whose = options.all ? "all sandboxes" : `sandbox ${options.sandbox}`;
     if (options.html !== undefined) {
       const { coverageHtml } = await import("../../reports/index.ts");
-      writeNewFile(options.html, coverageHtml(matrix, `Coverage of sandbox ${options.sandbox}`), {
+      writeNewFile(options.html, coverageHtml(matrix, `Coverage of ${whose}`), {
         force: true,
       });
     }

@@ -1,12 +1,22 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { CommandModule } from "yargs";
 import { ControlError } from "../../client/http.ts";
-import type { EventName } from "../../client/types.ts";
-import { UsageError } from "../failure.ts";
-import { print, table } from "../output.ts";
+import type { EventName, Triggered } from "../../client/types.ts";
+import { EXIT_FAILED, UsageError } from "../failure.ts";
+import { complain, print, table } from "../output.ts";
+import { whysOf } from "../ran-timers.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 import { typedValue } from "../typed-value.ts";
 
-type Options = Target & { event: string; for: string | undefined; set: string[] | undefined };
+type Options = Target & {
+  event: string;
+  for: string | undefined;
+  set: string[] | undefined;
+  organization: string | undefined;
+  count: number;
+  rate: string | undefined;
+  expect: "success" | undefined;
+};
 
 export const triggerCommand: CommandModule<object, Options> = {
   command: "trigger <event>",
@@ -25,34 +35,95 @@ export const triggerCommand: CommandModule<object, Options> = {
         array: true,
         describe: "path=value, overrides a field of the data",
       })
+      .option("organization", {
+        type: "string",
+        requiresArg: true,
+        describe: "Whose webhooks hear of it, by id",
+      })
+      .option("count", {
+        type: "number",
+        default: 1,
+        requiresArg: true,
+        describe: "How many times, one event each",
+      })
+      .option("rate", {
+        type: "string",
+        requiresArg: true,
+        describe: "With --count: at most so many a second, such as 5/s",
+      })
+      .option("expect", {
+        choices: ["success"],
+        describe: "Exit 1 when an attempt fails, or when nobody listens",
+      })
+      .example(
+        "$0 trigger user.created --count 100 --rate 20/s --expect success",
+        "Does the receiver keep up?",
+      )
       .example("$0 trigger file.processed --for file_handbook", "As if its processing had just ended")
       .example("$0 trigger user.created --set email=new@acme.test", "With a field of your own") as never,
   async handler(options) {
+    const { count, expect, organization } = options;
+    if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
+      throw new UsageError(`--count takes a whole number from 1 to ${MAX_COUNT}`);
+    const apart = options.rate === undefined ? 0 : apartOf(options.rate);
     const data = dataOf(options.set);
-    const { events } = await sandboxOf(options);
-    // The server knows better which events there are, and which was meant.
-    const event = options.event as EventName;
-    const { deliveries } = await events.trigger(event, { for: options.for, data }).catch(inFlags);
+    const sandbox = await sandboxOf(options);
+    const deliveries: Triggered["deliveries"] = [];
+    let due = performance.now();
+    for (let i = 0; i < count; i++) {
+      const wait = due - performance.now();
+      if (wait > 0) await sleep(wait);
+      due = Math.max(due, performance.now() - apart) + apart;
+      // The server knows better which events there are, and which was meant.
+      const event = options.event as EventName;
+      const made = await sandbox.events
+        .trigger(event, { for: options.for, data, organization })
+        .catch(inFlags);
+      deliveries.push(...made.deliveries);
+    }
+    const whys = await whysOf(sandbox, deliveries);
     const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code }) => [
       delivery_id,
       webhook_id,
       status,
       String(response_code),
+      whys.get(delivery_id) ?? "",
     ]);
     const text =
       rows.length === 0
         ? `${options.event} was emitted; no active webhook is registered for it.`
-        : table(["delivery", "webhook", "status", "code"], rows);
-    print(options.json, { deliveries }, text);
+        : table(["delivery", "webhook", "status", "code", "why"], rows);
+    const told = deliveries.map((one) => ({ ...one, why: whys.get(one.delivery_id) ?? null }));
+    print(options.json, { deliveries: told }, text);
+    const failed = deliveries.filter(({ status }) => status !== "success").length;
+    if (expect === undefined || (deliveries.length > 0 && failed === 0)) return;
+    const what =
+      deliveries.length === 0 ? "nobody listens" : `${failed} of ${deliveries.length} attempts failed`;
+    complain(what);
+    process.exitCode = EXIT_FAILED;
   },
 };
+
+const MAX_COUNT = 10_000;
+
+/** Milliseconds between two events: `5/s`, `5`. @throws UsageError */
+function apartOf(rate: string): number {
+  const perSecond = Number(/^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(rate)?.[1] ?? Number.NaN);
+  if (!(perSecond > 0)) throw new UsageError(`--rate takes events a second such as 5/s, not "${rate}"`);
+  return 1000 / perSecond;
+}
 
 /** The server names the fields of its request; whoever sits at a terminal has typed flags. */
 function inFlags(error: unknown): never {
   if (!(error instanceof ControlError)) throw error;
   const { status, problem } = error;
   const { detail, field = "" } = problem;
-  const flag = field === "for" ? "--for" : field.startsWith("data.") ? `--set ${field.slice(5)}` : field;
+  const flag =
+    field === "for" || field === "organization"
+      ? `--${field}`
+      : field.startsWith("data.")
+        ? `--set ${field.slice(5)}`
+        : field;
   if (field === "" || !detail.startsWith(field)) throw error;
   throw new ControlError(status, { ...problem, detail: flag + detail.slice(field.length) });
 }

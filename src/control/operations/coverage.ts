@@ -1,6 +1,8 @@
 import { noContent, RawBody } from "../../contract/operation.ts";
+import { nearest } from "../../documents/nearest.ts";
 import { CoverageMatrix, coverageMatrix } from "../../reports/coverage.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { unprocessable } from "../problem.ts";
 
 const showCoverage = operation({
   id: "coverage.show",
@@ -45,7 +47,70 @@ const clearCoverage = operation({
   },
 });
 
+const showAll = operation({
+  id: "coverage.show_all",
+  section: "interfaces 11",
+  method: "GET",
+  path: "/_control/coverage",
+  summary: "Show what all sandboxes have answered, those that are gone included",
+  description: "Since the server's start, and with what was reported to it.",
+  errors: [],
+  success: { status: 200, schema: CoverageMatrix },
+  handle: ({ server }) => coverageMatrix(server.operations, server.sandboxes.outcomes()),
+});
+
+const showAllMap = operation({
+  id: "coverage.map_all",
+  section: "interfaces 11",
+  method: "GET",
+  path: "/_control/coverage.html",
+  summary: "Show the same as a heat map, on a page that needs no network",
+  errors: [],
+  success: { status: 200, content_types: ["text/html"] },
+  async handle({ server }) {
+    const { coverageHtml } = await import("../../reports/index.ts");
+    const matrix = coverageMatrix(server.operations, server.sandboxes.outcomes());
+    return new RawBody("text/html; charset=utf-8", coverageHtml(matrix, "Coverage of all sandboxes"));
+  },
+});
+
+const report = operation({
+  id: "coverage.report",
+  section: "interfaces 11",
+  method: "POST",
+  path: "/_control/coverage",
+  summary: "Add what another server has seen, such as one in a test's own process",
+  body: { kind: "json", schema: CoverageMatrix },
+  errors: [],
+  success: { status: 200, schema: CoverageMatrix },
+  handle({ body, server: { operations, sandboxes } }) {
+    const counts = body.operations.map((row, i) => {
+      const found = operations.find(({ id }) => id === row.operation);
+      if (found !== undefined) return { found, row };
+      const ids = operations.map(({ id }) => id);
+      const field = `operations[${i}].operation`;
+      throw unprocessable(
+        field,
+        row.operation,
+        "is no operation of the emulated API",
+        nearest(row.operation, ids),
+      );
+    });
+    for (const { found, row } of counts) {
+      for (const { status, code, hits } of row.outcomes)
+        if (hits > 0) sandboxes.past.count(found, code ?? status, hits);
+      for (const { outcome, hits } of row.other) {
+        if (hits > 0) sandboxes.past.count(found, /^\d+$/.test(outcome) ? Number(outcome) : outcome, hits);
+      }
+    }
+    return coverageMatrix(operations, sandboxes.outcomes());
+  },
+});
+
 export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
+  showAll,
+  showAllMap,
+  report,
   showCoverage,
   showCoverageMap,
   clearCoverage,

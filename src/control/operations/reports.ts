@@ -1,5 +1,7 @@
 import Type from "typebox";
 import { RawBody } from "../../contract/operation.ts";
+import { ListOf } from "../../contract/schema.ts";
+import { CataloguedEvent } from "../../reports/event-catalogue.ts";
 import { FidelityLedger } from "../../reports/fidelity.ts";
 import { API } from "../../resources/index.ts";
 import { metricsText } from "../metrics.ts";
@@ -24,6 +26,21 @@ const showOpenApi = operation({
   async handle({ server }) {
     const { openApiDocument } = await import("../../reports/index.ts");
     return openApiDocument(API, server.version);
+  },
+});
+
+const listEvents = operation({
+  id: "server.events",
+  section: "interfaces 14",
+  method: "GET",
+  path: "/_control/events",
+  summary: "The catalogue of events, with the schema and a sample of what is sent",
+  errors: [],
+  success: { status: 200, schema: ListOf(CataloguedEvent) },
+  async handle() {
+    const { eventCatalogue } = await import("../../reports/index.ts");
+    const items = eventCatalogue(API.events);
+    return { items, total: items.length };
   },
 });
 
@@ -70,6 +87,7 @@ const showControlApi = (calls: () => readonly ControlOperation[]) =>
 
 export const reportOperations = (calls: () => readonly ControlOperation[]): readonly ControlOperation[] => [
   showOpenApi,
+  listEvents,
   showControlApi(calls),
   showFidelity,
   showMetrics,

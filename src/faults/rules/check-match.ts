@@ -2,7 +2,7 @@ import type { AnyOperation } from "../../contract/operation.ts";
 import { GlobError, glob, isGlob } from "../../documents/glob.ts";
 import { nearest } from "../../documents/nearest.ts";
 import type { ProblemDetails } from "../../documents/read-document.ts";
-import { operationsOf } from "./match.ts";
+import { operationsOf, type Serves } from "./match.ts";
 import type { MatchDocument } from "./rule-schema.ts";
 
 type Said = Pick<ProblemDetails, "message" | "hint">;
@@ -11,16 +11,16 @@ type Said = Pick<ProblemDetails, "message" | "hint">;
 export function matchedOperations(
   match: MatchDocument,
   at: readonly (string | number)[],
-  operations: readonly AnyOperation[],
+  { operations, serves }: { operations: readonly AnyOperation[]; serves: Serves },
 ): AnyOperation[] | ProblemDetails {
   const { operation, path } = match;
   const ids = operations.map(({ id }) => id);
   const ofOperation = operation === undefined ? undefined : patternProblem(operation, "operation", ids);
   if (ofOperation !== undefined) return { path: [...at, "match", "operation"], ...ofOperation };
-  const ofPath = path === undefined ? undefined : pathProblem(path, operations);
+  const ofPath = path === undefined ? undefined : pathProblem(path, { operations, serves });
   if (ofPath !== undefined) return { path: [...at, "match", "path"], ...ofPath };
   const matched = operationsOf(match, operations);
-  if (matched.length > 0) return matched;
+  if (matched.length > 0 || serves !== undefined) return matched;
   return { path: [...at, "match"], message: "no operation fits all of operation, method and path" };
 }
 
@@ -45,19 +45,25 @@ export function globProblem(pattern: string): Said | undefined {
   }
 }
 
-function pathProblem(path: string, operations: readonly AnyOperation[]): Said | undefined {
+/** @param serves it may be no operation's */
+function pathProblem(
+  path: string,
+  { operations, serves }: { operations: readonly AnyOperation[]; serves: Serves },
+): Said | undefined {
   const unusable = globProblem(path);
   if (unusable !== undefined) return unusable;
   // `?` is also a wildcard, but nobody means one that a name and an equals sign follow.
   if (/\?[\w.%-]+=/.test(path))
     return { message: "a path stands without its query; ask for parameters with `match.query`" };
-  if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
+  // Paths that begin so are Understudy's own, and never reach a rule.
+  if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash, and stands without host, prefix and query" };
-  if (isGlob(path) || operationsOf({ path }, operations).length > 0) return undefined;
-  return said(
-    `${JSON.stringify(path.slice(0, 80))} is no path of an operation`,
-    nearestPath(path, operations),
-  );
+  const meant = nearestPath(path, operations);
+  // What only fails, and lies next to a path that there is, was meant for that one.
+  const isServed = serves === "content" || (serves === "failure" && meant === undefined);
+  if (isGlob(path) || isServed || operationsOf({ path }, operations).length > 0) return undefined;
+  const what = `${JSON.stringify(path.slice(0, 80))} is no path of an operation, where only a rule with a \`status\` or \`body\` of its own answers`;
+  return said(what, meant);
 }
 
 /** The operation's path that a mistyped one most likely meant. */

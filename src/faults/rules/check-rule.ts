@@ -6,7 +6,7 @@ import { codesOf, isCatalogueCode, nearestCode, parseCode } from "../codes.ts";
 import { durationProblem } from "../effects/delay-range.ts";
 import { checkEffect, WIRE_EFFECTS } from "../effects/index.ts";
 import { matchedOperations, patternProblem } from "./check-match.ts";
-import { isDeliveryMatch } from "./match.ts";
+import { isDeliveryMatch, servedBy } from "./match.ts";
 import type { MatchDocument, RuleDocument } from "./rule-schema.ts";
 
 type Path = readonly (string | number)[];
@@ -79,7 +79,10 @@ class RuleChecker {
   }
 
   private checkRequests(match: MatchDocument): void {
-    const found = matchedOperations(match, this.at, this.api.operations);
+    const found = matchedOperations(match, this.at, {
+      operations: this.api.operations,
+      serves: servedBy(this.rule),
+    });
     const matched = Array.isArray(found) ? found : [];
     if (!Array.isArray(found)) this.problems.push(found);
     if (match.api_key?.startsWith("ak_"))

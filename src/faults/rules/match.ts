@@ -1,7 +1,8 @@
+import Type from "typebox";
 import type { AnyOperation } from "../../contract/operation.ts";
 import { glob, isGlob } from "../../documents/glob.ts";
 import type { FaultFacts } from "../../sandbox/fault-gate.ts";
-import type { MatchDocument } from "./rule-schema.ts";
+import type { MatchDocument, RuleDocument } from "./rule-schema.ts";
 
 /** One condition of a rule, besides the operation, by which rules are indexed. */
 export interface Criterion {
@@ -87,6 +88,37 @@ export function operationsOf(
       (method === undefined || one.method === method) &&
       (literal === undefined || fitsTemplate(one.path, literal)),
   );
+}
+
+/**
+ * What stands for paths that no operation has: rules with a path and an answer of their own serve there what the
+ * emulated API lacks (interfaces 11).
+ */
+export const OUTSIDE: AnyOperation = {
+  id: "outside",
+  section: "interfaces 11",
+  method: "GET",
+  path: "",
+  summary: "A path outside the contract",
+  credentials: false,
+  body: { kind: "json", schema: Type.Unknown() },
+  errors: [],
+  success: { status: 200 },
+  handle: () => undefined,
+};
+
+/** What a rule answers by itself; undefined where an operation's answer is asked for, or there is none. */
+export type Serves = "content" | "failure" | undefined;
+
+export function servedBy({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
+  if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
+  const { error, status, body } = effect;
+  const entries = sequence?.filter((entry) => entry !== "pass") ?? [];
+  if (error !== undefined || entries.some((entry) => typeof entry === "string")) return undefined;
+  const statuses = sequence === undefined ? [status ?? 200] : (entries as number[]);
+  if (body !== undefined || statuses.some((one) => one < 400 && (sequence ?? status) !== undefined))
+    return "content";
+  return sequence === undefined && status === undefined ? undefined : "failure";
 }
 
 function fitsTemplate(template: string, path: string): boolean {

@@ -5,7 +5,7 @@ import { codesOf, isCatalogueCode, parseCode } from "../codes.ts";
 import { headersOf } from "../effects/answer-headers.ts";
 import type { AnswerPlan, EffectPlan } from "../effects/effect.ts";
 import { EFFECTS, wirePlan } from "../effects/index.ts";
-import { type Criterion, criteriaOf, isDeliveryMatch, operationsOf } from "./match.ts";
+import { type Criterion, criteriaOf, isDeliveryMatch, OUTSIDE, operationsOf, servedBy } from "./match.ts";
 import type { RuleDocument } from "./rule-schema.ts";
 
 /** When a rule that matches strikes; a sequence's `undefined` is `pass`. */
@@ -55,7 +55,10 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
     lease: { ttl_ms: lease.ttl === undefined ? undefined : parseDuration(lease.ttl)!, hits: lease.hits },
     operations: delivery
       ? undefined
-      : new Set(operationsOf(match, all).filter((one) => answers(one, effect.answer))),
+      : new Set([
+          ...operationsOf(match, all).filter((one) => answers(one, effect.answer)),
+          ...(servedBy(document) === undefined ? [] : [OUTSIDE]),
+        ]),
     principal: match.principal,
     criteria: delivery ? [] : criteriaOf(match),
     body: match.body,

@@ -1,0 +1,167 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { validatorOf } from "../../src/contract/validator.ts";
+import { API } from "../../src/resources/index.ts";
+import { KEYS } from "../support/harness.ts";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startServer,
+} from "../support/run-understudy.ts";
+
+let server: RunningServer;
+beforeAll(async () => {
+  server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z", "--delay", "1ms/3ms"]);
+});
+afterAll(async () => {
+  await server.stop("SIGKILL");
+  removeScratch();
+});
+
+const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
+const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
+async function receiver(answers: unknown[]): Promise<void> {
+  await run("reset");
+  const post = async (path: string, body: object) => {
+    const headers = { "api-key": KEYS.ada, "content-type": "application/json" };
+    const answer = await fetch(server.ready.url + path, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as { url: string };
+  };
+  const { url } = await post("/_control/sandboxes/default/receivers", { answers });
+  await post("/webhooks", { url, events: ["user.created"] });
+}
+
+describe("interfaces 14 the catalogue of events", () => {
+  it("interfaces 14 events lists all, and each sample fits its schema", async () => {
+    const { items, total } = JSON.parse((await runCommand(["events", "--json"])).stdout);
+    expect(total).toBe(API.events.length);
+    for (const { name, schema, sample, fields } of items) {
+      const validate = validatorOf(schema);
+      expect(validate(sample), `${name} ${JSON.stringify(validate.errors)}`).toBe(true);
+      expect(fields, name).toEqual(expect.arrayContaining(Object.keys(sample.data)));
+    }
+    const { stdout } = await runCommand(["events", "user.created", "--sample"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      event: "user.created",
+      data: { user_id: expect.stringMatching(/^usr_/) },
+    });
+    expect(JSON.parse((await runCommand(["events", "user.created", "--schema"])).stdout).title).toBe(
+      "user.created",
+    );
+    const answer = await fetch(`${server.ready.url}/_control/events`);
+    expect(((await answer.json()) as { items: unknown }).items).toEqual(items);
+  }, 60_000);
+
+  it("interfaces 14 events --types ts compiles, and --types py names every event", async () => {
+    const { stdout } = await runCommand(["events", "--types", "ts"]);
+    const file = join(scratch(), "events.ts");
+    writeFileSync(
+      file,
+      `${stdout}\nexport const of = (e: WebhookEvent) => (e.event === "file.processed" ? e.data.store_id : e.delivery_id);\n`,
+    );
+    const compile = () =>
+      execFileSync("node_modules/.bin/tsc", ["--noEmit", "--strict", "--ignoreConfig", file]);
+    expect(compile).not.toThrow();
+    const python = (await runCommand(["events", "--types", "py"])).stdout;
+    for (const { name } of API.events) expect(python).toContain(`event: Literal["${name}"]`);
+  }, 60_000);
+
+  it("interfaces 14 an unknown event names the nearest", async () => {
+    const { code, stderr } = await runCommand(["events", "user.creatd"]);
+    expect([code, stderr]).toEqual([
+      2,
+      'understudy: "user.creatd" is no event of the service. Did you mean "user.created"?\n',
+    ]);
+    expect((await runCommand(["events", "--schema", "--sample"])).code).toBe(2);
+  });
+});
+
+describe("interfaces 14 trigger and clock advance", () => {
+  it("interfaces 14 trigger says why an attempt failed, and --expect success makes it exit 1", async () => {
+    await receiver([500, 200]);
+    const failed = await run("trigger", "user.created", "--for", "usr_dan", "--expect", "success");
+    expect([failed.code, failed.stderr]).toEqual([1, "understudy: 1 of 1 attempts failed\n"]);
+    expect(failed.stdout).toMatch(/failed {2}500 {3}answered 500$/m);
+    expect((await run("trigger", "user.created", "--expect", "success")).code).toBe(0);
+    const nobody = await run(
+      "trigger",
+      "user.created",
+      "--organization",
+      "org_globex",
+      "--expect",
+      "success",
+    );
+    expect([nobody.code, nobody.stderr]).toEqual([1, "understudy: nobody listens\n"]);
+    const wrong = await run("trigger", "user.created", "--organization", "org_acm");
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      'understudy: --organization must be the id of an organization of this sandbox, not "org_acm". Did you mean "org_acme"?\n',
+    ]);
+  }, 60_000);
+
+  it("interfaces 14 trigger --count makes so many events, --rate keeps them apart", async () => {
+    await receiver([200]);
+    const { deliveries } = await json("trigger", "user.created", "--count", "3", "--rate", "500/s");
+    expect(deliveries).toHaveLength(3);
+    expect(new Set(deliveries.map((one: { delivery_id: string }) => one.delivery_id)).size).toBe(3);
+    expect((await run("trigger", "user.created", "--count", "0")).code).toBe(2);
+    expect((await run("trigger", "user.created", "--rate", "fast")).stderr).toContain(
+      '--rate takes events a second such as 5/s, not "fast"',
+    );
+  }, 60_000);
+
+  it("interfaces 14 clock advance next --kind goes to the next of a kind, and says why a retry failed", async () => {
+    await receiver([500, 503, 200]);
+    await run("trigger", "user.created");
+    const { stdout } = await run("clock", "advance", "next", "--kind", "webhook.retry");
+    expect(stdout).toMatch(/webhook\.retry .* 503 {5}answered 503$/m);
+    expect(stdout).toContain("It is 2026-03-15T12:01:00.000Z.");
+    const none = await run("clock", "advance", "next", "--kind", "webhook.rety");
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      'understudy: no webhook.rety is pending; did you mean "webhook.retry"?\n',
+    ]);
+    expect((await run("clock", "advance", "5m", "--kind", "expiry")).code).toBe(2);
+    expect((await run("clock", "advance")).code).toBe(2);
+  }, 60_000);
+
+  it("interfaces 14 clock advance --until-delivered goes from retry to retry, and is exit 1 when one failed for good", async () => {
+    await receiver([500, 500, 200]);
+    await run("trigger", "user.created");
+    const done = await run("clock", "advance", "--until-delivered");
+    expect([done.code, done.stdout.trim().split("\n").at(-1)]).toEqual([
+      0,
+      "It is 2026-03-15T12:06:00.000Z.",
+    ]);
+    await receiver([500]);
+    await run("trigger", "user.created");
+    const failed = await run("clock", "advance", "--until-delivered");
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toMatch(/^understudy: del_\S+ failed for good: answered 500\n$/);
+  }, 60_000);
+
+  it("interfaces 11 coverage --all counts sandboxes that are gone", async () => {
+    await run("sandbox", "create", "short");
+    await fetch(`${server.ready.url}/_s/short/v1/models`, { headers: { "api-key": KEYS.dan } });
+    await run("sandbox", "delete", "short");
+    const hits = ({ operations }: { operations: { operation: string; outcomes: { hits: number }[] }[] }) =>
+      operations.find(({ operation }) => operation === "models.list")!.outcomes[0]!.hits;
+    expect([hits(await json("coverage", "--all")), hits(await json("coverage"))]).toEqual([1, 0]);
+    expect((await run("coverage", "--all", "--fail-under", "100")).code).toBe(1);
+  }, 60_000);
+
+  it("interfaces 11 start refuses a delay that is none", async () => {
+    const { code, stderr } = await runCommand(["start", "--port", "0", "--delay", "slow"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--delay must be a duration such as 200ms")]);
+    expect((await runCommand(["start", "--port", "0", "--delay", "2s/1s"])).code).toBe(2);
+    expect((await json("explain", "models.list")).rules[0].rule).toBe("start/delay");
+  }, 60_000);
+});

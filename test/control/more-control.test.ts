@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, EPOCH, startReference } from "../support/harness.ts";
+
+let api: Api;
+let made = 0;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+const control = (method: string, path: string, body?: unknown) =>
+  api.call(undefined, method, `/_control/sandboxes${path}`, body);
+async function fresh(settings: object = {}): Promise<string> {
+  const name = `more-${++made}`;
+  const clock = { mode: "frozen", now: EPOCH };
+  expect((await control("POST", "", { name, clock, settings })).status).toBe(201);
+  return name;
+}
+
+describe("interfaces 11 rules on paths outside the contract", () => {
+  const arm = (name: string, rule: object) => control("POST", `/${name}/faults`, rule);
+
+  it("interfaces 11 a rule with a path and an answer of its own serves what the emulated API lacks", async () => {
+    const name = await fresh();
+    const call = (method: string, path: string, body?: unknown) =>
+      api.call("dan", method, `/_s/${name}${path}`, body);
+    expect((await call("GET", "/v1/beta/tools")).status).toBe(404);
+    const tools = { tools: [{ id: "tool_1" }] };
+    expect((await arm(name, { match: { path: "/v1/beta/tools" }, effect: { body: tools } })).status).toBe(
+      201,
+    );
+    const served = await call("GET", "/v1/beta/tools");
+    expect([served.status, served.body]).toEqual([200, tools]);
+    expect(served.headers.get("x-sandbox-decision")).toBe("fault:inline/fault_1");
+    const { body: journal } = await control("GET", `/${name}/journal?limit=1`);
+    expect(journal.entries[0]).toMatchObject({
+      operation: null,
+      status: 200,
+      principal: "usr_dan",
+      code: null,
+    });
+    const match = { path: "/v1/beta/**", method: "POST", principal: "usr_dan", body: { name: "x" } };
+    const flaky = await arm(name, { match, sequence: [503, 201] });
+    expect(flaky.status, flaky.text).toBe(201);
+    expect((await call("POST", "/v1/beta/tools/run", { name: "y" })).status).toBe(404);
+    const first = await call("POST", "/v1/beta/tools/run", { name: "x", more: 1 });
+    expect([first.status, first.body.error.code]).toEqual([503, "HTTP_503"]);
+    expect((await call("POST", "/v1/beta/tools/run", { name: "x" })).status).toBe(201);
+    expect((await call("POST", "/v1/beta/tools/run", { name: "x" })).status).toBe(404);
+    // Another method of a path that there is.
+    await arm(name, { match: { path: "/v1/models", method: "DELETE" }, effect: { status: 204 } });
+    expect((await call("DELETE", "/v1/models")).status).toBe(204);
+    expect((await call("GET", "/v1/models")).body.models.length).toBeGreaterThan(0);
+  });
+
+  it("interfaces 11 explain knows them", async () => {
+    const name = await fresh();
+    await arm(name, {
+      id: "tools",
+      match: { path: "/v1/tools" },
+      effect: { status: 418, body: "short and stout" },
+    });
+    const { body } = await control("POST", `/${name}/faults/explain`, { method: "GET", path: "/v1/tools" });
+    expect(body).toMatchObject({ operation: null, decision: "fault:inline/tools", status: 418 });
+    expect(body.rules).toEqual([
+      { rule: "inline/tools", phase: "before", strikes: true, why: "it strikes every call" },
+    ]);
+    const other = await control("POST", `/${name}/faults/explain`, { method: "GET", path: "/v1/others" });
+    expect(other.body).toMatchObject({ operation: null, decision: "route", status: 404 });
+    expect(other.body.rules[0]).toMatchObject({ strikes: false, why: "path does not match /v1/tools" });
+  });
+
+  it.each([
+    [
+      { match: { path: "/v1/tools" }, effect: { error: "RESOURCE_NOT_FOUND" } },
+      "only a rule with a `status` or `body`",
+    ],
+    [{ match: { path: "/v1/tools" }, effect: { delay: "1s" } }, "only a rule with a `status` or `body`"],
+    [
+      { match: { path: "/v1/tools" }, phase: "after", effect: { status: 200 } },
+      "only a rule with a `status` or `body`",
+    ],
+    [{ match: { path: "/v1/model" }, effect: { wire: "reset" } }, 'did you mean "/v1/models"?'],
+    [{ match: { path: "/_control/x" }, effect: { status: 200 } }, "a path begins with a slash"],
+    [
+      { match: { path: "/v1/tools", operation: "models.list" }, effect: { status: 200 } },
+      "is no path of an operation",
+    ],
+  ])("interfaces 11 one that could never strike is refused: %j", async (rule, sentence) => {
+    const { status, body } = await arm("default", rule);
+    expect([status, body.detail]).toEqual([422, expect.stringContaining(sentence)]);
+  });
+});
+
+describe("interfaces 11 coverage adds up", () => {
+  it("interfaces 11 over all sandboxes, those that are gone included, and what is reported", async () => {
+    const all = async () => (await api.call(undefined, "GET", "/_control/coverage")).body;
+    interface Matrix {
+      operations: { operation: string; outcomes: { status: number; hits: number }[] }[];
+    }
+    const hits = ({ operations }: Matrix, operation: string, status: number): number =>
+      operations.find((row) => row.operation === operation)!.outcomes.find((one) => one.status === status)!
+        .hits;
+    const before = hits(await all(), "models.list", 200);
+    const [one, two] = [await fresh(), await fresh()];
+    await api.call("dan", "GET", `/_s/${one}/v1/models`);
+    await api.call("dan", "GET", `/_s/${two}/v1/models`);
+    await control("DELETE", `/${one}`);
+    expect(hits(await all(), "models.list", 200)).toBe(before + 2);
+    const other = (await control("GET", `/${two}/coverage`)).body;
+    const sum = await api.call(undefined, "POST", "/_control/coverage", other);
+    expect([sum.status, hits(sum.body, "models.list", 200)]).toEqual([200, before + 3]);
+    expect(hits(await all(), "models.list", 200)).toBe(before + 3);
+    const [row] = other.operations;
+    const wrong = await api.call(undefined, "POST", "/_control/coverage", {
+      ...other,
+      operations: [row, { ...row, operation: "models.lst" }],
+    });
+    expect([wrong.status, wrong.body.field, wrong.body.hint]).toEqual([
+      422,
+      "operations[1].operation",
+      "models.list",
+    ]);
+    const page = await api.call(undefined, "GET", "/_control/coverage.html");
+    expect(page.text).toContain("Coverage of all sandboxes");
+  });
+});
+
+describe("interfaces 11 G30 what pages of other origins may send", () => {
+  const origin = "https://app.example.test";
+  const preflight = (name: string, asked: string) =>
+    fetch(`${api.url}/_s/${name}/v1/models`, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "GET", "access-control-request-headers": asked },
+    });
+
+  it("interfaces 11 cors_headers are allowed besides the API's own; * allows what the page asks for", async () => {
+    const named = await fresh({ cors_origins: [origin], cors_headers: ["X-Trace"] });
+    const allowed = (await preflight(named, "x-other")).headers
+      .get("access-control-allow-headers")!
+      .split(", ");
+    expect([allowed.includes("X-Trace"), allowed.includes("api-key"), allowed.includes("x-other")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const any = await fresh({ cors_origins: [origin], cors_headers: ["*"] });
+    expect((await preflight(any, "x-other,x-more")).headers.get("access-control-allow-headers")).toMatch(
+      /api-key.*, x-other,x-more$/,
+    );
+    const foreign = await fresh({ cors_headers: ["*"] });
+    expect((await preflight(foreign, "x-other")).headers.get("access-control-allow-headers")).toBeNull();
+  });
+
+  it("interfaces 11 cors_credentials says so in preflights and answers, and only to allowed origins", async () => {
+    const name = await fresh({ cors_origins: [origin], cors_credentials: true });
+    const answer = await fetch(`${api.url}/_s/${name}/v1/models`, { headers: { origin } });
+    for (const { headers } of [await preflight(name, ""), answer])
+      expect([
+        headers.get("access-control-allow-credentials"),
+        headers.get("access-control-allow-origin"),
+      ]).toEqual(["true", origin]);
+    const other = await fetch(`${api.url}/_s/${name}/v1/models`, {
+      headers: { origin: "https://else.example.test" },
+    });
+    expect(other.headers.get("access-control-allow-credentials")).toBeNull();
+    const off = await fresh({ cors_origins: [origin] });
+    expect((await preflight(off, "")).headers.get("access-control-allow-credentials")).toBeNull();
+  });
+
+  it("interfaces 11 a header's name that is none is refused", async () => {
+    const { status, body } = await control("POST", "", { settings: { cors_headers: ["X Trace"] } });
+    expect([status, body.field]).toEqual([422, "settings.cors_headers[0]"]);
+  });
+});
+
+describe("interfaces 11 start --delay", () => {
+  it("interfaces 11 every answer of every sandbox is late, also after a reset, and rules go before it", async () => {
+    const slow = await startReference({ delay: "15ms" });
+    const call = async () => (await slow.call("dan", "GET", "/v1/models")).headers.get("x-sandbox-decision");
+    expect(await call()).toBe("fault:start/delay");
+    await slow.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
+    expect(await call()).toBe("fault:start/delay");
+    await slow.call(undefined, "POST", "/_control/sandboxes/default/faults", { effect: { delay: "1ms" } });
+    expect(await call()).toBe("fault:inline/fault_1");
+    const { body } = await slow.call(undefined, "POST", "/_control/sandboxes/default/faults/explain", {
+      operation: "models.list",
+    });
+    expect(body.rules.at(-1)).toMatchObject({ rule: "start/delay", strikes: false });
+    await slow.close();
+  });
+
+  it("interfaces 11 percentiles draw from the seed, so that a reset brings the same delays", async () => {
+    const slow = await startReference({ delay: { p50: 2, p99: 20 } });
+    const drawn = async () => {
+      const reasons: string[] = [];
+      for (let i = 0; i < 4; i++) await slow.call("dan", "GET", "/v1/models");
+      const { body } = await slow.call(undefined, "GET", "/_control/sandboxes/default/journal");
+      for (const entry of body.entries) reasons.push(entry.reasons.at(-1));
+      return reasons;
+    };
+    const first = await drawn();
+    await slow.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
+    expect(await drawn()).toEqual(first);
+    expect(new Set(first).size).toBeGreaterThan(1);
+    await slow.close();
+  });
+});
