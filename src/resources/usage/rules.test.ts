@@ -35,6 +35,16 @@ describe("3.6 usage classification", () => {
     expect(limitFigures(0, 0)).toMatchObject({ remaining_budget: 0, utilization_percentage: 100 });
   });
 
+  it("G33 without a limit there is nothing to be used up", () => {
+    expect(limitFigures(7_126_000, null)).toEqual({
+      monthly_limit: null,
+      current_usage: 7.13,
+      utilization_percentage: null,
+      remaining_budget: null,
+      status: "no_limit",
+    });
+  });
+
   it("G33 overall is the worst", () => {
     expect(worse("no_limit", "ok")).toBe("ok");
     expect(worse("warning", "ok")).toBe("warning");

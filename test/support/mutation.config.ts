@@ -1,0 +1,7 @@
+import { mergeConfig } from "vitest/config";
+import base from "../../vitest.config.ts";
+
+/** For `npm run mutate`, which says which tests could notice a change. */
+const config = mergeConfig(base, { test: { reporters: ["dot"] } });
+config.test.include = process.env["MUTATION_TESTS"]!.split(",");
+export default config;
