@@ -35,7 +35,9 @@ const { values, positionals } = parseArgs({
   },
 });
 if (positionals.length === 0) {
-  console.error("mutate: name a folder or file, such as src/state; docs/quality.md lists those that are measured");
+  console.error(
+    "mutate: name a folder or file, such as src/state; docs/quality.md lists those that are measured",
+  );
   process.exit(2);
 }
 const { sample, seed } = values;
@@ -74,7 +76,9 @@ const results = await new Stryker({
   thresholds: { high: 90, low: 70, break: null },
 }).runMutationTest();
 const found = results.filter(({ status }) => status === "Killed" || status === "Timeout").length;
-const judged = results.filter(({ status }) => ["Killed", "Timeout", "Survived", "NoCoverage"].includes(status));
+const judged = results.filter(({ status }) =>
+  ["Killed", "Timeout", "Survived", "NoCoverage"].includes(status),
+);
 console.log(`${positionals.join(" ")}: ${found} of ${judged.length} mutants killed`);
 
 function sourcesIn(place) {

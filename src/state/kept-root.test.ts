@@ -104,4 +104,26 @@ describe("a line of kept roots", () => {
     expect(roots[0]!.writtenUntil(roots[1000]!)).toHaveLength(1000);
     expect(roots[500]!.value.tables.get("notes")!.size).toBe(500);
   });
+
+  it.each([
+    [32, true],
+    [33, false],
+  ])("interfaces 10 joins over %i changes that nobody keeps: %s", (changes, isJoined) => {
+    const line = new RootLine();
+    const first = line.keep(FIRST);
+    let before = FIRST;
+    for (let i = 0; i < changes; i++) {
+      const tx = new Transaction(before, { origin: 0, now: 0, seed: 1, secretKey: "" });
+      tx.put(notes, { id: "note_1", text: String(i) });
+      const after = tx.result();
+      line.pass({ before, after, touched: tx.touched, by: undefined, timer: undefined });
+      before = after;
+    }
+    const last = line.keep(before);
+    expect(first.writtenUntil(last)?.map(({ after }) => after)).toEqual(
+      isJoined ? [{ id: "note_1", text: String(changes - 1) }] : undefined,
+    );
+    expect(first.value.tables.get("notes")!.size).toBe(0);
+    expect(first.isAt(FIRST)).toBe(!isJoined);
+  });
 });

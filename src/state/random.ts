@@ -58,12 +58,6 @@ export class Random {
     for (let i = 0; i < length; i++) text += alphabet[this.uint32() % alphabet.length];
     return text;
   }
-
-  hex(length: number): string {
-    let text = "";
-    while (text.length < length) text += this.uint32().toString(16).padStart(8, "0");
-    return text.slice(0, length);
-  }
 }
 
 /** FNV-1a with a murmur finaliser: labels that differ in one character give unrelated states. */

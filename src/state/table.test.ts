@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import Type from "typebox";
+import { describe, expect, it } from "vitest";
+import { collection } from "./collection.ts";
+import { Table } from "./table.ts";
+
+interface Row {
+  id: string;
+  groups: string[];
+  order: number;
+  owner: string | null;
+}
+
+const rows = collection<Row>({
+  name: "rows",
+  prefix: "",
+  idField: "id",
+  schema: Type.Object({}),
+  indexes: {
+    by_group: { groups: ({ groups }) => groups, order: ({ order }) => order },
+    by_owner: { groups: "owner", order: ({ id }) => id },
+  },
+});
+
+const GROUPS = ["a", "b", "c"];
+const id = fc.nat({ max: 6 }).map((number) => `r${number}`);
+const row: fc.Arbitrary<Row> = fc.record({
+  id,
+  groups: fc.subarray(GROUPS),
+  order: fc.integer({ min: 0, max: 2 }),
+  owner: fc.constantFrom("x", "y", null),
+});
+const command = fc.oneof(
+  fc.record({ do: fc.constant("put" as const), row }),
+  fc.record({ do: fc.constant("remove" as const), id }),
+);
+
+const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const byId = (a: Row, b: Row) => byText(a.id, b.id);
+const byOrder = (a: Row, b: Row) => a.order - b.order || byId(a, b);
+
+/** Every list that the table offers, beside what it should be of these records. */
+function check(table: Table<Row>, records: readonly Row[]): void {
+  expect([...table.all()]).toEqual([...records].sort(byId));
+  expect(table.size).toBe(records.length);
+  for (const one of records) expect(table.get(one.id)).toBe(one);
+  for (const group of [...GROUPS, "none"]) {
+    const expected = records.filter(({ groups }) => groups.includes(group)).sort(byOrder);
+    const list = table.index("by_group", group);
+    expect([...list]).toEqual(expected);
+    expect(list.size).toBe(expected.length);
+    expect(list.first()).toBe(expected[0]);
+    expect(list.page(1, 2)).toEqual(expected.slice(1, 3));
+    expect([...list.between(1, 2)]).toEqual(expected.filter(({ order }) => order === 1 || order === 2));
+  }
+  for (const owner of ["x", "y", "null"]) {
+    const expected = records.filter((one) => one.owner === owner).sort(byId);
+    expect([...table.index("by_owner", owner)]).toEqual(expected);
+  }
+}
+
+describe("decision 2: a table", () => {
+  it("decision 2: lists what a plain list of its records would, whatever is put and removed", () => {
+    const first = fc.uniqueArray(row, { selector: (one) => one.id, maxLength: 15 });
+    fc.assert(
+      fc.property(first, fc.array(command, { maxLength: 30, size: "max" }), (given, commands) => {
+        let table = Table.of(rows, () => given);
+        const model = new Map(given.map((one) => [one.id, one]));
+        check(table, given);
+        for (const step of commands) {
+          if (step.do === "put") {
+            table = table.put(step.row);
+            model.set(step.row.id, step.row);
+          } else {
+            table = table.remove(step.id);
+            model.delete(step.id);
+          }
+          check(table, [...model.values()]);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("decision 2: putAll lists as one put after the other does, in other groups and orders too", () => {
+    const some = fc.uniqueArray(row, { selector: (one) => one.id, maxLength: 7 });
+    fc.assert(
+      fc.property(some, some, (given, put) => {
+        const model = new Map([...given, ...put].map((one) => [one.id, one]));
+        const table = Table.of(rows, () => given);
+        check(table.putAll(put), [...model.values()]);
+        check(table, given);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("decision 2: is the same table where nothing changes", () => {
+    const one = { id: "r1", groups: ["a"], order: 1, owner: null };
+    const table = Table.of(rows, () => [one]);
+    expect(table.put(one)).toBe(table);
+    expect(table.remove("r2")).toBe(table);
+    expect([...table.changesTo(table)]).toEqual([]);
+    const unread = Table.of(rows, () => {
+      throw new Error("was read");
+    });
+    expect([...unread.changesTo(unread)]).toEqual([]);
+  });
+
+  it("decision 2: refuses an id that is there twice, and an index that it does not have", () => {
+    const one = { id: "r1", groups: ["a"], order: 1, owner: null };
+    expect(() => Table.of(rows, () => [one, { ...one }]).size).toThrow("rows holds the id r1 twice");
+    expect(() => Table.empty(rows).index("by_colour", "a")).toThrow("rows has no index by_colour");
+  });
+});
