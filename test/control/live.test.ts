@@ -27,7 +27,9 @@ describe("interfaces 11 following a sandbox for a page", () => {
       "GET",
       `/_control/sandboxes/default/journal/${line.id}`,
     );
-    const { request, response, reasons, api_key, ...shared } = entry;
+    const { request, response, reasons, api_key, kind, delivery, ...shared } = entry;
+    // Requests alone: what deliveries do, the history's lines tell.
+    expect({ kind, delivery }).toEqual({ kind: "request", delivery: null });
     expect(line).toEqual({
       ...shared,
       query: request.query,
