@@ -69,6 +69,9 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     if (names.length > 0) return print(false, names, names.join("\n"));
   }
   const json = words.includes("--json");
+  // To yargs whatever stands behind it is part of what it prints the script for.
+  if (words[0] === COMPLETION && words.includes("--help"))
+    return print(json, { help: COMPLETION_HELP }, COMPLETION_HELP);
   const command = commandOf(words);
   const parser = yargs([...words])
     .scriptName("understudy")
@@ -89,10 +92,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
       );
     });
   for (const one of COMMANDS) parser.command(one);
-  parser.completion(
-    COMPLETION,
-    "Print a script that completes commands, options and names: understudy completion >> ~/.bashrc",
-  );
+  parser.completion(COMPLETION, COMPLETION_SUMMARY);
   try {
     refuseUnknownCommand(words);
     await parser.parseAsync();
@@ -102,6 +102,15 @@ export async function runCommands(words: readonly string[]): Promise<void> {
 }
 
 const COMPLETION = "completion";
+const COMPLETION_SUMMARY =
+  "Print a script that completes commands, options and names: understudy completion >> ~/.bashrc";
+const COMPLETION_HELP = `understudy completion
+
+${COMPLETION_SUMMARY}
+
+Examples:
+  understudy completion >> ~/.bashrc  In bash, from the next terminal on
+  understudy completion >> ~/.zshrc   In zsh`;
 /** What the script calls, with the words so far behind it. */
 const COMPLETES = "--get-yargs-completions";
 const NAMES = [...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!), COMPLETION];

@@ -213,9 +213,13 @@ describe("interfaces 2 files that the command writes", () => {
       }
     }
     writeFileSync(join(cwd, "open.json"), "{}", { mode: 0o644 });
-    for (const file of ["new.json", "open.json"]) {
-      expect((await runCommand(["snapshot", "export", "kept", file, "--url", url], { cwd })).code).toBe(0);
-      expect(statSync(join(cwd, file)).mode & 0o777).toBe(0o600);
+    const written = async (...words: string[]) =>
+      (await runCommand(["snapshot", "export", "kept", ...words, "--url", url], { cwd })).code;
+    expect(await written("open.json")).toBe(2);
+    expect(readFileSync(join(cwd, "open.json"), "utf8")).toBe("{}");
+    for (const words of [["new.json"], ["open.json", "--force"]]) {
+      expect(await written(...words)).toBe(0);
+      expect(statSync(join(cwd, words[0]!)).mode & 0o777).toBe(0o600);
     }
   }, 60_000);
 
