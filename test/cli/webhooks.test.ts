@@ -47,6 +47,7 @@ describe("interfaces 2 webhooks on the command line", () => {
       kind: "webhook.retry",
       subject: retry.subject,
       response_code: 0,
+      why: expect.stringMatching(/^no answer: /),
     });
     const { stdout } = await run("clock", "advance", "5m");
     expect(stdout).toMatch(/ran at\s+kind\s+subject\s+answer/);
