@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ApiError } from "../../contract/errors.ts";
@@ -6,7 +7,7 @@ import type { ImageMade } from "./image-thread.ts";
 import type { ImageWork } from "./make-image.ts";
 
 /** Beside the bundle's chunks; the sources have none, as a thread cannot be started from TypeScript on Node 20. */
-const BUILT_THREAD = fileURLToPath(new URL("../resources/image-thread.js", import.meta.url));
+const BUILT_THREAD = join(fileURLToPath(import.meta.url), "../../resources/image-thread.js");
 
 /**
  * Makes an image in a thread of its own, because choosing and laying patches takes up to half a second in which no
