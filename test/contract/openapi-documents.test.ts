@@ -112,7 +112,8 @@ describe("interfaces 11 the control API's document", () => {
         ([of, verb]) => of === path && verb === method.toLowerCase(),
       )![2];
       expect(documented.responses).not.toEqual({});
-      if (body) expect((body as { schema: { examples?: unknown[] } }).schema.examples?.length).toBeGreaterThan(0);
+      if (body)
+        expect((body as { schema: { examples?: unknown[] } }).schema.examples?.length).toBeGreaterThan(0);
       for (const [status, { content = {} }] of Object.entries(documented.responses)) {
         const schema = (content["application/json"] as { schema: Json } | undefined)?.schema;
         if (schema === undefined) continue;
