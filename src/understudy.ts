@@ -4,13 +4,13 @@ import { type AddressInfo, isIPv6 } from "node:net";
 import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
 import type { HeavyWork, OutboundClient, Services } from "./contract/services.ts";
-import type { Settings } from "./contract/settings.ts";
 import { createGuard } from "./control/guard.ts";
 import { createBrowserGate, createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
-import { type ControlServer, type Limits, SHARED_LIMITS } from "./control/operation.ts";
-import { storeProblem } from "./control/problem.ts";
+import { controlOf, showConsole } from "./control/mounts.ts";
+import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
+import { diskRefusal, refusalAnswer } from "./control/refusal-answers.ts";
 import { Faults } from "./faults/faults.ts";
 import type { ScenarioLibrary } from "./faults/scenarios/scenario-library.ts";
 import { FixtureLibrary } from "./fixtures/fixture-library.ts";
@@ -18,11 +18,10 @@ import { closeServer } from "./http/close-server.ts";
 import { createWirePerformer } from "./http/perform-wire.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
-import { type Log, standardLog } from "./log.ts";
+import { standardLog } from "./log.ts";
 import { createAddressPolicy } from "./outbound/address-policy.ts";
-import { createLocate, createOutbound, type Outbound } from "./outbound/outbound.ts";
+import { createLocate, createOutbound } from "./outbound/outbound.ts";
 import type { Saver } from "./persistence/saver.ts";
-import { refusalOf, StoreRefusal } from "./persistence/store.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { keysGone } from "./resources/api-keys/rules.ts";
 import { identify } from "./resources/auth/identify.ts";
@@ -39,54 +38,16 @@ import { FairQueue } from "./sandbox/fair-queue.ts";
 import type { Actor } from "./sandbox/history-entry.ts";
 import { SandboxRegistry } from "./sandbox/registry.ts";
 import { RequestTally } from "./sandbox/request-tally.ts";
-import type { ClockSetting, Sandbox } from "./sandbox/sandbox.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 import { forwardClock } from "./state/clock.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { nextChange } from "./state/next-change.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
+import type { ReplaySeams, UnderstudyOptions } from "./understudy-options.ts";
 import { createDeliveries, type Deliveries } from "./webhooks/deliveries.ts";
 import { journaledAttempt } from "./webhooks/journal-attempt.ts";
 
-export interface UnderstudyOptions {
-  fixture?: string | object;
-  seed?: number;
-  clock?: ClockSetting;
-  settings?: Partial<Settings>;
-  /** interfaces 7: with it, the control API asks for the token and limits are enforced. */
-  shared?: {
-    token: string;
-    limits?: Partial<Limits>;
-    /** Private ranges (CIDR) that webhooks may be sent to all the same. */
-    allowAddresses?: readonly string[];
-  };
-  /** Whether requests may bring faults of their own, X-Sandbox-Fault and the like (interfaces 3); unless false. */
-  overrides?: boolean;
-  /** By how much every answer of every sandbox is late, as in a rule's effect: `200ms`, or percentiles. */
-  delay?: string | number | { p50: string | number; p99: string | number };
-  /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
-  allowHosts?: readonly string[];
-  /** Scenarios of the `default` sandbox, by name or file. */
-  scenarios?: readonly string[];
-  /** The user's own scenarios, beside the shipped ones. */
-  scenariosFolder?: string;
-  /**
-   * Keeps every sandbox: in a folder, where `durable` puts each acknowledged write on disk before its answer,
-   * or in one readable document.
-   */
-  persist?: { folder: string; durable?: boolean } | { file: string };
-  log?: Log;
-  /** Holds every answer of the control API to its declaration; for this project's own tests. */
-  judgeAnswers?: boolean;
-  replay?: ReplaySeams;
-}
-
-/** What a replay puts in place of the world outside. */
-export interface ReplaySeams {
-  /** Answers outgoing requests as they were answered, with what faults had done to them. */
-  outbound: Outbound;
-  /** Called before each change of a sandbox looks at its clock. */
-  beforeChange: () => void;
-}
+export type { ReplaySeams, UnderstudyOptions };
 
 export interface Understudy {
   readonly sandboxes: SandboxRegistry;
@@ -325,43 +286,11 @@ function mcpOf(server: () => Server, token: string | undefined): Mount["handle"]
   };
 }
 
-/** Loaded at the first call: the server's start must not pay for its declarations. */
-function controlOf(server: ControlServer): Mount["handle"] {
-  let loading: Promise<Mount["handle"]> | undefined;
-  const load = async () => {
-    const { createControl } = await import("./control/handle-control.ts");
-    return createControl(server);
-  };
-  return async (...exchange) => {
-    loading ??= load();
-    await (await loading)(...exchange);
-  };
-}
-
-/** Loaded when somebody looks at it: the server's start must not pay for its files. */
-const showConsole: Mount["handle"] = async (...exchange) => {
-  const { handleConsole } = await import("./control/console-mount.ts");
-  await handleConsole(...exchange);
-};
-
 function isDurable({ persist }: UnderstudyOptions): boolean {
   return persist !== undefined && "folder" in persist && persist.durable === true;
 }
 
 function nothing(): undefined {}
-
-/** What clients send goes to the temporary folder on its way, and nobody's program is at fault when that is full. */
-function diskRefusal(error: unknown) {
-  if (!(error instanceof Error && "syscall" in error)) return undefined;
-  const refusal = refusalOf(error, "the folder for uploads");
-  return refusal.kind === "full" ? storeProblem(refusal).toAnswer() : undefined;
-}
-
-/** @throws whatever is no refusal */
-function refusalAnswer(error: unknown) {
-  if (error instanceof StoreRefusal) return storeProblem(error).toAnswer();
-  throw error;
-}
 
 /** A document is read in a thread with memory of its own, decoded images are large: so many at once. */
 function heavyWork(): Record<HeavyWork, FairQueue<Sandbox>> {

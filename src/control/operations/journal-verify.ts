@@ -1,0 +1,142 @@
+import Type, { type Static } from "typebox";
+import { parseDuration } from "../../contract/duration.ts";
+import { Closed, typed } from "../../contract/schema.ts";
+import { users } from "../../resources/users/schema.ts";
+import { webhooks } from "../../resources/webhooks/schema.ts";
+import type { Journal } from "../../sandbox/journal.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { checkInput } from "../check-input.ts";
+import { DELIVERED_EVENTS } from "../delivered-events.ts";
+import { conditions, delivered, Text } from "../journal/entry-conditions.ts";
+import type { KnownWords } from "../journal/match-entry.ts";
+import { nextEntry } from "../journal/stream-journal.ts";
+import {
+  boundsOf,
+  Count,
+  countVerifier,
+  sequenceVerifier,
+  VerificationBody,
+  type Verify,
+} from "../journal/verify-journal.ts";
+import { type ControlServer, OfSandbox, operation, S } from "../operation.ts";
+import { conflict, unprocessable } from "../problem.ts";
+
+const Match = Closed({
+  ...conditions,
+  principal: Text("The id of the user who called"),
+  body: Type.Optional(Type.Unknown({ description: "What the JSON body must at least hold" })),
+  ...delivered,
+  attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
+});
+const Within = Type.Optional(
+  typed(
+    "Duration",
+    Type.Unsafe<string | number>({
+      type: ["string", "number"],
+      title: "a duration such as 5s",
+      description: "Waits so long on the wall clock until it holds, `2m` at most",
+    }),
+  ),
+);
+
+const CountExpectation = Closed({ match: Match, count: Count, within: Within });
+const SequenceExpectation = Closed({
+  sequence: Type.Array(Match, { minItems: 1, maxItems: 100, description: "In this order" }),
+  strict: Type.Optional(
+    Type.Boolean({ description: "Nothing else that any of them matches may come in between" }),
+  ),
+  within: Within,
+});
+type Expected = Static<typeof CountExpectation> | Static<typeof SequenceExpectation>;
+
+export const Expectation = Type.Unsafe<Expected>({
+  $id: "Expectation",
+  type: "object",
+  anyOf: [CountExpectation, SequenceExpectation],
+  examples: [
+    { match: { operation: "threads.delete" }, count: 1 },
+    { match: { event: "file.processed", status: 200 }, count: { min: 1 }, within: "5s" },
+    { sequence: [{ operation: "files.create_upload_url" }, { operation: "files.register" }], strict: true },
+  ],
+});
+
+export const checkJournal = operation({
+  id: "journal.verify",
+  section: "interfaces 4",
+  method: "POST",
+  path: `${S}/journal/verify`,
+  summary:
+    "Say whether what was expected came, as often or in the order in which it was, and what came nearest",
+  params: OfSandbox,
+  reads: true,
+  body: { kind: "json", schema: Expectation, judged: "by handler" },
+  errors: ["journal-incomplete"],
+  success: { status: 200, schema: VerificationBody },
+  async handle({ body, sandbox, server, signal }) {
+    const verify = verifierOf(body, knownWords(server, sandbox));
+    const { journal } = sandbox;
+    const deadline = performance.now() + waitOf(body.within);
+    for (;;) {
+      requireWhole(journal);
+      const { hopeless, ...verification } = verify(journal.entries());
+      const left = deadline - performance.now();
+      if (verification.ok || hopeless || left <= 0 || signal.aborted || journal.isClosed) return verification;
+      await nextEntry(journal, AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(left))]));
+    }
+  },
+});
+
+/** @throws Problem 422 */
+function verifierOf(body: Expected, known: KnownWords): Verify {
+  if ("sequence" in body) {
+    checkInput(SequenceExpectation, body);
+    return sequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, known);
+  }
+  checkInput(CountExpectation, body);
+  const { min, max } = boundsOf(body.count);
+  if (min > max) throw unprocessable("count", body.count, "must have a min that is at most its max");
+  return countVerifier(body, known);
+}
+
+const MAX_WAIT_MS = 120_000;
+
+/** @throws Problem 422 */
+function waitOf(within: string | number | undefined): number {
+  if (within === undefined) return 0;
+  const wait = parseDuration(within);
+  if (wait === undefined) throw unprocessable("within", within, "must be a duration such as 5s");
+  if (wait > MAX_WAIT_MS) throw unprocessable("within", within, "must be at most 2m");
+  return wait;
+}
+
+/** @throws Problem 409 */
+function requireWhole({ dropped }: Journal): void {
+  if (dropped === 0) return;
+  throw conflict(
+    "journal-incomplete",
+    `The journal has lost ${dropped} entries to its bound, so nothing can be verified`,
+    "raise the setting journal_limit, or DELETE the journal before what is to be verified",
+  );
+}
+
+/** Who and what may stand in this journal; a word outside of it would make `count: 0` true for ever. */
+function knownWords({ operations }: ControlServer, { world, journal }: Sandbox): KnownWords {
+  const present = world.read();
+  const entries = journal.entries();
+  const ids = <R>(records: Iterable<R>, idOf: (record: R) => string) => [...records].map(idOf);
+  return {
+    operations,
+    events: DELIVERED_EVENTS,
+    present: {
+      users: new Set([
+        ...ids(present.all(users), ({ id }) => id),
+        ...entries.flatMap(({ principal }) => principal ?? []),
+      ]),
+      webhooks: new Set([
+        ...ids(present.all(webhooks), ({ webhook_id }) => webhook_id),
+        ...entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []),
+      ]),
+      paths: new Set(entries.map(({ path }) => path)),
+    },
+  };
+}

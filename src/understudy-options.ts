@@ -1,0 +1,46 @@
+import type { Settings } from "./contract/settings.ts";
+import type { Limits } from "./control/operation.ts";
+import type { Log } from "./log.ts";
+import type { Outbound } from "./outbound/outbound.ts";
+import type { ClockSetting } from "./sandbox/sandbox.ts";
+
+export interface UnderstudyOptions {
+  fixture?: string | object;
+  seed?: number;
+  clock?: ClockSetting;
+  settings?: Partial<Settings>;
+  /** interfaces 7: with it, the control API asks for the token and limits are enforced. */
+  shared?: {
+    token: string;
+    limits?: Partial<Limits>;
+    /** Private ranges (CIDR) that webhooks may be sent to all the same. */
+    allowAddresses?: readonly string[];
+  };
+  /** Whether requests may bring faults of their own, X-Sandbox-Fault and the like (interfaces 3); unless false. */
+  overrides?: boolean;
+  /** By how much every answer of every sandbox is late, as in a rule's effect: `200ms`, or percentiles. */
+  delay?: string | number | { p50: string | number; p99: string | number };
+  /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
+  allowHosts?: readonly string[];
+  /** Scenarios of the `default` sandbox, by name or file. */
+  scenarios?: readonly string[];
+  /** The user's own scenarios, beside the shipped ones. */
+  scenariosFolder?: string;
+  /**
+   * Keeps every sandbox: in a folder, where `durable` puts each acknowledged write on disk before its answer,
+   * or in one readable document.
+   */
+  persist?: { folder: string; durable?: boolean } | { file: string };
+  log?: Log;
+  /** Holds every answer of the control API to its declaration; for this project's own tests. */
+  judgeAnswers?: boolean;
+  replay?: ReplaySeams;
+}
+
+/** What a replay puts in place of the world outside. */
+export interface ReplaySeams {
+  /** Answers outgoing requests as they were answered, with what faults had done to them. */
+  outbound: Outbound;
+  /** Called before each change of a sandbox looks at its clock. */
+  beforeChange: () => void;
+}
