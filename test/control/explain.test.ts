@@ -22,6 +22,14 @@ const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`)
 const MODELS = { operation: "models.list", principal: "usr_ada" };
 
 describe("interfaces 11 faults/explain", () => {
+  it("interfaces 11 takes no request's number: the next one has the id that it would have had", async () => {
+    const [asked, twin] = [await fresh(), await fresh()];
+    for (let i = 0; i < 3; i++) expect((await explain(asked, MODELS)).status).toBe(200);
+    const ids = [await models(asked), await models(twin)].map(({ headers }) => headers.get("x-request-id"));
+    expect(ids[0]).toMatch(/^req_/);
+    expect(ids[0]).toBe(ids[1]);
+  });
+
   it("interfaces 11 tells each step's word and each rule's, in the order in which they are asked", async () => {
     const name = await fresh();
     await control("PUT", `/${name}/scenarios/active`, { names: ["models-list-signed-out"] });
