@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Runs samples under the project's own configuration; its exit code and what stands on its last lines. */
+function run(sample: string) {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      "--config",
+      "test/support/retry/vitest.config.ts",
+      "--root",
+      ".",
+    ],
+    { cwd: ROOT, encoding: "utf8", env: { ...process.env, VITEST: "", SAMPLE: sample, NO_COLOR: "1" } },
+  );
+  return { status, lines: stdout.trimEnd().split("\n") };
+}
+
+it("names each test that only its second attempt let pass, above the counts", () => {
+  const { status, lines } = run("unsteady");
+  expect(lines.slice(-2)).toEqual([
+    "!!! PASSED ONLY AT THE SECOND ATTEMPT: test/support/retry/unsteady.ts > a run > passes when repeated: at first expected 1 to be 2 // Object.is equality",
+    "2 passed, 0 failed",
+  ]);
+  expect(status).toBe(0);
+});
+
+it("repeats a red test once, and counts what is left out as failed", () => {
+  const { status, lines } = run("red");
+  expect(lines.at(-1)).toBe("1 passed, 2 failed");
+  expect(lines.join("\n")).not.toContain("!!! PASSED ONLY");
+  expect(status).toBe(1);
+});
+
+it("mutation testing repeats nothing: what is noticed once is noticed", async () => {
+  process.env["MUTATION_TESTS"] = "none.test.ts";
+  const { default: config } = await import("../support/mutation.config.ts");
+  expect(config.test).toMatchObject({ retry: 0, include: ["none.test.ts"] });
+});
