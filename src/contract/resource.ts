@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
-import type { TimerHandler } from "../state/world.ts";
+import type { TimerHandler } from "../state/world-parts.ts";
 import type { Make, Making, Surroundings } from "./make.ts";
 import type { AnyOperation } from "./operation.ts";
 import type { Services } from "./services.ts";

@@ -1,7 +1,8 @@
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../contract/errors.ts";
-import { type AnyDeclaration, noContent, RawBody, Reply, StreamBody } from "../contract/operation.ts";
+import type { AnyDeclaration } from "../contract/operation.ts";
+import { noContent, RawBody, Reply, StreamBody } from "../contract/reply.ts";
 import { Closed } from "../contract/schema.ts";
 import { AnswerJudge, Undeclared } from "./answer-judge.ts";
 import { Problem } from "./problem.ts";

@@ -1,13 +1,7 @@
 import type { TSchema } from "typebox";
-import {
-  type AnyDeclaration,
-  RawBody,
-  Reply,
-  StreamBody,
-  type Success,
-  successesOf,
-} from "../contract/operation.ts";
+import { type AnyDeclaration, type Success, successesOf } from "../contract/operation.ts";
 import { ProblemBody, problemKindsOf } from "../contract/problems.ts";
+import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
 import { validatorOf } from "../contract/validator.ts";
 import { asProblem } from "./problem.ts";
 

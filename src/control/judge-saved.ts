@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { Resource } from "../contract/resource.ts";
 import { Words } from "../contract/schema.ts";
 import { HISTORY_KINDS } from "../sandbox/history-entry.ts";
-import type { WorldValue } from "../state/world.ts";
+import type { WorldValue } from "../state/world-parts.ts";
 import { KeptUploads, UploadsDocument } from "../storage/upload-keeper.ts";
 import { checkInput } from "./check-input.ts";
 import { SomeSettings } from "./check-settings.ts";

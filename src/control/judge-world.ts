@@ -2,7 +2,7 @@ import type { Resource } from "../contract/resource.ts";
 import type { AnyCollection } from "../state/collection.ts";
 import { timers } from "../state/timers.ts";
 import { Transaction } from "../state/transaction.ts";
-import type { WorldValue } from "../state/world.ts";
+import type { WorldValue } from "../state/world-parts.ts";
 import { unprocessable } from "./problem.ts";
 import { wholeness } from "./state/change-records.ts";
 import { StateCollection, stateCollections } from "./state/state-collection.ts";

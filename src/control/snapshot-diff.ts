@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import Type, { type Static, type TSchema } from "typebox";
 import { Closed } from "../contract/schema.ts";
 import { Transaction } from "../state/transaction.ts";
-import type { WorldValue } from "../state/world.ts";
+import type { WorldValue } from "../state/world-parts.ts";
 import type { ControlServer } from "./operation.ts";
 import { stateCollections } from "./state/state-collection.ts";
 

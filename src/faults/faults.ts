@@ -1,7 +1,7 @@
 import { isPath } from "../documents/find-files.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/timers.ts";
-import type { TimerHandler } from "../state/world.ts";
+import type { TimerHandler } from "../state/world-parts.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { readInlineRule } from "./rules/read-rule.ts";
 import { type FaultParts, SandboxFaults } from "./sandbox-faults.ts";

@@ -1,7 +1,8 @@
 import { isLosslessNumber, stringify } from "lossless-json";
 import { envelopeFor, type RenderedError, renderError } from "../contract/envelopes.ts";
 import { ApiError } from "../contract/errors.ts";
-import { type AnyDeclaration, RawBody, Reply, StreamBody, successesOf } from "../contract/operation.ts";
+import { type AnyDeclaration, successesOf } from "../contract/operation.ts";
+import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
 import { validatorOf } from "../contract/validator.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 

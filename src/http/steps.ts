@@ -1,11 +1,6 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import {
-  type AnyOperation,
-  type BodySpec,
-  type Call,
-  type Identity,
-  TokenReply,
-} from "../contract/operation.ts";
+import type { AnyOperation, BodySpec, Call, Identity } from "../contract/operation.ts";
+import { TokenReply } from "../contract/reply.ts";
 import type { FormSpace } from "../contract/services.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";

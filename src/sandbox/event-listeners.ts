@@ -1,6 +1,6 @@
 import type { EventListener } from "../contract/resource.ts";
 import type { Services } from "../contract/services.ts";
-import type { WorldParts } from "../state/world.ts";
+import type { WorldParts } from "../state/world-parts.ts";
 
 /**
  * Every resource that listens to events, as the world's one listener. Whatever a listener has to do on the

@@ -1,5 +1,5 @@
 import type { TimerKind } from "./timers.ts";
-import type { TimerHandler } from "./world.ts";
+import type { TimerHandler } from "./world-parts.ts";
 
 /** One handler per kind out of those of several owners; each ignores subjects it does not know. */
 export function combinedTimers(

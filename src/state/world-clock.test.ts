@@ -4,8 +4,9 @@ import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
 import { Tables } from "./tables.ts";
 import { timers } from "./timers.ts";
-import { type RanTimer, type TimerHandler, World, type WorldParts } from "./world.ts";
+import { World } from "./world.ts";
 import { encodeWorld } from "./world-document.ts";
+import type { RanTimer, TimerHandler, WorldParts } from "./world-parts.ts";
 
 interface Tick {
   id: string;

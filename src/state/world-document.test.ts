@@ -7,8 +7,8 @@ import { Table } from "./table.ts";
 import { Tables } from "./tables.ts";
 import { timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
-import type { WorldValue } from "./world.ts";
 import { decodeWorld, encodeWorld, type WorldDocument } from "./world-document.ts";
+import type { WorldValue } from "./world-parts.ts";
 
 interface Note {
   id: string;

@@ -4,7 +4,7 @@ import type { Root } from "./root.ts";
 import { type AnyTable, Table } from "./table.ts";
 import { Tables } from "./tables.ts";
 import { TIMER_KINDS, type Timer, timers } from "./timers.ts";
-import type { WorldValue } from "./world.ts";
+import type { WorldValue } from "./world-parts.ts";
 
 /** A world's value as plain JSON; instants in records stay relative to `origin`. */
 export interface WorldDocument {

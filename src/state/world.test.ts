@@ -4,7 +4,8 @@ import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
 import { Tables } from "./tables.ts";
 import { timers } from "./timers.ts";
-import { World, type WorldParts } from "./world.ts";
+import { World } from "./world.ts";
+import type { WorldParts } from "./world-parts.ts";
 
 interface Note {
   id: string;

@@ -1,3 +1,4 @@
+import { Alarm } from "./alarm.ts";
 import {
   type Clock,
   type ClockMode,
@@ -11,30 +12,18 @@ import {
 import type { Root } from "./root.ts";
 import { type Timer, type TimerKind, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
+import { WorkUnderWay } from "./work-under-way.ts";
 import type {
   AdvanceTarget,
   Commit,
   ListenedWorld,
   RanTimer,
   TimerEffect,
-  TimerHandler,
   WorldOptions,
   WorldParts,
   WorldValue,
 } from "./world-parts.ts";
 
-export type {
-  AdvanceTarget,
-  Commit,
-  ListenedWorld,
-  RanTimer,
-  TimerHandler,
-  WorldOptions,
-  WorldParts,
-  WorldValue,
-};
-
-const MAX_OS_TIMER_MS = 2 ** 31 - 1;
 /** After so many synchronous steps an advance lets other requests have a turn. */
 const STEPS_PER_TURN = 200;
 
@@ -53,9 +42,9 @@ export class World implements ListenedWorld {
   private readonly wallClock: () => number;
   private readonly parts: WorldParts;
   private readonly listeners = new Set<() => void>();
-  private readonly running = new Set<Promise<unknown>>();
+  private readonly work = new WorkUnderWay();
   private advancing: Promise<unknown> = Promise.resolve();
-  private osTimer: NodeJS.Timeout | undefined;
+  private readonly alarm = new Alarm();
   private nextDue = Number.POSITIVE_INFINITY;
   private by: unknown;
   private closed = false;
@@ -84,7 +73,12 @@ export class World implements ListenedWorld {
 
   /** A view of the present; cheap, and discarded after use. */
   read(): Transaction {
-    return new Transaction(this.root, this.setting());
+    return new Transaction(this.root, {
+      origin: this.origin,
+      now: this.epochNow() - this.origin,
+      seed: this.seed,
+      secretKey: this.secretKey,
+    });
   }
 
   /** Runs `change` and commits what it did; if it throws, nothing happened. `by` is told to whoever listens. */
@@ -168,13 +162,12 @@ export class World implements ListenedWorld {
   }
 
   track(work: Promise<unknown>): void {
-    this.running.add(work);
-    void work.catch(() => {}).finally(() => this.running.delete(work));
+    this.work.track(work);
   }
 
   /** Resolves when no tracked work is under way. */
-  async settled(): Promise<void> {
-    while (this.running.size > 0) await Promise.allSettled([...this.running]);
+  settled(): Promise<void> {
+    return this.work.settled();
   }
 
   /** Calls back after every commit, clock change, restore and at the end; returns the way to stop. */
@@ -220,18 +213,9 @@ export class World implements ListenedWorld {
 
   close(): void {
     this.closed = true;
-    clearTimeout(this.osTimer);
+    this.alarm.clear();
     this.parts.onReplace?.(this);
     this.notify();
-  }
-
-  private setting() {
-    return {
-      origin: this.origin,
-      now: this.epochNow() - this.origin,
-      seed: this.seed,
-      secretKey: this.secretKey,
-    };
   }
 
   private transactNow<T>(change: (tx: Transaction) => T, who: Pick<Commit, "by" | "timer">): T {
@@ -296,12 +280,8 @@ export class World implements ListenedWorld {
   }
 
   private endOf(target: AdvanceTarget, now: number): number {
-    if (target === "next") return Math.max(now, this.dueOrNow(now));
-    return typeof target === "function" ? target(now) : target;
-  }
-
-  private dueOrNow(now: number): number {
-    return this.nextDue === Number.POSITIVE_INFINITY ? now : this.nextDue;
+    if (typeof target !== "string") return typeof target === "function" ? target(now) : target;
+    return this.nextDue === Number.POSITIVE_INFINITY ? now : Math.max(now, this.nextDue);
   }
 
   private runNext(by: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
@@ -326,24 +306,18 @@ export class World implements ListenedWorld {
     return { timer: first };
   }
 
-  /** Points the one OS timer of this world at the nearest due instant. */
+  /** Points the alarm at the nearest due instant. */
   private arm(): void {
-    clearTimeout(this.osTimer);
-    this.osTimer = undefined;
-    const first = new Transaction(this.root, this.setting()).index(timers, "due", "").page(0, 1)[0];
+    const first = this.read().index(timers, "due", "").page(0, 1)[0];
     this.nextDue = first === undefined ? Number.POSITIVE_INFINITY : this.origin + first.due;
-    if (this.closed || first === undefined) return;
-    const delay = wallDelay(this.clock, this.nextDue, this.wallClock());
-    if (delay === Number.POSITIVE_INFINITY) return;
-    this.osTimer = setTimeout(
-      () => {
-        this.catchUp();
-        this.arm();
-      },
-      Math.min(Math.ceil(delay), MAX_OS_TIMER_MS),
-    );
-    this.osTimer.unref();
+    if (this.closed || first === undefined) this.alarm.clear();
+    else this.alarm.set(wallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);
   }
+
+  private readonly ring = (): void => {
+    this.catchUp();
+    this.arm();
+  };
 
   private notify(): void {
     for (const listener of this.listeners) listener();

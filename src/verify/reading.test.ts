@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Type from "typebox";
 import { afterAll, describe, expect, it } from "vitest";
-import { noContent } from "../contract/operation.ts";
+import { noContent } from "../contract/reply.ts";
 import { Id } from "../contract/schema.ts";
 import { RESOURCES } from "../resources/index.ts";
 import { csvRows } from "./checks/rows.ts";

@@ -3,8 +3,9 @@ import type { Outbound } from "../outbound/outbound.ts";
 import { Semaphore } from "../outbound/semaphore.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Transaction } from "../state/transaction.ts";
-import type { TimerHandler, WorldParts } from "../state/world.ts";
-import { type DeliveryRules, Dispatcher, type MadeAttempt } from "./dispatcher.ts";
+import type { TimerHandler, WorldParts } from "../state/world-parts.ts";
+import type { MadeAttempt } from "./attempt.ts";
+import { type DeliveryRules, Dispatcher } from "./dispatcher.ts";
 
 /** What this part asks of a sandbox. */
 export interface Sender {

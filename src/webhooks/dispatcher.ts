@@ -1,53 +1,19 @@
 import { parseDuration } from "../contract/duration.ts";
-import type { Outbound } from "../outbound/outbound.ts";
 import { MAX_SENDING_PER_SANDBOX, type Semaphore } from "../outbound/semaphore.ts";
-import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
-import type { Act, Actor } from "../sandbox/history-entry.ts";
+import type { Actor } from "../sandbox/history-entry.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
-import type { Commit, ListenedWorld } from "../state/world.ts";
+import type { Commit, ListenedWorld } from "../state/world-parts.ts";
+import {
+  type AttemptOutcome,
+  type AttemptParts,
+  type AttemptPlan,
+  attemptAct,
+  type MadeAttempt,
+  makeAttempt,
+} from "./attempt.ts";
 import { DeliveryQueue, type Job } from "./delivery-queue.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "./schedule.ts";
-import { deliveryHeaders, sign } from "./sign.ts";
-import { simulateReceiver } from "./simulate-receiver.ts";
-
-/** What an attempt sends, and where. */
-export interface AttemptPlan {
-  /** Which attempt of its delivery it is, from 1. */
-  number: number;
-  url: string;
-  secret: string;
-  event: string;
-  body: string;
-}
-
-/** What went over the wire, or would have, where a fault stood in for the receiver. */
-export interface AttemptExchange {
-  request_headers: Readonly<Record<string, string>>;
-  response_headers: Readonly<Record<string, string | string[]>>;
-  response_body: Buffer;
-}
-
-/** An attempt that was made, for the journal (interfaces 14). */
-export interface MadeAttempt {
-  row: Outgoing;
-  plan: AttemptPlan;
-  outcome: AttemptOutcome;
-  exchange: AttemptExchange;
-}
-
-export interface AttemptOutcome {
-  /** When it began, relative to the sandbox's origin. */
-  at: number;
-  url: string;
-  /** 0: no answer in time, or none at all (G24). */
-  response_code: number;
-  /** On the wall clock. */
-  duration_ms: number;
-  error?: string;
-  /** The fault that had a hand in it, as in `fault:inline/rule-1`. */
-  fault?: string;
-}
 
 /** How records follow from attempts; `resources/webhooks/lifecycle.ts` holds the rules. */
 export interface DeliveryRules {
@@ -60,17 +26,11 @@ export interface DeliveryRules {
   discard(tx: Transaction, row: Outgoing): void;
 }
 
-export interface DispatcherParts {
-  outbound: Pick<Outbound, "send">;
+export interface DispatcherParts extends AttemptParts {
   /** Shared by all sandboxes of a server. */
   budget: Semaphore;
-  settings: () => {
-    service_name: string;
-    webhook_timeout_seconds: number;
-    retry_schedule: readonly (string | number)[];
-  };
+  settings: () => ReturnType<AttemptParts["settings"]> & { retry_schedule: readonly (string | number)[] };
   rules: DeliveryRules;
-  fault: (facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
   /** Called once its outcome is recorded. */
   onAttempt: (attempt: MadeAttempt) => void;
@@ -213,7 +173,7 @@ export class Dispatcher {
       const plan = rules.plan(before, row);
       if (plan === undefined) return this.write(world, job, (tx) => rules.discard(tx, row));
       const at = before.now;
-      const { exchange, ...answer } = await this.attempt(row, plan, controller.signal);
+      const { exchange, ...answer } = await makeAttempt(this.parts, { row, plan }, controller.signal);
       const outcome = { at, url: plan.url, ...answer };
       made = this.jobs.get(row.id) === job && !controller.signal.aborted;
       const act = attemptAct(row, plan, outcome);
@@ -238,71 +198,8 @@ export class Dispatcher {
     }
   }
 
-  private async attempt(
-    row: Outgoing,
-    plan: AttemptPlan,
-    signal: AbortSignal,
-  ): Promise<Omit<AttemptOutcome, "at" | "url"> & { exchange: AttemptExchange }> {
-    const { service_name, webhook_timeout_seconds } = this.parts.settings();
-    const timeoutMs = webhook_timeout_seconds * 1000;
-    const { webhook_id, delivery_id } = row;
-    const injected = this.parts.fault({ event: plan.event, webhook_id, delivery_id });
-    const endured = injected && (await simulateReceiver(injected, timeoutMs, signal));
-    const fault = injected === undefined ? {} : { fault: injected.decision };
-    const body = Buffer.from(plan.body);
-    const request_headers = deliveryHeaders({
-      event: plan.event,
-      deliveryId: delivery_id,
-      signature: sign(plan.secret, body),
-      serviceName: service_name,
-    });
-    if (endured !== undefined)
-      return { ...endured, ...fault, exchange: { request_headers, ...NOTHING_ANSWERED } };
-    const delay = injected?.holds_ms ?? 0;
-    const {
-      response_code,
-      duration_ms,
-      error,
-      headers,
-      body: answered,
-    } = await this.parts.outbound.send({
-      url: plan.url,
-      method: "POST",
-      headers: request_headers,
-      body,
-      timeoutMs: timeoutMs - delay,
-      signal,
-    });
-    const failure = error === undefined ? {} : { error: error.message };
-    const exchange = { request_headers, response_headers: headers, response_body: answered };
-    return { response_code, duration_ms: duration_ms + delay, ...failure, ...fault, exchange };
-  }
-
   private schedule(): readonly number[] {
     const { retry_schedule } = this.parts.settings();
     return retry_schedule.map((delay, i) => parseDuration(delay) ?? DEFAULT_RETRY_SCHEDULE[i] ?? 0);
   }
-}
-
-const NOTHING_ANSWERED = { response_headers: {}, response_body: Buffer.alloc(0) };
-
-const ATTEMPTS: Record<Outgoing["kind"], string> = {
-  first: "The first attempt",
-  retry: "A retry",
-  redelivery: "A redelivery",
-};
-
-/** An attempt as the history tells of it (interfaces 10). */
-function attemptAct(row: Outgoing, plan: AttemptPlan, { response_code, error }: AttemptOutcome): Act {
-  const came =
-    response_code === 0
-      ? `got no answer${error === undefined ? "" : `: ${error}`}`
-      : `was answered ${response_code}`;
-  const title = `${ATTEMPTS[row.kind]} to deliver ${plan.event} to ${row.webhook_id} ${came}.`;
-  return {
-    kind: "delivery",
-    title,
-    subject: row.delivery_id,
-    work: { record: row, key: QUEUE_KEY + row.id },
-  };
 }

@@ -1,6 +1,6 @@
 import type { AnsweredRequest } from "../sandbox/journal-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
-import type { MadeAttempt } from "./dispatcher.ts";
+import type { MadeAttempt } from "./attempt.ts";
 
 /** As much of a receiver's answer as is kept. */
 const MAX_ANSWER_BYTES = 4096;

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { Reply } from "../../src/contract/operation.ts";
+import { Reply } from "../../src/contract/reply.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { standardLog } from "../../src/log.ts";
 import { reparentDepartment as reparent } from "../../src/resources/departments/operations.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Reply, StreamBody } from "../../src/contract/operation.ts";
+import type { Reply, StreamBody } from "../../src/contract/reply.ts";
 import type { Services } from "../../src/contract/services.ts";
 import { streamTranscripts } from "../../src/resources/meeting-sessions/streams.ts";
 import { nextChange } from "../../src/state/next-change.ts";

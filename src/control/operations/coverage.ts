@@ -1,4 +1,4 @@
-import { noContent, RawBody } from "../../contract/operation.ts";
+import { noContent, RawBody } from "../../contract/reply.ts";
 import { nearest } from "../../documents/nearest.ts";
 import { CoverageMatrix, coverageMatrix } from "../../reports/coverage.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";

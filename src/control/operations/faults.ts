@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { noContent } from "../../contract/operation.ts";
+import { noContent } from "../../contract/reply.ts";
 import { ListOf } from "../../contract/schema.ts";
 import { RuleExists } from "../../faults/rule-set.ts";
 import { presentRule, RuleBody, RuleInput } from "../faults-body.ts";

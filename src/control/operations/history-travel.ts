@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Reply } from "../../contract/operation.ts";
+import { Reply } from "../../contract/reply.ts";
 import { Closed, examplesOf } from "../../contract/schema.ts";
 import { nearest } from "../../documents/nearest.ts";
 import { restartUploads } from "../../resources/files/release-bytes.ts";

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { parseDateOrInstant } from "../../contract/instant.ts";
-import { StreamBody } from "../../contract/operation.ts";
+import { StreamBody } from "../../contract/reply.ts";
 import { Closed, examplesOf, Words } from "../../contract/schema.ts";
 import { HISTORY_KINDS } from "../../sandbox/history-entry.ts";
 import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { parseDateOrInstant } from "../../contract/instant.ts";
-import { noContent, Reply, StreamBody } from "../../contract/operation.ts";
+import { noContent, Reply, StreamBody } from "../../contract/reply.ts";
 import { Closed, examplesOf } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { DELIVERED_EVENTS } from "../delivered-events.ts";

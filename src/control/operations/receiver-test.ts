@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { StreamBody } from "../../contract/operation.ts";
+import { StreamBody } from "../../contract/reply.ts";
 import { Closed, typed, Words } from "../../contract/schema.ts";
 import type { GradeReceiverOptions } from "../../grader/grading-options.ts";
 import { type ReceiverReport, SEVERITIES } from "../../grader/report.ts";

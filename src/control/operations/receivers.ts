@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { noContent } from "../../contract/operation.ts";
+import { noContent } from "../../contract/reply.ts";
 import { Closed, ListOf, Nullable } from "../../contract/schema.ts";
 import { type ReceiverAnswer, ReceiverAnswers, unreadableDelay } from "../../receivers/receiver-answer.ts";
 import { type Receiver, receivers } from "../../receivers/receiver-record.ts";

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { RawBody } from "../../contract/operation.ts";
+import { RawBody } from "../../contract/reply.ts";
 import { ListOf } from "../../contract/schema.ts";
 import { CataloguedEvent } from "../../reports/event-catalogue.ts";
 import { FidelityLedger } from "../../reports/fidelity.ts";

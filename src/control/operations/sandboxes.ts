@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { noContent } from "../../contract/operation.ts";
+import { noContent } from "../../contract/reply.ts";
 import { Closed, ListOf, Timestamp, typed, Words } from "../../contract/schema.ts";
 import { DocumentError } from "../../documents/document-error.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import Type, { type Static } from "typebox";
-import { noContent, Reply } from "../../contract/operation.ts";
+import { noContent, Reply } from "../../contract/reply.ts";
 import { Closed, ListOf, Timestamp } from "../../contract/schema.ts";
 import type { Sandbox, SandboxValue } from "../../sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../sandbox/snapshot-document.ts";
-import type { WorldValue } from "../../state/world.ts";
+import type { WorldValue } from "../../state/world-parts.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";

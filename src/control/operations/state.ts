@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { noContent } from "../../contract/operation.ts";
+import { noContent } from "../../contract/reply.ts";
 import type { StateActor } from "../../contract/resource.ts";
 import { Closed, ListOf, Words } from "../../contract/schema.ts";
 import { withoutStoredOnly } from "../../contract/shown.ts";

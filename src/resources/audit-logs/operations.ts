@@ -1,5 +1,6 @@
 import Type from "typebox";
-import { operation, Reply, StreamBody } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
+import { Reply, StreamBody } from "../../contract/reply.ts";
 import { DateOrInstant, Id, UserId, Words } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { auditCsv, MAX_ROWS } from "./csv.ts";

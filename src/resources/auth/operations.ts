@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
-import { type Call, operation, Reply } from "../../contract/operation.ts";
+import { type Call, operation } from "../../contract/operation.ts";
+import { Reply } from "../../contract/reply.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { accepted, identifyKey, identityOf, keyTrouble } from "./identity.ts";
 import { findRefreshToken, issueRefreshToken, spendRefreshToken } from "./refresh-tokens.ts";

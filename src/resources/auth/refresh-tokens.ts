@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import type { TimerHandler } from "../../state/world.ts";
+import type { TimerHandler } from "../../state/world-parts.ts";
 import { type RefreshToken, refreshTokens } from "./schema.ts";
 
 const LIFETIME_MS = 30 * 86_400_000;

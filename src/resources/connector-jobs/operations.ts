@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
-import { noContent, operation } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
+import { noContent } from "../../contract/reply.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
 import { dateSpan } from "../change-logs/date-span.ts";
 import { connections } from "../connections/schema.ts";

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
-import { noContent, operation } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
+import { noContent } from "../../contract/reply.ts";
 import { Id } from "../../contract/schema.ts";
 import { hasCapability, isMember, roleIn } from "../organizations/access.ts";
 import { revoked } from "./rules.ts";

@@ -1,5 +1,6 @@
 import Type from "typebox";
-import { operation, Reply } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
+import { Reply } from "../../contract/reply.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { examineFile, examineUpload } from "./examine-file.ts";

@@ -1,7 +1,8 @@
 import Type from "typebox";
 import { renderError } from "../../contract/envelopes.ts";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
-import { operation, Reply } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
+import { Reply } from "../../contract/reply.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type Placement, placementOf, tooMuch } from "./content-range.ts";
 import { completeUpload } from "./rules.ts";

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
-import { type Call, operation, RawBody, Reply } from "../../contract/operation.ts";
+import { type Call, operation } from "../../contract/operation.ts";
+import { RawBody, Reply } from "../../contract/reply.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";

@@ -1,4 +1,4 @@
-import { StreamBody } from "../../contract/operation.ts";
+import { StreamBody } from "../../contract/reply.ts";
 import type { Services } from "../../contract/services.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 

@@ -1,6 +1,7 @@
 import Type from "typebox";
-import { noContent, operation, Reply } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
+import { noContent, Reply } from "../../contract/reply.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import { callerOf } from "../organizations/access.ts";
 import { MANAGED_SESSION_ERRORS, requireManagedSession, requireSession, SESSION_ERRORS } from "./access.ts";

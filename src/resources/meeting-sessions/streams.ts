@@ -1,5 +1,6 @@
 import Type from "typebox";
-import { operation, Reply } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
+import { Reply } from "../../contract/reply.ts";
 import { Id } from "../../contract/schema.ts";
 import type { Services } from "../../contract/services.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";

@@ -1,4 +1,4 @@
-import { RawBody } from "../../contract/operation.ts";
+import { RawBody } from "../../contract/reply.ts";
 import { clockTime, oneLine, toSrt } from "../transcriptions/subtitles.ts";
 import { presentTranscript, type TranscriptEntry } from "./schema.ts";
 

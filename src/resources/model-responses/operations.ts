@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
-import { type Call, operation, TokenReply } from "../../contract/operation.ts";
+import { type Call, operation } from "../../contract/operation.ts";
+import { TokenReply } from "../../contract/reply.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { passageInFile } from "../files/passage-in-file.ts";
 import { type Model, models } from "../models/schema.ts";

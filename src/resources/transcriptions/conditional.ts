@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Reply } from "../../contract/operation.ts";
+import { Reply } from "../../contract/reply.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { Transcription } from "./schema.ts";
 

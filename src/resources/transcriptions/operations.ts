@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
-import { type Call, operation, RawBody } from "../../contract/operation.ts";
+import { type Call, operation } from "../../contract/operation.ts";
+import { RawBody } from "../../contract/reply.ts";
 import { Id, PageNumber } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { View } from "../../state/view.ts";

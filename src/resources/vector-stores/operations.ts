@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
-import { operation, Reply } from "../../contract/operation.ts";
+import { operation } from "../../contract/operation.ts";
+import { Reply } from "../../contract/reply.ts";
 import { Id } from "../../contract/schema.ts";
 import { files } from "../files/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";

@@ -1,6 +1,6 @@
 import { removeWithDependents } from "../../contract/removal.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import type { AttemptOutcome, AttemptPlan } from "../../webhooks/dispatcher.ts";
+import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
 import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
 import { bodyOf } from "./body.ts";

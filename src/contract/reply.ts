@@ -1,0 +1,52 @@
+/** An answer that is not just `200 + JSON`. A bare value returned by a handler is the success status. */
+export class Reply<T = unknown> {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: T;
+
+  constructor(status: number, body?: T, headers: Record<string, string> = {}) {
+    this.status = status;
+    this.body = body as T;
+    this.headers = headers;
+  }
+}
+
+/**
+ * An answer that spends tokens of its key's budget per minute; the rate headers of this very answer show
+ * what is left (G07).
+ */
+export class TokenReply extends Reply {
+  readonly tokens: number;
+
+  constructor(status: number, body: unknown, tokens: number) {
+    super(status, body);
+    this.tokens = tokens;
+  }
+}
+
+/** Bytes or text as they are, with their content type. */
+export class RawBody {
+  readonly content_type: string;
+  readonly bytes: Buffer | string;
+
+  constructor(content_type: string, bytes: Buffer | string) {
+    this.content_type = content_type;
+    this.bytes = bytes;
+  }
+}
+
+/**
+ * A body made while it is sent. The iterator is returned early when the client leaves; `signal` tells
+ * one that waits.
+ */
+export class StreamBody {
+  readonly content_type: string;
+  readonly chunks: (signal: AbortSignal) => AsyncIterable<string | Buffer> | Iterable<string | Buffer>;
+
+  constructor(content_type: string, chunks: StreamBody["chunks"]) {
+    this.content_type = content_type;
+    this.chunks = chunks;
+  }
+}
+
+export const noContent = (): Reply => new Reply(204);
