@@ -12,14 +12,15 @@ export function ActorField({
   label = "As",
   nobody = true,
 }: {
-  actors: readonly Actor[];
+  /** Undefined until the server has said them. */
+  actors: readonly Actor[] | undefined;
   value: string;
   onChange: (id: string) => void;
   label?: string;
   /** Whether a call without credentials is offered too. */
   nobody?: boolean;
 }) {
-  const choices = actors.map(({ id, name, role, organization, unusable }) => ({
+  const choices = actors?.map(({ id, name, role, organization, unusable }) => ({
     id,
     title: name,
     detail: [role ? `${role} of ${organization}` : organization, id, unusable].filter(Boolean).join(", "),
@@ -30,7 +31,9 @@ export function ActorField({
       name="as"
       value={value}
       onChange={onChange}
-      choices={nobody ? [...choices, { id: NOBODY, title: "Nobody", detail: "no credentials" }] : choices}
+      choices={
+        choices && nobody ? [...choices, { id: NOBODY, title: "Nobody", detail: "no credentials" }] : choices
+      }
     />
   );
 }

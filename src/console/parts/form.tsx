@@ -22,6 +22,8 @@ interface FormProps {
   submit: string;
   onSubmit: () => void;
   pending: boolean;
+  /** Whether something that it sends has still to come from the server: until then it does not send. */
+  waiting?: boolean;
   /** What the server said: shown at the field it names, and above the button. What was typed stays. */
   error?: unknown;
   onCancel?: (() => void) | undefined;
@@ -58,7 +60,16 @@ function isWithin(field: string, name: string): boolean {
 }
 
 /** Sends by its button or Enter; refused by the server, it says so at the field that the problem names. */
-export function Form({ children, submit, onSubmit, pending, error, onCancel, dangerous }: FormProps) {
+export function Form({
+  children,
+  submit,
+  onSubmit,
+  pending,
+  waiting = false,
+  error,
+  onCancel,
+  dangerous,
+}: FormProps) {
   const [claimed, claim] = useState<string>();
   const field = error instanceof ControlError ? error.field : undefined;
   return (
@@ -67,7 +78,7 @@ export function Form({ children, submit, onSubmit, pending, error, onCancel, dan
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!pending) onSubmit();
+        if (!pending && !waiting) onSubmit();
       }}
     >
       <RefusalContext value={error ? { field, message: (error as Error).message, claim } : undefined}>
@@ -75,7 +86,12 @@ export function Form({ children, submit, onSubmit, pending, error, onCancel, dan
       </RefusalContext>
       {(field === undefined || claimed !== field) && <Problem error={error} />}
       <div className="form-buttons">
-        <Button type="submit" className={dangerous ? "button danger" : "button primary"} isPending={pending}>
+        <Button
+          type="submit"
+          className={dangerous ? "button danger" : "button primary"}
+          isPending={pending}
+          isDisabled={waiting}
+        >
           {submit}
         </Button>
         {onCancel && (
@@ -158,10 +174,12 @@ interface ChoiceProps {
   name: string;
   value: string;
   onChange: (value: string) => void;
-  choices: readonly Choice[];
+  /** Undefined until the server has said them. */
+  choices: readonly Choice[] | undefined;
   hint?: ReactNode;
 }
 
+/** One of several. Without any there is nothing to open, and it says so: a press would do nothing. */
 export function ChoiceField({ label, name, value, onChange, choices, hint }: ChoiceProps) {
   const refusal = useRefusal(name);
   return (
@@ -171,6 +189,8 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
       name={name}
       value={value}
       onChange={(key) => onChange(String(key))}
+      isDisabled={!choices?.length}
+      placeholder={choices === undefined ? "Loading …" : choices.length === 0 ? "There is none" : "Choose …"}
     >
       <Label>{label}</Label>
       <Button className="input select">
@@ -188,7 +208,7 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
         </Text>
       )}
       <Popover className="popover">
-        <ListBox className="choices" items={choices}>
+        <ListBox className="choices" items={choices ?? []}>
           {({ id, title, detail }) => (
             <ListBoxItem id={id} textValue={title} className="choice">
               <span>{title}</span>

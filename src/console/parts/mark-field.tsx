@@ -16,13 +16,14 @@ export function MarkField({
   listLabel: string;
   /** What stands in the empty field above the list. */
   find: string;
-  choices: readonly Choice[];
+  /** Undefined until the server has said them. */
+  choices: readonly Choice[] | undefined;
   chosen: ReadonlySet<string>;
   onChange: (chosen: ReadonlySet<string>) => void;
 }) {
   const [typed, setTyped] = useState("");
   const words = typed.toLowerCase().split(/\s+/);
-  const items = choices.filter(({ title, detail }) =>
+  const items = (choices ?? []).filter(({ title, detail }) =>
     words.every((word) => `${title} ${detail ?? ""}`.toLowerCase().includes(word)),
   );
   const shown = new Set(items.map(({ id }) => id));
@@ -45,7 +46,9 @@ export function MarkField({
           const unseen = [...chosen].filter((id) => !shown.has(id));
           onChange(new Set([...unseen, ...(keys === "all" ? shown : [...keys].map(String))]));
         }}
-        renderEmptyState={() => <p className="quiet">Nothing is called so.</p>}
+        renderEmptyState={() => (
+          <p className="quiet">{choices === undefined ? "Loading …" : "Nothing is called so."}</p>
+        )}
       >
         {({ id, title, detail }) => (
           <ListBoxItem id={id} textValue={title} className="choice">

@@ -1,7 +1,6 @@
-import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { expectAccessible, expectToFit, openConsole, seeLive } from "../../support/browser/console.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -21,16 +20,16 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await seeLive(page);
     const outcomes = page.getByRole("region", { name: "Outcomes of threads.delete" });
     const notFound = outcomes.getByRole("row", { name: /^404/ });
-    await see(notFound).toContainText("never", wait);
+    await see(notFound).toContainText("never");
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
-    await see(notFound).toContainText("1", wait);
-    await see(page.getByText(/^0\.\d % of what the API documents was seen .* 1 of \d+ outcomes/)).toBeVisible(
-      wait,
-    );
+    await see(notFound).toContainText("1");
+    await see(
+      page.getByText(/^0\.\d % of what the API documents was seen .* 1 of \d+ outcomes/),
+    ).toBeVisible();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Count anew …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Count anew" }).click();
-    await see(notFound).toContainText("never", wait);
+    await see(notFound).toContainText("never");
     expect(complaints).toEqual([]);
     await page.close();
   });
@@ -39,7 +38,7 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "GET", "/v1/models");
     const { page } = await openConsole(chromium(), api.url, "/s/default/coverage", { width });
     await seeLive(page);
-    await see(page.getByRole("row", { name: /^models.list \d+ %/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /^models.list \d+ %/ })).toBeVisible();
     await expectToFit(page);
     await expectAccessible(page);
     await page.close();

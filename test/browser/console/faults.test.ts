@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   choose,
@@ -9,9 +8,8 @@ import {
   expectToFit,
   openConsole,
   seeLive,
-  wait,
 } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -39,23 +37,20 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await choose(page, "Answer", /^404 RESOURCE_NOT_FOUND/);
     await choose(page, "How often", "The next 2 calls");
     await choose(page, "How long", /^For 10 minutes/);
-    await see(pane).toContainText(
-      "The first 2 calls of threads.delete by usr_dan: RESOURCE_NOT_FOUND.",
-      wait,
-    );
+    await see(pane).toContainText("The first 2 calls of threads.delete by usr_dan: RESOURCE_NOT_FOUND.");
     await see(page).toHaveURL(/compose=threads\.delete/);
     await expectAccessible(page);
     await pane.getByRole("button", { name: "Arm the rule" }).click();
     const armed = page.getByRole("region", { name: "Armed rules" }).getByRole("listitem");
-    await see(armed).toContainText("no hit yet", wait);
+    await see(armed).toContainText("no hit yet");
     await see(armed).toContainText(/ends in \d+ min/);
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_dan")).status).toBe(404);
     expect((await api.call("ada", "DELETE", "/v1/threads/thread_none")).status).toBe(404);
-    await see(armed).toContainText("1 hit", wait);
+    await see(armed).toContainText("1 hit");
     await api.call("dan", "DELETE", "/v1/threads/thread_dan");
-    await see(armed).toContainText("spent, 2 hits", wait);
+    await see(armed).toContainText("spent, 2 hits");
     await armed.getByRole("button", { name: /Disarm/ }).click();
-    await see(page.getByText("None. A composed rule stands here")).toBeVisible(wait);
+    await see(page.getByText("None. A composed rule stands here")).toBeVisible();
     expect(complaints).toEqual([]);
     await page.close();
   });
@@ -69,13 +64,13 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("textbox", { name: "thread_id" }).fill("thread_ada");
     await page.getByRole("button", { name: "Explain" }).click();
     const told = page.getByRole("region", { name: "Explanation" });
-    await see(told).toContainText("usr_ada would get 200, decided by ok.", wait);
+    await see(told).toContainText("usr_ada would get 200, decided by ok.");
     await expectAccessible(page);
     await api.call(undefined, "POST", "/_control/sandboxes/default/faults", {
       match: { operation: "threads.delete" },
       effect: { error: "RATE_LIMIT_EXCEEDED" },
     });
-    await see(told).toContainText(/usr_ada would get 429 RATE_LIMIT_EXCEEDED, decided by fault:inline/, wait);
+    await see(told).toContainText(/usr_ada would get 429 RATE_LIMIT_EXCEEDED, decided by fault:inline/);
     await see(told.getByRole("list", { name: "Rules" }).getByRole("listitem").first()).toContainText(
       "strikes",
     );
@@ -87,7 +82,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("textbox", { name: "thread_id" }).fill("");
     await choose(page, "Called by", /^Nobody/);
     await page.getByRole("button", { name: "Explain" }).click();
-    await see(told).toContainText(/Nobody in particular would get \d+/, wait);
+    await see(told).toContainText(/Nobody in particular would get \d+/);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/faults");
@@ -100,15 +95,15 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await seeLive(page);
     await choose(page, "How often", "Every third call");
     await page.getByRole("button", { name: "Answer" }).click();
-    await see(page.getByRole("option", { name: /^401 / })).toHaveCount(1, wait);
+    await see(page.getByRole("option", { name: /^401 / })).toHaveCount(1);
     await see(page.getByRole("option", { name: /^404 / })).toHaveCount(0);
     await page.keyboard.press("Escape");
     await choose(page, "Answer", /^The real answer/);
     const arm = page.getByRole("button", { name: "Arm the rule" });
     await arm.click();
-    await see(page.getByText("choose an answer or a delay")).toBeVisible(wait);
+    await see(page.getByText("choose an answer or a delay")).toBeVisible();
     await choose(page, "When", "200 ms late");
-    await see(page.getByText("Every 3rd call of models.list: 200ms late.")).toBeVisible(wait);
+    await see(page.getByText("Every 3rd call of models.list: 200ms late.")).toBeVisible();
     await page.close();
   });
 
@@ -122,13 +117,13 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     );
     await seeLive(page);
     const row = page.getByRole("row", { name: /models-list-rate-limited/ });
-    await see(row).toBeVisible(wait);
+    await see(row).toBeVisible();
     await see(page.getByRole("row", { name: /models-list-signed-out/ })).toHaveCount(0);
     await put(["slow-network"]);
     await row.getByRole("switch").press("Space");
-    await see(row.getByRole("switch")).toBeChecked(wait);
+    await see(row.getByRole("switch")).toBeChecked();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(429);
-    await see(row).toContainText("1", wait);
+    await see(row).toContainText("1");
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default");
     expect(body).toMatchObject({ scenarios: ["slow-network", "models-list-rate-limited"] });
     await page.getByText("models-list-rate-limited").click();
@@ -138,7 +133,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
     await page.getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Switch all off" }).click();
-    await see(row.getByRole("switch")).not.toBeChecked(wait);
+    await see(row.getByRole("switch")).not.toBeChecked();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
     expect(complaints).toEqual([]);
     await page.close();
@@ -149,20 +144,18 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     writeFileSync(file, "rules:\n  - match: { operation: models.list }\n    effect: { status: 503 }\n");
     const { page } = await openConsole(chromium(), api.url, ADDRESS);
     await seeLive(page);
-    await page.getByRole("button", { name: /^Yours/ }).click(wait);
+    await page.getByRole("button", { name: /^Yours/ }).click();
     const row = page.getByRole("row", { name: /mine/ });
-    await see(row).toBeVisible(wait);
+    await see(row).toBeVisible();
     await row.getByRole("switch").press("Space");
-    await see(row.getByRole("switch")).toBeChecked(wait);
-    await see(page.getByRole("button", { name: "Switch all off" })).toBeVisible(wait);
+    await see(row.getByRole("switch")).toBeChecked();
+    await see(page.getByRole("button", { name: "Switch all off" })).toBeVisible();
     writeFileSync(file, "rules:\n  - match: { operation: model.list }\n    effect: { status: 503 }\n");
     // What the watch of a started server does.
     api.understudy.scenarios.refresh(file);
-    await see(row).toContainText("broken file", wait);
+    await see(row).toContainText("broken file");
     await row.click();
-    await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible(
-      wait,
-    );
+    await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible();
     await page.close();
   });
 
@@ -170,7 +163,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     for (const search of ["", "?compose=*", "?scenario=flaky-uploads"]) {
       const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS + search, { width });
       await seeLive(page);
-      await see(page.getByRole("heading", { name: "Scenarios" })).toBeVisible(wait);
+      await see(page.getByRole("heading", { name: "Scenarios" })).toBeVisible();
       await expectToFit(page);
       expect(complaints).toEqual([]);
       await page.close();

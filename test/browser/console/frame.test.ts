@@ -1,7 +1,6 @@
-import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { expectAccessible, expectToFit, openConsole, seeLive } from "../../support/browser/console.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -19,7 +18,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await seeLive(page);
     await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
-    await see(page.getByRole("row", row)).toBeVisible(wait);
+    await see(page.getByRole("row", row)).toBeVisible();
     expect(await page.title()).toBe("Timeline · default · Understudy");
     expect([...hosts]).toEqual([new URL(api.url).host]);
     await expectAccessible(page);
@@ -44,14 +43,14 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("interfaces 2 finds views by Ctrl-K and the keyboard alone", async () => {
     const { page, complaints } = await openConsole(chromium(), api.url, "/s/default/nowhere");
-    await see(page.getByText("There is no view nowhere.")).toBeVisible(wait);
+    await see(page.getByText("There is no view nowhere.")).toBeVisible();
     await page.keyboard.press("Control+k");
-    await see(page.getByRole("searchbox")).toBeFocused(wait);
+    await see(page.getByRole("searchbox")).toBeFocused();
     await page.keyboard.type("timel");
-    await see(page.getByRole("menuitem", { name: /Timeline/ })).toBeVisible(wait);
+    await see(page.getByRole("menuitem", { name: /Timeline/ })).toBeVisible();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`, wait);
+    await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
     await see(page.getByRole("dialog")).toHaveCount(0);
     expect(complaints).toEqual([]);
     await page.close();
@@ -64,13 +63,13 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /Views/ }).fill("thread_sought");
     const entry = page.getByRole("menuitem", { name: /DELETE \/v1\/threads\/thread_sought/ });
-    await see(entry).toContainText("404 RESOURCE_NOT_FOUND threads.delete usr_dan", wait);
+    await see(entry).toContainText("404 RESOURCE_NOT_FOUND threads.delete usr_dan");
     await entry.click();
-    await see(page).toHaveURL(/\/timeline\?entry=req_/, wait);
+    await see(page).toHaveURL(/\/timeline\?entry=req_/);
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /Views/ }).fill("dept_m");
     await page.getByRole("menuitem", { name: /dept_ml/ }).click();
-    await see(page).toHaveURL(/collection=departments&record=dept_ml/, wait);
+    await see(page).toHaveURL(/collection=departments&record=dept_ml/);
     await page.close();
   });
 
@@ -79,12 +78,12 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await openConsole(chromium(), api.url, "/s/fleeting/timeline");
     await seeLive(page);
     await api.call(undefined, "DELETE", "/_control/sandboxes/fleeting");
-    await see(page.getByRole("alert")).toContainText("There is no sandbox fleeting", wait);
+    await see(page.getByRole("alert")).toContainText("There is no sandbox fleeting");
     await expectAccessible(page);
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
-    await see(page.getByRole("alert")).toHaveCount(0, wait);
+    await see(page.getByRole("alert")).toHaveCount(0);
     await api.call("dan", "DELETE", "/_s/fleeting/v1/threads/thread_none");
-    await see(page.getByRole("row", row)).toBeVisible(wait);
+    await see(page.getByRole("row", row)).toBeVisible();
     await page.close();
   });
 
@@ -94,15 +93,15 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await openConsole(chromium(), first.url);
     await seeLive(page);
     await first.call("dan", "DELETE", "/v1/threads/thread_none");
-    await see(page.getByRole("row", row)).toBeVisible(wait);
+    await see(page.getByRole("row", row)).toBeVisible();
     await first.close();
-    await see(page.getByRole("alert")).toContainText("The server does not answer", wait);
+    await see(page.getByRole("alert")).toContainText("The server does not answer");
     const second = await startReference({ port: Number(port) });
-    await see(page.getByRole("alert")).toHaveCount(0, wait);
+    await see(page.getByRole("alert")).toHaveCount(0);
     // What the first had seen is another world's.
-    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible(wait);
+    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible();
     await second.call("ada", "DELETE", "/v1/threads/thread_none");
-    await see(page.getByRole("row", row)).toHaveCount(1, wait);
+    await see(page.getByRole("row", row)).toHaveCount(1);
     await page.close();
     await second.close();
   });
@@ -110,9 +109,9 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 4 forgets what was cleared elsewhere", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     const { page } = await openConsole(chromium(), api.url);
-    await see(page.getByRole("row", row).first()).toBeVisible(wait);
+    await see(page.getByRole("row", row).first()).toBeVisible();
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/journal");
-    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible(wait);
+    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible();
     await page.close();
   });
 });

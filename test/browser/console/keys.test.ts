@@ -1,4 +1,3 @@
-import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   choose,
@@ -6,9 +5,8 @@ import {
   expectToFit,
   openConsole,
   seeLive,
-  wait,
 } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -33,27 +31,27 @@ const status = async (key: string) =>
 describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
   it("2.15 makes a key that works, and shows it once", async () => {
     const { page, complaints } = await openKeys();
-    await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible();
     await page.getByRole("button", { name: "Make a key" }).click();
     await choose(page, "Of", /^Dan/);
     await page.getByRole("textbox", { name: "Name" }).fill("Pipeline");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Make the key" }).click();
     const made = page.getByRole("region", { name: "The new key" });
-    await see(made).toContainText("it is not shown again", wait);
+    await see(made).toContainText("it is not shown again");
     const key = (await made.locator("pre").first().textContent())!;
     expect(key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
     expect(await status(key)).toBe(200);
     await expectAccessible(page);
     await made.getByRole("button", { name: "Done" }).click();
     const row = page.getByRole("row", { name: /Pipeline/ });
-    await see(row).toContainText("works", wait);
+    await see(row).toContainText("works");
     await see(row).toContainText(`ak_…${key.slice(-4)}`);
     await row.click();
     await see(page.getByRole("region", { name: /^Key apikey_/ })).toContainText("Calls with it are accepted");
     expect(await page.content()).not.toContain(key);
     await page.reload();
-    await see(page.getByRole("row", { name: /Pipeline/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /Pipeline/ })).toBeVisible();
     expect(await page.content()).not.toContain(key);
     // Nor any that was there before.
     for (const known of Object.values(KEYS)) expect(await page.content()).not.toContain(known);
@@ -65,18 +63,18 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await openKeys("?key=apikey_dan");
     const pane = page.getByRole("region", { name: "Key apikey_dan" });
     await pane.getByRole("button", { name: "Revoke" }).click();
-    await see(pane).toContainText("Every call with it is refused. The key was revoked.", wait);
+    await see(pane).toContainText("Every call with it is refused. The key was revoked.");
     expect(await status(KEYS.dan)).toBe(401);
     await pane.getByRole("button", { name: "Let it work again" }).click();
-    await see(pane).toContainText("Calls with it are accepted.", wait);
+    await see(pane).toContainText("Calls with it are accepted.");
     expect(await status(KEYS.dan)).toBe(200);
     await pane.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await see(pane).toHaveCount(0, wait);
-    await see(page.getByRole("row", { name: /Dan/ })).toHaveCount(0, wait);
+    await see(pane).toHaveCount(0);
+    await see(page.getByRole("row", { name: /Dan/ })).toHaveCount(0);
     expect(await status(KEYS.dan)).toBe(401);
     await page.goto(`${api.url}/_console/s/default/keys?key=apikey_dan`);
-    await see(page.getByRole("alert")).toContainText("There is no key apikey_dan", wait);
+    await see(page.getByRole("alert")).toContainText("There is no key apikey_dan");
     await page.close();
   });
 
@@ -91,9 +89,9 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
       .first()
       .textContent())!;
     await page.getByRole("button", { name: "Done" }).click();
-    await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("in 1 h", wait);
+    await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("in 1 h");
     await api.call(undefined, "POST", "/_control/sandboxes/default/clock/advance", { by: HOUR_MS });
-    await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("expired", wait);
+    await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("expired");
     expect(await status(key)).toBe(401);
     await page.close();
   });
@@ -106,24 +104,24 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await at.fill("tomorrow");
     const make = page.getByRole("button", { name: "Make the key" });
     await make.click();
-    await see(at).toHaveAccessibleDescription(/not the text "tomorrow"/, wait);
+    await see(at).toHaveAccessibleDescription(/not the text "tomorrow"/);
     await see(page.getByRole("textbox", { name: "Name" })).toHaveValue("Until then");
     // A second attempt that is as wrong is refused again, and the third is right.
     await at.fill("next week");
     await make.click();
-    await see(at).toHaveAccessibleDescription(/not the text "next week"/, wait);
+    await see(at).toHaveAccessibleDescription(/not the text "next week"/);
     await at.fill("2027-01-01T00:00:00Z");
     await make.click();
-    await see(page.getByRole("region", { name: "The new key" })).toBeVisible(wait);
+    await see(page.getByRole("region", { name: "The new key" })).toBeVisible();
     await page.close();
   });
 
   it.each([360, 1920])("2.15 fits a window of %i px", async (width) => {
     const { page } = await openKeys("?make=key", width);
-    await see(page.getByRole("region", { name: "Make a key" })).toBeVisible(wait);
+    await see(page.getByRole("region", { name: "Make a key" })).toBeVisible();
     await expectToFit(page);
     await page.getByRole("button", { name: "Close" }).click();
-    await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible();
     await expectToFit(page);
     await page.close();
   });

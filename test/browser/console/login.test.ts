@@ -1,7 +1,6 @@
-import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { expectAccessible, expectToFit, openConsole, seeLive } from "../../support/browser/console.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
 const TOKEN = "a-token-of-a-shared-server";
@@ -17,7 +16,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
   it("interfaces 7 asks for the token once, says what is wrong with it, and keeps it for the tab alone", async () => {
     const { page } = await openConsole(chromium(), api.url, "/s/default/world?collection=users");
     const dialog = page.getByRole("dialog", { name: "This server is shared" });
-    await see(dialog).toBeVisible(wait);
+    await see(dialog).toBeVisible();
     await expectAccessible(page);
     // It must be answered: there is nothing behind it.
     await page.keyboard.press("Escape");
@@ -25,20 +24,20 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     const field = dialog.getByLabel("Control token");
     await field.fill("a-guess");
     await field.press("Enter");
-    await see(dialog.getByRole("alert")).toBeVisible(wait);
+    await see(dialog.getByRole("alert")).toBeVisible();
     await see(field).toHaveValue("a-guess");
     await field.fill(TOKEN);
     await field.press("Enter");
-    await see(dialog).toHaveCount(0, wait);
+    await see(dialog).toHaveCount(0);
     await seeLive(page);
-    await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible();
     expect(page.url()).toBe(`${api.url}/_console/s/default/world?collection=users`);
     const kept = "JSON.stringify([{ ...localStorage }, document.cookie, history.state])";
     expect(await page.evaluate(kept)).not.toContain(TOKEN);
     await page.reload();
-    await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible();
     const { page: other } = await openConsole(chromium(), api.url);
-    await see(other.getByRole("dialog", { name: "This server is shared" })).toBeVisible(wait);
+    await see(other.getByRole("dialog", { name: "This server is shared" })).toBeVisible();
     await other.setViewportSize({ width: 360, height: 740 });
     await expectToFit(other);
     await page.close();
@@ -52,10 +51,10 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
     await see(page.getByRole("dialog")).toHaveCount(0);
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
-    await see(page.getByRole("row", { name: /thread_none/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /thread_none/ })).toBeVisible();
     expect(complaints).toEqual([]);
     const again = await openConsole(chromium(), api.url, fragment);
-    await see(again.page.getByRole("dialog", { name: "This server is shared" })).toBeVisible(wait);
+    await see(again.page.getByRole("dialog", { name: "This server is shared" })).toBeVisible();
     expect(again.page.url()).not.toContain("login");
     await page.close();
     await again.page.close();
@@ -70,20 +69,20 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await seeLive(page);
     await page.getByRole("textbox", { name: "Name" }).fill("half-typed");
     await first.close();
-    await see(page.getByRole("alert").first()).toContainText("The server does not answer", wait);
+    await see(page.getByRole("alert").first()).toContainText("The server does not answer");
     const second = await startReference({
       shared: { token: "another-token-of-a-server" },
       port: Number(port),
     });
     const dialog = page.getByRole("dialog", { name: "This server is shared" });
-    await see(dialog).toBeVisible(wait);
+    await see(dialog).toBeVisible();
     await dialog.getByLabel("Control token").fill("another-token-of-a-server");
     await page.keyboard.press("Enter");
-    await see(dialog).toHaveCount(0, wait);
+    await see(dialog).toHaveCount(0);
     await seeLive(page);
     await see(page.getByRole("textbox", { name: "Name" })).toHaveValue("half-typed");
     await page.getByRole("button", { name: "Make the sandbox" }).click();
-    await see(page).toHaveURL(/\/s\/half-typed\/sandboxes/, wait);
+    await see(page).toHaveURL(/\/s\/half-typed\/sandboxes/);
     const headers = { authorization: "Bearer another-token-of-a-server" };
     expect(
       (await second.call(undefined, "GET", "/_control/sandboxes/half-typed", undefined, headers)).status,

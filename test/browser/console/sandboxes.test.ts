@@ -1,4 +1,3 @@
-import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   choose,
@@ -6,9 +5,8 @@ import {
   expectToFit,
   openConsole,
   seeLive,
-  wait,
 } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -30,7 +28,7 @@ async function openSandboxes(search = "", { sandbox = "default", width = 1280 } 
 describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 4 makes one with fixture, seed, clock and scenarios, and goes there", async () => {
     const { page, complaints } = await openSandboxes();
-    await see(page.getByRole("row", { name: /default, here/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /default, here/ })).toBeVisible();
     await page.getByRole("button", { name: "Make a sandbox" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("trial");
     await choose(page, "Fixture", "reference");
@@ -44,8 +42,8 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("region", { name: "Scenarios" })).toContainText("Scenarios flaky-uploads");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Make the sandbox" }).click();
-    await see(page).toHaveURL(`${api.url}/_console/s/trial/sandboxes?sandbox=trial`, wait);
-    await see(page.getByRole("row", { name: /trial, here/ })).toContainText("frozen", wait);
+    await see(page).toHaveURL(`${api.url}/_console/s/trial/sandboxes?sandbox=trial`);
+    await see(page.getByRole("row", { name: /trial, here/ })).toContainText("frozen");
     await expectAccessible(page);
     expect((await control("GET", "/trial")).body).toMatchObject({
       fixture: "reference",
@@ -66,16 +64,16 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await fixture.fill('{"organizations": [');
     const make = page.getByRole("button", { name: "Make the sandbox" });
     await make.click();
-    await see(fixture).toHaveAccessibleDescription(/not valid JSON yet; nothing was sent/, wait);
+    await see(fixture).toHaveAccessibleDescription(/not valid JSON yet; nothing was sent/);
     await fixture.fill('{"organizations": [{"id": "org_solo", "name": 5}]}');
     await make.click();
-    await see(name).toHaveAccessibleDescription(/lower-case letters, digits and hyphens/, wait);
+    await see(name).toHaveAccessibleDescription(/lower-case letters, digits and hyphens/);
     await name.fill("solo");
     await make.click();
-    await see(fixture).toHaveAccessibleDescription(/organizations/, wait);
+    await see(fixture).toHaveAccessibleDescription(/organizations/);
     await fixture.fill('{"organizations": [{"id": "org_solo", "name": "Solo"}]}');
     await make.click();
-    await see(page.getByRole("row", { name: /solo, here/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /solo, here/ })).toBeVisible();
     expect((await control("GET", "/solo")).body).toMatchObject({
       fixture: "inline",
       counts: { organizations: 1 },
@@ -91,24 +89,24 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Fork …" }).click();
     await dialog.getByRole("textbox", { name: "Name" }).fill("second");
     await dialog.getByRole("button", { name: "Fork" }).click();
-    await see(page).toHaveURL(/\/s\/second\/sandboxes\?sandbox=second/, wait);
+    await see(page).toHaveURL(/\/s\/second\/sandboxes\?sandbox=second/);
     expect((await control("GET", "/second/state/threads/thread_ada")).status).toBe(404);
     await page.getByRole("button", { name: "Reset …" }).click();
     await expectAccessible(page);
     await dialog.getByRole("textbox", { name: "Seed" }).fill("11");
     await dialog.getByRole("button", { name: "Reset" }).click();
-    await see(dialog).toHaveCount(0, wait);
+    await see(dialog).toHaveCount(0);
     expect((await control("GET", "/second")).body).toMatchObject({ seed: 11 });
     expect((await control("GET", "/second/state/threads/thread_ada")).status).toBe(200);
     await page.getByRole("button", { name: "Delete …" }).click();
     await dialog.getByRole("button", { name: "Delete" }).click();
-    await see(page).toHaveURL(`${api.url}/_console/s/default/sandboxes`, wait);
-    await see(page.getByRole("row", { name: /^second/ })).toHaveCount(0, wait);
+    await see(page).toHaveURL(`${api.url}/_console/s/default/sandboxes`);
+    await see(page.getByRole("row", { name: /^second/ })).toHaveCount(0);
     await see(page.getByRole("alert")).toHaveCount(0);
     expect((await control("GET", "/second")).status).toBe(404);
     // The one that always exists offers no deletion.
     await page.getByRole("row", { name: /default, here/ }).click();
-    await see(page.getByRole("button", { name: "Reset …" })).toBeVisible(wait);
+    await see(page.getByRole("button", { name: "Reset …" })).toBeVisible();
     await see(page.getByRole("button", { name: "Delete …" })).toHaveCount(0);
     expect(complaints).toEqual([]);
     await page.close();
@@ -117,20 +115,20 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 4 shows one that is made elsewhere, and leads there by Ctrl-K", async () => {
     const { page } = await openSandboxes();
     await control("POST", "", { name: "elsewhere" });
-    await see(page.getByRole("row", { name: /^elsewhere/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /^elsewhere/ })).toBeVisible();
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /Views/ }).fill("elsewh");
     await page.getByRole("menuitem", { name: /elsewhere/ }).click();
-    await see(page).toHaveURL(`${api.url}/_console/s/elsewhere/timeline`, wait);
+    await see(page).toHaveURL(`${api.url}/_console/s/elsewhere/timeline`);
     await page.close();
   });
 
   it.each([360, 1920])("interfaces 4 fits a window of %i px", async (width) => {
     const { page } = await openSandboxes("?sandbox=default", { width });
-    await see(page.getByRole("region", { name: "Sandbox default" })).toBeVisible(wait);
+    await see(page.getByRole("region", { name: "Sandbox default" })).toBeVisible();
     await expectToFit(page);
     await page.goto(`${api.url}/_console/s/default/sandboxes?make=sandbox`);
-    await see(page.getByRole("region", { name: "Make a sandbox" })).toBeVisible(wait);
+    await see(page.getByRole("region", { name: "Make a sandbox" })).toBeVisible();
     await expectToFit(page);
     await page.close();
   });

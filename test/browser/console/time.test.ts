@@ -1,7 +1,6 @@
-import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { expectAccessible, expectToFit, openConsole, seeLive } from "../../support/browser/console.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -36,24 +35,24 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS);
     await seeLive(page);
     const clock = page.getByRole("region", { name: "Clock" });
-    await see(clock.getByRole("time")).toHaveText("12:00:00", wait);
+    await see(clock.getByRole("time")).toHaveText("12:00:00");
     await see(clock.getByRole("button", { name: "Freeze" })).toHaveAttribute("aria-pressed", "true");
     const pending = page.getByRole("grid", { name: "Pending" }).getByRole("row");
-    await see(pending).toHaveCount(3, wait);
+    await see(pending).toHaveCount(3);
     await see(pending.nth(1)).toContainText("in 10 min");
     await expectAccessible(page);
     await clock.getByRole("button", { name: "To the next event" }).click();
-    await see(clock.getByRole("time")).toHaveText("12:10:00", wait);
+    await see(clock.getByRole("time")).toHaveText("12:10:00");
     await see(clock).toContainText("On the way: 1 end of a lease.");
-    await see(pending).toHaveCount(2, wait);
-    await see(page.getByRole("grid", { name: "What ran" })).toContainText("for-10m", wait);
+    await see(pending).toHaveCount(2);
+    await see(page.getByRole("grid", { name: "What ran" })).toContainText("for-10m");
     await clock.getByRole("button", { name: "+5 min" }).click();
-    await see(clock.getByRole("time")).toHaveText("12:15:00", wait);
+    await see(clock.getByRole("time")).toHaveText("12:15:00");
     await see(clock).toContainText("Nothing became due on the way.");
     await clock.getByRole("button", { name: "+6 h" }).click();
-    await see(clock.getByRole("time")).toHaveText("18:15:00", wait);
+    await see(clock.getByRole("time")).toHaveText("18:15:00");
     await clock.getByRole("button", { name: "To the next event" }).click();
-    await see(page.getByText("Nothing is pending.")).toBeVisible(wait);
+    await see(page.getByText("Nothing is pending.")).toBeVisible();
     await see(clock.getByRole("button", { name: "To the next event" })).toBeDisabled();
     expect(complaints).toEqual([]);
     await page.close();
@@ -65,18 +64,17 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await seeLive(page);
     const clock = page.getByRole("region", { name: "Clock" });
     await clock.getByRole("button", { name: "Run ×60" }).click();
-    await see(clock).toContainText("runs 60 times as fast", wait);
+    await see(clock).toContainText("runs 60 times as fast");
     await see(clock.getByRole("time")).not.toHaveText(/^12:0/, { timeout: 2 * PATIENCE_MS });
     await clock.getByRole("button", { name: "Freeze" }).click();
-    await see(clock).toContainText("stands still", wait);
+    await see(clock).toContainText("stands still");
     const { body } = await api.call(undefined, "GET", `${S}/clock`);
     expect(body).toMatchObject({ mode: "frozen", rate: 0 });
-    await see(clock.getByRole("time")).toHaveText(String((body as { now: string }).now).slice(11, 19), wait);
+    await see(clock.getByRole("time")).toHaveText(String((body as { now: string }).now).slice(11, 19));
     await clock.getByRole("button", { name: "Run", exact: true }).click();
     await see(clock.getByRole("button", { name: "Run", exact: true })).toHaveAttribute(
       "aria-pressed",
       "true",
-      wait,
     );
     await page.close();
   });
@@ -89,14 +87,14 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     const advance = page.getByRole("button", { name: "Advance", exact: true });
     await field.fill("2026-03-15T11:00:00Z");
     await advance.click();
-    await see(field).toHaveAccessibleDescription(/cannot be reached/, wait);
+    await see(field).toHaveAccessibleDescription(/cannot be reached/);
     await see(field).toHaveValue("2026-03-15T11:00:00Z");
     await field.fill("soon");
     await advance.click();
-    await see(field).toHaveAccessibleDescription(/must be a duration/, wait);
+    await see(field).toHaveAccessibleDescription(/must be a duration/);
     await field.fill("1h30m");
     await advance.click();
-    await see(page.getByRole("region", { name: "Clock" }).getByRole("time")).toHaveText("13:30:00", wait);
+    await see(page.getByRole("region", { name: "Clock" }).getByRole("time")).toHaveText("13:30:00");
     await page.close();
   });
 
@@ -104,7 +102,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await timed("10m", "20m", "6h", "7d");
     const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS, { width });
     await seeLive(page);
-    await see(page.getByRole("heading", { name: /^Pending/ })).toBeVisible(wait);
+    await see(page.getByRole("heading", { name: /^Pending/ })).toBeVisible();
     await expectToFit(page);
     expect(complaints).toEqual([]);
     await page.close();

@@ -1,7 +1,13 @@
-import { type Page, expect as see } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import {
+  choose,
+  expectAccessible,
+  expectToFit,
+  openConsole,
+  seeLive,
+} from "../../support/browser/console.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -34,10 +40,10 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
     const { page, complaints } = await openTimeline();
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    await see(rowOf(page, /attempt to deliver thread.deleted.* was answered 500/)).toBeVisible(wait);
+    await see(rowOf(page, /attempt to deliver thread.deleted.* was answered 500/)).toBeVisible();
     await control("POST", "/clock/advance", { by: "1h" });
     const retry = rowOf(page, /retry to deliver thread.deleted.* was answered 200/);
-    await see(retry).toBeVisible(wait);
+    await see(retry).toBeVisible();
     const levels = await page.evaluate(
       "[...document.querySelectorAll('[role=row]')].map((row) => row.ariaLevel)",
     );
@@ -45,12 +51,12 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     const at = await rowOf(page, /DELETE \/v1\/threads\/thread_ada/).getAttribute("aria-rowindex");
     expect((levels as string[]).slice(Number(at) - 1, Number(at) + 2)).toEqual(["1", "2", "3"]);
     await retry.click();
-    await see(detail(page)).toContainText("Because of", wait);
+    await see(detail(page)).toContainText("Because of");
     await detail(page)
       .getByRole("link", { name: /DELETE/ })
       .click();
-    await see(detail(page)).toContainText("everything was in order", wait);
-    await see(detail(page)).toContainText("Led to", wait);
+    await see(detail(page)).toContainText("everything was in order");
+    await see(detail(page)).toContainText("Led to");
     await expectAccessible(page);
     expect(complaints).toEqual([]);
   });
@@ -60,15 +66,15 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
       parent_id: "dept_none",
     });
     const { page, complaints } = await openTimeline();
-    await rowOf(page, /reparent/).click(wait);
-    await see(detail(page).getByRole("region", { name: "Why" })).not.toBeEmpty(wait);
+    await rowOf(page, /reparent/).click();
+    await see(detail(page).getByRole("region", { name: "Why" })).not.toBeEmpty();
     await see(detail(page)).toContainText("departments.reparent");
     await see(detail(page).getByRole("region", { name: "Request" })).toContainText("dept_none");
     await detail(page).getByText("headers").first().click();
     await see(detail(page)).not.toContainText(KEYS.cleo);
     // The same address shows the same.
     await page.reload();
-    await see(detail(page)).toContainText("departments.reparent", wait);
+    await see(detail(page)).toContainText("departments.reparent");
     await page.keyboard.press("Tab");
     await detail(page).getByRole("button", { name: "Close" }).press("Escape");
     await see(detail(page)).toHaveCount(0);
@@ -78,32 +84,32 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 10 rewinds to before a mistake, and marks what it undid", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page, complaints } = await openTimeline();
-    await rowOf(page, /DELETE/).click(wait);
+    await rowOf(page, /DELETE/).click();
     const changes = detail(page).getByRole("region", { name: "Changes" });
-    await see(changes).toContainText("thread_ada", wait);
+    await see(changes).toContainText("thread_ada");
     await detail(page).getByRole("button", { name: "Rewind to before" }).click();
     await expectAccessible(page);
     await page.getByRole("dialog").getByRole("button", { name: "Rewind" }).click();
-    await see(page.getByRole("dialog")).toHaveCount(0, wait);
+    await see(page.getByRole("dialog")).toHaveCount(0);
     expect((await control("GET", "/state/threads/thread_ada")).status).toBe(200);
-    await see(rowOf(page, /DELETE.*undone/)).toBeVisible(wait);
-    await see(rowOf(page, /Rewound to before/)).toBeVisible(wait);
+    await see(rowOf(page, /DELETE.*undone/)).toBeVisible();
+    await see(rowOf(page, /Rewound to before/)).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
   it("interfaces 10 branches into a second sandbox; a refused name is said at its field and stays", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await openTimeline();
-    await rowOf(page, /DELETE/).click(wait);
-    await detail(page).getByRole("button", { name: "Branch from here" }).click(wait);
+    await rowOf(page, /DELETE/).click();
+    await detail(page).getByRole("button", { name: "Branch from here" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Not A Name");
     await dialog.getByRole("button", { name: "Branch" }).click();
-    await see(dialog.getByRole("alert")).toContainText("lower-case", wait);
+    await see(dialog.getByRole("alert")).toContainText("lower-case");
     await see(dialog.getByLabel("Name")).toHaveValue("Not A Name");
     await dialog.getByLabel("Name").fill("what-if");
     await dialog.getByRole("button", { name: "Branch" }).click();
-    await see(page).toHaveURL(`${api.url}/_console/s/what-if/timeline`, wait);
+    await see(page).toHaveURL(`${api.url}/_console/s/what-if/timeline`);
     const there = await api.call(undefined, "GET", "/_control/sandboxes/what-if/state/threads/thread_ada");
     expect(there.status).toBe(200);
     expect((await control("GET", "/state/threads/thread_ada")).status).toBe(404);
@@ -112,20 +118,19 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 10 repeats a request, and makes the next one like it fail", async () => {
     await api.call("dan", "GET", "/v1/models");
     const { page, complaints } = await openTimeline();
-    await rowOf(page, /GET \/v1\/models/).click(wait);
-    await detail(page).getByRole("button", { name: "Repeat" }).click(wait);
-    await see(detail(page)).toContainText("the same way once more", wait);
-    await see(rowOf(page, /GET \/v1\/models/)).toHaveCount(2, wait);
+    await rowOf(page, /GET \/v1\/models/).click();
+    await detail(page).getByRole("button", { name: "Repeat" }).click();
+    await see(detail(page)).toContainText("the same way once more");
+    await see(rowOf(page, /GET \/v1\/models/)).toHaveCount(2);
     await detail(page).getByRole("button", { name: "Make it fail next time" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("button", { name: /How/ }).click(wait);
-    await page.getByRole("option", { name: /429 RATE_LIMIT_EXCEEDED/ }).click(wait);
+    await choose(page, "How", /429 RATE_LIMIT_EXCEEDED/);
     await dialog.getByRole("button", { name: "Arm" }).click();
-    await see(dialog).toHaveCount(0, wait);
+    await see(dialog).toHaveCount(0);
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
     expect((await api.call("dan", "GET", "/v1/models")).body.error.code).toBe("RATE_LIMIT_EXCEEDED");
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
-    await see(rowOf(page, /by a fault 429/)).toBeVisible(wait);
+    await see(rowOf(page, /by a fault 429/)).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
@@ -133,10 +138,10 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("dan", "GET", "/v1/models?limit=2");
     const { page } = await openTimeline();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await rowOf(page, /GET \/v1\/models/).click(wait);
+    await rowOf(page, /GET \/v1\/models/).click();
     const clipboard = () => page.evaluate("navigator.clipboard.readText()");
-    await detail(page).getByRole("button", { name: "Copy as curl" }).click(wait);
-    await see(detail(page).getByRole("button", { name: "Copied" })).toBeVisible(wait);
+    await detail(page).getByRole("button", { name: "Copy as curl" }).click();
+    await see(detail(page).getByRole("button", { name: "Copied" })).toBeVisible();
     expect(await clipboard()).toBe(
       `curl -i -X GET '${api.url}/v1/models?limit=2' \\\n  -H 'api-key: ${KEYS.dan}'`,
     );
@@ -148,7 +153,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     for (const id of ["one", "two", "three"]) await api.call("dan", "DELETE", `/v1/threads/thread_${id}`);
     await api.call("dan", "GET", "/v1/models");
     const { page } = await openTimeline("?show=refused");
-    await see(page.getByRole("row")).toHaveCount(3, wait);
+    await see(page.getByRole("row")).toHaveCount(3);
     await page.getByRole("searchbox").fill("thread_two");
     await see(page.getByRole("row")).toHaveCount(1);
     expect(new URL(page.url()).search).toBe("?show=refused&find=thread_two");
@@ -172,26 +177,26 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
       await Promise.all(Array.from({ length: 50 }, () => api.call("dan", "GET", "/v1/models")));
     }
     const grid = page.getByRole("treegrid");
-    await see(grid).toHaveAttribute("aria-rowcount", "1501", wait);
+    await see(grid).toHaveAttribute("aria-rowcount", "1501");
     expect(await page.getByRole("row").count()).toBeLessThan(80);
     await grid.focus();
     await page.keyboard.press("End");
-    await see(page.locator('[role="row"][aria-rowindex="1501"]')).toBeVisible(wait);
+    await see(page.locator('[role="row"][aria-rowindex="1501"]')).toBeVisible();
     await page.keyboard.press("Enter");
-    await see(detail(page)).toBeVisible(wait);
+    await see(detail(page)).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
   it.each([360, 1280])("interfaces 10 an opened entry fits a window of %i px", async (width) => {
     const { headers } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await openTimeline(`?entry=${headers.get("x-request-id")}`, { width });
-    await see(detail(page)).toContainText("thread_ada", wait);
+    await see(detail(page)).toContainText("thread_ada");
     await expectToFit(page);
     await expectAccessible(page);
   });
 
   it("interfaces 10 an entry that is gone says so", async () => {
     const { page } = await openTimeline("?entry=req_0000");
-    await see(detail(page).getByRole("alert")).toContainText("There is no entry req_0000", wait);
+    await see(detail(page).getByRole("alert")).toContainText("There is no entry req_0000");
   });
 });

@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import { expect as see } from "@playwright/test";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   choose,
@@ -7,9 +6,8 @@ import {
   expectToFit,
   openConsole,
   seeLive,
-  wait,
 } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -45,15 +43,12 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await openWebhooks();
     const delivery = await trigger();
     const row = page.getByRole("row", { name: /retry in 1 min/ });
-    await see(row).toBeVisible(wait);
+    await see(row).toBeVisible();
     await see(row.getByRole("img", { name: "1 failed, 1 due, 4 expected" })).toBeVisible();
     await row.click();
     await see(page).toHaveURL(new RegExp(`delivery=${delivery.delivery_id}`));
     const attempts = page.getByRole("list", { name: "Attempts" }).getByRole("listitem");
-    await see(attempts).toHaveText(
-      [/^failed.*first: answered 500/, /^due/, ...Array(4).fill(/^expected/)],
-      wait,
-    );
+    await see(attempts).toHaveText([/^failed.*first: answered 500/, /^due/, ...Array(4).fill(/^expected/)]);
     await expectAccessible(page);
     for (const [made, by] of [
       [2, "1m"],
@@ -63,10 +58,10 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       [6, "6h"],
     ] as const) {
       await control("POST", "/clock/advance", { by });
-      await see(attempts.filter({ hasText: /^failed/ })).toHaveCount(made, wait);
+      await see(attempts.filter({ hasText: /^failed/ })).toHaveCount(made);
     }
     await see(attempts).toHaveCount(6);
-    await see(page.getByRole("row", { name: /given up/ }).first()).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /given up/ }).first()).toBeVisible();
     expect(complaints).toEqual([]);
     await page.close();
   });
@@ -78,13 +73,9 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const [received] = (await control("GET", `/receivers/${receiver.id}/requests`)).items;
     const digest = createHmac("sha256", webhook.secret).update(received.body).digest("hex");
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
-    await see(pane.getByRole("region", { name: "Signed bytes" }).locator("pre")).toHaveText(
-      received.body,
-      wait,
-    );
+    await see(pane.getByRole("region", { name: "Signed bytes" }).locator("pre")).toHaveText(received.body);
     await see(pane.getByRole("region", { name: "Signature" })).toContainText(
       `X-Service-Signature: sha256=${digest}`,
-      wait,
     );
     expect(received.headers["x-service-signature"]).toBe(`sha256=${digest}`);
     await see(pane).toContainText("only a failed delivery can be redelivered");
@@ -98,11 +89,11 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
     await choose(page, "As", /^Dan/);
     await pane.getByRole("button", { name: "Redeliver now" }).click();
-    await see(pane).toContainText("Tried, and the receiver answered 503.", wait);
-    await see(pane.getByRole("listitem").nth(1)).toContainText("redelivery: answered 503", wait);
+    await see(pane).toContainText("Tried, and the receiver answered 503.");
+    await see(pane.getByRole("listitem").nth(1)).toContainText("redelivery: answered 503");
     await pane.getByRole("button", { name: "Redeliver now" }).click();
-    await see(pane).toContainText("Delivered: the receiver answered 200.", wait);
-    await see(page.getByRole("row", { name: /^delivered user.created/ }).first()).toBeVisible(wait);
+    await see(pane).toContainText("Delivered: the receiver answered 200.");
+    await see(page.getByRole("row", { name: /^delivered user.created/ }).first()).toBeVisible();
     const { entries } = await control("GET", `/journal?operation=webhooks.redeliver`);
     expect(entries.map(({ principal }: { principal: string }) => principal)).toEqual(["usr_dan", "usr_dan"]);
     await page.close();
@@ -114,7 +105,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     for (const { id, current } of (await control("GET", "/state/api_keys")).items)
       if (current === "org_acme") await control("PATCH", `/state/api_keys/${id}`, { revoked: true });
     const { page } = await openWebhooks(`?delivery=${delivery_id}`);
-    await see(page.getByRole("alert")).toContainText("Nobody of org_acme has a key that works", wait);
+    await see(page.getByRole("alert")).toContainText("Nobody of org_acme has a key that works");
     await see(page.getByRole("button", { name: "Redeliver now" })).toHaveCount(0);
     await page.close();
   });
@@ -125,21 +116,21 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await control("POST", "/clock/advance", { by: "1m" });
     const { page } = await openWebhooks(`?webhook=${webhook.webhook_id}`);
     const row = page.getByRole("row", { name: /^cancelled/ });
-    await see(row.getByRole("img", { name: "2 failed, 4 cancelled" })).toBeVisible(wait);
+    await see(row.getByRole("img", { name: "2 failed, 4 cancelled" })).toBeVisible();
     await row.click();
     await page
       .getByRole("region", { name: /^Delivery/ })
       .getByRole("link", { name: webhook.url })
       .click();
     const pane = page.getByRole("region", { name: `Webhook ${webhook.webhook_id}` });
-    await see(pane.getByRole("alert")).toContainText("inactive and hears of nothing", wait);
+    await see(pane.getByRole("alert")).toContainText("inactive and hears of nothing");
     expect(await page.content()).not.toContain(webhook.secret);
     await expectAccessible(page);
     await pane.getByRole("button", { name: "Make it active" }).click();
-    await see(pane.getByRole("alert")).toHaveCount(0, wait);
+    await see(pane.getByRole("alert")).toHaveCount(0);
     await pane.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await see(page.getByRole("row", { name: webhook.url })).toHaveCount(0, wait);
+    await see(page.getByRole("row", { name: webhook.url })).toHaveCount(0);
     await page.close();
   });
 
@@ -156,10 +147,10 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
     const send = page.getByRole("button", { name: "Trigger it" });
     await send.click();
-    await see(subject).toHaveAccessibleDescription(/must be the id of one of/, wait);
+    await see(subject).toHaveAccessibleDescription(/must be the id of one of/);
     await subject.fill("");
     await send.click();
-    await see(page.getByRole("region", { name: "What was sent" })).toContainText("answered 200", wait);
+    await see(page.getByRole("region", { name: "What was sent" })).toContainText("answered 200");
     const [{ body }] = (await control("GET", `/receivers/${receiver.id}/requests`)).items;
     expect(JSON.parse(body)).toMatchObject({
       event: "file.processed",
@@ -167,7 +158,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     });
     await choose(page, "Event", /^invoice\.paid/);
     await send.click();
-    await see(page.getByRole("alert")).toContainText("No active webhook of that organization hears of", wait);
+    await see(page.getByRole("alert")).toContainText("No active webhook of that organization hears of");
     await page.close();
   });
 
@@ -177,31 +168,28 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const answers = page.getByRole("textbox", { name: "Answers, in their order" });
     await answers.fill("200, soon");
     await page.getByRole("button", { name: "Open it" }).click();
-    await see(answers).toHaveAccessibleDescription(/“soon” is no answer/, wait);
+    await see(answers).toHaveAccessibleDescription(/“soon” is no answer/);
     await answers.fill("201, 503");
     await page.getByRole("button", { name: "Open it" }).click();
     const pane = page.getByRole("region", { name: /^Receiver rcv_/ });
-    await see(pane).toContainText("Nothing was sent to it yet.", wait);
+    await see(pane).toContainText("Nothing was sent to it yet.");
     const [receiver] = (await control("GET", "/receivers")).items;
     expect(receiver.answers).toEqual([201, 503]);
     await pane.getByRole("link", { name: "Register a webhook for it" }).click();
-    await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url, wait);
+    await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url);
     await page.getByRole("searchbox", { name: "Find an event" }).fill("user");
     await page.getByRole("option", { name: /^user\.created/ }).click();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Register", exact: true }).click();
     const hook = page.getByRole("region", { name: /^Webhook wh_/ });
     await hook.getByRole("button", { name: "Send it" }).click();
-    await see(hook).toContainText("Delivered: the receiver answered 201.", wait);
+    await see(hook).toContainText("Delivered: the receiver answered 201.");
     await trigger();
     // Anybody can send to it, without a signature as well.
     await fetch(receiver.url, { method: "POST", body: "{}" });
     await page.goto(`${api.url}/_console/s/default/webhooks?show=receivers&receiver=${receiver.id}`);
     const received = page.getByRole("list", { name: "Received" }).getByRole("listitem");
-    await see(received).toHaveText(
-      [/^missingPOST503/, /^validuser\.created503/, /^validwebhook\.test201/],
-      wait,
-    );
+    await see(received).toHaveText([/^missingPOST503/, /^validuser\.created503/, /^validwebhook\.test201/]);
     await received.first().getByText("missing", { exact: true }).click();
     await see(received.first()).toContainText("The X-Service-Signature header is missing.");
     await expectAccessible(page);
@@ -215,13 +203,13 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await choose(page, "The receiver of", receiver.url);
     await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url);
     await page.getByRole("button", { name: "Test it" }).click();
-    await see(page.getByRole("alert")).toContainText(/^1 of \d+: /, wait);
+    await see(page.getByRole("alert")).toContainText(/^1 of \d+: /);
     await page.getByRole("button", { name: "Stop" }).click();
-    await see(page.getByRole("button", { name: "Stop" })).toHaveCount(0, wait);
+    await see(page.getByRole("button", { name: "Stop" })).toHaveCount(0);
     await control("PATCH", `/receivers/${receiver.id}`, { answers: [410] });
     await page.getByRole("button", { name: "Test it" }).click();
     const report = page.getByRole("region", { name: "Report" });
-    await see(report.getByRole("alert")).toContainText("would have disabled the webhook", wait);
+    await see(report.getByRole("alert")).toContainText("would have disabled the webhook");
     const checks = report.getByRole("list", { name: "Checks" }).getByRole("listitem");
     await see(checks.first()).toContainText("failed");
     await see(checks.first()).toContainText("Mend:");
@@ -232,7 +220,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const url = page.getByRole("textbox", { name: "URL" });
     await url.fill("partner.example/hook");
     await page.getByRole("button", { name: "Test it" }).click();
-    await see(url).toHaveAccessibleDescription(/absolute http or https/, wait);
+    await see(url).toHaveAccessibleDescription(/absolute http or https/);
     expect(complaints.filter((said) => !said.includes("422"))).toEqual([]);
     await page.close();
   });
@@ -253,8 +241,8 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
         `?show=receivers&receiver=${receiver.id}`,
       ]) {
         await page.goto(`${api.url}/_console/s/default/webhooks${search}`);
-        await see(page.getByRole("heading", { name: "Webhooks" })).toBeVisible(wait);
-        await see(page.getByText("Loading …")).toHaveCount(0, wait);
+        await see(page.getByRole("heading", { name: "Webhooks" })).toBeVisible();
+        await see(page.getByText("Loading …")).toHaveCount(0);
         await expectToFit(page);
       }
       await page.close();

@@ -1,7 +1,13 @@
-import { type Page, expect as see } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive, wait } from "../../support/browser/console.ts";
-import { PATIENCE_MS, useChromium } from "../../support/browser/with-chromium.ts";
+import {
+  choose,
+  expectAccessible,
+  expectToFit,
+  openConsole,
+  seeLive,
+} from "../../support/browser/console.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
 import { type Api, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
@@ -25,10 +31,10 @@ async function openWorld(search: string, width = 1280) {
 describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 2 filters the table of a collection, and keeps the filter in the address", async () => {
     const { page, complaints } = await openWorld("?collection=threads");
-    await see(page.getByRole("row", { name: /thread_ada/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /thread_ada/ })).toBeVisible();
     await page.getByRole("searchbox", { name: "Filter" }).fill("owner_id:usr_dan");
-    await see(page.getByRole("row", { name: /thread_ada/ })).toHaveCount(0, wait);
-    await see(page.getByRole("row", { name: /usr_dan/ }).first()).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /thread_ada/ })).toHaveCount(0);
+    await see(page.getByRole("row", { name: /usr_dan/ }).first()).toBeVisible();
     await see(page).toHaveURL(/filter=owner_id%3Ausr_dan/);
     await expectAccessible(page);
     expect(complaints).toEqual([]);
@@ -42,13 +48,13 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("textbox", { name: "JSON" })).toHaveValue(/"title": "Plans for the summer"/);
     await expectAccessible(page);
     await page.getByRole("button", { name: "Save" }).click();
-    await see(page.getByText("Saved.")).toBeVisible(wait);
+    await see(page.getByText("Saved.")).toBeVisible();
     expect(await record("threads", "thread_ada")).toMatchObject({ title: "Plans for the summer" });
     const json = page.getByRole("textbox", { name: "JSON" });
     await json.fill((await json.inputValue()).replace("the summer", "the autumn"));
     await see(title).toHaveValue("Plans for the autumn");
     await page.getByRole("button", { name: "Save" }).click();
-    await see(page.getByText("Saved.")).toBeVisible(wait);
+    await see(page.getByText("Saved.")).toBeVisible();
     expect(await record("threads", "thread_ada")).toMatchObject({ title: "Plans for the autumn" });
     expect(complaints).toEqual([]);
     await page.close();
@@ -59,15 +65,15 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     const memberships = page.getByRole("textbox", { name: "memberships" });
     await memberships.fill('{"org_acme": "chief"}');
     await page.getByRole("button", { name: "Save" }).click();
-    await see(page.getByText(/memberships.org_acme must be/).first()).toBeVisible(wait);
+    await see(page.getByText(/memberships.org_acme must be/).first()).toBeVisible();
     await see(memberships).toHaveAttribute("aria-invalid", "true");
     await page.getByRole("link", { name: /^departments/ }).click();
-    await see(page.getByRole("row", { name: /dept_ml/ })).toBeVisible(wait);
+    await see(page.getByRole("row", { name: /dept_ml/ })).toBeVisible();
     await page.goBack();
-    await see(memberships).toHaveValue('{"org_acme": "chief"}', wait);
+    await see(memberships).toHaveValue('{"org_acme": "chief"}');
     await memberships.fill("{");
     await page.getByRole("button", { name: "Save" }).click();
-    await see(page.getByText(/memberships is not valid JSON yet/).first()).toBeVisible(wait);
+    await see(page.getByText(/memberships is not valid JSON yet/).first()).toBeVisible();
     expect(await record("users", "usr_dan")).toMatchObject({ memberships: { org_acme: "member" } });
     await page.close();
   });
@@ -77,12 +83,12 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "New …" }).click();
     await page.getByRole("textbox", { name: "owner_id" }).fill("usr_dan");
     await page.getByRole("button", { name: "Create" }).click();
-    await see(page).toHaveURL(/record=thread_/, wait);
+    await see(page).toHaveURL(/record=thread_/);
     const id = new URL(page.url()).searchParams.get("record")!;
     expect(await record("threads", id)).toMatchObject({ owner_id: "usr_dan", organization_id: "org_acme" });
     await page.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await see(page.getByRole("row", { name: new RegExp(id) })).toHaveCount(0, wait);
+    await see(page.getByRole("row", { name: new RegExp(id) })).toHaveCount(0);
     expect((await record("threads", id)).type).toContain("unknown-record");
     expect(complaints).toEqual([]);
     await page.close();
@@ -90,10 +96,10 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
 
   it.each([360, 1280])("interfaces 2 fits a window of %i px, record and all", async (width) => {
     const { page } = await openWorld("?collection=webhooks", width);
-    await see(page.getByRole("grid")).toBeVisible(wait);
+    await see(page.getByRole("grid")).toBeVisible();
     await expectToFit(page);
     await page.getByRole("row").nth(1).click();
-    await see(page.getByRole("region", { name: /^Record/ })).toBeVisible(wait);
+    await see(page.getByRole("region", { name: /^Record/ })).toBeVisible();
     await expectToFit(page);
     await page.close();
   });
@@ -105,7 +111,7 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
   it("4.3 moves a department that is dragged onto another", async () => {
     const { page, complaints } = await openWorld("?show=departments");
     await branch(page, "ML").dragTo(branch(page, "Operations"));
-    await see(page.getByRole("status")).toContainText("ML was moved under Operations", wait);
+    await see(page.getByRole("status")).toContainText("ML was moved under Operations");
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_ops" });
     await expectAccessible(page);
     expect(complaints).toEqual([]);
@@ -115,8 +121,8 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
   it("4.3 shows the service's own 422 where a department is dragged below itself", async () => {
     const { page, complaints } = await openWorld("?show=departments");
     await branch(page, "Engineering").dragTo(branch(page, "Infra"));
-    await see(page.getByRole("alert")).toContainText("422", wait);
-    await see(page.getByRole("alert")).toContainText("Engineering stays where it was", wait);
+    await see(page.getByRole("alert")).toContainText("422");
+    await see(page.getByRole("alert")).toContainText("Engineering stays where it was");
     expect(await record("departments", "dept_eng")).toMatchObject({ parent_id: "dept_acme" });
     const { body } = await api.call(undefined, "GET", `${S}/journal?operation=departments.reparent`);
     expect(body.entries[0]).toMatchObject({ status: 422, principal: "usr_ada" });
@@ -130,23 +136,22 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
     const { page } = await openWorld("?show=departments&as=apikey_dan");
     await branch(page, "ML").focus();
     await page.keyboard.press("ArrowRight");
-    await see(page.getByRole("button", { name: "Move ML" })).toBeFocused(wait);
+    await see(page.getByRole("button", { name: "Move ML" })).toBeFocused();
     await page.keyboard.press("Enter");
     for (const name of ["Platform", "Infra", "Operations"]) {
-      await see(page.getByRole("button", { name: `Drop on ${name}` })).toBeFocused(wait);
+      await see(page.getByRole("button", { name: `Drop on ${name}` })).toBeFocused();
       if (name !== "Operations") await page.keyboard.press("ArrowDown");
     }
     await page.keyboard.press("Enter");
-    await see(page.getByRole("alert")).toContainText("403", wait);
+    await see(page.getByRole("alert")).toContainText("403");
     await page.close();
   });
 
   it("4.3 moves without dragging, to the top", async () => {
     const { page } = await openWorld("?show=departments&department=dept_ml", 360);
-    await page.getByRole("button", { name: /Under/ }).click();
-    await page.getByRole("option", { name: /top-level/ }).click();
+    await choose(page, "Under", /top-level/);
     await page.getByRole("button", { name: "Move", exact: true }).click();
-    await see(page.getByRole("status")).toContainText("ML was moved to the top", wait);
+    await see(page.getByRole("status")).toContainText("ML was moved to the top");
     await expectToFit(page);
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: null });
     await page.close();
@@ -157,16 +162,12 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
   it("3.6 shows what is spent of each limit, as the sandbox's month has it", async () => {
     const { page, complaints } = await openWorld("?show=usage");
     const acme = page.getByRole("region", { name: "Acme Robotics" });
-    await see(acme.getByRole("meter", { name: "Organization spent" })).toHaveAttribute(
-      "aria-valuenow",
-      "85",
-      wait,
-    );
+    await see(acme.getByRole("meter", { name: "Organization spent" })).toHaveAttribute("aria-valuenow", "85");
     await see(acme.getByRole("link", { name: /Organization/ })).toContainText("warning");
     await see(acme.getByRole("link", { name: /Organization/ })).toContainText("850 of 1,000");
     await api.call(undefined, "PATCH", `${S}/state/usage/org_acme`, { monthly_limit: 850 });
     await page.reload();
-    await see(acme.getByRole("link", { name: /Organization/ })).toContainText("exceeded", wait);
+    await see(acme.getByRole("link", { name: /Organization/ })).toContainText("exceeded");
     await expectAccessible(page);
     await expectToFit(page);
     expect(complaints).toEqual([]);
@@ -178,17 +179,17 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await page.getByRole("textbox", { name: "Name" }).fill("before");
     await page.getByRole("button", { name: "Take a snapshot" }).click();
     await page.getByRole("button", { name: "Compare before with the present" }).click();
-    await see(page.getByText("Both worlds hold the same records.")).toBeVisible(wait);
+    await see(page.getByText("Both worlds hold the same records.")).toBeVisible();
     await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
       new_parent_id: "dept_ops",
     });
     const moved = page.getByRole("region", { name: "departments" });
-    await see(moved).toContainText(/dept_ml changed.*"dept_eng" → "dept_ops"/s, wait);
-    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("added", wait);
+    await see(moved).toContainText(/dept_ml changed.*"dept_eng" → "dept_ops"/s);
+    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("added");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Restore before" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
-    await see(page.getByText("Both worlds hold the same records.")).toBeVisible(wait);
+    await see(page.getByText("Both worlds hold the same records.")).toBeVisible();
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_eng" });
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
@@ -202,7 +203,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await api.call(undefined, "POST", `${S}/snapshots`, { name: "twice" });
     await name.fill("twice");
     await page.getByRole("button", { name: "Take a snapshot" }).click();
-    await see(page.getByRole("alert")).toContainText("twice", wait);
+    await see(page.getByRole("alert")).toContainText("twice");
     await see(name).toHaveValue("twice");
     await page.close();
   });

@@ -2,12 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { type Browser, type Page, expect as see } from "@playwright/test";
+import type { Browser, Locator, Page } from "@playwright/test";
 import { expect } from "vitest";
-import { openPage, PATIENCE_MS } from "./with-chromium.ts";
-
-/** For Playwright's expectations. */
-export const wait = { timeout: PATIENCE_MS };
+import { openPage, PATIENCE_MS, see } from "./with-chromium.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -64,22 +61,38 @@ export async function openConsole(
 
 /** Follows the sandbox: what happens from now on is shown. */
 export async function seeLive(page: Page): Promise<void> {
-  await see(page.getByRole("img", { name: "live", exact: true })).toBeVisible(wait);
+  await see(page.getByRole("img", { name: "live", exact: true })).toBeVisible();
 }
 
-/** Opens a choice by the name of its field, and takes the option of this name. */
+/**
+ * Opens a choice by the name of its field, and takes the option of this name. Once more, where what was pressed was
+ * drawn anew under the pointer.
+ */
 export async function choose(page: Page, label: string, choice: string | RegExp): Promise<void> {
   // A choice is called by what is chosen and its field's name; the head of a column may be called so too.
-  const field = page.getByRole("button", { name: new RegExp(`(^| )${label}$`) });
-  await field.and(page.locator(".select")).click();
-  await page.getByRole("option", { name: choice }).click();
+  const named = page.getByRole("button", { name: new RegExp(`(^| )${label}$`) });
+  await chooseOf(named.and(page.locator(".select")), choice);
 }
+
+/** The same of a choice that is found otherwise. */
+export async function chooseOf(field: Locator, choice: string | RegExp): Promise<void> {
+  const option = field.page().getByRole("option", { name: choice });
+  await see(async () => {
+    // What is there already was opened by an attempt before; with nothing to offer it is disabled, and no press counts.
+    if (!(await option.isVisible())) await field.click({ timeout: SOON_MS });
+    await option.click({ timeout: SOON_MS });
+    await see(option).toHaveCount(0, { timeout: SOON_MS });
+  }).toPass({ timeout: PATIENCE_MS });
+}
+
+/** Until the next attempt. */
+const SOON_MS = 5000;
 
 /** No violation of WCAG 2.2 A and AA that axe can find, in both themes. */
 export async function expectAccessible(page: Page): Promise<void> {
   // A hint that the pointer happens to open stands outside of everything.
   await page.mouse.move(0, 0);
-  await see(page.getByRole("tooltip")).toHaveCount(0, wait);
+  await see(page.getByRole("tooltip")).toHaveCount(0);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     expect(await violations(page), colorScheme).toEqual([]);

@@ -1,9 +1,16 @@
-import { type Browser, chromium, type Page } from "@playwright/test";
+import { type Browser, chromium, expect, type Page } from "@playwright/test";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { findBrowser, whyNone } from "../../../scripts/browser.mjs";
 
 /** Generous, since continuous integration has two busy cores; nothing waits as long when all is well. */
 export const PATIENCE_MS = 30_000;
+
+/** Playwright's expectations, each with that patience: its own five seconds are too few beside other work. */
+export const see = expect.configure({ timeout: PATIENCE_MS });
+
+/** How many times slower pages shall run, as on a machine that is busy: `UNDERSTUDY_SLOW_PAGES=6 npx vitest run test/browser`. */
+const SLOWER = Number(process.env["UNDERSTUDY_SLOW_PAGES"] ?? 1);
+
 const START_MS = 90_000;
 
 const ARGS = [
@@ -55,6 +62,10 @@ export async function openPage(
 ): Promise<{ page: Page; complaints: string[] }> {
   const page = await browser.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
+  if (SLOWER > 1) {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWER });
+  }
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());

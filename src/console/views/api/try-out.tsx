@@ -27,24 +27,27 @@ export function TryOut(props: TryOutProps) {
   const parameters = useParameters();
   const as = parameters.get("as") ?? actors?.find(({ role }) => role === "owner")?.id ?? NOBODY;
   const actor = actors?.find(({ id }) => id === as);
-  const samples = useSamples(props.operation, actor?.organization) ?? NO_SAMPLES;
+  const samples = useSamples(props.operation, actor?.organization);
   if (actors === undefined) return <p className="quiet">Loading …</p>;
   return (
     <>
       <ActorField actors={actors} value={as} onChange={(id) => parameters.set({ as: id })} />
-      <CallForm {...props} samples={samples} actor={actor} />
+      <CallForm {...props} samples={samples} waiting={samples === undefined} actor={actor} />
     </>
   );
 }
 
-const NO_SAMPLES = {};
-
 function CallForm({
   operation,
   components,
-  samples,
+  samples = {},
+  waiting,
   actor,
-}: TryOutProps & { samples: Readonly<Record<string, string>>; actor: Actor | undefined }) {
+}: TryOutProps & {
+  samples: Readonly<Record<string, string>> | undefined;
+  waiting: boolean;
+  actor: Actor | undefined;
+}) {
   const sandbox = useSandboxName();
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
@@ -68,7 +71,7 @@ function CallForm({
   });
   return (
     <>
-      <Form submit="Send" pending={call.isPending} onSubmit={() => call.mutate()}>
+      <Form submit="Send" pending={call.isPending} waiting={waiting} onSubmit={() => call.mutate()}>
         {(operation.parameters ?? []).map(({ name, in: place, required, description }) => (
           <Field
             key={name}

@@ -53,7 +53,7 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
           name="match.operation"
           value={draft.operation}
           onChange={(operation) => set({ compose: operation }, { replace: true })}
-          choices={operationChoices(coverage)}
+          choices={coverage && operationChoices(coverage)}
         />
         <ChoiceField
           label="Called by"

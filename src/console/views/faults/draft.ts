@@ -75,8 +75,7 @@ const ANYWHERE: readonly Choice[] = [
 ];
 
 /** Everything, each resource, each operation. */
-export function operationChoices(coverage: CoverageMatrix | undefined): Choice[] {
-  const operations = coverage?.operations ?? [];
+export function operationChoices({ operations }: CoverageMatrix): Choice[] {
   const groups = new Set(operations.map(({ operation }) => operation.split(".")[0]!));
   return [
     { id: "*", title: "Every operation" },

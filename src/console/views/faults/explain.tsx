@@ -17,9 +17,9 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
   const { data: coverage } = useSandboxQuery(["coverage"], (calls) => calls.coverage(), { live: false });
   const users = useSandboxQuery(["state", "users"], (calls) => calls.records("users", { limit: MAX_USERS }));
-  const operations = coverage?.operations ?? [];
+  const operations = coverage?.operations;
   const operation = get("explain") ?? "";
-  const chosen = operations.find((one) => one.operation === operation);
+  const chosen = operations?.find((one) => one.operation === operation);
   const places = useMemo(
     () => [...(chosen?.path ?? "").matchAll(/\{(\w+)\}/g)].map(([, name]) => name!),
     [chosen],
@@ -62,7 +62,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
           name="operation"
           value={operation}
           onChange={(id) => set({ explain: id }, { replace: true })}
-          choices={operations.map((one) => ({
+          choices={operations?.map((one) => ({
             id: one.operation,
             title: one.operation,
             detail: `${one.method} ${one.path}`,

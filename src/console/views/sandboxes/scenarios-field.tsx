@@ -15,7 +15,7 @@ export function ScenariosField({
       label="Scenarios"
       listLabel="Scenarios in force from the start"
       find="Find a scenario"
-      choices={(data?.items ?? [])
+      choices={data?.items
         .filter(({ problem }) => problem === undefined)
         .map(({ name, description }) => ({ id: name, title: name, detail: description }))}
       chosen={chosen}

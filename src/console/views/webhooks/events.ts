@@ -3,10 +3,11 @@ import { useOpenApi } from "../../api/queries.ts";
 /** Sent to one webhook by its own call, and never because something happened. */
 const TEST = "webhook.test";
 
-/** Events that can happen, with what each tells of. */
+/** Events that can happen, with what each tells of. Undefined until the server has said. */
 export function useEvents() {
   const { data } = useOpenApi();
-  return Object.entries(data?.webhooks ?? {})
+  if (data === undefined) return undefined;
+  return Object.entries(data.webhooks ?? {})
     .filter(([name]) => name !== TEST)
     .map(([name, { post }]) => ({ name, post }));
 }

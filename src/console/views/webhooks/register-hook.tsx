@@ -17,14 +17,14 @@ export function RegisterHook({ onClose }: { onClose: () => void }) {
   const [url, setUrl] = useState(get("to") ?? "");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [organization, setOrganization] = useState<string>();
-  const known = organizations.data?.items ?? [];
-  const of = organization ?? known[0]?.id;
+  const known = organizations.data?.items;
+  const of = organization ?? known?.[0]?.id;
   const register = useSandboxChange((calls, _: undefined) =>
     calls.addRecord("webhooks", {
       url: url.trim(),
       events: (chosen.size > 0
         ? [...chosen]
-        : events.map(({ name }) => name)) as StateRecord<"webhooks">["events"],
+        : events?.map(({ name }) => name)) as StateRecord<"webhooks">["events"],
       ...(of !== undefined && { organization_id: of }),
     }),
   );
@@ -33,6 +33,7 @@ export function RegisterHook({ onClose }: { onClose: () => void }) {
       <Form
         submit="Register"
         pending={register.isPending}
+        waiting={events === undefined || known === undefined}
         error={register.error}
         onSubmit={() =>
           register.mutate(undefined, {
@@ -53,13 +54,13 @@ export function RegisterHook({ onClose }: { onClose: () => void }) {
           name="organization_id"
           value={of ?? ""}
           onChange={setOrganization}
-          choices={known.map(({ id, name }) => ({ id, title: name, detail: id }))}
+          choices={known?.map(({ id, name }) => ({ id, title: name, detail: id }))}
         />
         <MarkField
           label="Hears of"
           listLabel="Events"
           find="Find an event"
-          choices={events.map(({ name, post }) => ({ id: name, title: name, detail: post.summary }))}
+          choices={events?.map(({ name, post }) => ({ id: name, title: name, detail: post.summary }))}
           chosen={chosen}
           onChange={setChosen}
         />

@@ -19,8 +19,8 @@ export function Trigger() {
   const { get, set } = useParameters();
   const { data: api, error: unread } = useOpenApi();
   const events = useEvents();
-  const name = get("event") ?? events[0]?.name ?? "";
-  const event = events.find((one) => one.name === name);
+  const name = get("event") ?? events?.[0]?.name ?? "";
+  const event = events?.find((one) => one.name === name);
   const organizations = useSandboxQuery(["records", "organizations"], (calls) =>
     calls.records("organizations"),
   );
@@ -48,6 +48,7 @@ export function Trigger() {
       <Form
         submit="Trigger it"
         pending={trigger.isPending}
+        waiting={events === undefined}
         error={trigger.error ?? unread}
         onSubmit={() => trigger.mutate(undefined)}
       >
@@ -60,7 +61,7 @@ export function Trigger() {
               set({ event }, { replace: true });
               trigger.reset();
             }}
-            choices={events.map(({ name, post }) => ({ id: name, title: name, detail: post.summary }))}
+            choices={events?.map(({ name, post }) => ({ id: name, title: name, detail: post.summary }))}
           />
           <Field
             label="For"

@@ -27,6 +27,7 @@ export function Departments() {
   const departments = query.data?.items ?? NONE;
   const tree = useMemo(() => treeOf(departments), [departments]);
   const { actors, as, move } = useMove(chosen);
+  const isLonely = organizations.data?.items.length === 0;
   const selected = departments.find(({ id }) => id === parameters.get("department"));
   return (
     <div className="page departments">
@@ -36,7 +37,7 @@ export function Departments() {
           name="organization"
           value={chosen}
           onChange={(organization) => parameters.set({ organization, department: undefined, as: undefined })}
-          choices={(organizations.data?.items ?? []).map(({ id, name }) => ({ id, title: name, detail: id }))}
+          choices={organizations.data?.items.map(({ id, name }) => ({ id, title: name, detail: id }))}
         />
         <ActorField
           actors={actors}
@@ -48,14 +49,23 @@ export function Departments() {
       <Problem error={organizations.error ?? query.error} />
       {move.variables && <Moved move={move.variables} answer={move.data} error={move.error} />}
       <DepartmentTree
-        tree={tree}
+        // Nothing is moved before it is known as whom.
+        tree={actors ? tree : NONE}
         departments={departments}
         selected={selected?.id}
         onSelect={(department) => parameters.set({ department })}
         onMove={(change) => move.mutate(change)}
-        empty={query.data === undefined ? null : <Nothing title="This organization has no departments." />}
+        empty={
+          isLonely ? (
+            <Nothing title="This world has no organization." />
+          ) : query.data && actors ? (
+            <Nothing title="This organization has no departments." />
+          ) : (
+            <p className="loading quiet">Loading …</p>
+          )
+        }
       />
-      {selected && (
+      {selected && actors && (
         <MoveForm
           key={selected.id}
           department={selected}
@@ -74,10 +84,10 @@ const NONE: readonly never[] = [];
 function useMove(organization: string) {
   const sandbox = useSandboxName();
   const parameters = useParameters();
-  const actors = useActors() ?? NONE;
-  const able = actors.find((actor) => actor.organization === organization && actor.role === "owner");
+  const actors = useActors();
+  const able = actors?.find((actor) => actor.organization === organization && actor.role === "owner");
   const as = parameters.get("as") ?? able?.id ?? NOBODY;
-  const key = actors.find(({ id }) => id === as)?.key;
+  const key = actors?.find(({ id }) => id === as)?.key;
   const move = useMutation<ServiceAnswer, ControlError, Move>({
     mutationFn: ({ department, parent }) =>
       fetchService({
