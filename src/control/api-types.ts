@@ -1279,7 +1279,7 @@ export interface HistoryPage {
   entries: HistoryEntry[];
   /** How many match */
   total: number;
-  /** Entries lost to the history's bound */
+  /** Entries lost to the history's bounds */
   dropped: number;
 }
 export interface HistoryDetail {

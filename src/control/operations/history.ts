@@ -1,18 +1,14 @@
 import Type from "typebox";
-import { parseDateOrInstant } from "../../contract/instant.ts";
 import { StreamBody } from "../../contract/reply.ts";
 import { Closed, examplesOf, Words } from "../../contract/schema.ts";
 import { HISTORY_KINDS } from "../../sandbox/history-entry.ts";
+import { lastEventOf, NEWEST, NewestFirst, newestFirst, RESUMES } from "../entry-log.ts";
 import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
 import { RecordChangesBody, recordChanges } from "../history/record-changes.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { streamHistory } from "../history/stream-history.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
-import { unprocessable } from "../problem.ts";
 import { TRAVEL_OPERATIONS } from "./history-travel.ts";
-
-/** More than a history may hold. */
-const MAX_ENTRIES = 100_000;
 
 const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
@@ -20,23 +16,10 @@ export const HistoryQuery = Closed({
   kind: Type.Optional(Words(HISTORY_KINDS, { description: "What did it" })),
   subject: Text("The id of the record it is about"),
   cause: Text("The id of the entry that led to it, be it by an advance"),
-  since: Text("An ISO 8601 date or timestamp, on the sandbox's clock"),
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: MAX_ENTRIES,
-    default: MAX_ENTRIES,
-    description: "How many of the newest; by default all that match",
-  }),
+  ...NEWEST,
 });
 
-export const HistoryBody = Closed(
-  {
-    entries: Type.Array(HistoryEntryBody, { description: "Newest first" }),
-    total: Type.Integer({ minimum: 0, description: "How many match" }),
-    dropped: Type.Integer({ minimum: 0, description: "Entries lost to the history's bound" }),
-  },
-  { $id: "History", examples: [{ entries: examplesOf(HistoryEntryBody), total: 1, dropped: 0 }] },
-);
+export const HistoryBody = NewestFirst(HistoryEntryBody, "history");
 
 const listHistory = operation({
   id: "history.list",
@@ -49,21 +32,15 @@ const listHistory = operation({
   errors: [],
   success: { status: 200, schema: HistoryBody },
   handle({ query: { kind, subject, cause, since, limit }, sandbox: { history } }) {
-    const from = since === undefined ? Number.NEGATIVE_INFINITY : sinceOf(since);
-    const matching = history
-      .entries()
-      .filter(
-        (entry) =>
-          entry.at >= from &&
-          (kind === undefined || entry.kind === kind) &&
-          (subject === undefined || entry.subject === subject) &&
-          (cause === undefined || entry.cause === cause || entry.advanced_by === cause),
-      );
-    return {
-      entries: matching.slice(-limit).reverse().map(renderHistoryEntry),
-      total: matching.length,
-      dropped: history.dropped,
-    };
+    return newestFirst(history, {
+      since,
+      limit,
+      wanted: (entry) =>
+        (kind === undefined || entry.kind === kind) &&
+        (subject === undefined || entry.subject === subject) &&
+        (cause === undefined || entry.cause === cause || entry.advanced_by === cause),
+      render: renderHistoryEntry,
+    });
   },
 });
 
@@ -74,15 +51,11 @@ const followHistory = operation({
   path: `${S}/history/stream`,
   summary: "Follow the history as server-sent events, one entry each",
   params: OfSandbox,
-  headers: { "last-event-id": "The id of the last event that came, to go on behind it" },
+  headers: RESUMES,
   errors: [],
   success: { status: 200, content_types: ["text/event-stream"], events: HistoryEntryBody },
   handle({ headers, sandbox: { history } }) {
-    const last = headers["last-event-id"];
-    if (last !== undefined && !/^\d{1,15}$/.test(last)) {
-      throw unprocessable("Last-Event-ID", last, "must be the id of an event of this stream, a whole number");
-    }
-    const after = last === undefined ? undefined : Number(last);
+    const after = lastEventOf(headers);
     return new StreamBody("text/event-stream", (signal) => streamHistory(history, after, signal));
   },
 });
@@ -130,12 +103,6 @@ const listChanges = operation({
   handle: ({ params: { id }, sandbox, server }) =>
     recordChanges(server, statesOf(entryOf(sandbox, id), "compared")),
 });
-
-function sinceOf(text: string): number {
-  const span = parseDateOrInstant(text);
-  if (span === undefined) throw unprocessable("since", text, "must be an ISO 8601 date or timestamp");
-  return span.from;
-}
 
 export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
   listHistory,

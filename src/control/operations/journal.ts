@@ -1,22 +1,19 @@
 import Type from "typebox";
-import { parseDateOrInstant } from "../../contract/instant.ts";
 import { noContent, Reply, StreamBody } from "../../contract/reply.ts";
-import { Closed, examplesOf } from "../../contract/schema.ts";
+import { Closed } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import { DELIVERED_EVENTS } from "../delivered-events.ts";
-import { conditions, delivered, Text } from "../journal/entry-conditions.ts";
+import { lastEventOf, NEWEST, NewestFirst, newestFirst, RESUMES } from "../entry-log.ts";
+import { conditions, delivered } from "../journal/entry-conditions.ts";
 import { HarBody, harOf } from "../journal/har.ts";
 import { conditionsOf, type EntryMatch } from "../journal/match-entry.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { streamJournal } from "../journal/stream-journal.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
 import { below, type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
-import { Problem, unprocessable } from "../problem.ts";
+import { Problem } from "../problem.ts";
 import { baseUrlOf } from "../sandbox-body.ts";
 import { checkJournal } from "./journal-verify.ts";
-
-/** More than a journal may hold. */
-const MAX_ENTRIES = 100_000;
 
 const Kind = Type.Unsafe<"request" | "delivery">({
   type: "string",
@@ -26,28 +23,9 @@ const Kind = Type.Unsafe<"request" | "delivery">({
 
 const filters = { kind: Type.Optional(Kind), ...conditions, ...delivered };
 
-export const JournalQuery = Closed({
-  ...filters,
-  since: Text("An ISO 8601 date or timestamp, on the sandbox's clock"),
-  limit: Type.Integer({
-    minimum: 1,
-    maximum: MAX_ENTRIES,
-    default: MAX_ENTRIES,
-    description: "How many of the newest; by default all that match",
-  }),
-});
+export const JournalQuery = Closed({ ...filters, ...NEWEST });
 
-export const JournalBody = Closed(
-  {
-    entries: Type.Array(JournalEntryBody, { description: "Newest first" }),
-    total: Type.Integer({ minimum: 0, description: "How many match" }),
-    dropped: Type.Integer({ minimum: 0, description: "Entries lost to the journal's bounds" }),
-  },
-  {
-    $id: "Journal",
-    examples: [{ entries: examplesOf(JournalEntryBody), total: 1, dropped: 0 }],
-  },
-);
+export const JournalBody = NewestFirst(JournalEntryBody, "journal");
 
 const listJournal = operation({
   id: "journal.list",
@@ -61,14 +39,7 @@ const listJournal = operation({
   success: { status: 200, schema: JournalBody },
   handle({ query, sandbox: { journal }, server }) {
     const { since, limit, ...filter } = query;
-    const wanted = filtering(filter, server);
-    const from = since === undefined ? Number.NEGATIVE_INFINITY : sinceOf(since);
-    const matching = journal.entries().filter((entry) => entry.at >= from && wanted(entry));
-    return {
-      entries: matching.slice(-limit).reverse().map(renderEntry),
-      total: matching.length,
-      dropped: journal.dropped,
-    };
+    return newestFirst(journal, { since, limit, wanted: filtering(filter, server), render: renderEntry });
   },
 });
 
@@ -129,16 +100,12 @@ const followJournal = operation({
   summary: "Follow the journal as server-sent events, one entry each",
   params: OfSandbox,
   query: Closed(filters),
-  headers: { "last-event-id": "The id of the last event that came, to go on behind it" },
+  headers: RESUMES,
   errors: [],
   success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
   handle({ headers, query, sandbox: { journal }, server }) {
     const wanted = filtering(query, server);
-    const last = headers["last-event-id"];
-    if (last !== undefined && !/^\d{1,15}$/.test(last)) {
-      throw unprocessable("Last-Event-ID", last, "must be the id of an event of this stream, a whole number");
-    }
-    const after = last === undefined ? undefined : Number(last);
+    const after = lastEventOf(headers);
     return new StreamBody("text/event-stream", (signal) => streamJournal(journal, { after, wanted }, signal));
   },
 });
@@ -174,12 +141,6 @@ const archiveJournal = operation({
     return new Reply(200, har, { "Content-Disposition": `attachment; filename="${sandbox.name}.har"` });
   },
 });
-
-function sinceOf(text: string): JournalEntry["at"] {
-  const span = parseDateOrInstant(text);
-  if (span === undefined) throw unprocessable("since", text, "must be an ISO 8601 date or timestamp");
-  return span.from;
-}
 
 export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
   listJournal,
