@@ -71,8 +71,11 @@ export interface ControlHttp {
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
   /** The body as text, for HAR files and reports. */
   text(path: string): Promise<string>;
-  /** The data of a stream of events, behind the one at a position where that is given. */
-  events<T>(path: string, after?: number): AsyncIterableIterator<T>;
+  /**
+   * The data of a stream of events, behind the one at a position where that is given. Its signal ends it with
+   * whatever the signal was aborted with.
+   */
+  events<T>(path: string, after?: number, signal?: AbortSignal): AsyncIterableIterator<T>;
   /**
    * Whether an Understudy answers, within some seconds.
    * @throws UnreachableError, ForeignServerError; ControlError of one that asks for a token
@@ -101,7 +104,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
         signal,
       });
     } catch (error) {
-      if (signal?.aborted) throw silent();
+      if (signal?.aborted) throw signal.reason;
       throw new UnreachableError(base, error);
     }
     if (!response.ok) {
@@ -116,6 +119,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
     try {
       response = await request("GET", "/_control/health", { signal });
     } catch (error) {
+      if (signal.aborted) throw silent();
       if (!(error instanceof ControlError) || error.problem.type !== "about:blank") throw error;
       throw new ForeignServerError(base, `it answered ${error.status}`);
     }
@@ -143,9 +147,13 @@ export function controlHttp(url: string, token?: string): ControlHttp {
       }
     },
     text: async (path) => (await request("GET", path)).text(),
-    async *events<T>(path: string, after?: number) {
-      const { body } = await request("GET", path, { after });
-      yield* eventData<T>(body as ReadableStream<Uint8Array>);
+    async *events<T>(path: string, after?: number, signal?: AbortSignal) {
+      const { body } = await request("GET", path, { after, signal });
+      try {
+        yield* eventData<T>(body as ReadableStream<Uint8Array>);
+      } catch (error) {
+        throw signal?.aborted ? signal.reason : new UnreachableError(base, error);
+      }
     },
   };
 }
@@ -154,7 +162,7 @@ interface Sent {
   body?: unknown;
   /** Of a stream of events. */
   after?: number | undefined;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 function healthIn(text: string): Health | undefined {

@@ -121,6 +121,11 @@ export class SandboxClient {
     add: (options: Api.ReceiverOptions = {}) => this.send<Api.Receiver>("POST", "/receivers", options),
     requests: (id: string) => this.get<Api.List<Api.ReceivedRequest>>(`/receivers/${id}/requests`),
     remove: (id: string) => this.send<void>("DELETE", `/receivers/${id}`),
+    /** What a receiver that answers `forward` passes on, the first event when it begins (interfaces 11). */
+    follow: (id: string, signal?: AbortSignal) =>
+      this.http.events<Api.ForwardedEvent>(`${this.path}/receivers/${id}/stream`, undefined, signal),
+    answer: (id: string, delivery: string, answer: Api.ForwardedAnswer) =>
+      this.send<void>("POST", `/receivers/${id}/forwarded/${delivery}`, answer),
   };
 
   /** Records of a collection, such as `state("threads")`; changes emit the events of a real change. */

@@ -33,6 +33,11 @@ export const PROBLEMS = {
   "unknown-inline-rule": type(404, "Unknown inline rule", "No inline rule of this id is armed"),
   "unknown-entry": type(404, "Unknown entry", "The journal or the history has no entry of this id"),
   "unknown-receiver": type(404, "Unknown receiver", "The sandbox has no receiver of this id"),
+  "nothing-waits": type(
+    404,
+    "Nothing waits for this answer",
+    "The forwarded delivery was answered before, or its sender has given up",
+  ),
   "method-not-allowed": type(405, "Method Not Allowed", "The path has other methods; `Allow` lists them"),
   "name-in-use": type(409, "Conflict", "There is a sandbox or snapshot of this name already"),
   "id-in-use": type(409, "Conflict", "There is a record or rule of this id already"),

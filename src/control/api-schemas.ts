@@ -6,6 +6,7 @@ import { ProblemBody } from "../contract/problems.ts";
 import { withoutStoredOnly } from "../contract/shown.ts";
 import { SHIPPED_FIXTURES, SHIPPED_SCENARIOS } from "../documents/shipped-files.ts";
 import { ReceiverReportBody } from "../grader/report-body.ts";
+import { ForwardedAnswer, ForwardedDelivery, ForwardedEvent } from "../receivers/forwarding.ts";
 import { ReceiverAnswer } from "../receivers/receiver-answer.ts";
 import { ReceivedRequestBody } from "../receivers/simulated-receivers.ts";
 import { CoverageMatrix } from "../reports/coverage.ts";
@@ -120,6 +121,9 @@ export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Receiver: ReceiverBody,
   ReceiverAnswer,
   ReceivedRequest: ReceivedRequestBody,
+  ForwardedDelivery,
+  ForwardedEvent,
+  ForwardedAnswer,
   ReceiverTestOptions: ReceiverTestInput,
   ReceiverTestEvent,
   ReceiverReport: ReceiverReportBody,

@@ -471,7 +471,7 @@ export type ReceiverAnswer =
       status: number;
       delay?: Duration;
     }
-  | ("hang" | "reset");
+  | ("hang" | "reset" | "forward");
 
 /** A webhook rule has a url, an email rule an email */
 export interface NotificationRule {
@@ -1498,7 +1498,7 @@ export interface ReceiverOptions {
         status: number;
         delay?: Duration;
       }
-    | ("hang" | "reset")
+    | ("hang" | "reset" | "forward")
   )[];
   secret?: string | null;
 }
@@ -1512,7 +1512,7 @@ export interface Receiver {
         status: number;
         delay?: Duration;
       }
-    | ("hang" | "reset")
+    | ("hang" | "reset" | "forward")
   )[];
   /** Whether it has one of its own, which is never shown */
   has_secret: boolean;
@@ -1533,8 +1533,36 @@ export interface ReceivedRequest {
   /** On the signature */
   verdict: "valid" | "invalid" | "missing";
   reason: string;
-  /** How it was answered, such as `503` or `hang` */
+  /** How it was answered, such as `503`, `hang` or `forward` */
   answer: string;
+}
+export interface ForwardedDelivery {
+  /** To answer it by */
+  id: string;
+  /** On the sandbox's clock */
+  at: string;
+  method: string;
+  /** As they were sent, without those that are about the connection */
+  headers: {
+    [k: string]: string | string[];
+  };
+  /** The bytes exactly as they were signed */
+  body_base64: string;
+}
+export interface ForwardedEvent {
+  /** The first event: what comes from now on is told */
+  ready?: true;
+  delivery?: ForwardedDelivery;
+}
+export interface ForwardedAnswer {
+  status?: number;
+  /** Of the answer; those that are about the connection are left out */
+  headers?: {
+    [k: string]: string | string[];
+  };
+  body_base64?: string;
+  /** In place of a status: why there was no answer. The sender's connection breaks. */
+  failure?: string;
 }
 export interface ReceiverTestOptions {
   /** The receiver's, as this server reaches it */
@@ -1771,6 +1799,7 @@ export interface ProblemDocument {
     | "urn:understudy:problem:unknown-inline-rule"
     | "urn:understudy:problem:unknown-entry"
     | "urn:understudy:problem:unknown-receiver"
+    | "urn:understudy:problem:nothing-waits"
     | "urn:understudy:problem:method-not-allowed"
     | "urn:understudy:problem:name-in-use"
     | "urn:understudy:problem:id-in-use"

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { deliveryHeaders, sign } from "../webhooks/sign.ts";
-import type { HeardDelivery } from "./format-delivery.ts";
+import { formatDelivery, type HeardDelivery } from "./format-delivery.ts";
 import { createListener, type Listener, type ListenerOptions } from "./listen.ts";
 
 const open: Listener[] = [];
@@ -12,7 +12,7 @@ async function listen(options: Partial<ListenerOptions> = {}) {
   const heard: { delivery: HeardDelivery; text: string }[] = [];
   const listener = await createListener({
     port: 0,
-    onDelivery: (delivery, text) => heard.push({ delivery, text }),
+    onDelivery: (delivery) => heard.push({ delivery, text: formatDelivery(delivery) }),
     ...options,
   });
   open.push(listener);

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
-import { formatDelivery, type HeardDelivery } from "./format-delivery.ts";
+import type { HeardDelivery } from "./format-delivery.ts";
 import { readDelivery } from "./read-delivery.ts";
-import { answerTo, describeAnswer, type ReceiverAnswer, simulateAnswer } from "./receiver-answer.ts";
+import { answerTo, describeAnswer, type SimulatedAnswer, simulateAnswer } from "./receiver-answer.ts";
 import { verdict } from "./verdict.ts";
 
 export interface ListenerOptions {
@@ -12,11 +12,11 @@ export interface ListenerOptions {
   /** Default 127.0.0.1. */
   host?: string;
   /** In turn, the last one repeats; default [200]. */
-  answers?: readonly ReceiverAnswer[];
+  answers?: readonly SimulatedAnswer[];
   /** Signatures are judged with it; without one they are shown unjudged. */
   secret?: string | undefined;
-  /** For each request that has arrived in full: the facts, and the lines to print. */
-  onDelivery: (delivery: HeardDelivery, text: string) => void;
+  /** For each request that has arrived in full. */
+  onDelivery: (delivery: HeardDelivery) => void;
 }
 
 export interface Listener {
@@ -35,7 +35,7 @@ const MAX_REMEMBERED_IDS = 10_000;
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
   const { port, host = "127.0.0.1", answers = [200] } = options;
-  const attempts = new Map<string, number>();
+  const attempts = new AttemptCounter();
   let served = 0;
   const hear = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await readDelivery(request, MAX_BODY_BYTES);
@@ -43,7 +43,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     if (body === "too-large") return void response.writeHead(413, { Connection: "close" }).end();
     const answer = answerTo(answers, served++);
     const delivery = heard(request, { body, answer, secret: options.secret, attempts });
-    options.onDelivery(delivery, formatDelivery(delivery));
+    options.onDelivery(delivery);
     simulateAnswer(answer, request, response);
   };
   const server = createServer((request, response) => {
@@ -68,23 +68,20 @@ function heard(
   request: IncomingMessage,
   about: {
     body: Buffer;
-    answer: ReceiverAnswer;
+    answer: SimulatedAnswer;
     secret: string | undefined;
-    attempts: Map<string, number>;
+    attempts: AttemptCounter;
   },
 ): HeardDelivery {
   const { body, answer, secret, attempts } = about;
-  const { headers } = request;
-  const delivery_id = text(headers["x-service-delivery"]);
+  const { headers, method, url } = request;
   return {
+    ...attempts.count(headers),
     at: new Date().toISOString(),
-    method: request.method!,
-    path: request.url!,
+    method: method!,
+    path: url!,
     headers,
     body,
-    event: text(headers["x-service-event"]),
-    delivery_id,
-    attempt: delivery_id === undefined ? 1 : count(attempts, delivery_id),
     judgement:
       secret === undefined
         ? undefined
@@ -93,14 +90,23 @@ function heard(
   };
 }
 
-function count(attempts: Map<string, number>, delivery_id: string): number {
-  const attempt = (attempts.get(delivery_id) ?? 0) + 1;
-  attempts.delete(delivery_id);
-  attempts.set(delivery_id, attempt);
-  if (attempts.size > MAX_REMEMBERED_IDS) attempts.delete(attempts.keys().next().value!);
-  return attempt;
+/** Which delivery a request brings, and the how-manieth time. */
+export class AttemptCounter {
+  private readonly attempts = new Map<string, number>();
+
+  /** Of a request's headers, their names in lower case. */
+  count(headers: HeardDelivery["headers"]): Pick<HeardDelivery, "event" | "delivery_id" | "attempt"> {
+    const event = text(headers["x-service-event"]);
+    const delivery_id = text(headers["x-service-delivery"]);
+    if (delivery_id === undefined) return { event, delivery_id, attempt: 1 };
+    const attempt = (this.attempts.get(delivery_id) ?? 0) + 1;
+    this.attempts.delete(delivery_id);
+    this.attempts.set(delivery_id, attempt);
+    if (this.attempts.size > MAX_REMEMBERED_IDS) this.attempts.delete(this.attempts.keys().next().value!);
+    return { event, delivery_id, attempt };
+  }
 }
 
-function text(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header.join(", ") : header;
+function text(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === "object" ? header.join(", ") : header;
 }

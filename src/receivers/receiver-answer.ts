@@ -3,8 +3,11 @@ import Type from "typebox";
 import { parseDuration } from "../contract/duration.ts";
 import { typed } from "../contract/schema.ts";
 
-/** How a receiver answers one request; delays run on the wall clock (interfaces 4). */
-export type ReceiverAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";
+/** How a receiver answers by itself; delays run on the wall clock (interfaces 4). */
+export type SimulatedAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";
+
+/** How a receiver inside the server answers one request: `forward` as whoever follows it does (interfaces 11). */
+export type ReceiverAnswer = SimulatedAnswer | "forward";
 
 const Status = Type.Integer({ minimum: 200, maximum: 599 });
 
@@ -23,15 +26,15 @@ export const ReceiverAnswer = Type.Unsafe<ReceiverAnswer>({
       required: ["status"],
       additionalProperties: false,
     },
-    { type: "string", enum: ["hang", "reset"] },
+    { type: "string", enum: ["hang", "reset", "forward"] },
   ],
-  title: 'a status, {"status", "delay"}, "hang" or "reset"',
+  title: 'a status, {"status", "delay"}, "hang", "reset" or "forward"',
 });
 
 export const ReceiverAnswers = Type.Array(ReceiverAnswer, { minItems: 1, maxItems: 1000 });
 
 /** The answer to the n-th request, counted from 0: the last one repeats (interfaces 4). */
-export function answerTo(answers: readonly ReceiverAnswer[], n: number): ReceiverAnswer {
+export function answerTo<A extends ReceiverAnswer>(answers: readonly A[], n: number): A | 200 {
   return answers[Math.min(n, answers.length - 1)] ?? 200;
 }
 
@@ -52,7 +55,7 @@ export function describeAnswer(answer: ReceiverAnswer): string {
 
 /** Answers a request that has been read to its end. */
 export function simulateAnswer(
-  answer: ReceiverAnswer,
+  answer: SimulatedAnswer,
   request: IncomingMessage,
   response: ServerResponse,
 ): void {

@@ -4,6 +4,7 @@ import { Closed, Timestamp, Words } from "../contract/schema.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
+import { Forwarding } from "./forwarding.ts";
 import { readDelivery } from "./read-delivery.ts";
 import { answerTo, describeAnswer, simulateAnswer } from "./receiver-answer.ts";
 import { type Receiver, receivers } from "./receiver-record.ts";
@@ -19,7 +20,7 @@ export const ReceivedRequestBody = Closed(
     body: Type.String({ description: "The raw text; a byte that is no UTF-8 becomes U+FFFD" }),
     verdict: Words(["valid", "invalid", "missing"], { description: "On the signature" }),
     reason: Type.String(),
-    answer: Type.String({ description: "How it was answered, such as `503` or `hang`" }),
+    answer: Type.String({ description: "How it was answered, such as `503`, `hang` or `forward`" }),
   },
   {
     $id: "ReceivedRequest",
@@ -64,6 +65,8 @@ interface Log {
  * the world, like the journal: bounded, gone after a reset, and untouched by a restore.
  */
 export class SimulatedReceivers {
+  /** Of those whose answers come from elsewhere. */
+  readonly forwarding = new Forwarding();
   private readonly parts: ReceiverParts;
   private readonly logs = new WeakMap<World, Log>();
 
@@ -101,12 +104,13 @@ export class SimulatedReceivers {
     if (receiver === undefined) return refuse(response, 404, `the receiver ${id} is gone`);
     const answer = answerTo(receiver.answers, receiver.served);
     world.transact((tx) => tx.put(receivers, { ...receiver, served: receiver.served + 1 }));
-    this.remember(
-      world,
-      id,
-      this.received(world, receiver, { request, bytes, path, answer: describeAnswer(answer) }),
-    );
-    simulateAnswer(answer, request, response);
+    const received = this.received(world, receiver, { request, bytes, path, answer: describeAnswer(answer) });
+    this.remember(world, id, received);
+    if (answer !== "forward") return simulateAnswer(answer, request, response);
+    // Anyone may call a receiver; what it passes on reaches somebody's own machine.
+    if (received.verdict !== "valid")
+      return refuse(response, 403, `only signed deliveries are forwarded: ${received.reason}`);
+    this.forwarding.pass({ world, receiver_id: id, at: received.at, bytes }, request, response);
   }
 
   private received(

@@ -1,13 +1,14 @@
 import Type, { type Static } from "typebox";
-import { noContent } from "../../contract/reply.ts";
+import { noContent, StreamBody } from "../../contract/reply.ts";
 import { Closed, ListOf, Nullable } from "../../contract/schema.ts";
+import { ForwardedAnswer, ForwardedEvent, unsendableHeader } from "../../receivers/forwarding.ts";
 import { type ReceiverAnswer, ReceiverAnswers, unreadableDelay } from "../../receivers/receiver-answer.ts";
 import { type Receiver, receivers } from "../../receivers/receiver-record.ts";
 import { ReceivedRequestBody } from "../../receivers/simulated-receivers.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { requireRoomAfter } from "../limits.ts";
 import { below, type ControlContext, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
-import { unknownName, unprocessable } from "../problem.ts";
+import { Problem, unknownName, unprocessable } from "../problem.ts";
 
 export const ReceiverInput = Closed(
   {
@@ -165,6 +166,59 @@ const listReceivedRequests = operation({
   },
 });
 
+const followReceiver = operation({
+  id: "receivers.follow",
+  section: "interfaces 11",
+  method: "GET",
+  path: `${S}/receivers/{id}/stream`,
+  summary: "Follow, as server-sent events, the deliveries that a receiver answers with `forward`",
+  description:
+    "For a receiver that this server cannot reach: whoever follows calls it and answers with `receivers.answer`. Where nobody follows, the receiver answers 503; what is not signed for a webhook of the sandbox is not forwarded. Of several followers the last to come hears of a delivery.",
+  params: OfReceiver,
+  errors: ["unknown-receiver"],
+  success: { status: 200, content_types: ["text/event-stream"], events: ForwardedEvent },
+  handle(call) {
+    const { world } = call.sandbox;
+    const { id } = requireReceiver(call, world.read());
+    const { forwarding } = call.server.receivers;
+    return new StreamBody("text/event-stream", (signal) => forwarding.follow(world, id, signal));
+  },
+});
+
+const answerForwarded = operation({
+  id: "receivers.answer",
+  section: "interfaces 11",
+  method: "POST",
+  path: `${S}/receivers/{id}/forwarded/{delivery}`,
+  summary: "Answer a forwarded delivery with what the receiver elsewhere answered",
+  params: below({
+    id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),
+    delivery: Type.String({ description: "The forwarded delivery's id", examples: ["1b6f0a52"] }),
+  }),
+  body: { kind: "json", schema: ForwardedAnswer },
+  reads: true,
+  errors: ["unknown-receiver", "nothing-waits"],
+  success: { status: 204 },
+  handle(call) {
+    const { world } = call.sandbox;
+    const { id } = requireReceiver(call, world.read());
+    const { status, failure } = call.body;
+    if ((status === undefined) === (failure === undefined))
+      throw unprocessable("status", status, "or failure must be given, and not both");
+    const unsendable = unsendableHeader(call.body);
+    if (unsendable !== undefined)
+      throw unprocessable(
+        `headers.${unsendable}`,
+        call.body.headers![unsendable],
+        "is no header that HTTP can carry",
+      );
+    const { delivery } = call.params;
+    if (call.server.receivers.forwarding.answer(world, id, delivery, call.body)) return noContent();
+    const detail = `Nothing waits for an answer to ${delivery.slice(0, 100)}: it was answered before, or its sender has given up.`;
+    throw new Problem("nothing-waits", { detail, value: delivery });
+  },
+});
+
 export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   createReceiver,
   listReceivers,
@@ -172,6 +226,8 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   updateReceiver,
   deleteReceiver,
   listReceivedRequests,
+  followReceiver,
+  answerForwarded,
 ];
 
 /** A secret is never shown again; only whether the receiver has one of its own. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /*
  * Stands in for `npx`, `npm`, `mvn` and `docker` while a page's examples run: the same commands, on this build and on free
- * ports. What would run until Ctrl-C (start, listen, record, --follow) goes on in the background once it is up.
+ * ports. What would run until Ctrl-C (start, listen, record, --follow, --forward-to) goes on in the background once it is up.
  */
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -105,8 +105,10 @@ async function start(args) {
 
 async function understudy(args) {
   const [command = "start", ...rest] = args;
-  if (args.includes("--follow")) {
-    const going = await background([...args, "--url", `http://127.0.0.1:${SERVER_PORT}`], () => true);
+  const forwards = args.includes("--forward-to");
+  if (forwards || args.includes("--follow")) {
+    const isUp = (log) => !forwards || log.includes("It is signed with");
+    const going = await background([...args, "--url", `http://127.0.0.1:${SERVER_PORT}`], isUp);
     return typeof going === "number" ? going : 0;
   }
   // Who asks for a file to wait for waits itself.

@@ -1,7 +1,10 @@
 import { expect } from "vitest";
+import { eventData } from "../../../src/client/event-stream.ts";
 import type { ProblemKind } from "../../../src/contract/problems.ts";
 import { problemKindsOf } from "../../../src/contract/problems.ts";
 import type { ControlOperation } from "../../../src/control/operation.ts";
+import { sign } from "../../../src/webhooks/sign.ts";
+import { until } from "../eventually.ts";
 import type { Answered, Api } from "../harness.ts";
 import { rawRequest } from "../raw-request.ts";
 import { FreshWorld } from "./fresh-world.ts";
@@ -53,6 +56,7 @@ async function prepared(world: FreshWorld, { id, path }: ControlOperation): Prom
   if (/\{(snap|a)\}/.test(path) && id !== "snapshots.upload")
     await world.control("POST", "/snapshots", { name: "before" });
   if (path.includes("/faults/{id}")) await world.control("POST", "/faults", rule);
+  if (id === "receivers.answer") return forwarded(world);
   if (path.includes("/receivers/{id}")) {
     const { body } = await world.control("POST", "/receivers");
     await world.api.call(undefined, "POST", new URL(body.url).pathname, { event: "user.created" });
@@ -67,6 +71,33 @@ async function prepared(world: FreshWorld, { id, path }: ControlOperation): Prom
   return {};
 }
 
+/** A signed delivery that waits for an answer from elsewhere. */
+async function forwarded(world: FreshWorld): Promise<{ id: string; delivery: string }> {
+  const secret = "whsec_example";
+  const { body } = await world.control("POST", "/receivers", { answers: ["forward"], secret });
+  const path = `/_control/sandboxes/${world.name}/receivers/${body.id}/stream`;
+  const { events, upTo } = await followed(world.api, path);
+  await upTo(1);
+  const signature = { "X-Service-Signature": sign(secret, Buffer.from("{}")) };
+  void fetch(body.url, { method: "POST", body: "{}", headers: signature }).catch(() => {});
+  await upTo(2);
+  return { id: body.id, delivery: (events[1] as { delivery: { id: string } }).delivery.id };
+}
+
+/** The events of a control call that never ends, until its sandbox does. */
+export async function followed(
+  api: Api,
+  path: string,
+): Promise<{ events: object[]; upTo: (count: number) => Promise<void>; leave: () => void }> {
+  const leaving = new AbortController();
+  const { body } = await fetch(api.url + path, { signal: leaving.signal });
+  const events: object[] = [];
+  void (async () => {
+    for await (const event of eventData<object>(body!)) events.push(event);
+  })().catch(() => {});
+  return { events, upTo: (count) => until(() => events.length >= count), leave: () => leaving.abort() };
+}
+
 interface Spoiling {
   api: Api;
   /** A shared server that has no room for anything. */
@@ -76,7 +107,13 @@ interface Spoiling {
 type Refused = (example: Example, spoiling: Spoiling) => Promise<Answered>;
 
 const TOKEN = { authorization: "Bearer a-token-of-tests" };
-const nowhere = { snap: "nowhere", a: "nowhere", id: "nowhere", collection: "nowhere" };
+const nowhere = {
+  snap: "nowhere",
+  a: "nowhere",
+  id: "nowhere",
+  collection: "nowhere",
+  delivery: "nowhere",
+};
 
 /** The last parameter that the kind is about names nothing. */
 const unknown =
@@ -181,6 +218,7 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
   "unknown-inline-rule": unknown("id"),
   "unknown-entry": unknown("id"),
   "unknown-receiver": unknown("id"),
+  "nothing-waits": unknown("delivery"),
   "name-in-use": twice,
   "id-in-use": twice,
   "journal-incomplete": withLostEntries,

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ControlError, UnreachableError } from "../client/http.ts";
+import type { SandboxClient } from "../client/sandbox.ts";
+import type { ForwardedDelivery, StateRecord } from "../client/types.ts";
+import type { HeardDelivery } from "../receivers/format-delivery.ts";
+import { LocalReceiver } from "../receivers/local-receiver.ts";
+
+export type SubscribedEvents = StateRecord<"webhooks">["events"];
+
+export interface ForwardOptions {
+  sandbox: SandboxClient;
+  /** The receiver on this machine. */
+  to: string;
+  events: SubscribedEvents;
+  /** The fixture's first unless given. */
+  organization?: string | undefined;
+  /** Of the webhook; made up unless given. */
+  secret?: string | undefined;
+  /** Once deliveries are forwarded; again where a reset of the sandbox took the webhook along. */
+  onReady: (registered: Registered) => void;
+  /** For each delivery that was answered. */
+  onDelivery: (delivery: HeardDelivery) => void;
+  /** The connection broke, or an answer came too late; what is being done about it. */
+  onTrouble: (text: string) => void;
+  signal: AbortSignal;
+}
+
+export interface Registered {
+  webhook_id: string;
+  secret: string;
+  /** Where any other webhook may point to be forwarded too. */
+  url: string;
+}
+
+const PAUSE_MS = 1_000;
+
+/**
+ * Has a sandbox's deliveries called on this machine, and what was answered there go back (interfaces 11): a
+ * receiver and a webhook in the sandbox, for as long as the signal lets it run.
+ * @throws ControlError where the sandbox is gone or refuses the webhook
+ */
+export async function forwardDeliveries(options: ForwardOptions): Promise<void> {
+  const { sandbox, signal, onTrouble } = options;
+  const { settings } = await sandbox.info();
+  const local = new LocalReceiver(options.to, settings.webhook_timeout_seconds * 1000);
+  let isTold = false;
+  const onReady = (registered: Registered) => {
+    isTold = false;
+    options.onReady(registered);
+  };
+  const forwarder = new Forwarder({ ...options, onReady }, local);
+  try {
+    while (!signal.aborted) {
+      try {
+        await forwarder.run();
+      } catch (error) {
+        if (!signal.aborted && !isLost(error)) throw error;
+      }
+      if (signal.aborted) break;
+      if (!isTold) onTrouble("the sandbox was reset, or its server cannot be reached; trying to go on");
+      isTold = true;
+      await forwarder.reachable();
+    }
+  } finally {
+    await forwarder.end();
+    local.close();
+  }
+}
+
+/** A server that is restarted, or a sandbox that is reset, is there again; one that is deleted is not. */
+function isLost(error: unknown): boolean {
+  if (error instanceof UnreachableError) return true;
+  if (!(error instanceof ControlError)) return false;
+  return error.status >= 500 || error.problem.type === "urn:understudy:problem:unknown-receiver";
+}
+
+class Forwarder {
+  private readonly options: ForwardOptions;
+  private readonly local: LocalReceiver;
+  private receiver: { id: string; url: string } | undefined;
+  private webhook: { webhook_id: string; secret: string } | undefined;
+
+  constructor(options: ForwardOptions, local: LocalReceiver) {
+    this.options = options;
+    this.local = local;
+  }
+
+  /** Until the stream ends. */
+  async run(): Promise<void> {
+    const { sandbox, signal } = this.options;
+    const known = (await sandbox.receivers.list()).items.find(({ id }) => id === this.receiver?.id);
+    const receiver = known ?? (await sandbox.receivers.add({ answers: ["forward"] }));
+    this.receiver = receiver;
+    for await (const { ready, delivery } of sandbox.receivers.follow(receiver.id, signal)) {
+      if (ready) await this.register(receiver);
+      // They do not wait for one another, here as on the service's side.
+      if (delivery !== undefined) void this.pass(receiver.id, delivery);
+    }
+  }
+
+  /** A reset has taken the webhook along; the new one keeps the secret, so that the receiver need not know. */
+  private async register({ url }: { url: string }): Promise<void> {
+    const { sandbox, events, organization, to, onReady } = this.options;
+    const webhooks = sandbox.state("webhooks");
+    const { items } = await webhooks.list({ url });
+    const secret = this.webhook?.secret ?? this.options.secret;
+    const [webhook] = items;
+    this.webhook =
+      webhook ??
+      (await webhooks.create({
+        url,
+        events,
+        description: `understudy listen --forward-to ${to}`,
+        ...(organization !== undefined && { organization_id: organization }),
+        ...(secret !== undefined && { secret }),
+      }));
+    onReady({ webhook_id: this.webhook.webhook_id, secret: this.webhook.secret, url });
+  }
+
+  private async pass(receiver_id: string, delivery: ForwardedDelivery): Promise<void> {
+    const { sandbox, signal, onDelivery, onTrouble } = this.options;
+    const { answer, heard } = await this.local.call(delivery);
+    onDelivery(heard);
+    try {
+      await sandbox.receivers.answer(receiver_id, delivery.id, answer);
+    } catch (error) {
+      if (signal.aborted) return;
+      const isLate = error instanceof ControlError && error.status === 404;
+      const why = isLate ? "its sender had given up" : (error as Error).message;
+      onTrouble(`the answer to ${heard.delivery_id} did not get back: ${why}`);
+    }
+  }
+
+  /** Resolves once the server answers again, or the signal aborts. */
+  async reachable(): Promise<void> {
+    const { sandbox, signal } = this.options;
+    while (!signal.aborted) {
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
+      try {
+        await sandbox.info();
+        return;
+      } catch (error) {
+        if (!isLost(error)) throw error;
+      }
+    }
+  }
+
+  /** Leaves nothing behind in the sandbox, where it can still be reached. */
+  async end(): Promise<void> {
+    const { sandbox } = this.options;
+    const { receiver, webhook } = this;
+    const quiet = () => {};
+    if (webhook !== undefined) await sandbox.state("webhooks").remove(webhook.webhook_id).catch(quiet);
+    if (receiver !== undefined) await sandbox.receivers.remove(receiver.id).catch(quiet);
+  }
+}

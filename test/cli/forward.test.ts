@@ -1,0 +1,121 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { until } from "../support/eventually.ts";
+import {
+  type Running,
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  startCommand,
+  startServer,
+} from "../support/run-understudy.ts";
+
+const SECRET = "whsec_theOneThatMyReceiverHas";
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+afterAll(removeScratch);
+
+/** An application of the user's, which no webhook of a shared server may call. */
+async function application(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`;
+}
+
+describe("interfaces 11 listen --forward-to", () => {
+  let server: RunningServer;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    server = await startServer(["--quiet", "--shared", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+    env = { UNDERSTUDY_TOKEN: server.ready.token! };
+  });
+  afterAll(async () => {
+    await server.stop("SIGKILL");
+  });
+
+  const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url], { env });
+
+  async function below(path: string): Promise<unknown> {
+    const url = `${server.ready.url}/_control/sandboxes/default${path}`;
+    return (await fetch(url, { headers: { authorization: `Bearer ${server.ready.token}` } })).json();
+  }
+
+  async function forward(to: string, ...args: string[]): Promise<Running> {
+    const url = server.ready.url;
+    const running = startCommand(["listen", "--forward-to", to, "--url", url, ...args], { env });
+    cleanups.push(() => running.child.kill("SIGKILL"));
+    await until(() => running.output().stdout.includes(SECRET));
+    return running;
+  }
+
+  it("interfaces 11 a receiver on this machine answers a server far away, and retries follow from it", async () => {
+    const heard: { path?: string | undefined; signature: unknown; bytes: number }[] = [];
+    const to = await application(async (request, response) => {
+      let bytes = 0;
+      for await (const chunk of request) bytes += (chunk as Buffer).length;
+      heard.push({ path: request.url, signature: request.headers["x-service-signature"], bytes });
+      response.writeHead(heard.length === 1 ? 500 : 202).end();
+    });
+    const { child, output, finished } = await forward(to, "--secret", SECRET, "--events", "user.created");
+    const triggered = await run("trigger", "user.created", "--json");
+    const [{ delivery_id, response_code, webhook_id }] = JSON.parse(triggered.stdout).deliveries;
+    expect(response_code).toBe(500);
+    expect(output().stdout).toContain(`signed with ${SECRET} (webhook ${webhook_id})`);
+    const { ran } = JSON.parse((await run("clock", "advance", "1m", "--json")).stdout);
+    expect(ran).toContainEqual(
+      expect.objectContaining({ kind: "webhook.retry", subject: delivery_id, response_code: 202 }),
+    );
+    expect(heard).toEqual([
+      { path: "/webhook", signature: expect.stringMatching(/^sha256=/), bytes: heard[1]?.bytes },
+      { path: "/webhook", signature: heard[0]?.signature, bytes: expect.any(Number) },
+    ]);
+    await until(() => output().stdout.includes("attempt 2"));
+    const lines = output()
+      .stdout.split("\n")
+      .filter((line) => line.includes(delivery_id));
+    expect(lines.filter((line) => line.includes("attempt"))).toEqual([
+      expect.stringMatching(/user\.created .* attempt 1 {2}signature VALID {2}-> 500 in \d+ ms$/),
+      expect.stringMatching(/user\.created .* attempt 2 {2}signature VALID {2}-> 202 in \d+ ms$/),
+    ]);
+    child.kill("SIGINT");
+    expect((await finished).code).toBe(0);
+    expect(await below(`/state/webhooks/${webhook_id}`)).toMatchObject({ status: 404 });
+  });
+
+  it("interfaces 11 an application that is not up is no answer; after a reset it goes on with the same secret", async () => {
+    const to = await application((_request, response) => response.end());
+    const { child, output, finished } = await forward(to, "--secret", SECRET, "--json");
+    await run("reset");
+    await until(() => output().stdout.split(SECRET).length === 3);
+    expect(output().stderr.match(/the sandbox was reset, or its server cannot be reached/g)).toHaveLength(1);
+    await cleanups.shift()!();
+    const { stdout } = await run("trigger", "user.created", "--json");
+    const [{ response_code }] = JSON.parse(stdout).deliveries;
+    expect(response_code).toBe(0);
+    await until(() => output().stdout.includes("no answer: connect ECONNREFUSED"));
+    child.kill("SIGTERM");
+    expect((await finished).code).toBe(0);
+  });
+
+  it.each([
+    { args: ["--forward-to", "127.0.0.1:3000"], says: "--forward-to takes a URL such as" },
+    { args: ["--forward-to", "http://127.0.0.1:1/", "--port", "0"], says: "mutually exclusive" },
+    { args: ["--events", "user.created"], says: "forward-to" },
+    {
+      args: ["--forward-to", "http://127.0.0.1:1/", "--events", "user.creatd"],
+      says: 'Did you mean "user.created"?',
+    },
+    { args: ["--forward-to", "http://127.0.0.1:1/", "--organization", "org_nobody"], says: "org_nobody" },
+    { args: ["--forward-to", "http://127.0.0.1:1/", "--secret", "mine"], says: "secret" },
+  ])("interfaces 11 listen $args is 2 and one message, and leaves nothing behind", async ({ args, says }) => {
+    const { code, stderr } = await run("listen", ...args);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toContain("unexpected");
+    expect(code).toBe(2);
+    expect(await below("/receivers")).toEqual({ items: [], total: 0 });
+  });
+});
