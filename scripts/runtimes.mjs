@@ -1,5 +1,5 @@
 // Makes the languages available that the grader's sample receivers and examples of the documentation are written
-// in: what is there, else Debian's packages. Never fails the run: what could not be tested is said at its end, with the reason.
+// in, and what a fleet stands on: what is there, else Debian's packages. Never fails the run: what could not be tested is said at its end, with the reason.
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -24,6 +24,8 @@ const RUNTIMES = {
     probe: ["sh", ["-c", "javac -version && test -f /usr/share/java/junit-platform-console.jar"]],
     packages: ["default-jdk-headless", "junit5"],
   },
+  "redis-server": { probe: ["redis-server", ["--version"]], packages: ["redis-server"] },
+  nginx: { probe: ["nginx", ["-v"]], packages: ["nginx-light"] },
 };
 
 /** Whether it is installed here. */
@@ -38,7 +40,7 @@ function provide() {
     const { packages } = RUNTIMES[name];
     const failure = installFromDebian(packages);
     const said = hasRuntime(name)
-      ? `installed Debian's ${packages.join(" ")} for the sample receivers and examples`
+      ? `installed Debian's ${packages.join(" ")} for the sample receivers, examples and fleets`
       : `${name} is not to be had (${failure ?? "installed, but it does not start"}); what needs it will not run`;
     process.stdout.write(`runtimes: ${said}\n`);
   }

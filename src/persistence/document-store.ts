@@ -4,10 +4,10 @@ import { Low } from "lowdb";
 import { DocumentFile, type Kept } from "./document-file.ts";
 import { FileLock } from "./file-lock.ts";
 import { PersistenceError } from "./persistence-error.ts";
-import { type Change, type Row, refusalOf, type Store, StoreRefusal } from "./store.ts";
+import { type Change, type FolderStore, type Row, refusalOf, StoreRefusal } from "./store.ts";
 
 /** `--persist FILE.json`: all sandboxes in one document that people read, edit and commit to a repository. */
-export class DocumentStore implements Store {
+export class DocumentStore implements FolderStore {
   readonly uploads: string;
   readonly aside: string;
   private readonly file: string;

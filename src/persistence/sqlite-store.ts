@@ -4,13 +4,13 @@ import { makeFolder } from "../storage/make-folder.ts";
 import { EngineThread } from "./engine-thread.ts";
 import { PersistenceError } from "./persistence-error.ts";
 import { SqliteFiles } from "./sqlite-files.ts";
-import { type Change, type Row, refusalOf, type Store, StoreRefusal } from "./store.ts";
+import { type Change, type FolderStore, type Row, refusalOf, StoreRefusal } from "./store.ts";
 
 /**
  * `--persist DIR`: one SQLite database, in a thread of its own (docs/decisions/0005). Its write-ahead log
  * holds each commit whole or not at all, also after kill -9 and on a full disk.
  */
-export class SqliteStore implements Store {
+export class SqliteStore implements FolderStore {
   readonly uploads: string;
   readonly aside: string;
   private readonly files: SqliteFiles;

@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -12,8 +13,10 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { DocumentStore } from "./document-store.ts";
+import { RedisStore } from "./redis-store.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import type { Change, Row, Store } from "./store.ts";
 
@@ -29,10 +32,11 @@ beforeEach(() => {
 afterEach(async () => {
   for (const store of open.splice(0)) await store.close().catch(() => {});
   rmSync(folder, { recursive: true, force: true });
+  if (hasRedis) await redis.ask("FLUSHALL");
 });
 
-/** Every way to keep sandboxes, with the file in which it keeps them. */
-const ADAPTERS = [
+/** Every way to keep sandboxes in files, with the file in which it keeps them. */
+const FILES = [
   {
     name: "SQLite, --persist DIR",
     open: (place = folder) => SqliteStore.open(place, say),
@@ -52,6 +56,37 @@ const ADAPTERS = [
   },
 ] as const;
 
+let redis: TestRedis;
+beforeAll(async () => {
+  if (hasRedis) redis = await TestRedis.start("--requirepass", "s3cret");
+});
+afterAll(() => redis?.remove());
+
+/** A node that owns whatever is there, as a server that keeps files does. */
+async function openRedis(): Promise<RedisStore> {
+  const owner = { session: randomUUID(), url: "http://127.0.0.1:1" };
+  const store = await RedisStore.open(redis.url, owner, say);
+  for (const name of await store.list()) await store.claim(name, (await store.leaseOf(name))!);
+  return store;
+}
+
+/** Every way to keep sandboxes. */
+const ADAPTERS = [
+  ...FILES,
+  {
+    name: "Redis, --store",
+    open: openRedis,
+    version: (_: string, version: number) => redis.ask("SET", "understudy:format", String(version)),
+    file: () => "",
+  },
+];
+
+/** Tests of what needs a machine's Redis say so where there is none. */
+function needs(adapter: { name: string }, skip: (reason: string) => void): boolean {
+  if (adapter.name.startsWith("Redis") && !hasRedis) skip(NO_REDIS);
+  return true;
+}
+
 async function* pieces(...all: (readonly Change[])[]): AsyncGenerator<readonly Change[]> {
   yield* all;
 }
@@ -67,6 +102,9 @@ const sorted = (rows: readonly Row[]) =>
   [...rows].sort((a, b) => (`${a.section}\0${a.id}` < `${b.section}\0${b.id}` ? -1 : 1));
 
 describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
+  beforeEach(({ skip }) => {
+    needs(adapter, skip);
+  });
   const start = async () => {
     const store = await adapter.open();
     open.push(store);
@@ -172,6 +210,30 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     expect(rows.every(({ id, text }) => id === `n${JSON.parse(text).n}`)).toBe(true);
   });
 
+  it("interfaces 2 a newer format is refused in one sentence", async () => {
+    const store = await start();
+    await store.commit(pieces([put("a", "world", "x", 1)]));
+    open.splice(0);
+    await store.close();
+    await adapter.version(adapter.file(), 99);
+    await expect(adapter.open()).rejects.toThrow(
+      "written by a newer Understudy (format 99, this one knows 2)",
+    );
+  });
+});
+
+describe.each(FILES)("interfaces 2 a store in files ($name)", (adapter) => {
+  const start = async () => {
+    const store = await adapter.open();
+    open.push(store);
+    return store;
+  };
+  const restart = async (store: Store) => {
+    open.splice(open.indexOf(store), 1);
+    await store.close();
+    return start();
+  };
+
   it("interfaces 2 a second server is refused in one sentence, and the first goes on", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
@@ -196,7 +258,7 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     expect(await store.list()).toEqual(["a"]);
   });
 
-  it("interfaces 2 a newer format is refused in one sentence, and not a byte is touched", async () => {
+  it("interfaces 2 a newer format is refused, and not a byte is touched", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     open.splice(0);

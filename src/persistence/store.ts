@@ -15,37 +15,54 @@ export type Change =
   | { sandbox: string; clear: string };
 
 /**
- * Where kept sandboxes are: an embedded engine, a readable document, later Redis. A store knows sandboxes by
- * name and rows by section and id, and nothing of what they mean.
+ * Where kept sandboxes are: an embedded engine, a readable document, the Redis of a fleet. A store knows
+ * sandboxes by name and rows by section and id, and nothing of what they mean.
  */
 export interface Store {
-  /** Folder for the bytes of uploads, which rows name by their file. */
-  readonly uploads: string;
-  /** Folder for sandboxes that could not be brought back. */
-  readonly aside: string;
   /** Names of the sandboxes of which anything is kept. */
   list(): Promise<string[]>;
   load(sandbox: string): Promise<Row[]>;
   /**
-   * One transaction: all of the changes in their order, or none of them. They come in pieces, so that whoever
-   * makes them need not hold the event loop. Resolves once they are on disk.
-   * @throws StoreRefusal; nothing has changed then
+   * All of the changes of a sandbox in their order, or none of them. They come in pieces, so that whoever makes
+   * them need not hold the event loop. Resolves once they are as safe as the store makes them.
+   * @throws StoreRefusal; of a sandbox whose changes were refused nothing has changed then. Where a store is one
+   * transaction (a file), that is so of all sandboxes; elsewhere others may have been taken, and taking the same
+   * again does no harm.
    */
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void>;
   /** Lets go of everything; what was committed stays. */
   close(): Promise<void>;
 }
 
-export type RefusalKind = "full" | "read-only" | "gone" | "failed";
+/** A store in files of this machine. */
+export interface FolderStore extends Store {
+  /** Folder for the bytes of uploads, which rows name by their file. */
+  readonly uploads: string;
+  /** Folder for sandboxes that could not be brought back. */
+  readonly aside: string;
+}
+
+/**
+ * Those of a fleet's store: `unreachable`, no answer in time, so that nobody knows whether it was taken;
+ * `behind`, it holds another state of the sandbox than the changes begin from, and wants all of it; `moved`,
+ * another node owns the sandbox; `taken`, a sandbox of that name is there already; `limit`, the fleet has as many
+ * sandboxes as it may.
+ */
+export type RefusalKind =
+  | ("full" | "read-only" | "gone" | "failed")
+  | ("unreachable" | "behind" | "moved" | "taken" | "limit");
 
 /** The store did not take a commit; what it held before, it holds. */
 export class StoreRefusal extends Error {
   override readonly name = "StoreRefusal";
   readonly kind: RefusalKind;
+  /** Of a fleet's store, which may take it soon: after so many seconds a client may come again. */
+  readonly retry_after: number | undefined;
 
-  constructor(kind: RefusalKind, message: string) {
+  constructor(kind: RefusalKind, message: string, retry_after?: number) {
     super(message);
     this.kind = kind;
+    this.retry_after = retry_after;
   }
 }
 
@@ -57,13 +74,13 @@ export function refusalOf(error: unknown, place: string): StoreRefusal {
   return new StoreRefusal(kind, `${WORDS[kind](place)} (${code === "" ? message : code})`);
 }
 
-const KINDS: readonly (readonly [RegExp, RefusalKind])[] = [
+const KINDS: readonly (readonly [RegExp, keyof typeof WORDS])[] = [
   [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, "full"],
   [/^(EROFS|EACCES|EPERM|SQLITE_READONLY|SQLITE_PERM)/, "read-only"],
   [/^(ENOENT|ENOTDIR|ENODEV|ESTALE|SQLITE_CANTOPEN)/, "gone"],
 ];
 
-const WORDS: Record<RefusalKind, (place: string) => string> = {
+const WORDS: Record<"full" | "read-only" | "gone" | "failed", (place: string) => string> = {
   full: (place) => `there is no room left for ${place}`,
   "read-only": (place) => `${place} cannot be written to`,
   gone: (place) => `${place} is gone`,

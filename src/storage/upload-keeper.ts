@@ -56,7 +56,7 @@ export class UploadKeeper implements BlobKeeper {
     uploads: this.disk,
   };
   private kept: KeptFolder | undefined;
-  /** Files of the kept folder that were named since the start, by name: two sandboxes may share one. */
+  /** Files that were named since the start, by path: two sandboxes may share one. */
   private readonly segments = new Map<string, Segment>();
   private readonly sandboxes = new WeakMap<Sandbox, SandboxBytes>();
   private readonly limit: number;
@@ -150,13 +150,18 @@ export class UploadKeeper implements BlobKeeper {
    * The inverse, for what fits `KeptUploads`. An upload whose bytes are not all there is left out: a client
    * that asks starts again, as the protocol has it.
    * @param say told of each in one sentence
+   * @param folder where the files are, if they were put there for this sandbox alone
    */
-  async fromFiles(files: KeptUploads, say: (warning: string) => void): Promise<Captured | undefined> {
+  async fromFiles(
+    files: KeptUploads,
+    say: (warning: string) => void,
+    folder?: string,
+  ): Promise<Captured | undefined> {
     const captured = new Map<string, Blob>();
     for (const [id, { crc, parts }] of Object.entries(files)) {
       const found: Blob["parts"][number][] = [];
       for (const { file, length } of parts) {
-        const segment = await this.segmentOf(file);
+        const segment = await this.segmentOf(file, folder);
         if (segment !== undefined && segment.written >= length) found.push({ segment, length });
       }
       if (found.length < parts.length) {
@@ -173,19 +178,20 @@ export class UploadKeeper implements BlobKeeper {
 
   /** Removes kept files that nothing has named since the start. */
   sweep(): void {
-    this.kept?.removeAllBut(new Set(this.segments.keys()));
+    this.kept?.removeAllBut(new Set([...this.segments.keys()].map((path) => basename(path))));
   }
 
-  private async segmentOf(file: string): Promise<Segment | undefined> {
-    const known = this.segments.get(file);
-    if (known !== undefined || this.kept === undefined) return known;
-    const path = join(this.kept.path, file);
+  private async segmentOf(file: string, folder = this.kept?.path): Promise<Segment | undefined> {
+    if (folder === undefined) return undefined;
+    const path = join(folder, file);
+    const known = this.segments.get(path);
+    if (known !== undefined) return known;
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) return undefined;
     // Charged to whoever restores it: nobody's own space.
     const segment = new Segment(path, { used: 0 });
     segment.wrote(found.size);
-    this.segments.set(file, segment);
+    this.segments.set(path, segment);
     return segment;
   }
 

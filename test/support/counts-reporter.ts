@@ -3,10 +3,11 @@ import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 /**
  * The only tests that may be left out, and only while they run and with a reason: for want of a browser
- * (scripts/browser.mjs), of a language (scripts/runtimes.mjs), or of the right to mount a small disk.
+ * (scripts/browser.mjs), of a language, Redis or nginx (scripts/runtimes.mjs), or of the right to mount a small
+ * disk.
  */
 const NEED_THE_MACHINE =
-  /^test[\\/](browser[\\/]|docs[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/]unsaved\.test\.ts)/;
+  /^test[\\/](browser[\\/]|docs[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/]unsaved\.test\.ts|fleet[\\/])|^src[\\/]persistence[\\/]store\.test\.ts/;
 
 /**
  * Ends a run on the line that continuous integration reads. A skipped test counts as failed: nothing is

@@ -1,0 +1,237 @@
+import { createClient, ErrorReply, RESP_TYPES } from "redis";
+import { PersistenceError } from "./persistence-error.ts";
+import { REDIS_SCRIPTS, type RedisScript } from "./redis-scripts.ts";
+import { StoreRefusal } from "./store.ts";
+
+/** What Redis is asked with and answers: texts, numbers, and lists of them. */
+export type Word = string | Buffer;
+// biome-ignore lint/suspicious/noExplicitAny: a reply is what the command's documentation says
+export type Reply = any;
+type Client = ReturnType<typeof clientOf>;
+
+/** A Redis that gives no answer for so long is taken for unreachable, and asked over a new connection. */
+const ANSWER_MS = 2000;
+/** So many bytes more may take so much longer. */
+const BYTES_PER_MS = 10_000;
+const CONNECT_MS = 3000;
+const MIN_RETRY_MS = 50;
+const MAX_RETRY_MS = 1000;
+/** interfaces 15: what clients are told to wait before they come again. */
+export const RETRY_AFTER_SECONDS = 1;
+
+/** What is to be known of the Redis at the other end. */
+export interface RedisFacts {
+  /** Another than at the last connection: it began anew, perhaps with less than it had. */
+  restarted: boolean;
+}
+
+/**
+ * One connection to a Redis, which comes back by itself. What is asked while there is none is refused at once:
+ * whoever asks knows best whether asking again does harm.
+ */
+export class RedisConnection {
+  /** Called whenever there is a connection again; nothing else is asked until it has looked. */
+  onBack: (facts: RedisFacts) => void = () => {};
+  /** As sentences name it: without a password. */
+  readonly place: string;
+  private readonly url: string;
+  private readonly say: (warning: string) => void;
+  private client: Client | undefined;
+  private run_id: string | undefined;
+  private isClosed = false;
+  private retry: NodeJS.Timeout | undefined;
+
+  private constructor(url: string, say: (warning: string) => void) {
+    this.url = url;
+    this.place = placeOf(url);
+    this.say = say;
+  }
+
+  /**
+   * @param say told in one sentence of each setting of Redis under which data may be lost
+   * @throws PersistenceError where no Redis answers, or it refuses the password
+   */
+  static async open(url: string, say: (warning: string) => void): Promise<RedisConnection> {
+    const connection = new RedisConnection(url, say);
+    try {
+      await connection.connect();
+    } catch (error) {
+      throw new PersistenceError(`--store ${connection.place}: ${whyNot(error as Error)}.`);
+    }
+    return connection;
+  }
+
+  get isUp(): boolean {
+    return this.client !== undefined;
+  }
+
+  /** One command. @throws StoreRefusal */
+  async ask(words: readonly Word[], options: { as?: "bytes" } = {}): Promise<Reply> {
+    const { client } = this;
+    if (client === undefined) throw this.unreachable("there is no connection");
+    let bytes = 0;
+    for (const word of words) bytes += word.length;
+    const asked = (
+      options.as === "bytes" ? client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }) : client
+    ).sendCommand(words as never);
+    let late: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      late = setTimeout(
+        () => {
+          this.drop(client);
+          reject(this.unreachable("it does not answer"));
+        },
+        ANSWER_MS + bytes / BYTES_PER_MS,
+      );
+    });
+    try {
+      return await Promise.race([asked, tooLate]);
+    } catch (error) {
+      throw this.refusalOf(error as Error);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** One script, whole or not at all. @throws StoreRefusal */
+  async run(script: RedisScript, keys: readonly string[], args: readonly Word[]): Promise<Reply> {
+    const behind = [String(keys.length), ...keys, ...args];
+    try {
+      return await this.ask(["EVALSHA", script.sha, ...behind]);
+    } catch (error) {
+      // Somebody emptied its cache of scripts.
+      if (!/^NOSCRIPT/.test(causeOf(error))) throw error;
+      return this.ask(["EVAL", script.text, ...behind]);
+    }
+  }
+
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.retry);
+    const { client } = this;
+    this.client = undefined;
+    if (client?.isOpen) client.destroy();
+  }
+
+  private async connect(): Promise<void> {
+    const client = clientOf(this.url);
+    client.on("error", () => this.drop(client));
+    client.on("end", () => this.drop(client));
+    try {
+      await client.connect();
+      const facts = await this.greet(client);
+      if (this.isClosed) return void client.destroy();
+      this.client = client;
+      this.onBack(facts);
+    } catch (error) {
+      if (client.isOpen) client.destroy();
+      throw error;
+    }
+  }
+
+  private async greet(client: Client): Promise<RedisFacts> {
+    const info = factsOf((await client.sendCommand(["INFO"])) as unknown as string);
+    for (const { text } of REDIS_SCRIPTS) await client.sendCommand(["SCRIPT", "LOAD", text]);
+    const before = this.run_id;
+    this.run_id = info["run_id"];
+    if (before === undefined) for (const warning of warningsFor(info, this.place)) this.say(warning);
+    return { restarted: before !== undefined && before !== this.run_id };
+  }
+
+  /** Lets a connection go, and makes another. */
+  private drop(client: Client): void {
+    if (this.client !== client || this.isClosed) return;
+    this.client = undefined;
+    if (client.isOpen) client.destroy();
+    this.reconnect(MIN_RETRY_MS);
+  }
+
+  private reconnect(after: number): void {
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => {
+      this.connect().catch(() => {
+        if (!this.isClosed) this.reconnect(Math.min(2 * after, MAX_RETRY_MS));
+      });
+    }, after);
+    this.retry.unref();
+  }
+
+  private unreachable(why: string): StoreRefusal {
+    return new StoreRefusal("unreachable", `${this.place} is not to be reached: ${why}`, RETRY_AFTER_SECONDS);
+  }
+
+  private refusalOf(error: Error): StoreRefusal {
+    if (error instanceof StoreRefusal) return error;
+    const { message } = error;
+    // A script's error comes with the script's place behind it.
+    const said = message.replace(/ (script: |&|@).*$/s, "");
+    if (!(error instanceof ErrorReply)) return this.unreachable(said);
+    const kind = KINDS.find(([pattern]) => pattern.test(said))?.[1] ?? "failed";
+    const words = kind === "full" ? `${this.place} has no memory left` : `${this.place} refuses`;
+    return new StoreRefusal(kind, `${words} (${said})`, RETRY_AFTER_SECONDS);
+  }
+}
+
+const KINDS = [
+  [/^OOM/, "full"],
+  [/^READONLY/, "read-only"],
+  [/^(LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)/, "unreachable"],
+] as const;
+
+function clientOf(url: string) {
+  return createClient({
+    url,
+    // Replies as plain lists, whatever the server's version.
+    RESP: 2,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    socket: { connectTimeout: CONNECT_MS, reconnectStrategy: false },
+  });
+}
+
+/** The address without user and password. */
+function placeOf(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+/** What Redis itself said, of a refusal made of it. */
+function causeOf(error: unknown): string {
+  return /\((NOSCRIPT[^)]*)/.exec((error as Error).message)?.[1] ?? "";
+}
+
+/** Why a server cannot begin, and what to do about it. */
+function whyNot(error: Error & { code?: string }): string {
+  const { message, code } = error;
+  if (/^(NOAUTH|WRONGPASS|ERR AUTH|ERR invalid password|NOPERM)/.test(message))
+    return `Redis refuses the user or password (${message}); write them as in redis://user:password@host:6379`;
+  if (error instanceof ErrorReply) return `Redis refuses (${message})`;
+  const said = code ?? (message === "" ? error.name : message);
+  return `no Redis answers there (${said}); start it, or give the address of one that runs`;
+}
+
+/** The lines of INFO. */
+function factsOf(info: string): Record<string, string> {
+  return Object.fromEntries(
+    info.split("\r\n").flatMap((line) => {
+      const colon = line.indexOf(":");
+      return colon < 0 ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
+    }),
+  );
+}
+
+function warningsFor(info: Record<string, string>, place: string): string[] {
+  const warnings: string[] = [];
+  const policy = info["maxmemory_policy"];
+  if (policy !== undefined && policy !== "noeviction")
+    warnings.push(
+      `${place} throws data away when its memory is full: set maxmemory-policy to noeviction (it is ${policy}), or sandboxes will be lost.`,
+    );
+  if (info["aof_enabled"] === "0")
+    warnings.push(
+      `${place} forgets what was acknowledged when it ends: set appendonly to yes, or sandboxes will be lost with it.`,
+    );
+  if (info["role"] === "slave")
+    warnings.push(`${place} is a replica, which takes no writes: give the address of its primary.`);
+  return warnings;
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+
+export interface RedisScript {
+  text: string;
+  sha: string;
+}
+
+const script = (text: string): RedisScript => ({ text, sha: createHash("sha1").update(text).digest("hex") });
+
+/**
+ * Takes a change set of one sandbox, if whoever brings it still owns the sandbox: the fence of interfaces 15.
+ *
+ * KEYS: lease, rows. ARGV: mode, epoch, number before, number, id of the commit, session, node url, then each
+ * change as three words: `p` field text, `r` field "", `c` prefix "".
+ *
+ * `new` makes the sandbox, `more` changes it, `whole` replaces all of it, `gone` removes it. The first write is
+ * one that Redis refuses when it has no memory left, so that nothing is removed before something is refused.
+ */
+export const COMMIT = script(`
+local lease, rows = KEYS[1], KEYS[2]
+local mode, epoch = ARGV[1], tonumber(ARGV[2])
+local held = redis.call('HMGET', lease, 'epoch', 'number', 'commit')
+local is = tonumber(held[1] or '0')
+if held[3] == ARGV[5] then return {'OK', is} end
+if mode == 'new' then
+  if redis.call('EXISTS', rows) == 1 then return {'TAKEN', is} end
+  epoch = is + 1
+else
+  if is > epoch then return {'FENCED', is} end
+  if is < epoch then return {'LOST', is} end
+  if mode == 'more' and held[2] ~= ARGV[3] then return {'BEHIND', is} end
+end
+if mode == 'gone' then
+  redis.call('UNLINK', rows)
+  redis.pcall('HSET', lease, 'epoch', epoch + 1, 'number', '', 'commit', ARGV[5], 'session', '')
+  redis.call('EXPIRE', lease, 3600)
+  return {'OK', epoch + 1}
+end
+redis.call('HSET', lease, 'epoch', epoch, 'number', ARGV[4], 'commit', ARGV[5], 'session', ARGV[6], 'url', ARGV[7])
+if mode ~= 'more' then
+  redis.call('PERSIST', lease)
+  redis.call('UNLINK', rows)
+end
+for i = 8, #ARGV, 3 do
+  local what, field = ARGV[i], ARGV[i + 1]
+  if what == 'p' then
+    redis.call('HSET', rows, field, ARGV[i + 2])
+  elseif what == 'r' then
+    redis.call('HDEL', rows, field)
+  else
+    for _, known in ipairs(redis.call('HKEYS', rows)) do
+      if string.sub(known, 1, #field) == field then redis.call('HDEL', rows, known) end
+    end
+  end
+end
+return {'OK', epoch}
+`);
+
+/**
+ * Takes a sandbox over (interfaces 15): one of several claimants gets it, and from then on every older epoch is
+ * fenced. KEYS: lease, rows. ARGV: epoch and session as they were seen, session, node url.
+ */
+export const CLAIM = script(`
+local lease, rows = KEYS[1], KEYS[2]
+if redis.call('EXISTS', rows) == 0 then return {'NONE'} end
+local held = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
+local is = held[1] or '0'
+if is ~= ARGV[1] or (held[2] or '') ~= ARGV[2] then return {'HELD'} end
+redis.call('HSET', lease, 'epoch', tonumber(is) + 1, 'session', ARGV[3], 'url', ARGV[4])
+return {'OK', tonumber(is) + 1, held[3] or ''}
+`);
+
+/**
+ * An owner whose lease had run out takes back what nobody has taken over meanwhile. Where Redis began anew with
+ * less than it had (`restarted`), the owner knows more than Redis. KEYS: lease, rows. ARGV: epoch, former
+ * session, session, node url, restarted.
+ */
+export const RECLAIM = script(`
+local lease, rows = KEYS[1], KEYS[2]
+local held = redis.call('HMGET', lease, 'epoch', 'session', 'number', 'commit')
+local is, mine = tonumber(held[1] or '0'), tonumber(ARGV[1])
+local same = is == mine and held[2] == ARGV[2] and redis.call('EXISTS', rows) == 1
+if not same and not (is < mine and ARGV[5] == '1') then return {'FENCED', is} end
+redis.call('HSET', lease, 'epoch', mine + 1, 'session', ARGV[3], 'url', ARGV[4])
+return {'OK', mine + 1, held[3] or ''}
+`);
+
+/** Compare and extend (interfaces 15), also to give the lease back with 0. KEYS: node. ARGV: session, milliseconds. */
+export const RENEW = script(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+`);
+
+export const REDIS_SCRIPTS: readonly RedisScript[] = [COMMIT, CLAIM, RECLAIM, RENEW];

@@ -1,0 +1,268 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { PersistenceError } from "./persistence-error.ts";
+import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
+import { CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
+import { type Change, type Row, type Store, StoreRefusal } from "./store.ts";
+
+/** How rows are written; a node refuses what a newer one has written. */
+const FORMAT = 2;
+const PREFIX = "understudy:";
+/** So long a commit is tried again with the same id before its refusal is the answer (interfaces 15). */
+const PATIENCE_MS = 2000;
+const RETRY_MS = 50;
+/** Fields of a hash in one answer, so that loading a large sandbox holds up nobody else's commits. */
+const SCAN_COUNT = "1000";
+
+/** Whose the sandboxes are that this store commits. */
+export interface StoreOwner {
+  /** One life of a node between two losses of its lease; nobody has it again. */
+  session: string;
+  url: string;
+}
+
+/** A sandbox of this node: at which epoch, and the number of its last commit. */
+export interface Hold {
+  epoch: number;
+  number: string;
+}
+
+/** Who owns a sandbox, as the store says; `session` is empty where nobody does. */
+export interface Lease {
+  session: string;
+  url: string;
+  epoch: string;
+}
+
+/** Keys of one sandbox bear its name in braces, so that a cluster keeps them together. */
+export const sandboxKey = (name: string, what: string) => `${PREFIX}{${name}}:${what}`;
+export const fleetKey = (what: string) => PREFIX + what;
+
+/**
+ * `--store redis://...`: each sandbox is one hash of rows, beside its lease. A commit is one script, which looks at
+ * the epoch of the owner and at the number of the last commit first: what a former owner brings is refused, and
+ * what was brought twice is taken once (docs/decisions/0010).
+ */
+export class RedisStore implements Store {
+  readonly connection: RedisConnection;
+  /** Sandboxes that this node owns. */
+  readonly held = new Map<string, Hold>();
+  /** Another after the lease was lost. */
+  owner: StoreOwner;
+  /** So many sandboxes there may be in the fleet. */
+  limit = Number.POSITIVE_INFINITY;
+  private turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(connection: RedisConnection, owner: StoreOwner) {
+    this.connection = connection;
+    this.owner = owner;
+  }
+
+  /**
+   * @param say told in one sentence of each setting of Redis under which data may be lost
+   * @throws PersistenceError where no Redis answers, or a newer version wrote what is in it
+   */
+  static async open(url: string, owner: StoreOwner, say: (warning: string) => void): Promise<RedisStore> {
+    const connection = await RedisConnection.open(url, say);
+    try {
+      await requireKnownFormat(connection);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    return new RedisStore(connection, owner);
+  }
+
+  async list(): Promise<string[]> {
+    const names = (await this.connection.ask(["ZRANGE", fleetKey("sandboxes"), "0", "-1"])) as string[];
+    return names.sort();
+  }
+
+  /** How many there are in the fleet. */
+  async count(): Promise<number> {
+    return this.connection.ask(["ZCARD", fleetKey("sandboxes")]);
+  }
+
+  async load(sandbox: string): Promise<Row[]> {
+    // A scan may give a field twice.
+    const texts = new Map<string, string>();
+    for (let cursor = "0", began = false; !began || cursor !== "0"; began = true) {
+      const scan: Word[] = ["HSCAN", sandboxKey(sandbox, "rows"), cursor, "COUNT", SCAN_COUNT];
+      const [next, words] = (await this.connection.ask(scan)) as [string, string[]];
+      cursor = next;
+      for (let i = 0; i < words.length; i += 2) texts.set(words[i]!, words[i + 1]!);
+    }
+    return [...texts].map(([field, text]) => {
+      const [section, id] = placeOf(field);
+      return { section, id, text };
+    });
+  }
+
+  commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+    const mine = this.turn.then(() => this.commitNow(pieces));
+    this.turn = mine.catch(() => {});
+    return mine;
+  }
+
+  async close(): Promise<void> {
+    await this.turn;
+    this.connection.close();
+  }
+
+  /** Undefined where there is no such sandbox. */
+  async leaseOf(sandbox: string): Promise<Lease | undefined> {
+    const [[session, url, epoch], exists] = await Promise.all([
+      this.connection.ask(["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"]),
+      this.connection.ask(["EXISTS", sandboxKey(sandbox, "rows")]),
+    ]);
+    return exists === 0 ? undefined : { session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
+  }
+
+  /** Takes a sandbox over from whoever was seen to have had it; false where another was quicker. */
+  async claim(sandbox: string, seen: Pick<Lease, "session" | "epoch">): Promise<boolean> {
+    const { session, url } = this.owner;
+    const [status, epoch, number] = await this.connection.run(CLAIM, keysOf(sandbox), [
+      ...[seen.epoch, seen.session, session, url],
+    ]);
+    if (status !== "OK") return false;
+    this.held.set(sandbox, { epoch, number });
+    return true;
+  }
+
+  /**
+   * After the lease was lost: what nobody has taken over is this node's again.
+   * @returns whether Redis has the last commit, is behind it, or has another owner
+   */
+  async reclaim(
+    sandbox: string,
+    { former, restarted }: { former: string; restarted: boolean },
+  ): Promise<"same" | "behind" | "fenced"> {
+    const hold = this.held.get(sandbox);
+    if (hold === undefined) return "fenced";
+    const { session, url } = this.owner;
+    const [status, epoch, number] = await this.connection.run(RECLAIM, keysOf(sandbox), [
+      ...[String(hold.epoch), former, session, url, restarted ? "1" : "0"],
+    ]);
+    if (status !== "OK") return "fenced";
+    this.held.set(sandbox, { epoch, number: hold.number });
+    return number === hold.number ? "same" : "behind";
+  }
+
+  private async commitNow(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+    const sandboxes = new Map<string, ChangeSet>();
+    for await (const piece of pieces) {
+      for (const change of piece) {
+        const changes = sandboxes.get(change.sandbox) ?? new ChangeSet();
+        sandboxes.set(change.sandbox, changes);
+        changes.add(change);
+      }
+    }
+    const outcomes = await Promise.allSettled(
+      [...sandboxes].map(([name, changes]) => this.take(name, changes)),
+    );
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  }
+
+  private async take(name: string, changes: ChangeSet): Promise<void> {
+    const hold = this.held.get(name);
+    const mode = hold === undefined ? "new" : changes.mode;
+    if (mode === "new" && changes.mode === "gone") return;
+    if (mode === "new") await this.enlist(name);
+    const { session, url } = this.owner;
+    const id = randomUUID();
+    const number = mode === "gone" ? "" : String(Number(hold?.number || 0) + 1);
+    const about = [mode, String(hold?.epoch ?? 0), hold?.number ?? "", number, id, session, url];
+    const [status, epoch] = await this.insist(() =>
+      this.connection.run(COMMIT, keysOf(name), [...about, ...changes.words]),
+    );
+    if (status !== "OK") throw REFUSALS[status as keyof typeof REFUSALS](name);
+    if (mode !== "gone") this.held.set(name, { epoch, number });
+    else {
+      this.held.delete(name);
+      await this.connection.ask(["ZREM", fleetKey("sandboxes"), name]);
+    }
+  }
+
+  /** Among the fleet's sandboxes, if there is room for one more. @throws StoreRefusal */
+  private async enlist(name: string): Promise<void> {
+    const key = fleetKey("sandboxes");
+    const added = await this.insist(() => this.connection.ask(["ZADD", key, "NX", String(Date.now()), name]));
+    if (added === 0 || this.limit === Number.POSITIVE_INFINITY) return;
+    const count = await this.count();
+    if (count <= this.limit) return;
+    await this.connection.ask(["ZREM", key, name]);
+    throw new StoreRefusal("limit", String(count));
+  }
+
+  /** Asks again while Redis is not to be reached, for a while: a connection that comes back costs nobody an answer. */
+  private async insist(work: () => Promise<Reply>): Promise<Reply> {
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if ((error as StoreRefusal).kind !== "unreachable" || performance.now() >= end) throw error;
+      }
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+const REFUSALS = {
+  TAKEN: (name: string) => new StoreRefusal("taken", name),
+  FENCED: (name: string) => moved(name),
+  BEHIND: (name: string) =>
+    new StoreRefusal("behind", `the store has not all of sandbox ${name}`, RETRY_AFTER_SECONDS),
+  LOST: (name: string) =>
+    new StoreRefusal("unreachable", `the store has lost who owns sandbox ${name}`, RETRY_AFTER_SECONDS),
+};
+
+/** Another node owns the sandbox, or nobody does for a moment. */
+export function moved(name: string): StoreRefusal {
+  return new StoreRefusal("moved", `another node of the fleet owns sandbox ${name} now`, RETRY_AFTER_SECONDS);
+}
+
+/** The changes of one sandbox, as the script reads them. */
+class ChangeSet {
+  words: string[] = [];
+  private isCleared = false;
+
+  get mode(): "more" | "whole" | "gone" {
+    return !this.isCleared ? "more" : this.words.length === 0 ? "gone" : "whole";
+  }
+
+  add(change: Change): void {
+    if (!("clear" in change)) {
+      const field = `${change.section}\0${change.id}`;
+      if (change.text === null) this.words.push("r", field, "");
+      else this.words.push("p", field, change.text);
+    } else if (change.clear !== "") this.words.push("c", change.clear, "");
+    else {
+      this.words = [];
+      this.isCleared = true;
+    }
+  }
+}
+
+function placeOf(field: string): [section: string, id: string] {
+  const end = field.indexOf("\0");
+  return [field.slice(0, end), field.slice(end + 1)];
+}
+
+function keysOf(sandbox: string): string[] {
+  return [sandboxKey(sandbox, "lease"), sandboxKey(sandbox, "rows")];
+}
+
+/** @throws PersistenceError */
+async function requireKnownFormat(connection: RedisConnection): Promise<void> {
+  const key = fleetKey("format");
+  await connection.ask(["SET", key, String(FORMAT), "NX"]).catch((error: StoreRefusal) => {
+    throw new PersistenceError(`--store ${connection.place}: ${error.message}.`);
+  });
+  const found = Number(await connection.ask(["GET", key]));
+  if (found > FORMAT) {
+    throw new PersistenceError(
+      `--store ${connection.place} was written by a newer Understudy (format ${found}, this one knows ${FORMAT}); update this node, or use another database of that Redis, as in ${connection.place.replace(/\/\d+$/, "")}/1.`,
+    );
+  }
+}

@@ -1,0 +1,131 @@
+import type { Log } from "../log.ts";
+import type { FixtureSource, LoadedFixture } from "../sandbox/fixture-source.ts";
+import { RateWindows } from "../sandbox/rate-windows.ts";
+import { SANDBOX_NAME, type SandboxRegistry } from "../sandbox/registry.ts";
+import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
+import { readClock } from "../state/clock.ts";
+import type { AnyCollection } from "../state/collection.ts";
+import type { Root } from "../state/root.ts";
+import { timers } from "../state/timers.ts";
+import { decodeWorld } from "../state/world-document.ts";
+import type { WorldValue } from "../state/world-parts.ts";
+import type { UploadKeeper } from "../storage/upload-keeper.ts";
+import { SandboxImage } from "./sandbox-image.ts";
+import { type SavedSandbox, type SavedWorld, savedSandboxOf, UnfitSandbox } from "./saved-sandbox.ts";
+import type { Row } from "./store.ts";
+
+export interface ReviverParts {
+  sandboxes: SandboxRegistry;
+  fixtures: FixtureSource;
+  collections: readonly AnyCollection[];
+  uploads: UploadKeeper;
+  /** What a store says is judged like what is sent. Both throw an error that names the place. */
+  judge: { shape(saved: unknown): void; world(world: WorldValue): void };
+  wallClock: () => number;
+  log: Log;
+}
+
+/** Makes sandboxes of what a store holds of them. */
+export class SandboxReviver {
+  private readonly parts: ReviverParts;
+  private readonly idFields: ReadonlyMap<string, string>;
+
+  constructor(parts: ReviverParts) {
+    this.parts = parts;
+    this.idFields = new Map([...parts.collections, timers].map(({ name, idField }) => [name, idField]));
+  }
+
+  readonly idFieldOf = (collection: string) => this.idFields.get(collection);
+
+  /**
+   * @param folder where the bytes of its uploads are, unless in that of all kept ones
+   * @throws Error that says what is wrong with the rows; nothing has changed then
+   */
+  async bringBack(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
+    const saved = savedSandboxOf(this.idFieldOf, rows);
+    const { sandbox, value } = await this.revive(name, saved, folder);
+    return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
+  }
+
+  /** Everything is made and judged before the sandbox is. */
+  async revive(
+    name: string,
+    saved: SavedSandbox,
+    folder?: string,
+  ): Promise<{ sandbox: Sandbox; value: SandboxValue }> {
+    const { judge, fixtures, sandboxes, log, wallClock, uploads } = this.parts;
+    if (!SANDBOX_NAME.test(name)) throw new UnfitSandbox("no sandbox can have this name");
+    judge.shape(saved);
+    const { about, present, faults, history } = saved;
+    const fixture = sameFixture(fixtures, saved.fixture);
+    const base = fixture.root(about.seed);
+    const value = await this.valueOf(name, present, { base, folder });
+    const snapshots = new Map<string, SandboxValue>();
+    for (const snap of inOrder(about.snapshots, Object.keys(saved.snapshots))) {
+      snapshots.set(snap, await this.valueOf(name, saved.snapshots[snap]!, { base, folder }));
+    }
+    const clock = goneOn(present.facts.clock, value.world.clock.at, wallClock());
+    const now = { ...value, world: { ...value.world, clock } };
+    const { seed, settings } = about;
+    const sandbox = sandboxes.revive({ name, seed, settings }, fixture, {
+      ...about,
+      value: now,
+      snapshots,
+      history,
+    });
+    uploads.release(value.blobs);
+    try {
+      for (const lost of (faults && sandbox.faults.restoreState(faults)) ?? []) {
+        log.warn(`The scenario ${lost} was on in sandbox ${name} and is not to be found any more.`);
+      }
+    } catch (error) {
+      sandboxes.delete(name);
+      throw error;
+    }
+    return { sandbox, value };
+  }
+
+  private async valueOf(
+    name: string,
+    saved: SavedWorld,
+    { base, folder }: { base: Root; folder: string | undefined },
+  ): Promise<SandboxValue> {
+    const { uploads, collections, judge, log } = this.parts;
+    const { taken_at, ...facts } = saved.facts;
+    const world = decodeWorld({ ...facts, tables: saved.tables }, collections, { base });
+    judge.world(world);
+    const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
+    const blobs =
+      saved.blobs === undefined
+        ? await uploads.fromFiles(saved.uploads ?? {}, say, folder)
+        : await uploads.decode(saved.blobs);
+    return { world, taken_at, windows: RateWindows.from(saved.windows), blobs };
+  }
+}
+
+/** The fixture by name where it still says what it said, so that editing it goes on working; else as saved. */
+function sameFixture(fixtures: FixtureSource, { name, document }: SavedSandbox["fixture"]): LoadedFixture {
+  try {
+    const present = fixtures.load(name);
+    if (JSON.stringify(present.document()) === JSON.stringify(document)) return present;
+  } catch {
+    // Renamed, deleted or broken since: the saved document still says what the world was made from.
+  }
+  return { ...fixtures.load(document), name };
+}
+
+/** Frozen time stays where it was; a clock that moves has moved on while the server was away, never back. */
+function goneOn(
+  { mode, rate, wall }: SavedWorld["facts"]["clock"],
+  at: number,
+  now: number,
+): WorldValue["clock"] {
+  const moved = Math.max(at, readClock({ mode, at, rate, wall }, now));
+  return { mode, rate, wall: now, at: moved };
+}
+
+/** As they were saved; those that nobody put in order come last. */
+function inOrder(order: readonly string[], names: readonly string[]): string[] {
+  const known = order.filter((name) => names.includes(name));
+  return [...known, ...names.filter((name) => !known.includes(name))];
+}

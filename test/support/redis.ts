@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "redis";
+import { until } from "./eventually.ts";
+
+/** Whether the distribution's Redis is here (scripts/runtimes.mjs). */
+export const hasRedis = spawnSync("redis-server", ["--version"], { stdio: "ignore" }).status === 0;
+export const NO_REDIS = "redis-server is not to be had";
+
+/** A Redis of a test's own, on a free port, in a folder of its own. */
+export class TestRedis {
+  readonly port: number;
+  readonly folder = mkdtempSync(join(tmpdir(), "understudy-redis-"));
+  private readonly settings: readonly string[];
+  private readonly password: string | undefined;
+  private child: ChildProcess | undefined;
+
+  private constructor(port: number, settings: readonly string[]) {
+    this.port = port;
+    this.settings = settings;
+    const at = settings.indexOf("--requirepass");
+    this.password = at < 0 ? undefined : settings[at + 1];
+  }
+
+  /** @param settings further ones of redis-server, such as `--requirepass`, `secret` */
+  static async start(...settings: string[]): Promise<TestRedis> {
+    const redis = new TestRedis(await freePort(), settings);
+    await redis.begin();
+    return redis;
+  }
+
+  get url(): string {
+    return `redis://${this.password === undefined ? "" : `:${this.password}@`}127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it with what is in its folder, and waits until it answers. */
+  async begin(): Promise<void> {
+    const where = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder];
+    // Everything it acknowledged is written, though not forced to the disk: nobody pulls the plug here.
+    const kept = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
+    const child = spawn("redis-server", [...where, ...kept, ...this.settings], { stdio: "ignore" });
+    this.child = child;
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
+      return this.ask("PING").catch(() => undefined);
+    });
+  }
+
+  /** One command over a connection of its own. */
+  // biome-ignore lint/suspicious/noExplicitAny: a reply is what the command's documentation says
+  async ask(...words: string[]): Promise<any> {
+    const client = createClient({ url: this.url, RESP: 2, socket: { reconnectStrategy: false } });
+    client.on("error", () => {});
+    await client.connect();
+    try {
+      return await client.sendCommand(words);
+    } finally {
+      client.destroy();
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child?.kill(signal);
+  }
+
+  /** Ends it; what it acknowledged stays in its folder. */
+  async end(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    const { child } = this;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGCONT");
+    child.kill(signal);
+    await gone;
+  }
+
+  async remove(): Promise<void> {
+    await this.end();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A port that nobody had a moment ago, and that the system gives to no outgoing connection: it is listened on
+ * again after a restart.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 20_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
