@@ -1163,6 +1163,9 @@ export interface HistoryEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
+  /** The journal's newest `sequence` then: what it has with a greater one was answered later; 0 after a restart */
+  journal_position: number;
+  delivered: boolean | null;
   /** How many records of each collection it concerned */
   changes: {
     [k: string]: {
@@ -1296,6 +1299,9 @@ export interface HistoryDetail {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
+  /** The journal's newest `sequence` then: what it has with a greater one was answered later; 0 after a restart */
+  journal_position: number;
+  delivered: boolean | null;
   /** How many records of each collection it concerned */
   changes: {
     [k: string]: {

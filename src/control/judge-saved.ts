@@ -43,6 +43,7 @@ const Entry = Type.Object(
       Type.Object({ added: Whole, removed: Whole, changed: Whole }, CLOSED),
     ),
     undone: Type.Boolean(),
+    delivered: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     leaves: Names,
   },
   CLOSED,

@@ -16,6 +16,8 @@ export interface Act {
   readonly request?: ActingRequest;
   /** Ids that a request names, outer ones first; the record it is about may be one of them. */
   readonly named?: readonly string[];
+  /** Of an attempt to deliver: whether its receiver took it. */
+  readonly delivered?: boolean;
   /** The record of the work that is done, whose maker is the cause; `key` is `collection\0id`. */
   readonly work?: { readonly record: object; readonly key: string };
   /** How the world was when it began, and the newest entry then; for what takes its time. */
@@ -95,12 +97,16 @@ export interface StoredEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
+  /** Absent where an earlier version wrote it down. */
+  delivered?: boolean | null;
   changes: Readonly<Record<string, ChangeCounts>>;
   undone: boolean;
   leaves: readonly string[];
 }
 
-type Place = Pick<StoredEntry, "id" | "sequence" | "at" | "parent" | "cause" | "advanced_by">;
+interface Place extends Pick<StoredEntry, "id" | "sequence" | "at" | "parent" | "cause" | "advanced_by"> {
+  journal: number;
+}
 
 /** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
 export class HistoryEntry {
@@ -118,6 +124,10 @@ export class HistoryEntry {
   readonly advanced_by: string | null;
   /** The entry whose state it goes on from, by position; 0 for the first day. */
   readonly parent: number;
+  /** Position of the newest entry of the journal when it was made; 0 where that was another server's. */
+  readonly journal: number;
+  /** Of an attempt to deliver: whether its receiver took it. */
+  readonly delivered: boolean | null;
   subject: string | null;
   isUndone = false;
   /** Undefined once they were let go. */
@@ -138,7 +148,9 @@ export class HistoryEntry {
     this.parent = place.parent;
     this.cause = place.cause;
     this.advanced_by = place.advanced_by;
+    this.journal = place.journal;
     this.kind = act.kind;
+    this.delivered = act.delivered ?? null;
     this.subject = act.subject ?? null;
     this.request = act.request?.id ?? null;
     this.states = states;
@@ -146,9 +158,12 @@ export class HistoryEntry {
   }
 
   static from(stored: StoredEntry): HistoryEntry {
-    const { kind, title, subject, request, changes, undone, leaves } = stored;
-    const act = { kind, title, subject: subject ?? undefined };
-    const entry = new HistoryEntry(stored, act, undefined);
+    const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
+    const act = {
+      ...{ kind, title, subject: subject ?? undefined },
+      ...(typeof delivered === "boolean" && { delivered }),
+    };
+    const entry = new HistoryEntry({ ...stored, journal: 0 }, act, undefined);
     (entry as { request: string | null }).request = request;
     entry.counts = changes;
     entry.isUndone = undone;
@@ -159,7 +174,7 @@ export class HistoryEntry {
   toJSON(): StoredEntry {
     const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves } = this;
     const story = { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves };
-    return { ...story, changes: this.changes, undone: this.isUndone };
+    return { ...story, delivered: this.delivered, changes: this.changes, undone: this.isUndone };
   }
 
   get title(): string {

@@ -44,9 +44,12 @@ export class History {
   private closed = false;
   private isTelling = false;
   private readonly listeners = new Set<() => void>();
+  private readonly journal: { readonly lastSequence: number };
 
-  constructor(limit: number) {
+  /** `journal`: of the same sandbox, so that requests and changes of one instant can be told in their order. */
+  constructor(limit: number, journal: { readonly lastSequence: number }) {
     this.limit = limit;
+    this.journal = journal;
   }
 
   /** A new first day; ids go on differing from those before. */
@@ -68,7 +71,9 @@ export class History {
   add(act: Act, from: Provenance, states: EntryStates, parent = this.lastSequence): HistoryEntry {
     const sequence = this.next++;
     const id = this.prefix + (sequence - this.base);
-    const entry = new HistoryEntry({ id, sequence, at: states.after.now, parent, ...from }, act, states);
+    const journal = this.journal.lastSequence;
+    const place = { id, sequence, at: states.after.now, parent, journal, ...from };
+    const entry = new HistoryEntry(place, act, states);
     states.end = sequence;
     this.list.push(entry);
     this.bytes += states.cost;

@@ -91,7 +91,7 @@ export class Sandbox {
     this.source = source;
     this.fixture = source.name;
     this.journal = new Journal(this.settings.journal_limit, parts.tally);
-    this.history = new History(this.settings.history_limit);
+    this.history = new History(this.settings.history_limit, this.journal);
     this.recorder = new HistoryRecorder(this.history, this);
     const clock = options.clock ?? defaults.clock;
     this.start = clock.now ?? parts.wallClock();

@@ -2,6 +2,7 @@ import type { Outbound } from "../outbound/outbound.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Act } from "../sandbox/history-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
+import { classify } from "./schedule.ts";
 import { deliveryHeaders, sign } from "./sign.ts";
 import { simulateReceiver } from "./simulate-receiver.ts";
 
@@ -109,6 +110,7 @@ export function attemptAct(row: Outgoing, plan: AttemptPlan, { response_code, er
     kind: "delivery",
     title,
     subject: row.delivery_id,
+    delivered: classify(response_code) === "success",
     work: { record: row, key: `${outgoing.name}\u0000${row.id}` },
   };
 }

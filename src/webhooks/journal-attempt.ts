@@ -1,6 +1,7 @@
 import type { AnsweredRequest } from "../sandbox/journal-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { MadeAttempt } from "./attempt.ts";
+import { classify } from "./schedule.ts";
 
 /** As much of a receiver's answer as is kept. */
 const MAX_ANSWER_BYTES = 4096;
@@ -18,7 +19,7 @@ export function journaledAttempt(
   const { delivery_id, webhook_id, kind } = row;
   const { origin, pathname, search } = new URL(outcome.url);
   const body = Buffer.from(plan.body);
-  const isDelivered = outcome.response_code >= 200 && outcome.response_code < 300;
+  const isDelivered = classify(outcome.response_code) === "success";
   return {
     id: `${delivery_id}.${plan.number}`,
     at: present.absolute(outcome.at),

@@ -36,6 +36,8 @@ describe("interfaces 10 causes", () => {
       `A retry to deliver thread.deleted to ${webhook_id} was answered 500.`,
       `A retry to deliver thread.deleted to ${webhook_id} was answered 200.`,
     ]);
+    expect(attempts.map(({ delivered }) => delivered)).toEqual([false, false, true]);
+    expect([request.delivered, advance.delivered]).toEqual([null, null]);
     expect(new Set(attempts.map(({ subject }) => subject)).size).toBe(1);
     const last = await history.get(attempts[2]!.id);
     expect(last.causes).toEqual([attempts[1]!.id, advance.id, attempts[0]!.id, request.id]);
@@ -108,6 +110,22 @@ describe("interfaces 10 causes", () => {
     expect(await history.newest("?kind=timer")).toMatchObject({ cause: armed.id, subject: "short" });
     await history.ok("DELETE", "/faults/short");
     expect(await history.newest()).toMatchObject({ kind: "scenario", subject: "short" });
+  });
+
+  it("interfaces 10 an entry says how far the journal was, so that one instant has its order", async () => {
+    await history.ok("PUT", "/clock", { mode: "frozen" });
+    const sequenceOf = async (id: string | null) => (await history.ok("GET", `/journal/${id}`)).sequence;
+    const idOf = ({ headers }: { headers: Headers }) => headers.get("x-request-id");
+    const passed = await api.call("dan", "GET", "/v1/models");
+    await history.ok("POST", "/faults", { match: { operation: "models.list" }, effect: { status: 503 } });
+    const struck = await api.call("dan", "GET", "/v1/models");
+    expect(struck.status).toBe(503);
+    const rule = await history.newest("?kind=scenario");
+    expect(rule.journal_position).toBe(await sequenceOf(idOf(passed)));
+    expect(rule.journal_position).toBeLessThan(await sequenceOf(idOf(struck)));
+    const deleted = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const own = await history.newest("?kind=request");
+    expect(own.journal_position).toBe((await sequenceOf(idOf(deleted))) - 1);
   });
 
   it("interfaces 10 what is triggered is a control call, and the attempts come from it", async () => {

@@ -32,6 +32,27 @@ async function restarted(api: Api, persist: Parameters<typeof start>[0]): Promis
 }
 
 describe("interfaces 10 a history that is kept", () => {
+  it("interfaces 10 a restart goes on saying which attempt was taken, and begins with the journal anew", async () => {
+    const first = await start({ folder });
+    const before = historyOf(first);
+    const { url } = await before.ok("POST", "/receivers", { answers: [500, 204] });
+    await first.call("ada", "POST", "/webhooks", { url, events: ["thread.deleted"] });
+    await first.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await first.understudy.sandboxes.get("default")!.world.settled();
+    await before.ok("POST", "/clock/advance", { by: "1m" });
+    const taken = async (of: typeof before) =>
+      (await of.entries("?kind=delivery")).map(({ delivered }) => delivered);
+    expect(await taken(before)).toEqual([false, true]);
+    const second = await restarted(first, { folder });
+    const after = historyOf(second);
+    expect(await taken(after)).toEqual([false, true]);
+    // What it answers now came after all that is told of then.
+    await second.call("dan", "GET", "/v1/models");
+    const [request] = (await after.ok("GET", "/journal")).entries;
+    const positions = (await after.entries()).map(({ journal_position }) => journal_position);
+    expect(Math.max(...positions)).toBeLessThan(request.sequence);
+  });
+
   it.each(["folder", "document"])(
     "interfaces 10 a restart goes on telling it, without states, ids and causes included (%s)",
     async (kind) => {
@@ -49,7 +70,7 @@ describe("interfaces 10 a history that is kept", () => {
       const after = historyOf(second);
       expect(await after.list()).toEqual({
         ...told,
-        entries: told.entries.map((entry) => ({ ...entry, kept: false })),
+        entries: told.entries.map((entry) => ({ ...entry, kept: false, journal_position: 0 })),
       });
       const refused = await after.control("POST", `/history/${attach!.id}/rewind`);
       expect(refused.body.type).toBe("urn:understudy:problem:state-let-go");

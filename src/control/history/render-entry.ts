@@ -20,6 +20,14 @@ export const HistoryEntryBody = Closed(
     ),
     advanced_by: Nullable(EntryId("The entry of the call whose advance of the clock made it happen now")),
     request: Nullable(Type.String({ description: "The request's id in the journal" })),
+    journal_position: Type.Integer({
+      minimum: 0,
+      description:
+        "The journal's newest `sequence` then: what it has with a greater one was answered later; 0 after a restart",
+    }),
+    delivered: Nullable(
+      Type.Boolean({ description: "Of an attempt to deliver: whether its receiver took it, with a 2xx" }),
+    ),
     changes: Type.Record(Type.String(), Closed({ added: Count(), removed: Count(), changed: Count() }), {
       description: "How many records of each collection it concerned",
     }),
@@ -39,6 +47,8 @@ export const HistoryEntryBody = Closed(
         cause: null,
         advanced_by: null,
         request: "req_5e1f",
+        journal_position: 8,
+        delivered: null,
         changes: { threads: { added: 0, removed: 1, changed: 0 } },
         undone: false,
         kept: true,
@@ -61,6 +71,8 @@ export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
     cause,
     advanced_by,
     request,
+    journal_position: entry.journal,
+    delivered: entry.delivered,
     changes,
     undone: isUndone,
     kept: states !== undefined,

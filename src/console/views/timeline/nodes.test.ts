@@ -33,6 +33,8 @@ const entry = (sequence: number, more: Partial<HistoryEntry> = {}): HistoryEntry
   cause: null,
   advanced_by: null,
   request: null,
+  journal_position: 0,
+  delivered: null,
   changes: {},
   undone: false,
   kept: true,
@@ -45,18 +47,39 @@ const all = () => true;
 describe("interfaces 10 requests and changes as one sequence", () => {
   it("interfaces 10 a request that changed something is one with its entry, and ties both together", () => {
     const requests = [line(1), line(2, { history: "h_2" }), line(3)];
-    const history = [entry(1), entry(2, { kind: "request", request: "req_2" }), entry(3)];
+    const history = [
+      entry(1, { journal_position: 1 }),
+      entry(2, { kind: "request", request: "req_2", journal_position: 1 }),
+      entry(3, { journal_position: 3 }),
+    ];
     const nodes = nodesOf({ requests, history });
     expect(ids(nodes)).toEqual(["req_1", "h_1", "req_2", "req_3", "h_3"]);
     expect(nodes[2]!.entry!.id).toBe("h_2");
     expect(nodes.map(({ order }) => order)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("interfaces 10 time decides where nothing ties them, and what one of them has lost is no obstacle", () => {
-    const later = "2026-03-15T12:00:01.000Z";
-    const requests = [line(8, { history: "h_gone" }), line(9, { at: later })];
-    const history = [entry(1, { request: "req_gone" }), entry(2, { at: later })];
+  it("interfaces 10 the journal's position decides where nothing ties them, and what is lost is no obstacle", () => {
+    const requests = [line(8, { history: "h_gone" }), line(9)];
+    const history = [
+      entry(1, { request: "req_gone", journal_position: 8 }),
+      entry(2, { journal_position: 9 }),
+    ];
     expect(ids(nodesOf({ requests, history }))).toEqual(["req_8", "h_1", "req_9", "h_2"]);
+  });
+
+  it("interfaces 10 at one instant of a frozen clock, a rule stands before what it struck", () => {
+    const struck = line(2, { status: 503, decision: "fault:inline/one" });
+    const history = [entry(1, { kind: "scenario", journal_position: 1 })];
+    expect(ids(nodesOf({ requests: [line(1), struck], history }))).toEqual(["req_1", "h_1", "req_2"]);
+  });
+
+  it("interfaces 10 what a request brought about stands behind it, though others were answered before it", () => {
+    const requests = [line(6), line(7, { history: "h_1" })];
+    const history = [
+      entry(1, { kind: "request", request: "req_7", journal_position: 5 }),
+      entry(2, { kind: "delivery", cause: "h_1", journal_position: 5 }),
+    ];
+    expect(ids(nodesOf({ requests, history }))).toEqual(["req_6", "req_7", "h_2"]);
   });
 });
 
@@ -65,10 +88,10 @@ describe("interfaces 10 causes and effects", () => {
   const history = [
     entry(1, { kind: "request", request: "req_1" }),
     entry(2, { kind: "delivery", cause: "h_1" }),
-    entry(3, { kind: "control" }),
-    entry(4, { kind: "delivery", cause: "h_2", advanced_by: "h_3" }),
-    entry(5, { cause: "h_1" }),
-    entry(6, { cause: "h_lost", advanced_by: "h_3" }),
+    entry(3, { kind: "control", journal_position: 2 }),
+    entry(4, { kind: "delivery", cause: "h_2", advanced_by: "h_3", journal_position: 2 }),
+    entry(5, { cause: "h_1", journal_position: 2 }),
+    entry(6, { cause: "h_lost", advanced_by: "h_3", journal_position: 2 }),
   ];
   const nodes = nodesOf({ requests, history });
 
@@ -93,5 +116,13 @@ describe("interfaces 10 how it went", () => {
     [{ status: 200, decision: "fault:slow/one" }, "fault"],
   ])("interfaces 10 %o is %s", (given, outcome) => {
     expect(outcomeOf(line(1, given), undefined)).toBe(outcome);
+  });
+
+  it.each([
+    [true, "ok"],
+    [false, "failed"],
+    [null, "other"],
+  ])("interfaces 10 an entry that says delivered: %s is %s", (delivered, outcome) => {
+    expect(outcomeOf(undefined, entry(1, { delivered, title: "It was answered 200." }))).toBe(outcome);
   });
 });

@@ -47,7 +47,7 @@ interface Heads {
   lines: ReadonlySet<string>;
 }
 
-/** The two sequences are tied together by requests that changed something; between those, time decides. */
+/** The two sequences are tied together by requests that changed something, and by what the journal had reached. */
 function nextOf({ request, entry, entries, lines }: Heads): "request" | "entry" | "both" {
   if (request === undefined) return "entry";
   if (entry === undefined) return "request";
@@ -55,7 +55,7 @@ function nextOf({ request, entry, entries, lines }: Heads): "request" | "entry" 
   const own = request.history === null ? undefined : entries.get(request.history);
   if (own !== undefined && own.sequence > entry.sequence) return "entry";
   if (entry.request !== null && lines.has(entry.request)) return "request";
-  return Date.parse(request.at) <= Date.parse(entry.at) ? "request" : "entry";
+  return request.sequence <= entry.journal_position ? "request" : "entry";
 }
 
 function nodeOf(order: number, request: RequestLine | undefined, entry: HistoryEntry | undefined): Node {
@@ -64,16 +64,17 @@ function nodeOf(order: number, request: RequestLine | undefined, entry: HistoryE
 }
 
 export function outcomeOf(request: RequestLine | undefined, entry: HistoryEntry | undefined): Outcome {
-  if (request === undefined) return entry?.kind === "delivery" ? deliveryOutcome(entry.title) : "other";
+  if (request === undefined) return deliveryOutcome(entry?.delivered);
   const { status, decision } = request;
   if (decision.startsWith("fault:")) return "fault";
   if (status === 0 || status >= 500) return "failed";
   return status >= 400 ? "refused" : "ok";
 }
 
-/** The history tells of an attempt in a sentence alone: "... was answered 200." or "... got no answer: ...". */
-function deliveryOutcome(title: string): Outcome {
-  return / was answered 2\d\d\.$/.test(title) ? "ok" : "failed";
+/** Null for what is no attempt to deliver. */
+function deliveryOutcome(delivered: boolean | null | undefined): Outcome {
+  if (typeof delivered !== "boolean") return "other";
+  return delivered ? "ok" : "failed";
 }
 
 /**

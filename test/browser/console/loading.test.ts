@@ -1,0 +1,92 @@
+import type { Page, Route } from "@playwright/test";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { choose, openConsole, seeLive } from "../../support/browser/console.ts";
+import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
+import { type Api, startReference } from "../../support/harness.ts";
+
+const chromium = useChromium();
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+  await api.call(undefined, "POST", "/_control/sandboxes/default/snapshots", { name: "before" });
+});
+afterAll(() => api.close());
+
+/** A page whose questions stay unanswered until `release` is called; what happens is told all the same. */
+async function openWaiting(search: string) {
+  const { page } = await openConsole(chromium(), api.url, "/s/default/coverage");
+  await seeLive(page);
+  const held: Route[] = [];
+  let isHeld = true;
+  await page.route(
+    (url) => url.pathname.startsWith("/_control") && !url.pathname.endsWith("/live"),
+    (route) => (isHeld ? void held.push(route) : route.continue()),
+  );
+  await page.goto(`${api.url}/_console/s/default/${search}`);
+  const release = async () => {
+    isHeld = false;
+    await Promise.all(held.map((route) => route.continue()));
+  };
+  return { page, release };
+}
+
+const fields = (page: Page) => page.locator(".select");
+
+/** What can be pressed opens; the rest says that it waits. */
+async function expectHonest(page: Page): Promise<void> {
+  for (const field of await fields(page).all()) {
+    if (await field.isDisabled()) {
+      await see(field).toContainText("Loading …");
+      continue;
+    }
+    await field.click();
+    await see(page.getByRole("option").first()).toBeVisible();
+    await page.keyboard.press("Escape");
+    await see(page.locator(".popover")).toHaveCount(0);
+  }
+}
+
+describe("the console before the server has answered", { timeout: 4 * PATIENCE_MS }, () => {
+  it.each([
+    ["webhooks?show=trigger", 2],
+    ["webhooks?show=webhooks&register=new", 1],
+    ["webhooks?show=test", 1],
+    ["webhooks?show=receivers&open=new", 1],
+    ["webhooks", 1],
+    ["faults?compose=*", 7],
+    ["faults?explain=threads.delete", 2],
+    ["world?show=departments", 2],
+    ["world?show=snapshots&from=before&to=now", 2],
+    ["sandboxes?make=sandbox", 2],
+  ])("interfaces 2 offers no choice that a press would not open: %s", async (search, choices) => {
+    const { page, release } = await openWaiting(search);
+    await see(fields(page)).toHaveCount(choices);
+    await expectHonest(page);
+    await release();
+    for (const field of await fields(page).all()) await see(field).toBeEnabled();
+    await page.close();
+  });
+
+  it("interfaces 4 triggers the event that is chosen as soon as events can be", async () => {
+    const { page, release } = await openWaiting("webhooks?show=trigger");
+    const send = page.getByRole("button", { name: "Trigger it" });
+    await see(send).toBeDisabled();
+    const chosen = choose(page, "Event", /^file\.processed/);
+    await release();
+    await chosen;
+    await see(page).toHaveURL(/event=file\.processed/);
+    await see(send).toBeEnabled();
+    await page.close();
+  });
+
+  it("interfaces 2 calls nobody's operation before it is known as whom and with what", async () => {
+    const { page, release } = await openWaiting("api?operation=threads.delete&as=apikey_eve");
+    await see(page.getByRole("button", { name: "Send" })).toHaveCount(0);
+    await release();
+    await page.getByRole("button", { name: "Send" }).click();
+    await see(page.getByRole("region", { name: "Answer", exact: true })).toContainText("403");
+    const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
+    expect(body.entries[0]).toMatchObject({ principal: "usr_eve" });
+    await page.close();
+  });
+});
