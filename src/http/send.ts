@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { drainRequest } from "./drain-request.ts";
+import { endTogether } from "./end-together.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { type Head, writeHead } from "./head.ts";
 import { KeptAnswer, type StreamedBody } from "./keep-answer.ts";
@@ -45,7 +46,7 @@ export function writeAnswer(
   if (response.destroyed || response.headersSent) return;
   if (!request.complete) drainRequest(request);
   writeHead(response, answer.status, head);
-  if (answer.stream === undefined) response.end(body, encoding);
+  if (answer.stream === undefined) endTogether(response, body, encoding);
 }
 
 /**
