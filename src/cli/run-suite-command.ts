@@ -14,6 +14,7 @@ import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";
 import { loadScenarios } from "./scenario-files.ts";
 import { suiteProgress } from "./suite-progress.ts";
 import { suiteText } from "./suite-text.ts";
+import { untilEnded } from "./until-ended.ts";
 
 export interface SuiteOptions {
   files: string[];
@@ -49,9 +50,6 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   }
 }
 
-/** Also when the terminal is closed: the commands run in groups of their own and would stay. */
-const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 interface Suite {
   options: SuiteOptions;
   fixture: FixtureInput | undefined;
@@ -65,27 +63,26 @@ async function runIn(
   { options, fixture, command, scenarios, reports }: Suite,
 ): Promise<void> {
   const progress = suiteProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
-  const stop = new AbortController();
-  const interrupt = () => stop.abort();
-  for (const signal of ENDINGS) process.on(signal, interrupt);
   try {
-    const result = await runSuite({
-      ...{ server, scenarios, command, jobs: options.jobs, signal: stop.signal },
-      world: { fixture, seed: options.seed, clock: clockChange(options.clock) },
-      timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
-      onStart: (name) => progress.start(name),
-      onEnd: (one) => progress.end(one),
-    });
+    const { result, interrupted } = await untilEnded(async (signal) => ({
+      result: await runSuite({
+        ...{ server, scenarios, command, jobs: options.jobs, signal },
+        world: { fixture, seed: options.seed, clock: clockChange(options.clock) },
+        timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
+        onStart: (name) => progress.start(name),
+        onEnd: (one) => progress.end(one),
+      }),
+      interrupted: signal.aborted,
+    }));
     progress.close();
     writeReports(reports, { junit: () => suiteJunit(result), html: () => suiteHtml(result) });
     print(options.json, result, suiteText(result));
-    if (stop.signal.aborted)
+    if (interrupted)
       throw new CheckFailed("interrupted; the commands were ended and their sandboxes deleted");
     if (!result.ok) process.exitCode = EXIT_FAILED;
   } catch (error) {
     throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
   } finally {
     progress.close();
-    for (const signal of ENDINGS) process.off(signal, interrupt);
   }
 }

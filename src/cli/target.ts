@@ -1,5 +1,5 @@
 import type { Argv } from "yargs";
-import { connect, type UnderstudyClient } from "../client/connect.ts";
+import { connect, type UnderstudyClient, usualUrl } from "../client/connect.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 
 /** Which running server and sandbox a command acts on (interfaces 2). */
@@ -14,15 +14,15 @@ export function targetOptions<T>(argv: Argv<T>): Argv<T & Target> {
   return argv
     .option("url", {
       type: "string",
-      default: "http://127.0.0.1:4747",
+      default: usualUrl(),
       requiresArg: true,
-      describe: "The server's address",
+      describe: "The server's address (or UNDERSTUDY_URL)",
     })
     .option("sandbox", {
       type: "string",
-      default: "default",
+      default: process.env["UNDERSTUDY_SANDBOX"] || "default",
       requiresArg: true,
-      describe: "The sandbox to act on",
+      describe: "The sandbox to act on (or UNDERSTUDY_SANDBOX)",
     })
     .option("token", {
       type: "string",

@@ -23,8 +23,11 @@ export interface UnderstudyClient {
   fork(source: string, name: string): Promise<SandboxClient>;
 }
 
+/** In a suite, and wherever the environment names a server, that one. */
+export const usualUrl = (): string => process.env["UNDERSTUDY_URL"] || "http://127.0.0.1:4747";
+
 /** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
-export function connect(url = "http://127.0.0.1:4747", options: { token?: string } = {}): UnderstudyClient {
+export function connect(url = usualUrl(), options: { token?: string } = {}): UnderstudyClient {
   const http = controlHttp(url, options.token ?? process.env["UNDERSTUDY_TOKEN"]);
   const opened = (state: SandboxState) => SandboxClient.of(http, state);
   return {

@@ -13,6 +13,8 @@ export interface CommandOptions {
   /** Wall milliseconds; undefined for no limit. */
   timeoutMs: number | undefined;
   signal: AbortSignal;
+  /** Where its output goes at once, by file descriptor, standard output's first; kept unless given. */
+  show?: readonly [number, number];
 }
 
 /** The command itself cannot be started: wrong usage, not a failed test. */
@@ -30,11 +32,11 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   const [program, ...args] = command;
   const child = spawn(program!, args, {
     env: { ...process.env, ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", ...(options.show ?? (["pipe", "pipe"] as const))],
     detached: true,
   });
   const output = new Tail(MAX_OUTPUT_BYTES);
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => output.add(chunk));
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => output.add(chunk));
   let timedOut = false;
   let kill: NodeJS.Timeout | undefined;
   const end = () => {

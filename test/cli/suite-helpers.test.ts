@@ -12,6 +12,7 @@ import {
 
 const SAMPLES = fileURLToPath(new URL("../support/vitest-helper", import.meta.url));
 const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
+const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 const SCENARIO = `name: busy
 rules:
   - id: models
@@ -98,4 +99,53 @@ describe("a suite whose command uses the runner fixtures", () => {
     };
     expect(items.map(({ name }) => name)).toEqual(["default"]);
   });
+});
+
+describe("coverage of a command", () => {
+  const covered = (sample: string, ...options: string[]) => {
+    const cwd = scratch();
+    return runCommand(["coverage", ...options, "--", process.execPath, VITEST, "run", "--root", SAMPLES], {
+      cwd,
+      env: { VITEST: "", REPORTS: cwd, SAMPLE: sample, UNDERSTUDY_SUITE_FILE: "" },
+    });
+  };
+
+  it("interfaces 11 adds up what the sandboxes of every worker saw, those that are gone included", async () => {
+    const { code, stdout, stderr } = await covered("covered-*.ts", "--json", "--fail-under", "0.1");
+    expect([code, stderr]).toEqual([0, expect.stringContaining("3 passed")]);
+    const { covered: seen, operations } = JSON.parse(stdout);
+    const hits = operations
+      .find((row: { operation: string }) => row.operation === "models.list")
+      .outcomes.flatMap((one: { code: string; status: number; hits: number }) =>
+        one.hits > 0 ? [`${one.code ?? one.status} ${one.hits}`] : [],
+      );
+    expect([seen, hits]).toEqual([2, ["200 2", "RATE_LIMIT_EXCEEDED 1"]]);
+  });
+
+  it("interfaces 11 fails with the command, and below the percentage", async () => {
+    const node = (...words: string[]) => runCommand(["coverage", ...words]);
+    const failing = await node("--", process.execPath, "-e", "process.exit(3)");
+    expect([failing.code, failing.stderr]).toEqual([1, expect.stringContaining("the command exited with 3")]);
+    expect(failing.stdout).toMatch(/percent: 0 of \d+ documented outcomes/);
+    const little = await node("--fail-under", "90", "--", process.execPath, "-e", "0");
+    expect([little.code, little.stderr]).toEqual([1, expect.stringMatching(/percent, below 90$/m)]);
+    const nothing = await runCommand(["coverage", "--", "no-such-program"]);
+    expect([nothing.code, nothing.stderr]).toEqual([
+      2,
+      expect.stringContaining("cannot run no-such-program"),
+    ]);
+  });
+});
+
+it("interfaces 13 commands in a suite act on its server and sandbox unless told otherwise", async () => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, "busy.yaml"), SCENARIO.replace("count: 3", "count: 1"));
+  const asks = `curl -s -o models.json -H "api-key: ak_danMemberAcme00000000000000000000000000" $UNDERSTUDY_BASE_URL/v1/models
+${process.execPath} ${BIN} journal --json > journal.json
+${process.execPath} ${BIN} status --json > status.json`;
+  const { code, stdout } = await runCommand(["suite", "busy.yaml", "--", "sh", "-ec", asks], { cwd });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/ok {2}busy/)]);
+  const read = (file: string) => JSON.parse(readFileSync(join(cwd, file), "utf8"));
+  expect(read("models.json").code ?? read("models.json").error?.code).toBe("RATE_LIMIT_EXCEEDED");
+  expect(JSON.stringify(read("journal.json"))).toContain("/v1/models");
 });

@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import packageJson from "../../../package.json" with { type: "json" };
-import { connect } from "../../client/connect.ts";
+import { connect, usualUrl } from "../../client/connect.ts";
 
 interface Options {
   url: string;
@@ -14,9 +14,9 @@ export const mcpCommand: CommandModule<object, Options> = {
     argv
       .option("url", {
         type: "string",
-        default: "http://127.0.0.1:4747",
+        default: usualUrl(),
         requiresArg: true,
-        describe: "The server's address",
+        describe: "The server's address (or UNDERSTUDY_URL)",
       })
       .option("token", {
         type: "string",

@@ -1,0 +1,14 @@
+import { expect, test } from "../../../src/client/vitest.ts";
+
+// Two files are two workers: the command of a coverage in test/cli/suite-helpers.test.ts.
+const models = async ({ url, credentials }: { url: string; credentials: Readonly<Record<string, string>> }) =>
+  (await fetch(`${url}/v1/models`, { headers: { "api-key": credentials["usr_dan"]! } })).status;
+
+test("lists the models", async ({ sandbox }) => {
+  expect(await models(sandbox)).toBe(200);
+});
+
+test("is told to wait", async ({ sandbox }) => {
+  await sandbox.faults.add({ match: { operation: "models.list" }, effect: { error: "RATE_LIMIT_EXCEEDED" } });
+  expect(await models(sandbox)).toBe(429);
+});
