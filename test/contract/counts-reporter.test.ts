@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Runs samples under the project's own configuration; its exit code and what stands on its last lines. */
-function run(sample: string) {
+function run(sample: string, ...options: string[]) {
   const { status, stdout } = spawnSync(
     process.execPath,
     [
@@ -15,6 +15,7 @@ function run(sample: string) {
       "test/support/retry/vitest.config.ts",
       "--root",
       ".",
+      ...options,
     ],
     { cwd: ROOT, encoding: "utf8", env: { ...process.env, VITEST: "", SAMPLE: sample, NO_COLOR: "1" } },
   );
@@ -35,6 +36,13 @@ it("repeats a red test once, and counts what is left out as failed", () => {
   expect(lines.at(-1)).toBe("1 passed, 2 failed");
   expect(lines.join("\n")).not.toContain("!!! PASSED ONLY");
   expect(status).toBe(1);
+});
+
+it("counts with -t only what it asks for, skipped tests that match included", () => {
+  const some = run("unsteady", "-t", "a run passes when");
+  expect([some.lines.at(-1), some.status]).toEqual(["1 passed, 0 failed", 0]);
+  const skipped = run("red", "-t", "left out");
+  expect([skipped.lines.at(-1), skipped.status]).toEqual(["0 passed, 1 failed", 1]);
 });
 
 it("mutation testing repeats nothing: what is noticed once is noticed", async () => {

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from "vitest/node";
 
 /**
  * The only tests that may be left out, and only while they run and with a reason: for want of a browser
@@ -15,6 +15,12 @@ const NEED_THE_MACHINE =
  * them, each on a line, those that only a second attempt let pass: a red test is repeated once, never in silence.
  */
 export default class CountsReporter implements Reporter {
+  private asked: RegExp | undefined;
+
+  onInit({ config }: Vitest): void {
+    this.asked = config.testNamePattern;
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0;
     let failed = errors.length;
@@ -24,6 +30,8 @@ export default class CountsReporter implements Reporter {
       if (module.state() === "failed" && module.errors().length > 0) failed += 1;
       const file = relative(process.cwd(), module.moduleId);
       for (const test of module.children.allTests()) {
+        // With `-t` a part of the tests is asked for, aloud, and the others are nobody's failure.
+        if (this.asked !== undefined && !this.asked.test(nameOf(test))) continue;
         const reason = NEED_THE_MACHINE.test(file) ? reasonOf(test) : undefined;
         if (reason !== undefined) notRun.set(file, { reason, tests: (notRun.get(file)?.tests ?? 0) + 1 });
         else if (test.result().state === "passed") passed += 1;
@@ -37,6 +45,11 @@ export default class CountsReporter implements Reporter {
       process.stdout.write(`\n${unsteady.join("")}${notRunLine(notRun)}${passed} passed, ${failed} failed\n`),
     );
   }
+}
+
+/** As `-t` sees it. */
+function nameOf({ name, parent }: TestCase | TestSuite): string {
+  return parent.type === "module" ? name : `${nameOf(parent)} ${name}`;
 }
 
 /** Why a test was skipped while it ran; undefined for one that ran, or was marked to be skipped. */

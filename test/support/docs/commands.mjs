@@ -25,21 +25,10 @@ const PATIENCE_MS = 60_000;
 const BIN = join(ROOT, "bin", "understudy.js");
 const [, , tool, ...given] = process.argv;
 
-/** Commands whose `--url` is no running server of theirs, or that have none; of others it is tried. */
-const ON_THEIR_OWN = new Set("receiver-test replay suite verify".split(" "));
-
-/** On the page's server, where the command acts on one. */
+/** On the page's server, unless the command line or a suite around it names another. */
 function onServer(args) {
-  const plain = [BIN, ...args];
-  if (ON_THEIR_OWN.has(args[0]) || args.includes("--url")) return run(process.execPath, plain);
-  const addressed = [...plain, "--url", `http://127.0.0.1:${SERVER_PORT}`];
-  const { status, stderr } = spawnSync(process.execPath, addressed, {
-    stdio: ["inherit", "inherit", "pipe"],
-    encoding: "utf8",
-  });
-  if (/Unknown arguments?: url/.test(stderr)) return run(process.execPath, plain);
-  process.stderr.write(stderr);
-  return judged(status);
+  const UNDERSTUDY_URL = process.env.UNDERSTUDY_URL || `http://127.0.0.1:${SERVER_PORT}`;
+  return run(process.execPath, [BIN, ...args], { env: { ...process.env, UNDERSTUDY_URL } });
 }
 
 /** Runs to its end; exits as it does, or with 0 where the page says that this one fails. */

@@ -62,7 +62,13 @@ mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
     replace: { "/tmp/understudy.json": "understudy.json" },
   },
   "docs/fixtures.md": { before: "" },
-  "docs/helpers.md": { before: APPLICATION, browser: true },
+  "docs/helpers.md": {
+    before: APPLICATION,
+    browser: true,
+    // Playwright's example lies beside Vitest's here.
+    replace: { "-- npx vitest run": "-- npx vitest run .test.ts" },
+    says: [/percent: 1 of \d+ documented outcomes/],
+  },
   "docs/history.md": {
     before: `${SERVER}
 for parent in dept_ops dept_eng; do
