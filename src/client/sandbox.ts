@@ -97,8 +97,9 @@ export class SandboxClient {
     import: (name: string, document: Api.SnapshotFile) =>
       this.send<Api.SnapshotState>("PUT", `/snapshots/${name}`, document),
     remove: (name: string) => this.send<void>("DELETE", `/snapshots/${name}`),
-    /** `now` names the present. */
-    diff: (before: string, after = "now") => this.get<Api.Difference>(`/snapshots/${before}/diff/${after}`),
+    /** `now` names the present; `of` the sandbox that `after` is of, where it is another. */
+    diff: (before: string, after = "now", options: { of?: string } = {}) =>
+      this.get<Api.Difference>(`/snapshots/${before}/diff/${after}${queryOf(options)}`),
   };
 
   readonly events = {

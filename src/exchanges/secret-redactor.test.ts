@@ -37,6 +37,9 @@ describe("interfaces 4 secrets in the journal", () => {
     expect(redactHeader("Api-Key", "canary")).toBe(MASK);
     expect(redactHeader("Location", `http://x/${TOKEN}`)).toBe(`http://x/${MASK}`);
     expect(redactHeader("Content-Type", "application/json")).toBe("application/json");
+    const signature = `sha256=${"5e".repeat(32)}`;
+    expect(redactHeader("X-Service-Signature", signature)).toBe(signature);
+    expect(redactHeader("X-Service-Signature", TOKEN)).toBe(MASK);
   });
 
   it("masks fields by name at any depth, and the value that an error repeats", () => {

@@ -96,6 +96,26 @@ describe("interfaces 4 snapshots", () => {
     expect((await control("GET", `/${name}/snapshots/now/diff/now`)).body).toEqual(NOTHING);
   });
 
+  it("interfaces 4 diff compares with a world of another sandbox, such as a branch", async () => {
+    const name = await fresh();
+    await control("POST", `/${name}/snapshots`, { name: "before" });
+    const branch = `${name}-branch`;
+    await control("POST", `/${name}/fork`, { name: branch });
+    const diff = async (path: string) => (await control("GET", `/${name}/snapshots/${path}`)).body;
+    expect(await diff(`now/diff/now?of=${branch}`)).toEqual(NOTHING);
+    await control("PATCH", `/${branch}/state/departments/dept_ops?silent=true`, { name: "Opsy" });
+    await control("DELETE", `/${name}/state/threads/thread_ada?silent=true`);
+    const apart = await diff(`now/diff/now?of=${branch}`);
+    expect(apart.changed.departments).toEqual([
+      { id: "dept_ops", fields: { name: { before: "Operations", after: "Opsy" } } },
+    ]);
+    expect(apart.added.threads.map(({ id }: { id: string }) => id)).toEqual(["thread_ada"]);
+    expect(Object.keys((await diff(`before/diff/now?of=${branch}`)).changed)).toEqual(["departments"]);
+    // The snapshot is this sandbox's, so it is not to be found in the other.
+    expect(await diff(`now/diff/nowhere?of=${branch}`)).toMatchObject({ status: 404 });
+    expect(await diff("now/diff/now?of=snap-branhc")).toMatchObject({ status: 422, field: "of" });
+  });
+
   it("interfaces 4 a download is complete: uploaded to another server it is the same world", async () => {
     const name = await fresh({ seed: 9 });
     await control("POST", `/${name}/clock/advance`, { by: "90s" });

@@ -10,6 +10,7 @@ import type {
   ClockState,
   CollectionName,
   CoverageMatrix,
+  DeliveryDetail,
   Difference,
   EventName,
   ExplainInput,
@@ -109,9 +110,9 @@ export function sandboxCalls(name: string) {
       post<SandboxState>(`/snapshots/${encodeURIComponent(snapshot)}/restore`),
     removeSnapshot: (snapshot: string) =>
       callControl<void>(`${S}/snapshots/${encodeURIComponent(snapshot)}`, { method: "DELETE" }),
-    /** `now` names the present. */
-    compare: (a: string, b: string) =>
-      get<Difference>(`/snapshots/${encodeURIComponent(a)}/diff/${encodeURIComponent(b)}`),
+    /** `now` names the present; `b` is of the sandbox `of`. */
+    compare: (a: string, b: string, of: string) =>
+      get<Difference>(`/snapshots/${encodeURIComponent(a)}/diff/${encodeURIComponent(b)}`, { of }),
     scenarios: () => get<List<ScenarioState>>("/scenarios"),
     activate: (names: readonly string[]) =>
       callControl<{ names: string[] }>(`${S}/scenarios/active`, { method: "PUT", body: { names } }),
@@ -144,6 +145,7 @@ export function sandboxCalls(name: string) {
     removeRecord: (collection: CollectionName, id: string, options: StateOptions = {}) =>
       callControl<void>(withQuery(of(collection, id), options), { method: "DELETE" }),
 
+    delivery: (id: string) => get<DeliveryDetail>(`/deliveries/${encodeURIComponent(id)}`),
     trigger: (event: EventName, options: TriggerOptions) => post<Triggered>("/events", { event, ...options }),
     receivers: () => get<List<Receiver>>("/receivers"),
     openReceiver: (body: ReceiverOptions) => post<Receiver>("/receivers", body),

@@ -1,7 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Reply } from "../../contract/reply.ts";
 import { Closed, examplesOf } from "../../contract/schema.ts";
-import { nearest } from "../../documents/nearest.ts";
 import { restartUploads } from "../../resources/files/release-bytes.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { RuleInput } from "../faults-body.ts";
@@ -10,9 +9,9 @@ import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
 import { repeatRequest, requestOf } from "../history/repeat-request.ts";
 import { requireRoom } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
-import { type ControlOperation, type ControlServer, operation, S } from "../operation.ts";
-import { unprocessable } from "../problem.ts";
+import { type ControlOperation, operation, S } from "../operation.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
+import { sandboxNamed } from "../sandbox-named.ts";
 
 const To = Type.Optional(
   Type.Unsafe<"before" | "after">({
@@ -137,7 +136,7 @@ const repeat = operation({
   success: { status: 200, schema: RepeatedBody },
   async handle({ params: { id }, body = {}, sandbox, server }) {
     const first = sandbox.journal.find(id) ?? requestOf(sandbox, entryOf(sandbox, id));
-    const target = body.in === undefined ? sandbox : sandboxNamed(server, body.in);
+    const target = body.in === undefined ? sandbox : sandboxNamed(server, body.in, "in");
     const second = await repeatRequest(first, { server, target, rule: body.with });
     const differences = answerDifferences(first, second);
     return { request: second.id, same: differences.length === 0, differences };
@@ -147,17 +146,6 @@ const repeat = operation({
 /** Uploads that the world still wants bytes of, which are gone. */
 function restarted({ world }: Sandbox, gone: readonly string[]): string[] {
   return gone.length === 0 ? [] : world.transact((tx) => restartUploads(tx, gone));
-}
-
-/** @throws Problem 422: the name stands in the call's body */
-function sandboxNamed({ sandboxes }: ControlServer, name: string): Sandbox {
-  const found = sandboxes.get(name);
-  if (found !== undefined) return found;
-  const hint = nearest(
-    name,
-    [...sandboxes.all()].map((one) => one.name),
-  );
-  throw unprocessable("in", name, "must be the name of a sandbox of this server", hint);
 }
 
 export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [rewind, forkEntry, repeat];

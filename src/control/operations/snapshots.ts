@@ -9,6 +9,7 @@ import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { presentSandbox, recordsOf, SandboxBody } from "../sandbox-body.ts";
+import { sandboxNamed } from "../sandbox-named.ts";
 import { DifferenceBody, worldDifference } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
@@ -24,6 +25,13 @@ const OfSnapshot = below({ snap: Type.String({ description: "The snapshot's name
 const OfTwo = below({
   a: Type.String({ description: "A snapshot, or `now`", examples: ["before"] }),
   b: Type.String({ description: "A snapshot, or `now`", examples: ["now"] }),
+});
+
+/** A branch is compared with what it comes from: two worlds of two sandboxes share most of their records. */
+export const DifferenceQuery = Closed({
+  of: Type.Optional(
+    Type.String({ minLength: 1, description: "The sandbox that b is of; by default the one in the path" }),
+  ),
 });
 
 export const SnapshotBody = Closed(
@@ -173,12 +181,15 @@ const diffSnapshots = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/snapshots/{a}/diff/{b}`,
-  summary: "Say what was added, removed and changed between two snapshots; `now` names the present",
+  summary:
+    "Say what was added, removed and changed between two snapshots, of two sandboxes too; `now` names the present",
   params: OfTwo,
+  query: DifferenceQuery,
   errors: ["unknown-snapshot"],
   success: { status: 200, schema: DifferenceBody },
-  handle({ params: { a, b }, sandbox, server }) {
-    return worldDifference(server, worldOf(sandbox, a), worldOf(sandbox, b));
+  handle({ params: { a, b }, query: { of }, sandbox, server }) {
+    const other = of === undefined ? sandbox : sandboxNamed(server, of, "of");
+    return worldDifference(server, worldOf(sandbox, a), worldOf(other, b));
   },
 });
 

@@ -56,7 +56,7 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     ["faults?compose=*", 7],
     ["faults?explain=threads.delete", 2],
     ["world?show=departments", 2],
-    ["world?show=snapshots&from=before&to=now", 2],
+    ["world?show=compare&from=before&to=now", 3],
     ["sandboxes?make=sandbox", 2],
   ])("interfaces 2 offers no choice that a press would not open: %s", async (search, choices) => {
     const { page, release } = await openWaiting(search);

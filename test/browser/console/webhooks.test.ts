@@ -61,6 +61,10 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       await see(attempts.filter({ hasText: /^failed/ })).toHaveCount(made);
     }
     await see(attempts).toHaveCount(6);
+    // Each of them tells why it failed and what followed.
+    await attempts.nth(5).locator("summary").first().click();
+    await see(attempts.nth(5)).toContainText("the receiver answered 500; a delivery succeeds with");
+    await see(attempts.nth(5).getByRole("region", { name: "Answer" })).toContainText("500");
     await see(page.getByRole("row", { name: /given up/ }).first()).toBeVisible();
     expect(complaints).toEqual([]);
     await page.close();
@@ -78,6 +82,19 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       `X-Service-Signature: sha256=${digest}`,
     );
     expect(received.headers["x-service-signature"]).toBe(`sha256=${digest}`);
+    // The attempt itself: what it sent, under which signature, and what came back.
+    const attempt = pane.getByRole("list", { name: "Attempts" }).getByRole("listitem").first();
+    await attempt.locator("summary").first().click();
+    await see(attempt).toContainText(`x-service-signature${received.headers["x-service-signature"]}`, {
+      ignoreCase: true,
+    });
+    await see(attempt).toContainText("The signature that it sent is the one that is computed below.");
+    await see(attempt).toContainText(`POST ${webhook.url}`);
+    await see(attempt.getByRole("region", { name: "Request" }).locator("pre.body")).toHaveText(received.body);
+    await see(attempt.getByRole("region", { name: "Answer" })).toContainText("200");
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
     await see(pane).toContainText("only a failed delivery can be redelivered");
     await page.close();
   });

@@ -178,22 +178,67 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     const { page, complaints } = await openWorld("?show=snapshots");
     await page.getByRole("textbox", { name: "Name" }).fill("before");
     await page.getByRole("button", { name: "Take a snapshot" }).click();
-    await page.getByRole("button", { name: "Compare before with the present" }).click();
+    await page.getByRole("link", { name: "Compare before with the present" }).click();
     await see(page.getByText("Both worlds hold the same records.")).toBeVisible();
     await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
       new_parent_id: "dept_ops",
     });
     const moved = page.getByRole("region", { name: "departments" });
-    await see(moved).toContainText(/dept_ml changed.*"dept_eng" → "dept_ops"/s);
-    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("added");
+    await see(moved).toContainText(/dept_ml differs.*parent_iddept_engdept_ops/s);
+    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("only in the present");
     await expectAccessible(page);
+    await page.getByRole("link", { name: "Snapshots" }).click();
     await page.getByRole("button", { name: "Restore before" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("link", { name: "Compare before with the present" }).click();
     await see(page.getByText("Both worlds hold the same records.")).toBeVisible();
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_eng" });
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it("interfaces 10 branches from before a mistake, and compares the branch with what came of it", async () => {
+    // Snapshots outlast a reset, and so does a branch.
+    await api.call(undefined, "DELETE", `${S}/snapshots/before`);
+    await api.call(undefined, "DELETE", "/_control/sandboxes/spared");
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { page, complaints } = await openWorld("?show=compare");
+    await see(page.getByText("There is no other world to compare this one with.")).toBeVisible();
+    await page.getByRole("link", { name: "the timeline" }).click();
+    await page.getByRole("row", { name: /DELETE \/v1\/threads\/thread_ada/ }).click();
+    await page.getByRole("button", { name: /^Branch from here/ }).click();
+    await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("spared");
+    await page.getByRole("dialog").getByRole("button", { name: "Branch" }).click();
+    await see(page).toHaveURL(/\/s\/spared\/timeline/);
+    await api.call(undefined, "POST", `${S}/state/threads?silent=true`, { id: "thread_later" });
+    await page.goto(`${api.url}/_console/s/default/sandboxes?sandbox=spared`);
+    await page.getByRole("link", { name: "Compare with default" }).click();
+    // The address is all that somebody else needs.
+    await see(page).toHaveURL(`${api.url}/_console/s/default/world?show=compare&of=spared&to=now`);
+    const threads = page.getByRole("region", { name: "threads" });
+    await see(threads).toContainText(/thread_ada only in spared/);
+    await see(threads).toContainText(/thread_later only in default/);
+    await threads.locator("summary").first().click();
+    await see(threads).toContainText(/title/);
+    // What happens in the branch meanwhile is seen, too.
+    await api.call(undefined, "PATCH", "/_control/sandboxes/spared/state/departments/dept_ops?silent=true", {
+      name: "Opsy",
+    });
+    await see(page.getByRole("region", { name: "departments" })).toContainText(/nameOperationsOpsy/);
+    await see(page.getByRole("status").filter({ hasText: "differs" })).toContainText(
+      /1 differs, .* only in spared/,
+    );
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    // A branch that is deleted is said to be gone.
+    await api.call(undefined, "DELETE", "/_control/sandboxes/spared");
+    await see(page.getByRole("alert").first()).toContainText(/spared/);
+    expect(
+      complaints.filter((line) => !line.includes("status of 422") && !line.includes("status of 404")),
+    ).toEqual([]);
     await page.close();
   });
 

@@ -31,9 +31,17 @@ export function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClo
       actions={
         <>
           {name !== here && (
-            <Link className="button" href={addressOf(name, "timeline")}>
-              Go there
-            </Link>
+            <>
+              <Link className="button" href={addressOf(name, "timeline")}>
+                Go there
+              </Link>
+              <Link
+                className="button"
+                href={addressOf(here, "world", { show: "compare", of: name, to: "now" })}
+              >
+                Compare with {here}
+              </Link>
+            </>
           )}
           <Button className="button" onPress={() => setOpened("fork")}>
             Fork …

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
-import { useParameters } from "../../address.ts";
+import { Link } from "wouter";
+import { addressOf, useParameters } from "../../address.ts";
 import { type SandboxCalls, sandboxCalls } from "../../api/calls.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import type { JournalEntry, Repeated } from "../../api/types.ts";
@@ -38,6 +39,14 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
             Make it fail next time
           </Button>
         </>
+      )}
+      {entry?.kind === "delivery" && sandbox && (
+        <Link
+          className="button"
+          href={addressOf(sandbox.name, "webhooks", { delivery: entry.subject ?? "" })}
+        >
+          What went over the wire
+        </Link>
       )}
       {entry?.kept && (
         <>

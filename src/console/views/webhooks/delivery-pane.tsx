@@ -1,4 +1,3 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { addressOf, useSandboxName } from "../../address.ts";
 import { useSandbox } from "../../api/queries.ts";
@@ -6,31 +5,15 @@ import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Facts } from "../../parts/facts.tsx";
-import { Badge, type Outcome } from "../../parts/mark.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { Section } from "../../parts/section.tsx";
-import { absolute, RelativeTime } from "../../parts/time.tsx";
+import { absolute } from "../../parts/time.tsx";
 import { AttemptAxis } from "./attempt-axis.tsx";
-import {
-  type AttemptMark,
-  type AttemptState,
-  attemptMarks,
-  type Delivery,
-  spanOf,
-  type Webhook,
-} from "./attempts.ts";
+import { AttemptList } from "./attempt-list.tsx";
+import { attemptMarks, type Delivery, spanOf, type Webhook } from "./attempts.ts";
 import { Redeliver } from "./redeliver.tsx";
-import { canSign, opensslCommand, sign } from "./signature.ts";
+import { canSign, opensslCommand, useSignature } from "./signature.ts";
 import { useDelays } from "./use-webhooks.ts";
-
-const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
-  delivered: "ok",
-  failed: "failed",
-  due: "waiting",
-  expected: "other",
-  cancelled: "off",
-};
-const KINDS = { first: "first", retry: "retry", redelivery: "redelivery" } as const;
 
 /** One delivery: its attempts, what they sent, and one more. */
 export function DeliveryPane({
@@ -57,16 +40,7 @@ export function DeliveryPane({
           now={now}
           wide
         />
-        <ol className="attempt-list" aria-label="Attempts">
-          {marks.map((mark, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may begin at one instant
-            <li key={index} className="attempt-line">
-              <Badge outcome={OUTCOMES[mark.state]}>{mark.state}</Badge>
-              <span>{attemptWords(mark)}</span>
-              <RelativeTime at={new Date(mark.at).toISOString()} now={now} />
-            </li>
-          ))}
-        </ol>
+        <AttemptList delivery={delivery} marks={marks} secret={webhook?.secret} />
       </Section>
       <Section title="Signed bytes" end={<CopyButton subtle text={delivery.body} label="Copy" />}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long bodies are scrolled by the keyboard, too */}
@@ -106,19 +80,6 @@ export function DeliveryPane({
   );
 }
 
-/** What came of one that was made; what one that was not waits for. */
-function attemptWords({ state, made }: AttemptMark): string {
-  if (made) {
-    const answer = made.error ?? `answered ${made.response_code}`;
-    const fault = made.fault === undefined ? "" : `, by the fault ${made.fault}`;
-    return `${KINDS[made.kind]}: ${answer} in ${made.duration_ms} ms${fault}`;
-  }
-  if (state === "due") return "the retry that comes next";
-  if (state === "expected") return "if the one before fails too";
-  if (state === "cancelled") return "called off: the webhook was gone or inactive";
-  return "told by the fixture, without details";
-}
-
 function Signature({
   delivery: { body, event, delivery_id },
   webhook,
@@ -127,12 +88,7 @@ function Signature({
   webhook: Webhook;
 }) {
   const { data: sandbox } = useSandbox();
-  const { data: signature } = useQuery({
-    queryKey: ["signature", webhook.secret, body],
-    queryFn: () => sign(webhook.secret, body),
-    enabled: canSign,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const signature = useSignature(webhook.secret, body);
   const headers = [
     "Content-Type: application/json",
     `X-Service-Event: ${event}`,

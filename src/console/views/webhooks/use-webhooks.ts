@@ -11,8 +11,13 @@ const RUNNING_MS = 2000;
 /** Anybody may send to a receiver, and nothing else tells of it. */
 export const SENT_MS = 2000;
 
-export function useDeliveries(webhook: string | undefined) {
+function useWhileRunning() {
   const { data: sandbox } = useSandbox();
+  return sandbox && sandbox.clock.mode !== "frozen" ? { everyMs: RUNNING_MS } : {};
+}
+
+export function useDeliveries(webhook: string | undefined) {
+  const options = useWhileRunning();
   return useSandboxQuery(
     ["deliveries", webhook],
     (calls) =>
@@ -20,8 +25,13 @@ export function useDeliveries(webhook: string | undefined) {
         limit: MAX_DELIVERIES,
         ...(webhook === undefined ? {} : { webhook_id: webhook }),
       }),
-    sandbox && sandbox.clock.mode !== "frozen" ? { everyMs: RUNNING_MS } : {},
+    options,
   );
+}
+
+/** One delivery with what went over the wire at each attempt, as far as the journal still has it. */
+export function useDelivery(id: string) {
+  return useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), useWhileRunning());
 }
 
 export function useWebhooks() {

@@ -1,79 +1,75 @@
 import type { Fields } from "../../api/form-fields.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
-import type { Difference } from "../../api/types.ts";
+import type { Difference, RecordChanges } from "../../api/types.ts";
 import { Nothing, Problem } from "../../parts/notice.tsx";
+import { type ChangeWords, kindOfChange, RecordChangeLists } from "../../parts/record-changes.tsx";
 
-/** As many records of a collection are drawn; the rest is counted. */
-const MAX_DRAWN = 100;
+/** Nothing tells of what happens in a sandbox that the page does not follow. */
+const ELSEWHERE_MS = 3000;
 
-interface Line {
-  id: string;
-  word: "added" | "removed" | "changed";
-  fields: readonly (readonly [string, unknown, unknown])[];
+export interface World {
+  /** The name of a snapshot, or `now`. */
+  at: string;
+  sandbox: string;
+  /** As people call it. */
+  title: string;
 }
 
-const SIGNS = { added: "+", removed: "−", changed: "~" };
-
-/** What differs between two worlds, record by record. */
-export function Comparison({ from, to }: { from: string; to: string }) {
-  const { data, error, isPending } = useSandboxQuery(["compare", from, to], (calls) =>
-    calls.compare(from, to),
+/** In what two worlds differ, record by record. */
+export function Comparison({ from, to }: { from: World; to: World }) {
+  const { data, error, isPending } = useSandboxQuery(
+    ["compare", from.at, to.sandbox, to.at],
+    (calls) => calls.compare(from.at, to.at, to.sandbox),
+    to.sandbox === from.sandbox ? {} : { everyMs: ELSEWHERE_MS },
   );
   if (error) return <Problem error={error} />;
   if (isPending) return <p className="quiet">Comparing …</p>;
-  const collections = linesOf(data);
-  if (collections.length === 0) return <Nothing title="Both worlds hold the same records." />;
-  return collections.map(([name, lines]) => (
-    <section key={name} className="difference" aria-label={name}>
-      <h2>
-        {name} <span className="quiet">{lines.length.toLocaleString("en-GB")}</span>
-      </h2>
-      <ul>
-        {lines.slice(0, MAX_DRAWN).map((line) => (
-          <li key={`${line.word} ${line.id}`} className="difference-record">
-            <span className={`sign sign-${line.word}`} aria-hidden="true">
-              {SIGNS[line.word]}
-            </span>
-            <span>
-              <code>{line.id}</code> <span className="quiet">{line.word}</span>
-              {line.fields.length > 0 && (
-                <dl className="field-changes">
-                  {line.fields.map(([field, before, after]) => (
-                    <div key={field}>
-                      <dt>{field}</dt>
-                      <dd>
-                        <del>{JSON.stringify(before)}</del> <span aria-hidden="true">→</span>{" "}
-                        <ins>{JSON.stringify(after)}</ins>
-                      </dd>
-                    </div>
-                  ))}
-                </dl>
-              )}
-            </span>
-          </li>
-        ))}
-      </ul>
-      {lines.length > MAX_DRAWN && (
-        <p className="quiet">and {(lines.length - MAX_DRAWN).toLocaleString("en-GB")} more</p>
-      )}
-    </section>
-  ));
+  const changes = changesIn(data);
+  const all = Object.values(changes).flat();
+  if (all.length === 0) return <Nothing title="Both worlds hold the same records." />;
+  const words: ChangeWords = {
+    before: from.title,
+    after: to.title,
+    added: `only in ${to.title}`,
+    removed: `only in ${from.title}`,
+    changed: "differs",
+  };
+  const counted = (["changed", "added", "removed"] as const).flatMap((kind) => {
+    const count = all.filter((change) => kindOfChange(change) === kind).length;
+    if (count === 0) return [];
+    return `${count.toLocaleString("en-GB")} ${kind === "changed" && count > 1 ? "differ" : words[kind]}`;
+  });
+  return (
+    <>
+      <p role="status">{counted.join(", ")}</p>
+      <div className="comparison">
+        <RecordChangeLists changes={changes} words={words} heading="h2" />
+      </div>
+    </>
+  );
 }
 
-function linesOf({ added, removed, changed }: Difference): [string, Line[]][] {
-  const names = [...new Set([added, removed, changed].flatMap((part) => Object.keys(part)))];
-  return names.map((name) => [
-    name,
-    [
-      ...(changed[name] ?? []).map(({ id, fields }) => ({
-        id,
-        word: "changed" as const,
-        fields: Object.entries(fields).map(([field, { before, after }]) => [field, before, after] as const),
-      })),
-      ...(added[name] ?? []).map((record) => ({ id: idOf(record), word: "added" as const, fields: [] })),
-      ...(removed[name] ?? []).map((record) => ({ id: idOf(record), word: "removed" as const, fields: [] })),
-    ],
-  ]);
+/** Of a record that differs, the fields that do. */
+function changesIn({ added, removed, changed }: Difference): RecordChanges {
+  const names = [...new Set([changed, added, removed].flatMap((part) => Object.keys(part)))];
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      [
+        ...(changed[name] ?? []).map(({ id, fields }) => ({
+          id,
+          before: mapped(fields, ({ before }) => before),
+          after: mapped(fields, ({ after }) => after),
+        })),
+        ...(added[name] ?? []).map((record) => ({ id: idOf(record), before: null, after: record })),
+        ...(removed[name] ?? []).map((record) => ({ id: idOf(record), before: record, after: null })),
+      ],
+    ]),
+  );
+}
+
+function mapped<T>(fields: Readonly<Record<string, T>>, side: (field: T) => unknown): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, side(field)]));
 }
 
 /** The record's own id comes first among its fields, as everywhere in the state calls. */

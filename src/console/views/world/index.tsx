@@ -1,6 +1,7 @@
 import "./world.css";
 import { useParameters } from "../../address.ts";
 import { TabLinks } from "../../parts/tab-links.tsx";
+import { Compare } from "./compare.tsx";
 import { Departments } from "./departments.tsx";
 import { Records } from "./records.tsx";
 import { Snapshots } from "./snapshots.tsx";
@@ -11,6 +12,7 @@ const TABS = [
   { id: "departments", title: "Departments", parameters: { show: "departments" }, show: Departments },
   { id: "usage", title: "Usage", parameters: { show: "usage" }, show: Usage },
   { id: "snapshots", title: "Snapshots", parameters: { show: "snapshots" }, show: Snapshots },
+  { id: "compare", title: "Compare", parameters: { show: "compare" }, show: Compare },
 ];
 
 export default function World() {

@@ -1,29 +1,20 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
-import { useParameters } from "../../address.ts";
+import { Link } from "wouter";
+import { addressOf, useSandboxName } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import type { SnapshotState } from "../../api/types.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { Confirm } from "../../parts/confirm.tsx";
-import { ChoiceField, Field, Form } from "../../parts/form.tsx";
+import { Field, Form } from "../../parts/form.tsx";
 import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
-import { Comparison } from "./comparison.tsx";
+import { NOW } from "./compare.tsx";
 
-/** The world as it is; a snapshot cannot be called so where two are compared. */
-const NOW = "now";
-
-/** Kept worlds: taken, compared with each other or with the present, made the present. */
+/** Kept worlds: taken, compared with the present, made the present. */
 export function Snapshots() {
   const { data, error } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
-  const parameters = useParameters();
   const snapshots = data?.items ?? [];
-  const from = parameters.get("from");
-  const to = parameters.get("to") ?? NOW;
-  const choices = [
-    ...snapshots.map(({ name }) => ({ id: name, title: name })),
-    { id: NOW, title: "the present" },
-  ];
   return (
     <div className="page">
       <Problem error={error} />
@@ -36,34 +27,9 @@ export function Snapshots() {
       {snapshots.length > 0 && (
         <ul className="snapshots" aria-label="Snapshots">
           {snapshots.map((snapshot) => (
-            <SnapshotLine
-              key={snapshot.name}
-              snapshot={snapshot}
-              onCompare={() => parameters.set({ from: snapshot.name, to: NOW })}
-            />
+            <SnapshotLine key={snapshot.name} snapshot={snapshot} />
           ))}
         </ul>
-      )}
-      {from && (
-        <section className="comparison" aria-label="Comparison">
-          <div className="world-tools">
-            <ChoiceField
-              label="From"
-              name="from"
-              value={from}
-              onChange={(name) => parameters.set({ from: name })}
-              choices={choices}
-            />
-            <ChoiceField
-              label="To"
-              name="to"
-              value={to}
-              onChange={(name) => parameters.set({ to: name })}
-              choices={choices}
-            />
-          </div>
-          <Comparison from={from} to={to} />
-        </section>
       )}
     </div>
   );
@@ -93,13 +59,8 @@ function TakeSnapshot() {
   );
 }
 
-function SnapshotLine({
-  snapshot: { name, taken_at, records },
-  onCompare,
-}: {
-  snapshot: SnapshotState;
-  onCompare: () => void;
-}) {
+function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: SnapshotState }) {
+  const sandbox = useSandboxName();
   const now = useSandboxNow();
   const [asking, setAsking] = useState(false);
   const restore = useSandboxChange((calls, _: undefined) => calls.restoreSnapshot(name));
@@ -111,9 +72,13 @@ function SnapshotLine({
         {records.toLocaleString("en-GB")} records, <RelativeTime at={taken_at} now={now} />
       </span>
       <span className="actions">
-        <Button className="button" onPress={onCompare} aria-label={`Compare ${name} with the present`}>
+        <Link
+          className="button"
+          href={addressOf(sandbox, "world", { show: "compare", from: name, of: sandbox, to: NOW })}
+          aria-label={`Compare ${name} with the present`}
+        >
           Compare
-        </Button>
+        </Link>
         <Button className="button" onPress={() => setAsking(true)} aria-label={`Restore ${name}`}>
           Restore …
         </Button>
