@@ -31,6 +31,8 @@ export interface UnderstudyOptions {
    * or in one readable document.
    */
   persist?: { folder: string; durable?: boolean } | { file: string };
+  /** interfaces 15: the Redis on which a fleet stands, and the address at which the other nodes reach this one. */
+  store?: { url: string; nodeUrl: string };
   log?: Log;
   /** Holds every answer of the control API to its declaration; for this project's own tests. */
   judgeAnswers?: boolean;

@@ -10,10 +10,12 @@ import { recordsRefusal } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
 import { controlOf, showConsole } from "./control/mounts.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
-import { diskRefusal, refusalAnswer } from "./control/refusal-answers.ts";
+import { diskRefusal, sendRefusal, settleOrUnsaved } from "./control/refusal-answers.ts";
 import { Faults } from "./faults/faults.ts";
 import type { ScenarioLibrary } from "./faults/scenarios/scenario-library.ts";
 import { FixtureLibrary } from "./fixtures/fixture-library.ts";
+import type { FleetNode } from "./fleet/fleet-node.ts";
+import { fleetDurability, ofSandbox, placeOrRefuse } from "./fleet/fleet-seams.ts";
 import { closeServer } from "./http/close-server.ts";
 import { createWirePerformer } from "./http/perform-wire.ts";
 import { Router } from "./http/router.ts";
@@ -67,8 +69,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const log = options.log ?? standardLog();
   // By `listen`: there is nothing to save before, and what is brought back may have something to send.
   let saver: Saver | undefined;
-  let noteOpened = (_saver: Saver) => {};
-  const opened = new Promise<Saver>((resolve) => {
+  let fleet: FleetNode | undefined;
+  let noteOpened = (_saver: Pick<Saver, "readyToSend">) => {};
+  const opened = new Promise<Pick<Saver, "readyToSend">>((resolve) => {
     noteOpened = resolve;
   });
   const uploads = new UploadKeeper(
@@ -102,7 +105,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       const follows = whatFollows(present, attempt.row, attempt.outcome.response_code);
       journal.add(journaledAttempt(attempt, { present, follows }));
     },
-    readyToSend: isDurable(options) ? async (sandbox) => (await opened).readyToSend(sandbox) : undefined,
+    readyToSend:
+      isDurable(options) || options.store
+        ? async (sandbox) => (await opened).readyToSend(sandbox)
+        : undefined,
   });
   const parts = { outbound, uploads, deliveries, queues: heavyWork() };
   const fixtures = new FixtureLibrary({ resources: RESOURCES });
@@ -178,27 +184,45 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     graderNetwork: () => ({ outbound: createOutbound(places), locate: createLocate(places) }),
     version: manifest.version,
     started: performance.now(),
-    durability: isDurable(options)
-      ? { mark: () => saver!.mark(), settled: (sandbox, mark) => saver!.settled(sandbox, mark) }
-      : undefined,
-    savingFailure: () => (options.persist === undefined ? undefined : (saver?.failure ?? null)),
+    durability: options.store
+      ? fleetDurability(() => fleet!)
+      : isDurable(options)
+        ? {
+            mark: () => saver!.mark(),
+            // A call that changes something may have made another sandbox.
+            settled: (sandbox, mark, reads) => saver!.settled(reads ? sandbox : undefined, mark),
+          }
+        : undefined,
+    fleet: options.store && { enlist: (sandbox) => fleet!.saver.enlist(sandbox) },
+    savingFailure: () =>
+      options.store ? fleet?.failure : options.persist === undefined ? undefined : (saver?.failure ?? null),
     limits,
     log,
     recordings,
     judgesAnswers: options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1",
   };
   const login = options.shared && new Login(options.shared.token);
+  const inFleet = (prefix: string, handle: Mount["handle"]): Mount["handle"] =>
+    options.store ? ofSandbox(() => fleet!, prefix, handle) : handle;
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [
     { prefix: "/_control/mcp", access: "token", handle: mcpOf(() => server, options.shared?.token) },
-    { prefix: "/_control", access: "token", handle: controlOf(control) },
-    { prefix: "/_receivers", access: "open", handle: (...exchange) => receivers.handle(...exchange) },
+    {
+      prefix: "/_control",
+      access: "token",
+      handle: inFleet("/_control/sandboxes/", controlOf(control)),
+    },
+    {
+      prefix: "/_receivers",
+      access: "open",
+      handle: inFleet("/_receivers/", (...exchange) => receivers.handle(...exchange)),
+    },
     ...(login ? [{ prefix: "/_console/login", access: "source" as const, handle: login.handle }] : []),
     { prefix: "/_console", access: "source", handle: showConsole },
   ];
   const guard = createGuard({ allowHosts: options.allowHosts ?? [], token: options.shared?.token });
   const { server } = createFront({
-    sandbox: (name) => sandboxes.get(name),
+    place: options.store ? placeOrRefuse(() => fleet!, sendRefusal) : (name) => sandboxes.get(name),
     refuses: createBrowserGate(guard),
     internal: createInternal({ mounts, guard, log }),
     pipeline: {
@@ -206,7 +230,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       services: (sandbox, by) => servicesOf(sandbox, parts, by),
       durability: control.durability && {
         mark: control.durability.mark,
-        settle: (sandbox, mark) => control.durability!.settled(sandbox, mark).then(nothing, refusalAnswer),
+        settle: settleOrUnsaved(control.durability),
       },
       diskRefusal,
       performWire: wires.perform,
@@ -214,7 +238,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
   });
   const createDefault = () => sandboxes.create({ name: "default", scenarios: faults.named });
-  if (options.persist === undefined) createDefault();
+  if (options.persist === undefined && options.store === undefined) createDefault();
   return {
     sandboxes,
     fixtures,
@@ -222,23 +246,26 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     server,
     login,
     listen: async (port, host) => {
-      if (options.persist !== undefined) {
-        // Whoever keeps nothing need not load the engine.
-        const { openPersistence } = await import("./persistence/open-persistence.ts");
+      const revived = async () => {
         const { savedJudge } = await import("./control/judge-saved.ts");
-        saver = await openPersistence({
-          place: options.persist,
-          sandboxes,
-          fixtures,
-          collections: RESOURCES.flatMap((resource) => resource.collections),
-          uploads,
-          judge: savedJudge(RESOURCES),
-          wallClock,
-          log,
-        });
+        const collections = RESOURCES.flatMap((resource) => resource.collections);
+        return { sandboxes, fixtures, collections, uploads, judge: savedJudge(RESOURCES), wallClock, log };
+      };
+      if (options.persist !== undefined) {
+        // Whoever keeps nothing need not load the engine, nor how what was kept is judged.
+        const { openPersistence } = await import("./persistence/open-persistence.ts");
+        saver = await openPersistence({ ...(await revived()), place: options.persist });
         noteOpened(saver);
       }
-      if (sandboxes.get("default") === undefined) createDefault();
+      if (options.store !== undefined) {
+        const { openFleet } = await import("./fleet/open-fleet.ts");
+        fleet = await openFleet(options.store, {
+          ...(await revived()),
+          most: limits?.sandboxes ?? Number.POSITIVE_INFINITY,
+          createDefault,
+        });
+        noteOpened(fleet.saver);
+      } else if (sandboxes.get("default") === undefined) createDefault();
       return new Promise((resolve, reject) => {
         server.once("error", reject);
         server.listen(port, host, () => {
@@ -254,6 +281,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       });
       try {
         await saver?.close();
+        await fleet?.end();
       } finally {
         sandboxes.close();
         outbound.close();
@@ -289,8 +317,6 @@ function mcpOf(server: () => Server, token: string | undefined): Mount["handle"]
 function isDurable({ persist }: UnderstudyOptions): boolean {
   return persist !== undefined && "folder" in persist && persist.durable === true;
 }
-
-function nothing(): undefined {}
 
 /** A document is read in a thread with memory of its own, decoded images are large: so many at once. */
 function heavyWork(): Record<HeavyWork, FairQueue<Sandbox>> {

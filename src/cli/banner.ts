@@ -8,7 +8,9 @@ const MAX_CREDENTIALS = 15;
 
 /** What a user reads first: where it is, whom to be, and a line to paste. */
 export function banner(understudy: Understudy, ready: Ready): string {
-  const sandbox = understudy.sandboxes.get("default")!;
+  const sandbox = understudy.sandboxes.get("default");
+  // In a fleet it may be another node's.
+  if (sandbox === undefined) return fleetBanner(ready);
   const world = sandbox.world.read();
   const keys = [...world.all(apiKeys)].filter(
     ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
@@ -45,4 +47,18 @@ export function banner(understudy: Understudy, ready: Ready): string {
     "",
   ];
   return lines.join("\n");
+}
+
+/** A node that joins a fleet whose `default` is another's. */
+function fleetBanner({ url, console, token }: Ready): string {
+  return [
+    "",
+    "  Understudy is running: a node of a fleet",
+    "",
+    `  API      ${url}`,
+    `  Console  ${console}`,
+    `  Token    ${token}`,
+    "",
+    "",
+  ].join("\n");
 }

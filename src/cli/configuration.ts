@@ -23,6 +23,8 @@ const Document = Closed({
   delay: Type.Optional(Type.String({ minLength: 1 })),
   persist: Type.Optional(Type.String({ minLength: 1 })),
   durable: Type.Optional(Type.Boolean()),
+  store: Type.Optional(Type.String({ minLength: 1 })),
+  "node-url": Type.Optional(Type.String({ minLength: 1 })),
   shared: Type.Optional(Type.Boolean()),
   "allow-host": Type.Optional(Texts),
   "allow-webhook": Type.Optional(Texts),

@@ -22,6 +22,8 @@ export const START_FLAGS = {
     type: "boolean",
     describe: "Every acknowledged write is on disk before its answer; with a folder",
   },
+  store: { type: "string", describe: "Redis of a fleet, as in redis://10.0.0.9:6379; with --shared" },
+  "node-url": { type: "string", describe: "With --store: where the other nodes of the fleet reach this one" },
   shared: { type: "boolean", describe: "For a team: any address, a control token, limits" },
   "allow-host": {
     type: "string",

@@ -62,6 +62,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       scenarios: all.scenario,
       scenariosFolder: ownScenarios(all.scenarios),
       persist: persistence(all.persist, all.durable === true),
+      store: fleetPlace(all),
       shared: all.shared
         ? {
             token: controlToken(),
@@ -125,6 +126,42 @@ function persistence(place: string | undefined, durable: boolean): UnderstudyOpt
     );
   }
   return { file: place };
+}
+
+/** interfaces 15. @throws UsageError */
+function fleetPlace(flags: StartFlags): UnderstudyOptions["store"] {
+  const { store, persist, shared } = flags;
+  const node = flags["node-url"];
+  if (store === undefined) {
+    if (node !== undefined) throw new UsageError("--node-url needs --store redis://HOST:6379");
+    return undefined;
+  }
+  if (!/^rediss?:\/\/[^/?#]+(\/\d+)?\/?$/.test(store) || !URL.canParse(store))
+    throw new UsageError("--store takes the address of a Redis, as in redis://10.0.0.9:6379");
+  if (!shared)
+    throw new UsageError("--store needs --shared: the nodes of a fleet are reached from other machines");
+  if (persist !== undefined)
+    throw new UsageError("--store and --persist exclude each other: a fleet keeps everything in its Redis");
+  if (!process.env["UNDERSTUDY_TOKEN"])
+    throw new UsageError(
+      "--store needs UNDERSTUDY_TOKEN, the control token that all nodes of the fleet share",
+    );
+  if (node === undefined)
+    throw new UsageError(
+      "--store needs --node-url, where the other nodes reach this one, as in http://10.0.0.5:4747",
+    );
+  const url = URL.canParse(node) ? new URL(node) : undefined;
+  if (
+    url?.protocol !== "http:" ||
+    url.pathname !== "/" ||
+    url.search !== "" ||
+    url.hash !== "" ||
+    url.username !== ""
+  )
+    throw new UsageError(
+      `--node-url takes an address without a path, as in http://10.0.0.5:4747, not "${node}"`,
+    );
+  return { url: store, nodeUrl: url.origin };
 }
 
 /** @throws UsageError */

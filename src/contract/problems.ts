@@ -77,6 +77,16 @@ export const PROBLEMS = {
     "The change could not be saved",
     "With `--durable`: the disk is full or read-only, and the change was undone; 503 where the folder is gone",
   ),
+  moved: type(
+    503,
+    "Another node owns the sandbox",
+    "In a fleet: it has just moved, or its owner cannot be reached; `Retry-After` says when to come again",
+  ),
+  "store-failing": type(
+    503,
+    "The store cannot be used",
+    "In a fleet: Redis is away or refuses; `Retry-After` says when to come again",
+  ),
   internal: type(500, "Internal Server Error", "A defect of Understudy; please report it"),
 } as const satisfies Record<string, ProblemType>;
 
@@ -150,6 +160,8 @@ const ALWAYS = [
   "origin-not-allowed",
   "invalid-input",
   "not-saved",
+  "moved",
+  "store-failing",
   "internal",
 ] as const satisfies readonly ProblemKind[];
 const OF_BODIES = [

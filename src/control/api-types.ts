@@ -1821,6 +1821,8 @@ export interface ProblemDocument {
     | "urn:understudy:problem:invalid-document"
     | "urn:understudy:problem:snapshot-too-new"
     | "urn:understudy:problem:not-saved"
+    | "urn:understudy:problem:moved"
+    | "urn:understudy:problem:store-failing"
     | "urn:understudy:problem:internal";
   /** The same for every problem of this kind */
   title: string;

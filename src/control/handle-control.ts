@@ -60,7 +60,7 @@ async function proceed(
   const answer = toAnswer(operation, judge ? judge.answer(operation, params, value) : value);
   if (!readsOnly(operation)) noteCall(server, { operation, path: path + search, call, answer });
   // What it shows is as good as acknowledged, also where it was another who changed it.
-  await server.durability?.settled(readsOnly(operation) ? sandbox : undefined, mark!);
+  await server.durability?.settled(sandbox, mark!, readsOnly(operation));
   return answer;
 }
 

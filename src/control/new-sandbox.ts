@@ -4,7 +4,7 @@ import { SANDBOX_NAME } from "../sandbox/registry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { requireRoom, requireRoomForRecords } from "./limits.ts";
 import type { ControlServer } from "./operation.ts";
-import { conflict, unprocessable } from "./problem.ts";
+import { conflict, NAME_ADVICE, unprocessable } from "./problem.ts";
 import { presentSandbox } from "./sandbox-body.ts";
 
 export const NewName = Type.String({
@@ -12,15 +12,16 @@ export const NewName = Type.String({
 });
 
 /** A sandbox that cannot be shown (a fixture whose records clash) must not stay behind. */
-export function settled(server: ControlServer, origin: string, make: () => Sandbox) {
+export async function settled(server: ControlServer, origin: string, make: () => Sandbox) {
   const sandbox = make();
   try {
     requireRoomForRecords(server, sandbox.world.root);
     if (server.limits !== undefined)
       requireRoom(server, "rules", server.faults.of(sandbox).rules.all().length);
+    await server.fleet?.enlist(sandbox);
     return presentSandbox(sandbox, origin);
   } catch (error) {
-    server.sandboxes.delete(sandbox.name);
+    if (server.sandboxes.get(sandbox.name) === sandbox) server.sandboxes.delete(sandbox.name);
     throw error;
   }
 }
@@ -35,11 +36,7 @@ export function freeName(server: ControlServer, name: string): string {
     );
   }
   if (server.sandboxes.get(name) !== undefined) {
-    throw conflict(
-      "name-in-use",
-      `There is a sandbox ${name} already`,
-      "choose another name, delete it, or leave the name away to get one made up",
-    );
+    throw conflict("name-in-use", `There is a sandbox ${name} already`, NAME_ADVICE);
   }
   return name;
 }

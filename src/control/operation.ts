@@ -38,6 +38,8 @@ export interface ControlServer {
   log: Log;
   /** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. Absent where not asked for. */
   durability?: ControlDurability | undefined;
+  /** interfaces 15; absent where the server stands alone. */
+  fleet?: ControlFleet | undefined;
   /** Why changes cannot be saved at the moment; null while they are, undefined where nothing is kept. */
   savingFailure: () => SavingFailure | null | undefined;
   /** First days and changing calls of all sandboxes, for bundles. */
@@ -49,8 +51,17 @@ export interface ControlServer {
 export interface ControlDurability {
   /** To be asked before anything changes. */
   mark(): number;
-  /** Without a sandbox: all of them. @throws StoreRefusal when a change after the mark was undone instead */
-  settled(sandbox: Sandbox | undefined, mark: number): Promise<void>;
+  /**
+   * @param sandbox that of the call, if its path names one
+   * @throws StoreRefusal when a change after the mark was undone instead
+   */
+  settled(sandbox: Sandbox | undefined, mark: number, reads: boolean): undefined | Promise<void>;
+}
+
+/** What the control API asks of a fleet. */
+export interface ControlFleet {
+  /** Makes a new sandbox the fleet's. @throws StoreRefusal where there is one of that name, or no room */
+  enlist(sandbox: Sandbox): Promise<void>;
 }
 
 export interface Limits {

@@ -107,7 +107,22 @@ export function asProblem(error: unknown): Problem | undefined {
  * What was asked for was done, could not be saved, and was undone (interfaces 2: `--durable`). 507 as for a
  * sandbox that is full: the real service knows no such answer.
  */
-export function storeProblem({ kind, message }: StoreRefusal): Problem {
+export function storeProblem({ kind, message, retry_after }: StoreRefusal): Problem {
+  if (kind === "taken") return conflict("name-in-use", `There is a sandbox ${message} already`, NAME_ADVICE);
+  if (kind === "limit") {
+    return new Problem("limit-reached", {
+      detail: `The fleet has ${message}: delete sandboxes that are no longer needed, or ask whoever runs it to raise the limit.`,
+      extension: { limit: "sandboxes" },
+    });
+  }
+  const headers: Record<string, string> =
+    retry_after === undefined ? {} : { "Retry-After": String(retry_after) };
+  if (kind === "moved")
+    return new Problem("moved", { detail: `${sentence(capital(message))} Repeat the request.`, headers });
+  if (retry_after !== undefined) {
+    const detail = `The store of the fleet cannot be used: ${message}. What this request was to change may not have been kept; repeat it.`;
+    return new Problem("store-failing", { detail, headers });
+  }
   return new Problem("not-saved", {
     status: kind === "gone" ? 503 : undefined,
     detail: `The change was undone, for it could not be saved: ${message}. Mend that, and repeat the request.`,
@@ -166,6 +181,11 @@ function apiProblem(error: ApiError): Problem {
     headers,
   });
 }
+
+/** What to do about a name that is taken. */
+export const NAME_ADVICE = "choose another name, delete it, or leave the name away to get one made up";
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const MAX_VALUE_LENGTH = 2000;
 

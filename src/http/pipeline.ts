@@ -21,12 +21,17 @@ import type { Router } from "./router.ts";
 import { send, sendStream } from "./send.ts";
 import * as step from "./steps.ts";
 
-/** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. */
+/** interfaces 2, `--durable`, and 15: what an answer tells of is on disk, or in the fleet's store, before it leaves. */
 export interface Durability {
   /** To be asked before anything changes, for `settle`. */
   mark(): number;
-  /** Undefined once it is on disk; the control layer's answer where it was undone instead. */
-  settle(sandbox: Sandbox, mark: number): Promise<Answer | undefined>;
+  /** Undefined once it is safe; the control layer's answer where it was undone instead. */
+  settle(sandbox: Sandbox, mark: number): undefined | Promise<Unsaved | undefined>;
+}
+
+export interface Unsaved {
+  answer: Answer;
+  decision: string;
 }
 
 /** What the composition root gives the pipeline; `http` itself names no resource. */
@@ -82,8 +87,8 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
   // Also for refusals and broken wires: they were counted, and a rule has come further.
   const unsaved = durability && (await durability.settle(exchange.sandbox, mark!));
   if (unsaved !== undefined) {
-    answer = unsaved;
-    exchange.decision = "store";
+    answer = unsaved.answer;
+    exchange.decision = unsaved.decision;
   } else if (wire) {
     recordWire(exchange, wire, answer);
     exchange.cleanUp?.();

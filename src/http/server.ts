@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { expressApplication } from "./application.ts";
 import { noteConnections } from "./close-server.ts";
-import { Exchange } from "./exchange.ts";
+import { type Arrival, Exchange } from "./exchange.ts";
 import { handleExchange, type PipelineParts } from "./pipeline.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
 import { preflightHeaders } from "./response-headers.ts";
@@ -11,7 +11,8 @@ import { MAX_HEADER_BYTES } from "./router.ts";
 
 export interface FrontParts {
   pipeline: PipelineParts;
-  sandbox: (name: string) => Sandbox | undefined;
+  /** The sandbox of that name; `answered` where another node of a fleet has seen to it. */
+  place: (name: string, exchange: Pick<Arriving, "request" | "response">) => Placed | Promise<Placed>;
   /** Answers what the control layer keeps from the emulated API, and says so. */
   refuses: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** The control API, console and receivers: every path that begins with `/_` except `/_s/`. */
@@ -57,6 +58,8 @@ export function createFront(parts: FrontParts): { server: Server } {
   return { server };
 }
 
+type Placed = Sandbox | undefined | "answered";
+
 interface Target {
   path: string;
   query: string;
@@ -98,18 +101,26 @@ function admit(parts: FrontParts, { request, response, target }: Arriving): unde
   if (parts.refuses(request, response)) return undefined;
   const prefixed = path.startsWith("/_s/") ? /^\/_s\/([^/]*)(.*)$/.exec(path) : null;
   const name = prefixed ? prefixed[1]! : ((request.headers["x-sandbox"] as string | undefined) ?? "default");
-  const sandbox = parts.sandbox(name);
-  if (sandbox === undefined) return void unknownSandbox(response, name);
+  const serve = (placed: Placed) => {
+    if (placed === "answered") return undefined;
+    if (placed === undefined) return void unknownSandbox(response, name);
+    return take(parts, placed, {
+      request,
+      response,
+      path: prefixed ? prefixed[2]! : path,
+      query: target.query,
+      prefixed: prefixed !== null,
+    });
+  };
+  const placed = parts.place(name, { request, response });
+  return placed instanceof Promise ? placed.then(serve) : serve(placed);
+}
+
+function take(parts: FrontParts, sandbox: Sandbox, arrival: Arrival): undefined | Promise<void> {
+  const { request, response } = arrival;
   if (request.method === "OPTIONS" && preflight(sandbox, request, response)) return undefined;
   sandbox.world.catchUp();
-  const exchange = new Exchange(sandbox, {
-    request,
-    response,
-    path: prefixed ? prefixed[2]! : path,
-    query: target.query,
-    prefixed: prefixed !== null,
-  });
-  return handleExchange(parts.pipeline, exchange);
+  return handleExchange(parts.pipeline, new Exchange(sandbox, arrival));
 }
 
 /** An absolute-form target (`GET http://host/path`) means its path. */

@@ -104,6 +104,18 @@ export class RedisStore implements Store {
     return mine;
   }
 
+  /** The changes of one sandbox. Whoever brings them sees to it that no others are under way. @throws StoreRefusal */
+  async save(sandbox: string, pieces: AsyncIterable<readonly Change[]>): Promise<void> {
+    const changes = new ChangeSet();
+    for await (const piece of pieces) for (const change of piece) changes.add(change);
+    await this.take(sandbox, changes);
+  }
+
+  /** Again among the fleet's sandboxes, of which Redis has lost some. */
+  async relist(sandbox: string, created_at: number): Promise<void> {
+    await this.connection.ask(["ZADD", fleetKey("sandboxes"), "NX", String(created_at), sandbox]);
+  }
+
   async close(): Promise<void> {
     await this.turn;
     this.connection.close();

@@ -141,6 +141,11 @@ export class SandboxImage {
     }
   }
 
+  /** The files that hold its bytes, and how much of each it needs. */
+  *files(): IterableIterator<{ path: string; length: number }> {
+    for (const { blobs } of [this.value, ...this.snapshots.values()]) yield* this.uploads.pathsOf(blobs);
+  }
+
   filesOf(value: SandboxValue): object {
     return this.uploads.filesOf(value.blobs);
   }

@@ -134,6 +134,11 @@ export class UploadKeeper implements BlobKeeper {
     if (any) await this.kept?.sync();
   }
 
+  *pathsOf(captured: unknown): IterableIterator<{ path: string; length: number }> {
+    for (const { parts } of (captured as Captured | undefined)?.values() ?? [])
+      for (const { segment, length } of parts) yield { path: segment.path, length };
+  }
+
   /** The names of the files behind these bytes, for whoever keeps them between two starts. */
   filesOf(captured: unknown): KeptUploads {
     const files: KeptUploads = {};

@@ -80,12 +80,12 @@ const forkEntry = operation({
   },
   errors: ["unknown-entry", "state-let-go", "name-in-use", "limit-reached"],
   success: { status: 201, schema: RewoundBody },
-  handle({ params: { id }, body = {}, sandbox, server, origin }) {
+  async handle({ params: { id }, body = {}, sandbox, server, origin }) {
     const states = statesOf(entryOf(sandbox, id), "forked from");
     const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
     requireRoom(server, "sandboxes", server.sandboxes.size + 1);
     let restarted_uploads: string[] = [];
-    const made = settled(server, origin, () => {
+    const made = await settled(server, origin, () => {
       const { fork, gone } = server.sandboxes.forkFrom(sandbox, name, states[body.to ?? "before"]);
       restarted_uploads = restarted(fork, gone);
       return fork;

@@ -241,7 +241,7 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
 };
 
 /** Not brought about here: defects of ours, and disks that are full (test/control/persistence.test.ts). */
-const ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved"]);
+const ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved", "moved", "store-failing"]);
 
 export function refusalsOf(operation: ControlOperation): ProblemKind[] {
   return problemKindsOf(operation).filter((kind) => !ELSEWHERE.has(kind));

@@ -1,0 +1,82 @@
+import { fleetKey, type RedisStore } from "../persistence/redis-store.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { wallDelay } from "../state/clock.ts";
+import { timers } from "../state/timers.ts";
+import { outgoing } from "../webhooks/outgoing.ts";
+
+const KEY = fleetKey("due");
+const MOST_AT_ONCE = 100;
+/** A clock that runs at a rate of its own gives the same instant a little differently each time. */
+const SAME_MS = 20;
+
+/**
+ * interfaces 15: when each sandbox has something to do by itself, on the wall clock, so that any node can take one
+ * that nobody owns and whose time has come. Told before the commit that sets it, and put right after.
+ */
+export class DueSandboxes {
+  private readonly store: RedisStore;
+  private readonly told = new Map<string, number>();
+
+  constructor(store: RedisStore) {
+    this.store = store;
+  }
+
+  /** An earlier instant than Redis knows of is there before what is due then. */
+  before(sandbox: Sandbox): void {
+    const due = dueOf(sandbox);
+    if (due < (this.told.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
+      this.tell(sandbox.name, due);
+  }
+
+  after(sandbox: Sandbox): void {
+    const due = dueOf(sandbox);
+    const told = this.told.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
+    if (due !== told && !(Math.abs(due - told) <= SAME_MS)) this.tell(sandbox.name, due);
+  }
+
+  remove(sandbox: string): void {
+    if (this.told.has(sandbox)) this.tell(sandbox, Number.POSITIVE_INFINITY);
+  }
+
+  /** Whoever has it next says when something is due. */
+  forget(sandbox: string): void {
+    this.told.delete(sandbox);
+  }
+
+  adopt(sandbox: string): void {
+    this.told.set(sandbox, Number.NEGATIVE_INFINITY);
+  }
+
+  /** Names of those that are due, the longest due first. */
+  async list(): Promise<string[]> {
+    const until = String(Date.now());
+    return this.store.connection.ask([
+      "ZRANGEBYSCORE",
+      KEY,
+      "-inf",
+      until,
+      "LIMIT",
+      "0",
+      String(MOST_AT_ONCE),
+    ]);
+  }
+
+  /** Commands of a connection are carried out in their order: nobody has to wait for this one. */
+  private tell(sandbox: string, due: number): void {
+    const never = due === Number.POSITIVE_INFINITY;
+    const words = never ? ["ZREM", KEY, sandbox] : ["ZADD", KEY, String(due), sandbox];
+    if (never) this.told.delete(sandbox);
+    else this.told.set(sandbox, due);
+    this.store.connection.ask(words).catch(() => this.told.set(sandbox, Number.NEGATIVE_INFINITY));
+  }
+}
+
+/** What is to be sent is due at once, whatever the sandbox's clock says. */
+function dueOf({ world }: Sandbox): number {
+  const { root, clock, origin } = world;
+  const now = Date.now();
+  if ((root.tables.get(outgoing.name)?.size ?? 0) > 0) return now;
+  const first = world.read().index(timers, "due", "").page(0, 1)[0];
+  if (first === undefined) return Number.POSITIVE_INFINITY;
+  return Math.floor(now + wallDelay(clock, origin + first.due, now));
+}

@@ -1,0 +1,301 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Log } from "../log.ts";
+import type { RedisStore } from "../persistence/redis-store.ts";
+import { moved } from "../persistence/redis-store.ts";
+import { SandboxImage } from "../persistence/sandbox-image.ts";
+import { inPieces, rowsBetween } from "../persistence/sandbox-rows.ts";
+import type { SavingFailure } from "../persistence/saver.ts";
+import { refusalOf, type StoreRefusal } from "../persistence/store.ts";
+import type { SandboxRegistry } from "../sandbox/registry.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { UploadKeeper } from "../storage/upload-keeper.ts";
+import type { DueSandboxes } from "./due-sandboxes.ts";
+import type { NodeSession } from "./node-session.ts";
+import { Turns } from "./turns.ts";
+import type { UploadChunks } from "./upload-chunks.ts";
+
+/** What nobody waits for (a timer that ran, a request that was counted) is saved within that time. */
+const SWEEP_MS = 300;
+
+export interface FleetSaverParts {
+  store: RedisStore;
+  sandboxes: SandboxRegistry;
+  uploads: UploadKeeper;
+  session: () => NodeSession;
+  due: DueSandboxes;
+  chunks: UploadChunks;
+  log: Log;
+}
+
+/** A sandbox that this node owns, and what Redis has of it. */
+interface Kept {
+  readonly sandbox: Sandbox;
+  image: SandboxImage;
+  /** Nobody knows what Redis has of it: all of it is sent. */
+  isUnknown: boolean;
+}
+
+/**
+ * Brings each owned sandbox to Redis, one commit at a time and whoever waits sharing the next one. What an answer
+ * tells of has been acknowledged before it leaves (interfaces 15), and what was refused is undone.
+ */
+export class FleetSaver {
+  failure: SavingFailure | undefined;
+  /** Sandboxes that were taken away from this node. */
+  fenced = 0;
+  private readonly parts: FleetSaverParts;
+  private readonly kept = new Map<string, Kept>();
+  private readonly turns = new Turns();
+  private readonly queued = new Map<string, Promise<void>>();
+  private readonly awaited = new Set<string>();
+  /** The last refusal of each sandbox, and its number. */
+  private readonly refused = new WeakMap<Sandbox, { number: number; refusal: StoreRefusal }>();
+  private refusals = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: FleetSaverParts) {
+    this.parts = parts;
+    this.timer = setInterval(() => this.sweep(), SWEEP_MS);
+    this.timer.unref();
+  }
+
+  /** The sandbox that this node owns under a name, unless it has been deleted. */
+  owned(name: string): Sandbox | undefined {
+    const sandbox = this.kept.get(name)?.sandbox;
+    return sandbox !== undefined && this.parts.sandboxes.get(name) === sandbox ? sandbox : undefined;
+  }
+
+  get size(): number {
+    return this.kept.size;
+  }
+
+  names(): string[] {
+    return [...this.kept.keys()];
+  }
+
+  /** To be asked before a change, for `settled` after it. */
+  mark(): number {
+    return this.refusals;
+  }
+
+  /**
+   * Undefined, or a promise of it, once Redis has everything that the sandbox has become until now. What only
+   * counts requests is not waited for.
+   * @throws StoreRefusal when what came after the mark was undone, or the sandbox is another node's
+   */
+  settled(sandbox: Sandbox, mark: number): undefined | Promise<void> {
+    const { name } = sandbox;
+    const kept = this.kept.get(name);
+    if (kept?.sandbox !== sandbox) throw this.refused.get(sandbox)?.refusal ?? moved(name);
+    if (!this.parts.session().isValid) throw this.parts.session().refusal(name);
+    const isGone = this.parts.sandboxes.get(name) !== sandbox;
+    if (isGone || kept.isUnknown || !kept.image.isPresentButForCounts()) return this.saved(sandbox, mark);
+    this.requireKept(sandbox, mark);
+    return undefined;
+  }
+
+  /** Settles when what led to an attempt to deliver is safe, or the sandbox is no more this node's. */
+  async readyToSend(sandbox: Sandbox): Promise<void> {
+    const { sandboxes, session } = this.parts;
+    for (;;) {
+      // A sandbox that is just being loaded becomes this node's within a turn.
+      await nextTurn();
+      if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
+      try {
+        if (this.kept.get(sandbox.name)?.sandbox === sandbox && session().isValid) {
+          await this.settled(sandbox, this.mark());
+          return;
+        }
+      } catch {
+        // Redis is away, or the sandbox; the next look tells which.
+      }
+      await new Promise((resolve) => setTimeout(resolve, SWEEP_MS).unref());
+    }
+  }
+
+  /** What Redis gave is what it has. */
+  adopt(image: SandboxImage): void {
+    const { name } = image.sandbox;
+    this.kept.set(name, { sandbox: image.sandbox, image, isUnknown: false });
+    this.parts.due.adopt(name);
+  }
+
+  /** Makes a sandbox the fleet's. @throws StoreRefusal `taken`, `limit`; it is nobody's then */
+  enlist(sandbox: Sandbox): Promise<void> {
+    const { name } = sandbox;
+    return this.turns.next(name, async () => {
+      const image = await this.commit(sandbox, undefined);
+      this.kept.get(name)?.image.release();
+      this.kept.set(name, { sandbox, image, isUnknown: false });
+    });
+  }
+
+  /** What happens to the sandboxes of a session that was lost: each by itself, and not while it is being saved. */
+  async regain(lost: { former: string; restarted: boolean }): Promise<void> {
+    await Promise.all(this.names().map((name) => this.turns.next(name, () => this.reclaim(name, lost))));
+  }
+
+  /** Another node owns it: nothing of it stays here, and nothing is deleted. */
+  letGo(name: string): void {
+    const kept = this.kept.get(name);
+    if (kept === undefined) return;
+    const { store, sandboxes, due, chunks } = this.parts;
+    this.fenced += 1;
+    this.kept.delete(name);
+    store.held.delete(name);
+    due.forget(name);
+    chunks.forget(name);
+    this.refuse(kept.sandbox, moved(name));
+    if (sandboxes.get(name) === kept.sandbox) sandboxes.delete(name);
+    kept.image.release();
+  }
+
+  inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+    return this.turns.next(name, work);
+  }
+
+  /** Saves everything; false where something could not be. */
+  async saveAll(): Promise<boolean> {
+    clearInterval(this.timer);
+    await Promise.all(this.names().map((name) => this.flushed(name)));
+    return this.failure === undefined;
+  }
+
+  private requireKept(sandbox: Sandbox, mark: number): void {
+    const last = this.refused.get(sandbox);
+    if (last !== undefined && last.number > mark) throw last.refusal;
+  }
+
+  private async saved(sandbox: Sandbox, mark: number): Promise<void> {
+    this.awaited.add(sandbox.name);
+    await this.flushed(sandbox.name);
+    this.requireKept(sandbox, mark);
+  }
+
+  private sweep(): void {
+    for (const [name, { sandbox, image, isUnknown }] of this.kept) {
+      const isSame = this.parts.sandboxes.get(name) === sandbox && !isUnknown && image.isPresent();
+      if (!isSame && this.parts.session().isValid) void this.flushed(name);
+    }
+  }
+
+  /** Whoever asks while a commit is under way shares the next one. */
+  private flushed(name: string): Promise<void> {
+    let mine = this.queued.get(name);
+    if (mine === undefined) {
+      mine = this.turns.next(name, () => {
+        this.queued.delete(name);
+        return this.flush(name);
+      });
+      this.queued.set(name, mine);
+    }
+    return mine;
+  }
+
+  private async flush(name: string): Promise<void> {
+    const kept = this.kept.get(name);
+    if (kept === undefined) return;
+    const isAwaited = this.awaited.delete(name);
+    try {
+      await this.bring(kept);
+      this.noteSuccess();
+    } catch (error) {
+      const refusal = refusalOf(error, "the store");
+      if (refusal.kind === "moved") return this.letGo(name);
+      this.noteFailure(refusal);
+      if (isAwaited) await this.undo(kept, refusal);
+    }
+  }
+
+  private async bring(kept: Kept): Promise<void> {
+    const { sandbox } = kept;
+    const { name } = sandbox;
+    const { sandboxes } = this.parts;
+    const present = sandboxes.get(name);
+    if (present === undefined) return this.remove(kept);
+    // A new one of the same name comes by `enlist`.
+    if (present !== sandbox || (!kept.isUnknown && kept.image.isPresent())) return;
+    let image: SandboxImage;
+    try {
+      image = await this.commit(sandbox, kept.isUnknown ? undefined : kept.image);
+    } catch (error) {
+      if ((error as StoreRefusal).kind !== "behind") throw error;
+      kept.isUnknown = true;
+      image = await this.commit(sandbox, undefined);
+    }
+    kept.image.release();
+    kept.image = image;
+    kept.isUnknown = false;
+  }
+
+  /** @throws StoreRefusal, and Redis has what it had (or, unreachable, nobody knows) */
+  private async commit(sandbox: Sandbox, before: SandboxImage | undefined): Promise<SandboxImage> {
+    const { store, due, chunks, uploads } = this.parts;
+    const { name } = sandbox;
+    const image = SandboxImage.of(sandbox, uploads);
+    try {
+      if (before === undefined) chunks.distrust(name);
+      if (before === undefined && store.held.has(name)) await store.relist(name, sandbox.created_at);
+      await chunks.save(image);
+      due.before(sandbox);
+      await store.save(name, inPieces(rowsBetween(before, image)));
+      due.after(sandbox);
+    } catch (error) {
+      image.release();
+      throw error;
+    }
+    // What nobody names any more may as well go a little later.
+    await chunks.tidy(image).catch(() => {});
+    return image;
+  }
+
+  private async remove({ sandbox: { name }, image }: Kept): Promise<void> {
+    const { store, due, chunks } = this.parts;
+    await store.save(name, inPieces([{ sandbox: name, clear: "" }]));
+    this.kept.delete(name);
+    image.release();
+    due.remove(name);
+    await chunks.remove(name).catch(() => {});
+  }
+
+  /** Where somebody waits for an answer, the sandbox goes back to what Redis has acknowledged. */
+  private async undo(kept: Kept, refusal: StoreRefusal): Promise<void> {
+    const { sandbox, image } = kept;
+    const { sandboxes } = this.parts;
+    this.refuse(sandbox, refusal);
+    // It had been deleted, and is there still: whoever asks for it next takes it over from its rows.
+    if (sandboxes.get(sandbox.name) === undefined) return this.letGo(sandbox.name);
+    if (sandboxes.get(sandbox.name) !== sandbox || image.isPresentButForCounts()) return;
+    sandbox.putBack(image);
+    image.remark();
+  }
+
+  private refuse(sandbox: Sandbox, refusal: StoreRefusal): void {
+    this.refusals += 1;
+    this.refused.set(sandbox, { number: this.refusals, refusal });
+  }
+
+  private async reclaim(name: string, lost: { former: string; restarted: boolean }): Promise<void> {
+    const kept = this.kept.get(name);
+    if (kept === undefined) return;
+    const found = await this.parts.store.reclaim(name, lost);
+    if (found === "fenced") return this.letGo(name);
+    if (lost.restarted) this.parts.due.adopt(name);
+    if (found === "behind") kept.isUnknown = true;
+  }
+
+  /** Said once, and once more when it is over. */
+  private noteFailure(refusal: StoreRefusal): void {
+    if (this.failure === undefined)
+      this.parts.log.error(
+        `Changes cannot be saved: ${refusal.message}. They are tried again until they can be.`,
+      );
+    this.failure = { refusal, since: this.failure?.since ?? Date.now() };
+  }
+
+  private noteSuccess(): void {
+    if (this.failure === undefined) return;
+    this.failure = undefined;
+    this.parts.log.warn("Changes are saved again.");
+  }
+}

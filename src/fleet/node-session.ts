@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Log } from "../log.ts";
+import { PersistenceError } from "../persistence/persistence-error.ts";
+import { RETRY_AFTER_SECONDS, type RedisFacts } from "../persistence/redis-connection.ts";
+import { RENEW } from "../persistence/redis-scripts.ts";
+import { fleetKey, moved, type RedisStore } from "../persistence/redis-store.ts";
+import { StoreRefusal } from "../persistence/store.ts";
+
+/** interfaces 15: a lease lasts so long after the last time that it was renewed. */
+export const LEASE_MS = 5000;
+export const RENEW_MS = 1500;
+/** A node takes its leases for lost so much earlier than Redis does. */
+const MARGIN_MS = 1000;
+const POLL_MS = 100;
+
+export const sessionKey = (url: string) => fleetKey(`node:${url}`);
+
+/** What becomes of the sandboxes of a session that was lost. */
+export interface SessionEvents {
+  /** Settles once it is known which of them are still this node's. */
+  onRegain(lost: { former: string; restarted: boolean }): Promise<void>;
+}
+
+/**
+ * One life of a node: a key with a time to live, which leases name. It is valid on the monotonic clock and a second
+ * shorter than in Redis, so that a node that was stopped or cut off knows by itself that it may be nobody's owner.
+ */
+export class NodeSession {
+  private until = Number.NEGATIVE_INFINITY;
+  private readonly store: RedisStore;
+  private readonly log: Log;
+  private readonly events: SessionEvents;
+  private timer: NodeJS.Timeout | undefined;
+  private turn: Promise<void> = Promise.resolve();
+  private isEnding = false;
+
+  constructor(store: RedisStore, log: Log, events: SessionEvents) {
+    this.store = store;
+    this.log = log;
+    this.events = events;
+  }
+
+  get id(): string {
+    return this.store.owner.session;
+  }
+
+  get url(): string {
+    return this.store.owner.url;
+  }
+
+  /** Whether nobody else can own what this node owns, at this very moment. */
+  get isValid(): boolean {
+    return performance.now() < this.until;
+  }
+
+  /** Why it is not valid. */
+  refusal(sandbox: string): StoreRefusal {
+    const { connection } = this.store;
+    if (connection.isUp) return moved(sandbox);
+    const message = `${connection.place} is not to be reached, so this node cannot know who owns sandbox ${sandbox}`;
+    return new StoreRefusal("unreachable", message, RETRY_AFTER_SECONDS);
+  }
+
+  /** @throws PersistenceError where another node lives under this address */
+  async begin(): Promise<void> {
+    // A node that was killed a moment ago leaves its session behind, one that lives renews it.
+    for (let left = Number.POSITIVE_INFINITY; !(await this.take()); ) {
+      const now: number = await this.store.connection.ask(["PTTL", sessionKey(this.url)]);
+      if (now > left) {
+        throw new PersistenceError(
+          `--node-url ${this.url} is the address of a node that is running; give each node of a fleet an address of its own.`,
+        );
+      }
+      left = now;
+      await pause(POLL_MS);
+    }
+    this.store.connection.onBack = (facts) => this.inTurn(() => this.look(facts));
+    this.timer = setInterval(() => this.inTurn(() => this.look({ restarted: false })), RENEW_MS);
+    this.timer.unref();
+  }
+
+  /** Gives all leases back at once. */
+  async end(): Promise<void> {
+    this.isEnding = true;
+    clearInterval(this.timer);
+    await this.turn;
+    this.until = Number.NEGATIVE_INFINITY;
+    await this.store.connection.run(RENEW, [sessionKey(this.url)], [this.id, "0"]);
+  }
+
+  private inTurn(work: () => Promise<void>): void {
+    this.turn = this.turn.then(async () => {
+      // What cannot be asked now is asked again at the next turn of the timer, or when Redis is back.
+      if (!this.isEnding) await work().catch(() => {});
+    });
+  }
+
+  /** Extends the session; where it is gone, or Redis began anew, finds out what is left. */
+  private async look({ restarted }: RedisFacts): Promise<void> {
+    if (!restarted && (await this.renew())) return;
+    this.until = Number.NEGATIVE_INFINITY;
+    const former = this.id;
+    // After a restart that kept the session, it is gone on with: to others, it must never seem to be gone.
+    if (!(await this.extend())) {
+      this.store.owner = { url: this.url, session: randomUUID() };
+      if (!(await this.isTaken())) {
+        this.log.error(`Another node runs under ${this.url}, so this one cannot own anything.`);
+        return;
+      }
+    }
+    await this.events.onRegain({ former, restarted });
+    await this.renew();
+  }
+
+  private async isTaken(): Promise<boolean> {
+    const key = sessionKey(this.url);
+    const set = await this.store.connection.ask(["SET", key, this.id, "NX", "PX", String(LEASE_MS)]);
+    return set === "OK";
+  }
+
+  private async take(): Promise<boolean> {
+    const asked = performance.now();
+    if (!(await this.isTaken())) return false;
+    this.until = asked + LEASE_MS - MARGIN_MS;
+    return true;
+  }
+
+  private async extend(): Promise<boolean> {
+    const key = sessionKey(this.url);
+    return (await this.store.connection.run(RENEW, [key], [this.id, String(LEASE_MS)])) === 1;
+  }
+
+  private async renew(): Promise<boolean> {
+    const asked = performance.now();
+    if (!(await this.extend())) return false;
+    this.until = asked + LEASE_MS - MARGIN_MS;
+    return true;
+  }
+}

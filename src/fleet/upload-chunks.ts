@@ -1,0 +1,140 @@
+import { mkdir, open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type RedisStore, sandboxKey } from "../persistence/redis-store.ts";
+import type { SandboxImage } from "../persistence/sandbox-image.ts";
+import type { Row } from "../persistence/store.ts";
+import type { KeptUploads } from "../storage/upload-keeper.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** So many bytes of each file. */
+type Lengths = Map<string, number>;
+
+/**
+ * The upload bytes of a fleet's sandboxes, in Redis: one hash per sandbox, whose fields are pieces of files. A file
+ * only ever grows at its end and bears a name that nobody else has, so writing a piece twice does no harm, whoever
+ * does it; what no row names any more is removed after the commit that says so.
+ */
+export class UploadChunks {
+  private readonly store: RedisStore;
+  /** What Redis has, by sandbox. */
+  private readonly stored = new Map<string, Lengths>();
+
+  constructor(store: RedisStore) {
+    this.store = store;
+  }
+
+  /** Brings the bytes that an image names to Redis, before anything names them. */
+  async save(image: SandboxImage): Promise<void> {
+    const { name } = image.sandbox;
+    const stored = this.stored.get(name);
+    for (const [path, length] of filesOf(image)) {
+      const file = nameOf(path);
+      const from = stored?.get(file) ?? 0;
+      if (from < length) await this.send(name, { path, file }, { from, to: length });
+    }
+  }
+
+  /** Removes what an image that was committed does not name. */
+  async tidy(image: SandboxImage): Promise<void> {
+    const { name } = image.sandbox;
+    const stored = this.stored.get(name);
+    if (stored === undefined) return;
+    const wanted = new Set([...filesOf(image).keys()].map(nameOf));
+    const gone = [...stored].filter(([file]) => !wanted.has(file));
+    for (const [file, length] of gone) {
+      stored.delete(file);
+      await this.drop(name, piecesOf(file, length));
+    }
+  }
+
+  async remove(sandbox: string): Promise<void> {
+    if (this.stored.delete(sandbox)) await this.store.connection.ask(["UNLINK", keyOf(sandbox)]);
+  }
+
+  forget(sandbox: string): void {
+    this.stored.delete(sandbox);
+  }
+
+  /** Everything is written anew. */
+  distrust(sandbox: string): void {
+    this.stored.get(sandbox)?.clear();
+  }
+
+  /** Writes the files that a sandbox's rows name into a folder; pieces that none names are removed. */
+  async load(sandbox: string, rows: readonly Row[], folder: string): Promise<void> {
+    const known: string[] = await this.store.connection.ask(["HKEYS", keyOf(sandbox)]);
+    if (known.length === 0) return;
+    const wanted = namedBy(rows);
+    const stored: Lengths = new Map();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const [file, length] of wanted) {
+      const path = join(folder, file);
+      await writeFile(path, "", { mode: 0o600 });
+      let read = 0;
+      for (const piece of piecesOf(file, length)) {
+        const bytes = await this.store.connection.ask(["HGET", keyOf(sandbox), piece], { as: "bytes" });
+        // A hole: the upload begins anew, as where its file is too short.
+        if (bytes === null) break;
+        await writeFile(path, bytes, { flag: "a" });
+        read += (bytes as Buffer).length;
+      }
+      stored.set(file, read);
+    }
+    this.stored.set(sandbox, stored);
+    await this.drop(
+      sandbox,
+      known.filter((field) => !wanted.has(field.slice(0, field.lastIndexOf(":")))),
+    );
+  }
+
+  private async send(
+    sandbox: string,
+    { path, file }: { path: string; file: string },
+    { from, to }: { from: number; to: number },
+  ): Promise<void> {
+    const handle = await open(path, "r");
+    try {
+      // The last piece may have grown.
+      for (let at = from - (from % CHUNK_BYTES); at < to; at += CHUNK_BYTES) {
+        const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, to - at));
+        await handle.read(bytes, 0, bytes.length, at);
+        await this.store.connection.ask(["HSET", keyOf(sandbox), `${file}:${at / CHUNK_BYTES}`, bytes]);
+      }
+    } finally {
+      await handle.close();
+    }
+    const stored = this.stored.get(sandbox) ?? new Map();
+    this.stored.set(sandbox, stored.set(file, to));
+  }
+
+  private async drop(sandbox: string, fields: readonly string[]): Promise<void> {
+    if (fields.length > 0) await this.store.connection.ask(["HDEL", keyOf(sandbox), ...fields]);
+  }
+}
+
+const keyOf = (sandbox: string) => sandboxKey(sandbox, "uploads");
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+
+function piecesOf(file: string, length: number): string[] {
+  return Array.from({ length: Math.ceil(length / CHUNK_BYTES) }, (_, i) => `${file}:${i}`);
+}
+
+/** Paths that the present and the snapshots need, and how much of each. */
+function filesOf(image: SandboxImage): Lengths {
+  const files: Lengths = new Map();
+  for (const { path, length } of image.files()) files.set(path, Math.max(length, files.get(path) ?? 0));
+  return files;
+}
+
+function namedBy(rows: readonly Row[]): Lengths {
+  const files: Lengths = new Map();
+  for (const { section, id, text } of rows) {
+    if (id !== "uploads" || !/(^|\/)world$/.test(section)) continue;
+    for (const { parts } of Object.values(JSON.parse(text) as KeptUploads)) {
+      for (const { file, length } of parts) files.set(file, Math.max(length, files.get(file) ?? 0));
+    }
+  }
+  return files;
+}
