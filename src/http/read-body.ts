@@ -34,6 +34,9 @@ type Read = IncomingMessage & { [READING]: Reading };
 class Reading {
   /** Looks of the watch since the last bytes. */
   idle = 0;
+  /** Of all that are under way; a list costs nothing where most leave as soon as they have come. */
+  previous: Reading | undefined = undefined;
+  next: Reading | undefined = undefined;
   readonly request: IncomingMessage;
   private readonly outcome: Outcome;
   private readonly chunks: Buffer[] = [];
@@ -75,7 +78,7 @@ class Reading {
 
   private settle(): void {
     this.settled = true;
-    underWay.delete(this);
+    unwatch(this);
   }
 }
 
@@ -91,18 +94,35 @@ function onGone(this: IncomingMessage): void {
 }
 
 const LOOK_MS = 1_000;
-const underWay = new Set<Reading>();
+let newest: Reading | undefined;
 let looking: NodeJS.Timeout | undefined;
 
 /** One timer looks after all bodies of the process, and rests when there are none. */
 function watch(reading: Reading): void {
-  underWay.add(reading);
+  reading.next = newest;
+  if (newest !== undefined) newest.previous = reading;
+  newest = reading;
   looking ??= setInterval(look, LOOK_MS).unref();
 }
 
+function unwatch(reading: Reading): void {
+  const { previous, next } = reading;
+  if (previous === undefined) newest = next;
+  else previous.next = next;
+  if (next !== undefined) next.previous = previous;
+  // What has left must not hold those that came before it.
+  reading.previous = undefined;
+  reading.next = undefined;
+}
+
 function look(): void {
-  for (const reading of underWay) if (++reading.idle * LOOK_MS >= BODY_IDLE_MS) reading.request.destroy();
-  if (underWay.size > 0) return;
+  let reading = newest;
+  while (reading !== undefined) {
+    const { next } = reading;
+    if (++reading.idle * LOOK_MS >= BODY_IDLE_MS) reading.request.destroy();
+    reading = next;
+  }
+  if (newest !== undefined) return;
   clearInterval(looking);
   looking = undefined;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../state/clock.ts";
-import type { KeptRoot, WrittenRecord } from "../state/kept-root.ts";
+import type { KeptRoot } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
+import type { WrittenRecord } from "../state/transaction.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
@@ -202,13 +203,12 @@ export class HistoryEntry {
   }
 
   /** Told by what was written: the record that the request names, or the first. */
-  choose(written: ReadonlySet<string>): void {
+  choose(written: readonly WrittenRecord[]): void {
     if (this.subject !== null) return;
     const { named = NOTHING } = this.act;
     let first: string | null = null;
-    for (const key of written) {
-      if (key.startsWith("_")) continue;
-      const id = key.slice(key.indexOf("\0") + 1);
+    for (const { collection, id } of written) {
+      if (collection.internal) continue;
       first ??= id;
       if (!named.includes(id)) continue;
       first = id;

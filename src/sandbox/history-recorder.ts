@@ -34,7 +34,7 @@ interface Work {
 }
 
 /** A commit that belongs into the history. */
-interface NotedCommit extends Pick<Commit, "after" | "touched"> {
+interface NotedCommit extends Pick<Commit, "after" | "written"> {
   readonly from: KeptRoot;
 }
 
@@ -69,7 +69,7 @@ export class HistoryRecorder {
       this.roots.pass(commit);
       return;
     }
-    const noted = { from: this.roots.keep(before), after, touched: commit.touched };
+    const noted = { from: this.roots.keep(before), after, written: commit.written };
     this.roots.pass(commit);
     if (timer === undefined) this.noteAct(noted, (by as Actor).act);
     else this.noteTimer(noted, timer, (by as Actor | undefined)?.act);
@@ -161,7 +161,7 @@ export class HistoryRecorder {
     entry: HistoryEntry,
     running?: { timer: Timer; maker: Provenance },
   ): void {
-    entry.choose(commit.touched);
+    entry.choose(commit.written);
     const left = this.newWork(commit);
     if (left.length === 0) return;
     const mine: Provenance = { cause: entry.id, advanced_by: null };
@@ -191,16 +191,14 @@ export class HistoryRecorder {
   }
 
   /** Most commits leave nothing to be done. */
-  private newWork({ after, touched }: NotedCommit): readonly Work[] {
+  private newWork({ after, written }: NotedCommit): readonly Work[] {
     let found: Work[] | undefined;
-    for (const key of touched) {
-      if (!key.startsWith("_")) continue;
-      const end = key.indexOf("\0");
-      const table = after.tables.get(key.slice(0, end));
-      const work = table?.collection.work ? table.get(key.slice(end + 1)) : undefined;
+    for (const { collection, id } of written) {
+      if (!collection.work) continue;
+      const work: object | undefined = after.tables.get(collection.name)!.get(id);
       if (work === undefined || this.makers.has(work)) continue;
       found ??= [];
-      found.push({ key, work });
+      found.push({ key: `${collection.name}\0${id}`, work });
     }
     return found ?? NO_WORK;
   }
@@ -241,7 +239,7 @@ export class HistoryRecorder {
             counted: request.counted,
             uploads: request.uploads === undefined ? after.uploads : request.uploads.seen,
           };
-    const cost = costOf(commit?.touched.size ?? 0);
+    const cost = costOf(commit?.written.length ?? 0);
     const states: EntryStates = { before, after, from: root, to: after.root, end: 0, cost };
     return this.history.add(act, from, states);
   }

@@ -72,7 +72,8 @@ export class History {
     const sequence = this.next++;
     const id = this.prefix + (sequence - this.base);
     const journal = this.journal.lastSequence;
-    const place = { id, sequence, at: states.after.now, parent, journal, ...from };
+    const { cause, advanced_by } = from;
+    const place = { id, sequence, at: states.after.now, parent, journal, cause, advanced_by };
     const entry = new HistoryEntry(place, act, states);
     states.end = sequence;
     this.list.push(entry);

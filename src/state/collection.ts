@@ -49,6 +49,9 @@ export interface CollectionSpec<
 export interface Collection<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema>
   extends Omit<CollectionSpec<R, N, S>, "indexes"> {
   readonly indexes: Readonly<Record<string, Index<R>>>;
+  /** The names of its indexes, and the indexes in the same order: tables keep theirs in a list. */
+  readonly indexNames: readonly string[];
+  readonly indexList: readonly Index<R>[];
   readonly idOf: (record: R) => string;
 }
 
@@ -62,10 +65,13 @@ export function collection<const N extends string, S extends TObject>(
 ): Collection<Static<S>, N, S>;
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R>;
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R> {
-  const indexes = Object.entries(spec.indexes ?? {}).map(([name, index]) => [name, indexOf(index)] as const);
+  const indexNames = Object.keys(spec.indexes ?? {});
+  const indexList = Object.values(spec.indexes ?? {}).map(indexOf);
   return {
     ...spec,
-    indexes: Object.fromEntries(indexes),
+    indexes: Object.fromEntries(indexNames.map((name, at) => [name, indexList[at]!])),
+    indexNames,
+    indexList,
     idOf: (record) => record[spec.idField] as string,
   };
 }

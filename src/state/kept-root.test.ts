@@ -64,7 +64,7 @@ describe("a line of kept roots", () => {
           const tx = new Transaction(before, { origin: 0, now: 0, seed: 1, secretKey: "" });
           change(tx, one);
           const after = tx.result();
-          line.pass({ before, after, touched: tx.touched, by: undefined, timer: undefined });
+          line.pass({ before, after, written: tx.written });
           before = after;
           if (one.isKept) keep(after);
         }
@@ -93,7 +93,7 @@ describe("a line of kept roots", () => {
       const tx = new Transaction(before, { origin: 0, now: 0, seed: 1, secretKey: "" });
       tx.put(notes, { id: `note_${id}`, text: "a" });
       const after = tx.result();
-      line.pass({ before, after, touched: tx.touched, by: undefined, timer: undefined });
+      line.pass({ before, after, written: tx.written });
       roots.push(line.keep(after));
       before = after;
     }
@@ -116,7 +116,7 @@ describe("a line of kept roots", () => {
       const tx = new Transaction(before, { origin: 0, now: 0, seed: 1, secretKey: "" });
       tx.put(notes, { id: "note_1", text: String(i) });
       const after = tx.result();
-      line.pass({ before, after, touched: tx.touched, by: undefined, timer: undefined });
+      line.pass({ before, after, written: tx.written });
       before = after;
     }
     const last = line.keep(before);

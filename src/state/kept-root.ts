@@ -1,15 +1,6 @@
-import type { AnyCollection, StoredRecord } from "./collection.ts";
 import type { Root } from "./root.ts";
-import type { Table } from "./table.ts";
+import type { WrittenRecord } from "./transaction.ts";
 import type { Commit } from "./world-parts.ts";
-
-/** A record on either side of a change; undefined where there was or is none. */
-export interface WrittenRecord {
-  readonly collection: AnyCollection;
-  readonly id: string;
-  readonly before: StoredRecord | undefined;
-  readonly after: StoredRecord | undefined;
-}
 
 /** Of more records than these, two roots share so much that holding both costs less than the list. */
 const MAX_WRITTEN = 32;
@@ -48,9 +39,8 @@ export class KeptRoot {
     return root;
   }
 
-  /** What was written from here to a later one; undefined where that has to be found by comparing the two. */
+  /** What was written from here to a later one, each record once; undefined where that has to be found by comparing the two. */
   writtenUntil(later: KeptRoot): readonly WrittenRecord[] | undefined {
-    if (this.next === later) return this.written;
     const all: WrittenRecord[] = [];
     for (let at: KeptRoot = this; at !== later; at = at.next!) {
       if (at.next === undefined || at.written === undefined) return undefined;
@@ -59,13 +49,12 @@ export class KeptRoot {
     return joined(all);
   }
 
-  /** @param touched `collection\0id` of all that was written on the way there */
-  followedBy(next: KeptRoot, touched: readonly ReadonlySet<string>[]): void {
-    const { root } = this;
-    if (root === undefined || next.root === undefined)
+  /** @param written all of it on the way there, in its order; undefined: too much to be told */
+  followedBy(next: KeptRoot, written: readonly WrittenRecord[] | undefined): void {
+    if (this.root === undefined || next.root === undefined)
       throw new Error("only the newest root can be followed");
     this.next = next;
-    this.written = writtenBetween(root, next.root, touched);
+    this.written = written;
     if (this.written === undefined || this.steps === MAX_STEPS) return;
     this.root = undefined;
     next.steps = this.steps + 1;
@@ -73,7 +62,10 @@ export class KeptRoot {
 
   private before(next: Root): Root {
     let { tables } = next;
-    for (const { collection, id, before } of this.written!) {
+    const written = this.written!;
+    // Backwards, since what was written twice was at first as the first change found it.
+    for (let at = written.length - 1; at >= 0; at--) {
+      const { collection, id, before } = written[at]!;
       const table = tables.get(collection.name)!;
       tables = tables.replaced(before === undefined ? table.remove(id) : table.put(before));
     }
@@ -81,32 +73,36 @@ export class KeptRoot {
   }
 }
 
+const NOTHING_WRITTEN: readonly WrittenRecord[] = [];
+
 /** The line of roots of one world, of which those are kept that somebody asks for. */
 export class RootLine {
   private last: KeptRoot | undefined = undefined;
   /** What was written since the last that was kept, and where that led to. */
-  private touched: ReadonlySet<string>[] = [];
+  private written: readonly WrittenRecord[] = NOTHING_WRITTEN;
   private end: Root | undefined = undefined;
 
   /** To be told of each commit, so that what is kept next can be joined to what was kept last. */
-  pass({ before, after, touched }: Commit): void {
+  pass({ before, after, written }: Pick<Commit, "before" | "after" | "written">): void {
     // A restore has come between: what was kept last is followed by nothing.
     if (this.end !== before) this.forget();
     if (this.last === undefined) return;
-    this.touched.push(touched);
+    // Most commits are kept one by one.
+    this.written = this.written.length === 0 ? written : [...this.written, ...written];
     this.end = after;
     // Commits that nobody keeps must not add up.
-    if (this.touched.length > MAX_WRITTEN) this.forget();
+    if (this.written.length > MAX_WRITTEN && this.written !== written) this.forget();
   }
 
   /** @param root the one that the latest commit led to, or any other */
   keep(root: Root): KeptRoot {
-    const { last, touched, end } = this;
+    const { last, written, end } = this;
     if (last?.isAt(root)) return last;
     const kept = new KeptRoot(root);
-    if (last !== undefined && end === root) last.followedBy(kept, touched);
+    if (last !== undefined && end === root)
+      last.followedBy(kept, written.length > MAX_WRITTEN ? undefined : written);
     this.last = kept;
-    this.touched = [];
+    this.written = NOTHING_WRITTEN;
     this.end = root;
     return kept;
   }
@@ -114,33 +110,14 @@ export class RootLine {
   /** What was kept last holds its root for good. */
   forget(): void {
     this.last = undefined;
-    this.touched = [];
+    this.written = NOTHING_WRITTEN;
     this.end = undefined;
   }
 }
 
-function writtenBetween(
-  from: Root,
-  to: Root,
-  touched: readonly ReadonlySet<string>[],
-): readonly WrittenRecord[] | undefined {
-  const written: WrittenRecord[] = [];
-  for (const keys of touched) {
-    for (const key of keys) {
-      if (written.length === MAX_WRITTEN) return undefined;
-      const end = key.indexOf("\0");
-      const name = key.slice(0, end);
-      const id = key.slice(end + 1);
-      const table: Table<StoredRecord> = to.tables.get(name)!;
-      const before: StoredRecord | undefined = from.tables.get(name)!.get(id);
-      written.push({ collection: table.collection, id, before, after: table.get(id) });
-    }
-  }
-  return touched.length > 1 ? joined(written) : written;
-}
-
 /** Each record once, as it was before the first and after the last of its changes. */
 function joined(written: readonly WrittenRecord[]): readonly WrittenRecord[] {
+  if (written.length < 2) return written;
   const byKey = new Map<string, WrittenRecord>();
   for (const one of written) {
     const key = `${one.collection.name}\0${one.id}`;

@@ -54,9 +54,10 @@ export class Random {
   }
 
   letters(length: number, alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"): string {
-    let text = "";
-    for (let i = 0; i < length; i++) text += alphabet[this.uint32() % alphabet.length];
-    return text;
+    // Made at once: a text that grows by letters is a chain of as many pieces, for as long as it lives.
+    const codes = new Array<number>(length);
+    for (let i = 0; i < length; i++) codes[i] = alphabet.charCodeAt(this.uint32() % alphabet.length);
+    return String.fromCharCode(...codes);
   }
 }
 
@@ -74,8 +75,27 @@ export function hash32(text: string, basis = 0x811c9dc5): number {
 export function drawHex(state: number, n: number): string {
   const high = mix32(state ^ Math.imul(n + 1, 0x9e3779b1));
   const low = mix32(high + Math.imul(n + 0x7f4a7c15, 0x85ebca77));
-  return high.toString(16).padStart(8, "0") + low.toString(16).padStart(8, "0");
+  // `toString(16)` takes numbers beyond 2^31 apart by division, which costs ten times as much.
+  return String.fromCharCode(
+    DIGITS[high >>> 28]!,
+    DIGITS[(high >>> 24) & 15]!,
+    DIGITS[(high >>> 20) & 15]!,
+    DIGITS[(high >>> 16) & 15]!,
+    DIGITS[(high >>> 12) & 15]!,
+    DIGITS[(high >>> 8) & 15]!,
+    DIGITS[(high >>> 4) & 15]!,
+    DIGITS[high & 15]!,
+    DIGITS[low >>> 28]!,
+    DIGITS[(low >>> 24) & 15]!,
+    DIGITS[(low >>> 20) & 15]!,
+    DIGITS[(low >>> 16) & 15]!,
+    DIGITS[(low >>> 12) & 15]!,
+    DIGITS[(low >>> 8) & 15]!,
+    DIGITS[(low >>> 4) & 15]!,
+    DIGITS[low & 15]!,
+  );
 }
+const DIGITS = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 
 function mix32(value: number): number {
   let hash = value | 0;

@@ -7,7 +7,8 @@ type GroupTree = SortedTree<string, IdTree>;
 
 interface Content<R> {
   readonly rows: SortedTree<string, R>;
-  readonly indexes: Readonly<Record<string, GroupTree>>;
+  /** In the order in which the collection declares them. */
+  readonly indexes: readonly GroupTree[];
 }
 
 const byKey: Compare<string, unknown> = (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0);
@@ -67,19 +68,27 @@ export class Table<R extends StoredRecord> {
 
   index(name: string, group: string): View<R> {
     const { rows, indexes } = this.loaded();
-    const groups = indexes[name];
+    const groups = indexes[this.collection.indexNames.indexOf(name)];
     if (groups === undefined) throw new Error(`${this.collection.name} has no index ${name}`);
     return View.ofIds(groups.get(group) ?? EMPTY_IDS, rows);
   }
 
   put(record: R): Table<R> {
-    const { rows, indexes } = this.loaded();
     const id = this.collection.idOf(record);
-    const before = rows.get(id);
-    if (before === record) return this;
+    return this.replaced({ id, before: this.get(id), after: record });
+  }
+
+  remove(id: string): Table<R> {
+    return this.replaced({ id, before: this.get(id), after: undefined });
+  }
+
+  /** For whoever knows what stands there, `before`. */
+  replaced({ id, before, after }: RecordChange<R>): Table<R> {
+    if (before === after) return this;
+    const { rows, indexes } = this.loaded();
     return new Table(this.collection, {
-      rows: rows.set(id, record),
-      indexes: this.reindexed(indexes, before, record),
+      rows: after === undefined ? rows.delete(id) : rows.set(id, after),
+      indexes: this.reindexed(indexes, before, after),
     });
   }
 
@@ -87,13 +96,14 @@ export class Table<R extends StoredRecord> {
   putAll(records: readonly R[]): Table<R> {
     const { rows, indexes } = this.loaded();
     const { idOf } = this.collection;
-    const specs = Object.values(this.collection.indexes);
+    const specs = this.collection.indexList;
     const inPlace: (readonly [string, R])[] = [];
     const others: R[] = [];
     for (const record of records) {
       const id = idOf(record);
       const before = rows.get(id);
-      if (before !== undefined && staysInPlace(specs, before, record)) inPlace.push([id, record]);
+      if (before !== undefined && specs.every((spec) => staysInPlace(spec, before, record)))
+        inPlace.push([id, record]);
       else others.push(record);
     }
     inPlace.sort(([a], [b]) => (a < b ? -1 : 1));
@@ -103,16 +113,6 @@ export class Table<R extends StoredRecord> {
         : new Table(this.collection, { rows: rows.replaceSorted(inPlace), indexes });
     for (const record of others) table = table.put(record);
     return table;
-  }
-
-  remove(id: string): Table<R> {
-    const { rows, indexes } = this.loaded();
-    const before = rows.get(id);
-    if (before === undefined) return this;
-    return new Table(this.collection, {
-      rows: rows.delete(id),
-      indexes: this.reindexed(indexes, before, undefined),
-    });
   }
 
   /** What changed from this table to another of its collection; nothing is read when they are the same. */
@@ -127,18 +127,15 @@ export class Table<R extends StoredRecord> {
   }
 
   private reindexed(indexes: Content<R>["indexes"], before: R | undefined, after: R | undefined) {
-    const specs = this.collection.indexes;
-    const next: Record<string, GroupTree> = {};
-    for (const name in specs) {
-      const { groups, order } = specs[name]!;
-      let tree = indexes[name]!;
-      const was = before && { groups: groups(before), order: order(before) };
-      const is = after && { groups: groups(after), order: order(after) };
-      if (!(was && is && was.order === is.order && sameGroups(was.groups, is.groups))) {
-        if (was) tree = withoutId(tree, was, this.collection.idOf(before!));
-        if (is) tree = withId(tree, is, this.collection.idOf(after!));
-      }
-      next[name] = tree;
+    const specs = this.collection.indexList;
+    const next = indexes.slice();
+    for (let at = 0; at < specs.length; at++) {
+      const spec = specs[at]!;
+      if (before !== undefined && after !== undefined && staysInPlace(spec, before, after)) continue;
+      let tree = next[at]!;
+      if (before !== undefined) tree = withoutId(tree, placeIn(spec, before), this.collection.idOf(before));
+      if (after !== undefined) tree = withId(tree, placeIn(spec, after), this.collection.idOf(after));
+      next[at] = tree;
     }
     return next;
   }
@@ -155,7 +152,17 @@ export class Table<R extends StoredRecord> {
 // biome-ignore lint/suspicious/noExplicitAny: a root holds tables of every record type
 export type AnyTable = Table<any>;
 
-function withId(tree: GroupTree, place: { groups: readonly string[]; order: Order }, id: string): GroupTree {
+/** Where an index lists a record. */
+interface Place {
+  groups: readonly string[];
+  order: Order;
+}
+
+function placeIn<R>({ groups, order }: Index<R>, record: R): Place {
+  return { groups: groups(record), order: order(record) };
+}
+
+function withId(tree: GroupTree, place: Place, id: string): GroupTree {
   let next = tree;
   for (const group of place.groups) {
     next = next.set(group, (next.get(group) ?? EMPTY_IDS).set(place.order, id));
@@ -163,11 +170,7 @@ function withId(tree: GroupTree, place: { groups: readonly string[]; order: Orde
   return next;
 }
 
-function withoutId(
-  tree: GroupTree,
-  place: { groups: readonly string[]; order: Order },
-  id: string,
-): GroupTree {
+function withoutId(tree: GroupTree, place: Place, id: string): GroupTree {
   let next = tree;
   for (const group of place.groups) {
     const ids = (next.get(group) ?? EMPTY_IDS).delete(place.order, id);
@@ -176,12 +179,9 @@ function withoutId(
   return next;
 }
 
-/** Whether no index would list the new record elsewhere than the old one. */
-function staysInPlace<R>(specs: readonly Index<R>[], before: R, after: R): boolean {
-  for (const { groups, order } of specs) {
-    if (order(before) !== order(after) || !sameGroups(groups(before), groups(after))) return false;
-  }
-  return true;
+/** Whether an index would list the new record where it lists the old one. */
+function staysInPlace<R>({ groups, order }: Index<R>, before: R, after: R): boolean {
+  return order(before) === order(after) && sameGroups(groups(before), groups(after));
 }
 
 function sameGroups(a: readonly string[], b: readonly string[]): boolean {
@@ -194,8 +194,7 @@ function build<R extends StoredRecord>(collection: Collection<R>, records: reado
     byKey as Compare<string, R>,
     sortedDistinct(collection, entries),
   );
-  const indexes: Record<string, GroupTree> = {};
-  for (const [name, { groups, order }] of Object.entries(collection.indexes)) {
+  const indexes = collection.indexList.map(({ groups, order }) => {
     const lists = new Map<string, [Order, string][]>();
     for (const [id, record] of entries) {
       for (const group of groups(record)) {
@@ -213,8 +212,8 @@ function build<R extends StoredRecord>(collection: Collection<R>, records: reado
         ids.sort(([a, aId], [b, bId]) => byOrderThenId(a, aId, b, bId));
         return [group, SortedTree.fromSorted(byOrderThenId, ids)] as const;
       });
-    indexes[name] = SortedTree.fromSorted<string, IdTree>(byKey as Compare<string, IdTree>, trees);
-  }
+    return SortedTree.fromSorted<string, IdTree>(byKey as Compare<string, IdTree>, trees);
+  });
   return { rows, indexes };
 }
 

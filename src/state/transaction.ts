@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
+import { isoOf } from "./iso.ts";
 import { Random } from "./random.ts";
 import type { Root } from "./root.ts";
 import type { Table } from "./table.ts";
@@ -11,6 +12,14 @@ export interface EmittedEvent {
   event: string;
   organization_id: string;
   data: Record<string, unknown>;
+}
+
+/** A record on either side of a change; undefined where there was or is none. */
+export interface WrittenRecord {
+  readonly collection: AnyCollection;
+  readonly id: string;
+  readonly before: StoredRecord | undefined;
+  readonly after: StoredRecord | undefined;
 }
 
 export interface TransactionSetting {
@@ -35,7 +44,7 @@ export interface WorldReader {
 }
 
 const NOTHING_EMITTED: readonly EmittedEvent[] = [];
-const NOTHING_TOUCHED: ReadonlySet<string> = new Set();
+const NOTHING_WRITTEN: readonly WrittenRecord[] = [];
 
 const MAX_RANK = 36 ** 6 - 1;
 
@@ -51,7 +60,7 @@ export class Transaction implements WorldReader {
   readonly origin: number;
   /** Most transactions write and emit nothing; what they would need for it is made when they do. */
   private events: EmittedEvent[] | undefined;
-  private written: Set<string> | undefined;
+  private writes: WrittenRecord[] | undefined;
   private tables: Tables;
   private draws: number;
   private readonly start: Root;
@@ -71,9 +80,9 @@ export class Transaction implements WorldReader {
     return this.events ?? NOTHING_EMITTED;
   }
 
-  /** `collection\0id` of every record that was written, for the persisted log. */
-  get touched(): ReadonlySet<string> {
-    return this.written ?? NOTHING_TOUCHED;
+  /** What was written, in its order; a record that was written twice stands in it twice. */
+  get written(): readonly WrittenRecord[] {
+    return this.writes ?? NOTHING_WRITTEN;
   }
 
   /** The root as this transaction has changed it; the very root it started from if it changed nothing. */
@@ -107,15 +116,20 @@ export class Transaction implements WorldReader {
   }
 
   put<R extends StoredRecord>(collection: Collection<R>, record: R): R {
-    this.replace(collection, this.table(collection).put(record), collection.idOf(record));
+    const table = this.table(collection);
+    const id = collection.idOf(record);
+    this.write(table, id, table.get(id), record);
     return record;
   }
 
   /** Puts many records of one collection, for less than each on its own would cost. */
   putAll<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): void {
-    const table = this.table(collection).putAll(records);
-    this.tables = this.tables.replaced(table);
-    for (const record of records) this.touch(`${collection.name}\u0000${collection.idOf(record)}`);
+    const table = this.table(collection);
+    this.tables = this.tables.replaced(table.putAll(records));
+    for (const record of records) {
+      const id = collection.idOf(record);
+      this.note({ collection, id, before: table.get(id), after: record });
+    }
   }
 
   /** Merges fields into a record that is known to exist. */
@@ -128,7 +142,8 @@ export class Transaction implements WorldReader {
   /** With the timer that stands under its id. */
   remove<R extends StoredRecord>(collection: Collection<R>, id: string): void {
     if (collection.timer !== undefined) this.unschedule(collection.timer, id);
-    this.replace(collection, this.table(collection).remove(id), id);
+    const table = this.table(collection);
+    this.write(table, id, table.get(id), undefined);
   }
 
   /** Sets or moves the timer of (kind, key); `key` is the subject unless that is not unique. */
@@ -187,7 +202,7 @@ export class Transaction implements WorldReader {
   }
 
   iso(instant: number): string {
-    return new Date(this.origin + instant).toISOString();
+    return isoOf(this.origin + instant);
   }
 
   relative(epochMilliseconds: number): number {
@@ -198,9 +213,9 @@ export class Transaction implements WorldReader {
     return this.origin + instant;
   }
 
-  private touch(key: string): void {
-    this.written ??= new Set();
-    this.written.add(key);
+  private note(written: WrittenRecord): void {
+    this.writes ??= [];
+    this.writes.push(written);
   }
 
   private table<R extends StoredRecord>(collection: Collection<R>): Table<R> {
@@ -209,9 +224,14 @@ export class Transaction implements WorldReader {
     return table as Table<R>;
   }
 
-  private replace<R extends StoredRecord>(collection: Collection<R>, table: Table<R>, id: string): void {
-    if (table === this.tables.get(collection.name)) return;
-    this.tables = this.tables.replaced(table);
-    this.touch(`${collection.name}\u0000${id}`);
+  private write<R extends StoredRecord>(
+    table: Table<R>,
+    id: string,
+    before: R | undefined,
+    after: R | undefined,
+  ): void {
+    if (before === after) return;
+    this.tables = this.tables.replaced(table.replaced({ id, before, after }));
+    this.note({ collection: table.collection, id, before, after });
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Root } from "./root.ts";
 import type { Timer, TimerKind } from "./timers.ts";
-import type { EmittedEvent, Transaction } from "./transaction.ts";
+import type { EmittedEvent, Transaction, WrittenRecord } from "./transaction.ts";
 
 /**
  * Runs inside the transaction that removes the timer; what it returns runs after the commit and is
@@ -44,7 +44,8 @@ export interface WorldParts {
 export interface Commit {
   readonly before: Root;
   readonly after: Root;
-  readonly touched: ReadonlySet<string>;
+  /** In its order; a record may stand in it more than once. */
+  readonly written: readonly WrittenRecord[];
   /** Who changed it, as they said; where a timer ran, who advanced the clock. Undefined: nobody said so. */
   readonly by: unknown;
   /** What became due, where that is what changed it. */

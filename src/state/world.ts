@@ -9,6 +9,7 @@ import {
   readClock,
   wallDelay,
 } from "./clock.ts";
+import { isoOf } from "./iso.ts";
 import type { Root } from "./root.ts";
 import { type Timer, type TimerKind, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
@@ -234,7 +235,7 @@ export class World implements ListenedWorld {
     this.root = after;
     this.changedAt = tx.absolute(tx.now);
     if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
-    this.parts.onCommit(this, { before, after, touched: tx.touched, by, timer });
+    this.parts.onCommit(this, { before, after, written: tx.written, by, timer });
     this.notify();
   }
 
@@ -261,7 +262,7 @@ export class World implements ListenedWorld {
         const step = this.runNext(by);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
-        const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
+        const entry = { at: isoOf(this.epochNow()), kind, subject };
         ran.add(entry);
         void step.effect?.then((made) => made === false && ran.delete(entry)).catch(() => {});
         // What is due at one instant is started together, so that one slow effect holds up no other.

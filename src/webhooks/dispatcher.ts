@@ -38,8 +38,6 @@ export interface DispatcherParts extends AttemptParts {
   readyToSend: () => Promise<void>;
 }
 
-const QUEUE_KEY = `${outgoing.name}\u0000`;
-
 /**
  * Sends what stands in one world's queue of outgoing attempts and records what came of it. It keeps nothing
  * that the root does not hold, so a restore only has to read the queue again. Webhooks do not wait for each
@@ -59,13 +57,12 @@ export class Dispatcher {
   }
 
   /** After each commit: takes up what it queued, calls off what it took out of the queue. */
-  onCommit(world: ListenedWorld, { before, after, touched }: Commit): void {
+  onCommit(world: ListenedWorld, { before, after, written }: Commit): void {
     this.world = world;
     if (before.tables.get(outgoing.name) === after.tables.get(outgoing.name) || world.isClosed) return;
     const present = world.read();
-    for (const key of touched) {
-      if (!key.startsWith(QUEUE_KEY)) continue;
-      const id = key.slice(QUEUE_KEY.length);
+    for (const { collection, id } of written) {
+      if (collection !== outgoing) continue;
       const row = present.get(outgoing, id);
       const job = this.jobs.get(id);
       if (row === undefined) job?.controller.abort();

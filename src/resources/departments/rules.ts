@@ -23,8 +23,8 @@ export function moveDepartment(
   department: Department,
   parent: Department | undefined,
 ): Department {
-  const place = placeUnder(department.id, parent);
-  const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, ...place });
+  const { path, depth } = placeUnder(department.id, parent);
+  const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, path, depth });
   const below: Department[] = [];
   for (let above: Department | undefined = moved, next = 0; above !== undefined; above = below[next++]) {
     for (const child of tx.index(departments, "by_parent", above.id)) {
