@@ -1,5 +1,8 @@
 import type { IncomingMessage } from "node:http";
+// Not the global one: see end-together.ts.
+import { setImmediate } from "node:timers";
 import { ApiError } from "../contract/errors.ts";
+import { type BodyTaker, canBeTaken } from "./incoming-request.ts";
 
 /** A body that makes no progress for this long is given up, so stalled clients hold nothing (wall clock). */
 export const BODY_IDLE_MS = 15_000;
@@ -27,16 +30,10 @@ interface Outcome {
   reject: (error: Error) => void;
 }
 
-const READING = Symbol("the reading of a request's body");
-type Read = IncomingMessage & { [READING]: Reading };
-
 /** A body on its way in. Most are there within the turn of their head, so that nothing is set up for waiting. */
-class Reading {
+class Reading implements BodyTaker {
   /** Looks of the watch since the last bytes. */
   idle = 0;
-  /** Of all that are under way; a list costs nothing where most leave as soon as they have come. */
-  previous: Reading | undefined = undefined;
-  next: Reading | undefined = undefined;
   readonly request: IncomingMessage;
   private readonly outcome: Outcome;
   private readonly chunks: Buffer[] = [];
@@ -49,9 +46,23 @@ class Reading {
   }
 
   begin(): void {
-    (this.request as Read)[READING] = this;
+    const { request } = this;
+    if (canBeTaken(request)) {
+      request.taker = this;
+      waitLater(this);
+    } else {
+      request.on("data", (chunk: Buffer) => this.take(chunk)).on("end", () => this.end());
+      this.wait();
+    }
+  }
+
+  /** The rest is still to come, if it does. */
+  wait(): void {
+    if (this.request.destroyed) this.gone();
+    if (this.settled) return;
+    const gone = () => this.gone();
+    this.request.on("close", gone).on("error", gone);
     watch(this);
-    this.request.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
   }
 
   take(chunk: Buffer): void {
@@ -78,51 +89,38 @@ class Reading {
 
   private settle(): void {
     this.settled = true;
-    unwatch(this);
+    // What is still to come is drained as of any other stream.
+    if ("taker" in this.request) this.request.taker = undefined;
+    waiting.delete(this);
   }
 }
 
-// One function each for all requests; the reading is found on the request.
-function onData(this: IncomingMessage, chunk: Buffer): void {
-  (this as Read)[READING].take(chunk);
+let fresh: Reading[] = [];
+
+/** At the end of this turn of the loop, when most are complete. */
+function waitLater(reading: Reading): void {
+  if (fresh.push(reading) === 1) setImmediate(waitForFresh);
 }
-function onEnd(this: IncomingMessage): void {
-  (this as Read)[READING].end();
-}
-function onGone(this: IncomingMessage): void {
-  (this as Read)[READING].gone();
+
+function waitForFresh(): void {
+  const readings = fresh;
+  fresh = [];
+  for (const reading of readings) reading.wait();
 }
 
 const LOOK_MS = 1_000;
-let newest: Reading | undefined;
+const waiting = new Set<Reading>();
 let looking: NodeJS.Timeout | undefined;
 
-/** One timer looks after all bodies of the process, and rests when there are none. */
+/** One timer looks after all bodies that take their time, and rests when there are none. */
 function watch(reading: Reading): void {
-  reading.next = newest;
-  if (newest !== undefined) newest.previous = reading;
-  newest = reading;
+  waiting.add(reading);
   looking ??= setInterval(look, LOOK_MS).unref();
 }
 
-function unwatch(reading: Reading): void {
-  const { previous, next } = reading;
-  if (previous === undefined) newest = next;
-  else previous.next = next;
-  if (next !== undefined) next.previous = previous;
-  // What has left must not hold those that came before it.
-  reading.previous = undefined;
-  reading.next = undefined;
-}
-
 function look(): void {
-  let reading = newest;
-  while (reading !== undefined) {
-    const { next } = reading;
-    if (++reading.idle * LOOK_MS >= BODY_IDLE_MS) reading.request.destroy();
-    reading = next;
-  }
-  if (newest !== undefined) return;
+  for (const reading of waiting) if (++reading.idle * LOOK_MS >= BODY_IDLE_MS) reading.request.destroy();
+  if (waiting.size > 0) return;
   clearInterval(looking);
   looking = undefined;
 }

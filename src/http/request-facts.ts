@@ -69,8 +69,10 @@ export class RequestFacts implements FaultFacts {
   /** For matching and plausible details only: a body that cannot be read is refused later, by validation. */
   async readBody(): Promise<void> {
     if (this.operation.body?.kind === "json") {
+      const { exchange } = this;
       try {
-        this.body = JSON.parse((await receiveBody(this.exchange)).toString("utf8"));
+        exchange.body ??= await receiveBody(exchange);
+        this.body = JSON.parse(exchange.body.toString("utf8"));
       } catch (error) {
         if (error instanceof ClientGone) throw error;
       }

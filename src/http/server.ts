@@ -1,9 +1,10 @@
-import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { expressApplication } from "./application.ts";
 import { noteConnections } from "./close-server.ts";
 import { type Arrival, Exchange } from "./exchange.ts";
+import { requestClass } from "./incoming-request.ts";
 import { handleExchange, type PipelineParts } from "./pipeline.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
 import { preflightHeaders } from "./response-headers.ts";
@@ -23,7 +24,7 @@ export interface FrontParts {
  * The server: the emulated API is answered directly, the product's own paths by an Express application.
  */
 export function createFront(parts: FrontParts): { server: Server } {
-  class Req extends IncomingMessage {}
+  const Req = requestClass();
   class Res extends ServerResponse {}
   const application = expressApplication({ Req, Res }, (request, response) =>
     parts.internal(request, response, targetOf(request).path),
@@ -101,19 +102,23 @@ function admit(parts: FrontParts, { request, response, target }: Arriving): unde
   if (parts.refuses(request, response)) return undefined;
   const prefixed = path.startsWith("/_s/") ? /^\/_s\/([^/]*)(.*)$/.exec(path) : null;
   const name = prefixed ? prefixed[1]! : ((request.headers["x-sandbox"] as string | undefined) ?? "default");
-  const serve = (placed: Placed) => {
-    if (placed === "answered") return undefined;
-    if (placed === undefined) return void unknownSandbox(response, name);
-    return take(parts, placed, {
-      request,
-      response,
-      path: prefixed ? prefixed[2]! : path,
-      query: target.query,
-      prefixed: prefixed !== null,
-    });
-  };
-  const placed = parts.place(name, { request, response });
-  return placed instanceof Promise ? placed.then(serve) : serve(placed);
+  const rest = prefixed ? prefixed[2]! : path;
+  const asked = { request, response, path: rest, query: target.query, prefixed: prefixed !== null, name };
+  const placed = parts.place(name, asked);
+  return placed instanceof Promise
+    ? placed.then((there) => serve(parts, there, asked))
+    : serve(parts, placed, asked);
+}
+
+/** A request with the name of the sandbox that it is for. */
+interface Asked extends Arrival {
+  name: string;
+}
+
+function serve(parts: FrontParts, placed: Placed, asked: Asked): undefined | Promise<void> {
+  if (placed === "answered") return undefined;
+  if (placed === undefined) return void unknownSandbox(asked.response, asked.name);
+  return take(parts, placed, asked);
 }
 
 function take(parts: FrontParts, sandbox: Sandbox, arrival: Arrival): undefined | Promise<void> {

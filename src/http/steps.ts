@@ -91,10 +91,9 @@ export function streamsBody({ body, prepare }: AnyOperation): boolean {
 }
 
 /** The body as it arrived, read once; fault rules may have asked for it already. */
-export async function receiveBody(exchange: Exchange): Promise<Buffer> {
+export function receiveBody(exchange: Exchange): Promise<Buffer> {
   exchange.receiving ??= readBody(exchange.request, exchange.sandbox.settings.json_limit_mb * 1024 * 1024);
-  exchange.body = await exchange.receiving;
-  return exchange.body;
+  return exchange.receiving;
 }
 
 /** What a body turned out to be; nothing where the operation takes none. */
@@ -128,8 +127,8 @@ async function receiveJson(
   exchange: Exchange,
   { schema, optional = false }: Extract<BodySpec, { kind: "json" }>,
 ): Promise<ReceivedCall> {
-  const bytes = exchange.body ?? (await receiveBody(exchange));
-  const read = parseJson(exchange.request, bytes, { optional });
+  exchange.body ??= await receiveBody(exchange);
+  const read = parseJson(exchange.request, exchange.body, { optional });
   return validated(exchange, { body: (judging) => validateJson(schema, read, judging), files: NO_FILES });
 }
 
