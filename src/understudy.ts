@@ -14,6 +14,7 @@ import { diskRefusal, sendRefusal, settleOrUnsaved } from "./control/refusal-ans
 import { Faults } from "./faults/faults.ts";
 import type { ScenarioLibrary } from "./faults/scenarios/scenario-library.ts";
 import { FixtureLibrary } from "./fixtures/fixture-library.ts";
+import { ControlFleet } from "./fleet/control-fleet.ts";
 import type { FleetNode } from "./fleet/fleet-node.ts";
 import { fleetDurability, ofSandbox, placeOrRefuse } from "./fleet/fleet-seams.ts";
 import { closeServer } from "./http/close-server.ts";
@@ -193,7 +194,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
             settled: (sandbox, mark, reads) => saver!.settled(reads ? sandbox : undefined, mark),
           }
         : undefined,
-    fleet: options.store && { enlist: (sandbox) => fleet!.saver.enlist(sandbox) },
+    fleet: options.store && new ControlFleet(() => fleet!),
     savingFailure: () =>
       options.store ? fleet?.failure : options.persist === undefined ? undefined : (saver?.failure ?? null),
     limits,
@@ -262,7 +263,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         fleet = await openFleet(options.store, {
           ...(await revived()),
           most: limits?.sandboxes ?? Number.POSITIVE_INFINITY,
-          createDefault,
+          ...{ createDefault, version: manifest.version, token: options.shared?.token ?? "" },
         });
         noteOpened(fleet.saver);
       } else if (sandboxes.get("default") === undefined) createDefault();

@@ -9,6 +9,7 @@ import { fidelityCommand, openapiCommand } from "./commands/documents.ts";
 import { eventsCommand } from "./commands/events.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fixtureCommand } from "./commands/fixture.ts";
+import { fleetCommand } from "./commands/fleet.ts";
 import { historyCommand } from "./commands/history.ts";
 import { journalCommand } from "./commands/journal.ts";
 import { listenCommand } from "./commands/listen.ts";
@@ -34,6 +35,7 @@ import { print } from "./output.ts";
 const COMMANDS = [
   startCommand,
   statusCommand,
+  fleetCommand,
   resetCommand,
   snapshotCommand,
   sandboxCommand,

@@ -1,6 +1,14 @@
 import { type ControlHttp, controlHttp } from "./http.ts";
 import { SandboxClient } from "./sandbox.ts";
-import type { CataloguedEvent, CoverageMatrix, Health, List, SandboxOptions, SandboxState } from "./types.ts";
+import type {
+  CataloguedEvent,
+  CoverageMatrix,
+  Fleet,
+  Health,
+  List,
+  SandboxOptions,
+  SandboxState,
+} from "./types.ts";
 
 /** A running server, in this process or another (interfaces 8). */
 export interface UnderstudyClient {
@@ -19,6 +27,8 @@ export interface UnderstudyClient {
   coverage(): Promise<CoverageMatrix>;
   /** Adds what another server has seen; resolves with the sum. */
   reportCoverage(seen: CoverageMatrix): Promise<CoverageMatrix>;
+  /** Nodes, sandboxes and the first `limit` leases of a fleet (interfaces 15). */
+  fleet(limit?: number): Promise<Fleet>;
   /** Forks a sandbox under a new name. */
   fork(source: string, name: string): Promise<SandboxClient>;
 }
@@ -42,6 +52,7 @@ export function connect(url = usualUrl(), options: { token?: string } = {}): Und
     events: async () => (await http.call<List<CataloguedEvent>>("GET", "/_control/events")).items,
     coverage: () => http.call<CoverageMatrix>("GET", "/_control/coverage"),
     reportCoverage: (seen) => http.call<CoverageMatrix>("POST", "/_control/coverage", seen),
+    fleet: (limit = 100) => http.call<Fleet>("GET", `/_control/fleet?limit=${limit}`),
     fork: async (source, name) =>
       opened(
         await http.call<SandboxState>("POST", `/_control/sandboxes/${encodeURIComponent(source)}/fork`, {

@@ -33,6 +33,7 @@ import {
 import { DeliveryDetail, DeliveryQuery, ListedDelivery, RedeliverInput } from "./operations/deliveries.ts";
 import { TriggeredBody, TriggerInput } from "./operations/events.ts";
 import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
+import { FleetBody } from "./operations/fleet.ts";
 import { HistoryBody, HistoryDetailBody, HistoryQuery } from "./operations/history.ts";
 import { RepeatedBody, RepeatInput, RewindInput, RewoundBody } from "./operations/history-travel.ts";
 import { JournalBody, JournalQuery } from "./operations/journal.ts";
@@ -72,6 +73,7 @@ export const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntr
 /** What a client of the control API gives and gets, by the names that the library gives these types. */
 export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Health: HealthBody,
+  Fleet: FleetBody,
   SandboxOptions: SandboxInput,
   SandboxState: SandboxBody,
   ResetOptions: ResetInput,

@@ -507,12 +507,58 @@ export interface Health {
   uptime_seconds: number;
   /** How many there are */
   sandboxes: number;
-  /** With `--persist` */
+  /** With `--persist` or `--store` */
   saving?: {
     state: "ok" | "failing";
     since?: string;
     reason?: string;
   };
+  /** With `--store` */
+  fleet?: {
+    /** This node's `--node-url` */
+    node: string;
+    /** Whether it may own anything at the moment */
+    lease: "held" | "lost";
+    /** Sandboxes that this node owns */
+    owned: number;
+    /** Requests passed on to other nodes since the start */
+    passed_on: number;
+    /** Sandboxes taken over since the start */
+    taken_over: number;
+    /** Sandboxes taken away since the start */
+    fenced: number;
+  };
+}
+/** Nodes, sandboxes and leases of a fleet */
+export interface Fleet {
+  /** Where its Redis is; null for a server alone */
+  store: string | null;
+  /** Those that live */
+  nodes: {
+    /** Where the other nodes reach it */
+    url: string;
+    version: string;
+    /** On that machine's clock */
+    started_at: string;
+    /** Sandboxes that it owns */
+    owned: number;
+  }[];
+  sandboxes: {
+    /** In the fleet */
+    total: number;
+    /** That a living node owns */
+    owned: number;
+    /** That the next node asked takes over */
+    free: number;
+  };
+  /** In order of creation */
+  leases: {
+    sandbox: string;
+    /** Its owner; null where nobody is */
+    node: string | null;
+    /** Grows with each owner */
+    epoch: number;
+  }[];
 }
 /** What is left out is as the server was started with */
 export interface SandboxOptions {

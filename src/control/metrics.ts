@@ -61,7 +61,24 @@ export function metricsText(server: ControlServer): string {
     },
     { name: "nodejs_heap_used_bytes", type: "gauge", help: "Heap in use.", samples: one(memory.heapUsed) },
   ];
+  if (server.fleet) metrics.push(...fleetMetrics(server.fleet.figures()));
   return metrics.map(textOf).join("");
+}
+
+/** interfaces 15. */
+function fleetMetrics(figures: ReturnType<NonNullable<ControlServer["fleet"]>["figures"]>): Metric[] {
+  const { lease, owned, passed_on, taken_over, fenced } = figures;
+  const one = (name: string, type: Metric["type"], help: string, value: number): Metric => ({
+    ...{ name: `understudy_fleet_${name}`, type, help },
+    samples: [{ value }],
+  });
+  return [
+    one("lease_held", "gauge", "1 while this node may own sandboxes.", lease === "held" ? 1 : 0),
+    one("owned", "gauge", "Sandboxes that this node owns.", owned),
+    one("passed_on_total", "counter", "Requests passed on to other nodes.", passed_on),
+    one("taken_over_total", "counter", "Sandboxes taken over.", taken_over),
+    one("fenced_total", "counter", "Sandboxes taken away.", fenced),
+  ];
 }
 
 function textOf({ name, type, help, samples }: Metric): string {

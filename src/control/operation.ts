@@ -62,6 +62,30 @@ export interface ControlDurability {
 export interface ControlFleet {
   /** Makes a new sandbox the fleet's. @throws StoreRefusal where there is one of that name, or no room */
   enlist(sandbox: Sandbox): Promise<void>;
+  /** How many sandboxes there are in the fleet. */
+  count(): Promise<number>;
+  figures(): {
+    node: string;
+    lease: "held" | "lost";
+    owned: number;
+    passed_on: number;
+    taken_over: number;
+    fenced: number;
+  };
+  /** Whether another node has passed this call on, which is then to be answered by what is here. */
+  isPassedOn(headers: Readonly<Record<string, unknown>>): boolean;
+  /** In order of creation. */
+  names(): Promise<string[]>;
+  /** What each of the other nodes answers to a GET. */
+  askOthers(path: string, headers: ControlCall["headers"]): Promise<unknown[]>;
+  /** Takes a sandbox over that nobody owns. */
+  find(name: string): Promise<Sandbox | undefined>;
+  status(leases: number): Promise<{
+    store: string;
+    nodes: { url: string; version: string; started_at: string; owned: number }[];
+    sandboxes: { total: number; owned: number; free: number };
+    leases: { sandbox: string; node: string | null; epoch: number }[];
+  }>;
 }
 
 export interface Limits {

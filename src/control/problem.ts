@@ -107,7 +107,10 @@ export function asProblem(error: unknown): Problem | undefined {
  * What was asked for was done, could not be saved, and was undone (interfaces 2: `--durable`). 507 as for a
  * sandbox that is full: the real service knows no such answer.
  */
-export function storeProblem({ kind, message, retry_after }: StoreRefusal): Problem {
+export function storeProblem(
+  { kind, message, retry_after }: StoreRefusal,
+  further: Record<string, string> = {},
+): Problem {
   if (kind === "taken") return conflict("name-in-use", `There is a sandbox ${message} already`, NAME_ADVICE);
   if (kind === "limit") {
     return new Problem("limit-reached", {
@@ -115,8 +118,7 @@ export function storeProblem({ kind, message, retry_after }: StoreRefusal): Prob
       extension: { limit: "sandboxes" },
     });
   }
-  const headers: Record<string, string> =
-    retry_after === undefined ? {} : { "Retry-After": String(retry_after) };
+  const headers = retry_after === undefined ? further : { ...further, "Retry-After": String(retry_after) };
   if (kind === "moved")
     return new Problem("moved", { detail: `${sentence(capital(message))} Repeat the request.`, headers });
   if (retry_after !== undefined) {

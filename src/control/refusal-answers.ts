@@ -34,8 +34,7 @@ function unsaved(error: unknown): Unsaved {
 /** A request of the emulated API that no node could take (interfaces 15). @throws whatever is no refusal */
 export function sendRefusal(request: IncomingMessage, response: ServerResponse, error: unknown): void {
   if (!(error instanceof StoreRefusal)) throw error;
-  if (!response.headersSent) response.setHeader("X-Sandbox-Decision", decisionOf(error));
-  sendProblem(request, response, storeProblem(error));
+  sendProblem(request, response, storeProblem(error, { "X-Sandbox-Decision": decisionOf(error) }));
 }
 
 /** interfaces 15: what is tried again at once meets the next owner. */

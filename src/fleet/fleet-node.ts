@@ -11,9 +11,11 @@ import { SANDBOX_NAME } from "../sandbox/registry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { TemporaryFolder } from "../storage/temporary-folder.ts";
 import { DueSandboxes } from "./due-sandboxes.ts";
+import { FleetRegister } from "./fleet-register.ts";
 import { FleetSaver } from "./fleet-saver.ts";
+import { HOP_HEADER } from "./hop-header.ts";
 import { LEASE_MS, NodeSession, RENEW_MS, sessionKey } from "./node-session.ts";
-import { HOP_HEADER, PassOn, type Target } from "./pass-on.ts";
+import { isThere, PassOn, type Target } from "./pass-on.ts";
 import { UploadChunks } from "./upload-chunks.ts";
 
 /** So long a request waits for an owner that is just ending, before it is told to come again. */
@@ -21,10 +23,15 @@ const PATIENCE_MS = 1000;
 const RETRY_MS = 25;
 /** So long is believed who owns a sandbox; whoever does not any more says so. */
 const BELIEVED_MS = 1000;
+/** Clocks that differ by less are nobody's trouble. */
+const MAX_DIFFERENCE_MS = 2000;
 const MAX_BELIEVED = 100_000;
 
 export interface FleetParts extends ReviverParts {
   store: RedisStore;
+  version: string;
+  /** The control token, which all nodes have. */
+  token: string;
   log: Log;
   createDefault: () => Sandbox;
 }
@@ -43,6 +50,7 @@ export class FleetNode {
   readonly saver: FleetSaver;
   readonly passing: PassOn;
   readonly store: RedisStore;
+  readonly register: FleetRegister;
   takenOver = 0;
   private readonly parts: FleetParts;
   private readonly due: DueSandboxes;
@@ -51,6 +59,9 @@ export class FleetNode {
   private readonly files = new TemporaryFolder();
   private readonly taking = new Map<string, Promise<Sandbox | undefined>>();
   private readonly believed = new Map<string, Lease & { until: number }>();
+  /** Nodes of which it was said. */
+  private readonly unreached = new Set<string>();
+  private isReachable: boolean | undefined;
   private timer: NodeJS.Timeout | undefined;
   /** After a restart of Redis, owners come back to what is theirs before anybody takes it. */
   private noTakingUntil = Number.NEGATIVE_INFINITY;
@@ -61,6 +72,7 @@ export class FleetNode {
     this.store = store;
     this.due = new DueSandboxes(store);
     this.chunks = new UploadChunks(store);
+    this.register = new FleetRegister(store);
     this.reviver = new SandboxReviver(parts);
     this.passing = new PassOn(store.owner.url);
     this.session = new NodeSession(store, log, { onRegain: (lost) => this.regain(lost) });
@@ -72,6 +84,13 @@ export class FleetNode {
   async begin(): Promise<void> {
     this.parts.uploads.keepIn(join(this.files.path, "uploads"));
     await this.session.begin();
+    try {
+      await this.register.enter(this.parts.version, this.parts.token);
+    } catch (error) {
+      await this.session.end();
+      throw error;
+    }
+    await this.sayDifference();
     await this.place("default");
     this.timer = setInterval(() => void this.look().catch(() => {}), RENEW_MS);
     this.timer.unref();
@@ -84,7 +103,11 @@ export class FleetNode {
     try {
       if (!(await this.saver.saveAll()))
         this.parts.log.error(`The last changes could not be saved: ${this.failure!.refusal.message}.`);
+      await this.register.leave();
       await this.session.end();
+    } catch (error) {
+      // Nobody can be told; the session ends by itself.
+      if (!(error instanceof StoreRefusal)) throw error;
     } finally {
       await this.store.close();
       this.files.remove();
@@ -125,7 +148,10 @@ export class FleetNode {
       else {
         this.believe(name, lease);
         const outcome = await this.passing.pass(exchange.request, exchange.response, lease);
-        if (outcome === "answered") return "answered";
+        if (outcome === "answered") {
+          this.unreached.delete(lease.url);
+          return "answered";
+        }
         this.believed.delete(name);
         if (outcome === "lost") throw moved(name);
         if (believed === undefined && performance.now() >= end) throw this.notReached(name, lease);
@@ -204,7 +230,11 @@ export class FleetNode {
 
   private notReached(name: string, { url }: Lease): StoreRefusal {
     const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
-    this.parts.log.warn(`${message}: its --node-url must be an address at which all nodes reach it.`);
+    if (!this.unreached.has(url))
+      this.parts.log.warn(
+        `The node ${url} cannot be reached from here: either it has ended, or its --node-url is no address at which all nodes reach it.`,
+      );
+    this.unreached.add(url);
     return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
   }
 
@@ -214,8 +244,29 @@ export class FleetNode {
     await this.saver.regain(lost);
   }
 
+  /** Leases are kept on the monotonic clock and on that of Redis; what is due and what is shown, on the machine's. */
+  private async sayDifference(): Promise<void> {
+    const [seconds, micros] = await this.store.connection.ask(["TIME"]);
+    const ahead = Date.now() - (Number(seconds) * 1000 + Number(micros) / 1000);
+    if (Math.abs(ahead) < MAX_DIFFERENCE_MS) return;
+    this.parts.log.warn(
+      `The clock of this machine is ${Math.abs(ahead / 1000).toFixed(1)} s ${ahead > 0 ? "ahead of" : "behind"} that of the Redis: what is due in sandboxes that it takes over comes so much ${ahead > 0 ? "earlier" : "later"}. Set both by NTP.`,
+    );
+  }
+
+  /** Once, when this node listens. */
+  private async sayUnreachable(): Promise<void> {
+    if (this.isReachable === undefined) this.isReachable = await isThere(this.session.url);
+    else return;
+    if (!this.isReachable)
+      this.parts.log.warn(
+        `This node does not answer at its own --node-url ${this.session.url}; the other nodes must reach it there.`,
+      );
+  }
+
   /** What is due and nobody's becomes this node's; what waits for an owner that is gone waits no longer. */
   private async look(): Promise<void> {
+    await this.sayUnreachable();
     if (!this.session.isValid) return;
     for (const owner of this.passing.owners()) {
       if (!(await this.isLive(owner))) this.passing.giveUp(owner.session);

@@ -173,10 +173,15 @@ export class FleetSaver {
   }
 
   private sweep(): void {
+    const { sandboxes, session, store } = this.parts;
+    if (!session().isValid || !store.connection.isUp) return;
+    let isAllSaved = true;
     for (const [name, { sandbox, image, isUnknown }] of this.kept) {
-      const isSame = this.parts.sandboxes.get(name) === sandbox && !isUnknown && image.isPresent();
-      if (!isSame && this.parts.session().isValid) void this.flushed(name);
+      if (sandboxes.get(name) === sandbox && !isUnknown && image.isPresent()) continue;
+      isAllSaved = false;
+      void this.flushed(name);
     }
+    if (isAllSaved) this.noteSuccess();
   }
 
   /** Whoever asks while a commit is under way shares the next one. */
@@ -198,7 +203,6 @@ export class FleetSaver {
     const isAwaited = this.awaited.delete(name);
     try {
       await this.bring(kept);
-      this.noteSuccess();
     } catch (error) {
       const refusal = refusalOf(error, "the store");
       if (refusal.kind === "moved") return this.letGo(name);

@@ -5,11 +5,13 @@ import {
   type ServerResponse,
   request as send,
 } from "node:http";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { json } from "node:stream/consumers";
+import { HOP_HEADER } from "./hop-header.ts";
 
-/** Names the node that passed a request on: whoever gets it serves it or refuses it. */
-export const HOP_HEADER = "x-understudy-hop";
 const CONNECT_MS = 3000;
+/** For what another node is asked besides requests. */
+const ANSWER_MS = 10_000;
 /** RFC 9110, 7.6.1: what concerns one connection alone; and what was expected of us has been given. */
 const OF_CONNECTION = new Set([
   "connection",
@@ -59,6 +61,24 @@ export class PassOn {
     }
   }
 
+  /** A GET of this node's own, and the JSON that comes back. */
+  ask(url: string, headers: Readonly<Record<string, string | undefined>>): Promise<unknown> {
+    const given = Object.entries(headers).filter(([, value]) => value !== undefined);
+    return new Promise((resolve, reject) => {
+      const asked = send(url, {
+        agent: this.agent,
+        headers: Object.fromEntries([...given, [HOP_HEADER, this.from]]) as Record<string, string>,
+        timeout: ANSWER_MS,
+      });
+      asked.once("timeout", () => asked.destroy(new Error("no answer in time")));
+      asked.once("error", reject);
+      asked.once("response", (answer) => {
+        json(answer).then(answer.statusCode === 200 ? resolve : reject, reject);
+      });
+      asked.end();
+    });
+  }
+
   close(): void {
     this.agent.destroy();
   }
@@ -100,15 +120,19 @@ export class PassOn {
       response.once("close", () => outgoing.destroy());
       relay(answer, response);
     });
-    outgoing.once("socket", (socket) => requireConnection(socket, outgoing));
+    outgoing.once("socket", (socket) => {
+      // Not a byte of the body is taken before there is somebody to give it to.
+      whenConnected(socket, outgoing, () => {
+        if (hasBody(request)) request.pipe(outgoing);
+        else outgoing.end();
+      });
+    });
     outgoing.once("error", (error: FailedExchange) => {
       if (!this.waiting.has(outgoing)) return;
       if (wasNotReached(error) || (outgoing.reusedSocket && !hasBody(request))) end("unreached");
       else if (error.rawPacket !== undefined) end(breakLike(response, error));
       else void isThere(url).then((there) => end(there ? breakLike(response, error) : "lost"));
     });
-    if (hasBody(request)) request.pipe(outgoing);
-    else outgoing.end();
   }
 }
 
@@ -136,14 +160,20 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** A machine that is not there gives no answer at all. */
-function requireConnection(socket: Socket, outgoing: ClientRequest): void {
-  if (!socket.connecting) return;
+function whenConnected(socket: Socket, outgoing: ClientRequest, go: () => void): void {
+  if (!socket.connecting) {
+    go();
+    return;
+  }
   const late = setTimeout(() => {
     outgoing.destroy(
       Object.assign(new Error("no connection in time"), { code: "ETIMEDOUT", syscall: "connect" }),
     );
   }, CONNECT_MS);
-  socket.once("connect", () => clearTimeout(late));
+  socket.once("connect", () => {
+    clearTimeout(late);
+    go();
+  });
   socket.once("close", () => clearTimeout(late));
 }
 
@@ -160,16 +190,16 @@ function breakLike(response: ServerResponse, { code, syscall, rawPacket }: Faile
   return "answered";
 }
 
-/** Whether somebody still listens there. */
-function isThere(url: string): Promise<boolean> {
-  const { hostname, port } = new URL(url);
+/** Whether somebody still answers there: the port of a process that is being killed is open a moment longer. */
+export function isThere(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 80) });
-    socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error("no connection in time")));
-    socket.once("connect", () => {
-      socket.destroy();
+    const asked = send(`${url}/_control/health`, { agent: false, timeout: CONNECT_MS });
+    asked.once("response", (answer) => {
+      answer.resume();
       resolve(true);
     });
-    socket.once("error", () => resolve(false));
+    asked.once("timeout", () => asked.destroy(new Error("no answer in time")));
+    asked.once("error", () => resolve(false));
+    asked.end();
   });
 }

@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Node, startNode } from "../support/fleet.ts";
-import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
+import { until } from "../support/eventually.ts";
+import { type Node, startNode, TOKEN } from "../support/fleet.ts";
+import { KEYS } from "../support/harness.ts";
+import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
+import { announce, chunk, noise } from "../support/upload-setup.ts";
 
 let redis: TestRedis;
 const open: Node[] = [];
@@ -13,7 +16,7 @@ beforeEach(({ skip }) => {
 });
 afterEach(async () => {
   for (const node of open.splice(0)) await node.close();
-  if (hasRedis) await redis.ask("FLUSHALL");
+  if (hasRedis) await redis.ask("FLUSHALL").catch(() => redis.begin());
 });
 
 async function start(options?: Parameters<typeof startNode>[1]): Promise<Node> {
@@ -38,9 +41,11 @@ describe("interfaces 15 a fleet", () => {
     expect((await b.call("ada", "GET", "/v1/analytics/usage/limits/org_acme")).status).toBe(200);
     expect((await b.control("DELETE", "/_control/sandboxes/ci")).status).toBe(204);
     expect((await a.control("GET", "/_control/sandboxes/ci")).status).toBe(404);
-    expect((await a.call("ada", "GET", "/_s/ci/v1/models")).headers.get("x-sandbox-decision")).toBe(
-      "unknown-sandbox",
-    );
+    expect(
+      (await a.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme")).headers.get(
+        "x-sandbox-decision",
+      ),
+    ).toBe("unknown-sandbox");
   });
 
   it("interfaces 15 a node that ends gives everything back, and the next one goes on at once", async () => {
@@ -63,5 +68,151 @@ describe("interfaces 15 a fleet", () => {
       );
       expect(made.map(({ status }) => status).sort()).toEqual([201, 409]);
     }
+  });
+
+  it("interfaces 15 any node lists all sandboxes, counts them, and tells who owns which", async () => {
+    const [a, b] = [await start(), await start()];
+    await b.control("POST", "/_control/sandboxes", { name: "second" });
+    await a.control("POST", "/_control/sandboxes", { name: "third" });
+    for (const node of [a, b]) {
+      const { body } = await node.control("GET", "/_control/sandboxes");
+      expect(body.items.map(({ name }: { name: string }) => name)).toEqual(["default", "second", "third"]);
+      expect(body.items[1].base_url).toBe(`${node.url}/_s/second`);
+    }
+    const health = await b.control("GET", "/_control/health");
+    expect(health.body).toMatchObject({ sandboxes: 3, saving: { state: "ok" } });
+    expect(health.body.fleet).toMatchObject({
+      node: b.url,
+      lease: "held",
+      owned: 1,
+      taken_over: 0,
+      fenced: 0,
+    });
+    expect((await a.control("GET", "/_control/metrics")).text).toContain("understudy_fleet_owned 2\n");
+    const { body } = await a.control("GET", "/_control/fleet?limit=2");
+    expect(body.nodes.map(({ url, owned }: { url: string; owned: number }) => [url, owned]).sort()).toEqual(
+      [[a.url, 2] as const, [b.url, 1] as const].sort(),
+    );
+    expect(body.sandboxes).toEqual({ total: 3, owned: 3, free: 0 });
+    expect(body.leases).toEqual([
+      { sandbox: "default", node: a.url, epoch: 1 },
+      { sandbox: "second", node: b.url, epoch: 1 },
+    ]);
+  });
+
+  it("interfaces 15 streams, uploads and broken answers pass through another node as they are", async () => {
+    const [a, b] = [await start(), await start()];
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    const authorization = { authorization: `Bearer ${TOKEN}` };
+    const stream = await fetch(`${b.url}/_control/sandboxes/ci/journal/stream`, { headers: authorization });
+    const reader = stream.body!.getReader();
+    await b.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");
+    let seen = "";
+    while (!seen.includes("usage.retrieve_limits"))
+      seen += new TextDecoder().decode((await reader.read()).value);
+    await reader.cancel();
+    for (const fault of ["reset", "empty", "truncate"]) {
+      const broken = fetch(`${b.url}/_s/ci/v1/analytics/usage/limits/org_acme`, {
+        headers: { "api-key": KEYS.ada, "x-sandbox-fault": fault },
+      }).then((answer) => answer.text());
+      await expect(broken, fault).rejects.toThrow();
+    }
+    expect((await b.control("GET", "/_control/health")).body.fleet.passed_on).toBeGreaterThan(4);
+  });
+
+  it("interfaces 15 bytes of a half-finished upload go on at another node", async () => {
+    const [a, b] = [await start(), await start()];
+    const bytes = noise(700_000);
+    const { upload_url, gcs_path, announced } = await announce(b as never, { file_size: bytes.length });
+    expect((await chunk(upload_url, bytes.subarray(0, 400_000), 0, bytes.length)).status).toBe(308);
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    expect((await chunk(upload_url, bytes.subarray(400_000), 400_000, bytes.length)).status).toBe(200);
+    const file = { ...announced, gcs_path };
+    expect((await b.call("dan", "POST", "/v1/organizations/org_acme/files", file)).status).toBe(201);
+  });
+
+  it("interfaces 15 Redis away: 503 problems that say when to come again, nothing acknowledged lost, and back by itself", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
+    await redis.end();
+    const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
+    expect([refused.status, refused.headers.get("retry-after"), refused.body.type]).toEqual([
+      503,
+      "1",
+      "urn:understudy:problem:store-failing",
+    ]);
+    const emulated = await a.call("ada", "GET", "/_s/other/v1/analytics/usage/limits/org_acme");
+    expect([emulated.status, emulated.headers.get("x-sandbox-decision")]).toEqual([503, "store"]);
+    const { body } = await a.control("GET", "/_control/health");
+    expect(body.saving.state).toBe("failing");
+    await redis.begin();
+    await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_three"))).status === 201);
+    const there = (await a.control("GET", DEPARTMENTS)).body.items.map(({ id }: { id: string }) => id);
+    expect(there).toEqual(expect.arrayContaining(["dept_one", "dept_three"]));
+    expect(there).not.toContain("dept_two");
+    await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
+    expect(a.said.join("\n")).toContain("Changes are saved again.");
+  }, 60_000);
+
+  it("interfaces 15 a Redis that has lost its last seconds gets them again from the owner", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    await a.control("POST", DEPARTMENTS, department("dept_one"));
+    await redis.end();
+    redis.cut();
+    await redis.begin();
+    await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_two"))).status === 201);
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    const b = await start();
+    await until(async () => (await b.control("GET", `${DEPARTMENTS}/dept_one`)).status === 200);
+    expect((await b.control("GET", `${DEPARTMENTS}/dept_two`)).status).toBe(200);
+  }, 60_000);
+
+  it("interfaces 15 nodes with one address, another token, or a newer version's data are refused in one sentence", async () => {
+    const a = await start();
+    const port = Number(new URL(a.url).port);
+    await expect(start({ port })).rejects.toThrow(
+      `--node-url ${a.url} is the address of a node that is running`,
+    );
+    const shared = { token: "another-token-than-theirs" };
+    await expect(start({ shared })).rejects.toThrow("give all nodes of a fleet one UNDERSTUDY_TOKEN");
+    await redis.ask("SET", "understudy:format", "99");
+    await expect(start()).rejects.toThrow("written by a newer Understudy (format 99");
+  });
+
+  it("interfaces 15 a node whose address nobody reaches is told of, and its sandboxes are refused elsewhere", async () => {
+    const nowhere = await start({
+      store: { url: redis.url, nodeUrl: `http://127.0.0.1:${await freePort()}` },
+    });
+    await nowhere.control("POST", "/_control/sandboxes", { name: "ci" });
+    const b = await start();
+    const refused = await b.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");
+    expect([
+      refused.status,
+      refused.headers.get("retry-after"),
+      refused.headers.get("x-sandbox-decision"),
+    ]).toEqual([503, "1", "moved"]);
+    expect(refused.body.detail).toContain("which cannot be reached from here");
+    expect(b.said.join()).toContain("its --node-url is no address at which all nodes reach it");
+    await until(() => nowhere.said.join().includes("does not answer at its own --node-url"));
+  });
+
+  it("interfaces 15 rows that cannot be read stay in Redis, and their sandbox is refused with the reason", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    await redis.ask("HSET", "understudy:{ci}:rows", "of-tomorrow\0x", "1");
+    const b = await start();
+    const refused = await b.control("GET", "/_control/sandboxes/ci");
+    expect([refused.status, refused.body.detail]).toEqual([
+      503,
+      expect.stringContaining("of-tomorrow is nothing that"),
+    ]);
+    await redis.ask("HDEL", "understudy:{ci}:rows", "of-tomorrow\0x");
+    expect((await b.control("GET", "/_control/sandboxes/ci")).status).toBe(200);
   });
 });

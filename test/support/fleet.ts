@@ -1,6 +1,7 @@
 import type { UnderstudyOptions } from "../../src/understudy.ts";
-import { type Api, startReference } from "./harness.ts";
+import { type Answered, type Api, KEYS, startReference } from "./harness.ts";
 import { freePort, type TestRedis } from "./redis.ts";
+import { type Finished, startServer } from "./run-understudy.ts";
 
 export const TOKEN = "token-of-the-whole-fleet";
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
@@ -29,4 +30,49 @@ export async function startNode(
   const control: Node["control"] = (method, path, body) =>
     api.call(undefined, method, path, body, { authorization: `Bearer ${TOKEN}` });
   return { ...api, said, control };
+}
+
+export interface NodeProcess {
+  url: string;
+  pid: number;
+  signal(signal: NodeJS.Signals): void;
+  stop(signal?: NodeJS.Signals): Promise<Finished>;
+  output(): { stdout: string; stderr: string };
+  control: Node["control"];
+  /** As ada of the reference world. */
+  get(path: string): ReturnType<Node["control"]>;
+}
+
+/** A node in a process of its own, which can be killed and stopped. */
+export async function startNodeProcess(redis: TestRedis, args: readonly string[] = []): Promise<NodeProcess> {
+  const port = String(await freePort());
+  const where = ["--store", redis.url, "--node-url", `http://127.0.0.1:${port}`, "--port", port];
+  const shared = ["--shared", "--allow-webhook", "127.0.0.0/8", "--quiet", "--no-watch"];
+  const { ready, child, stop, output } = await startServer([...where, ...shared, ...args], {
+    env: { UNDERSTUDY_TOKEN: TOKEN },
+  });
+  return {
+    ...{ url: ready.url, pid: ready.pid, stop, output },
+    signal: (signal) => void child.kill(signal),
+    control: (method, path, body) =>
+      ask(ready.url + path, { method, body, headers: { authorization: `Bearer ${TOKEN}` } }),
+    get: (path) => ask(ready.url + path, { method: "GET", headers: { "api-key": KEYS.ada } }),
+  };
+}
+
+async function ask(
+  url: string,
+  { method, body, headers }: { method: string; body?: unknown; headers: Record<string, string> },
+): Promise<Answered> {
+  const json: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+  const response = await fetch(url, {
+    method,
+    headers: { ...headers, ...json },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return {
+    ...{ status: response.status, headers: response.headers, text },
+    body: text ? JSON.parse(text) : undefined,
+  };
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,6 +74,13 @@ export class TestRedis {
     child.kill("SIGCONT");
     child.kill(signal);
     await gone;
+  }
+
+  /** Takes the last change out of what it has written, as a machine that lost its power does. */
+  cut(): void {
+    const place = join(this.folder, "appendonlydir");
+    const name = readdirSync(place).find((file) => file.endsWith(".incr.aof"))!;
+    truncateSync(join(place, name), Math.floor(statSync(join(place, name)).size * 0.6));
   }
 
   async remove(): Promise<void> {

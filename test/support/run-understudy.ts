@@ -63,11 +63,12 @@ export interface RunningServer extends Running {
   stop(signal?: NodeJS.Signals): Promise<Finished>;
 }
 
-/** `understudy start` on a free port, once its ready file is there. */
+/** `understudy start` on a free port (or the one it is given), once its ready file is there. */
 export async function startServer(args: readonly string[] = [], place: Place = {}): Promise<RunningServer> {
   const folder = scratch();
   const file = join(folder, "ready.json");
-  const running = startCommand(["start", "--port", "0", "--ready-file", file, ...args], {
+  const port = args.includes("--port") ? [] : ["--port", "0"];
+  const running = startCommand(["start", ...port, "--ready-file", file, ...args], {
     cwd: folder,
     ...place,
   });

@@ -6,6 +6,7 @@ import { DELIVERY_OPERATIONS } from "./deliveries.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
 import { EXPLAIN_OPERATIONS } from "./explain.ts";
 import { FAULT_OPERATIONS } from "./faults.ts";
+import { FLEET_OPERATIONS } from "./fleet.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
 import { OUTBOX_OPERATIONS } from "./outbox.ts";
@@ -35,5 +36,6 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...RECEIVER_TEST_OPERATIONS,
   ...COVERAGE_OPERATIONS,
   ...BUNDLE_OPERATIONS,
+  ...FLEET_OPERATIONS,
   ...reportOperations(() => CONTROL_OPERATIONS),
 ];

@@ -8,6 +8,7 @@ import type { Root } from "../../state/root.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
 import { FixtureInput, requireNoPath } from "../fixture-input.ts";
+import { listFleet } from "../fleet-list.ts";
 import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
 import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
@@ -36,13 +37,29 @@ const Saving = Closed({
   reason: Type.Optional(Type.String()),
 });
 
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const FleetFigures = Closed({
+  node: Type.String({ description: "This node's `--node-url`" }),
+  lease: Words(["held", "lost"], { description: "Whether it may own anything at the moment" }),
+  owned: Count("Sandboxes that this node owns"),
+  passed_on: Count("Requests passed on to other nodes since the start"),
+  taken_over: Count("Sandboxes taken over since the start"),
+  fenced: Count("Sandboxes taken away since the start"),
+});
+
 export const HealthBody = Closed(
   {
     status: Type.Literal("ok"),
     version: Type.String(),
     uptime_seconds: Type.Integer({ minimum: 0 }),
     sandboxes: Type.Integer({ minimum: 0, description: "How many there are" }),
-    saving: Type.Optional(Type.Unsafe<Static<typeof Saving>>({ ...Saving, description: "With `--persist`" })),
+    saving: Type.Optional(
+      Type.Unsafe<Static<typeof Saving>>({ ...Saving, description: "With `--persist` or `--store`" }),
+    ),
+    fleet: Type.Optional(
+      Type.Unsafe<Static<typeof FleetFigures>>({ ...FleetFigures, description: "With `--store`" }),
+    ),
   },
   { $id: "Health", examples: [{ status: "ok", version: "0.1.0", uptime_seconds: 12, sandboxes: 1 }] },
 );
@@ -55,12 +72,13 @@ const health = operation({
   summary: "Say that the server is up, and since when",
   errors: [],
   success: { status: 200, schema: HealthBody },
-  handle: ({ server }) => ({
+  handle: async ({ server }) => ({
     status: "ok" as const,
     version: server.version,
     uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
-    sandboxes: server.sandboxes.size,
+    sandboxes: (await server.fleet?.count()) ?? server.sandboxes.size,
     ...presentSaving(server.savingFailure()),
+    ...(server.fleet && { fleet: server.fleet.figures() }),
   }),
 });
 
@@ -72,8 +90,10 @@ const listSandboxes = operation({
   summary: "List all sandboxes in order of creation",
   errors: [],
   success: { status: 200, schema: ListOf(SandboxBody) },
-  handle: ({ server, origin }) => {
-    const items = [...server.sandboxes.all()].map((sandbox) => presentSandbox(sandbox, origin));
+  handle: async ({ server, origin, headers }) => {
+    const items = server.fleet
+      ? await listFleet(server.fleet, { server, origin, headers })
+      : [...server.sandboxes.all()].map((sandbox) => presentSandbox(sandbox, origin));
     return { items, total: items.length };
   },
 });

@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { PersistenceError } from "../persistence/persistence-error.ts";
+import { fleetKey, type Lease, type RedisStore, sandboxKey } from "../persistence/redis-store.ts";
+import { sessionKey } from "./node-session.ts";
+
+const KEY = fleetKey("nodes");
+const AT_ONCE = 500;
+
+/** A node as the others see it. */
+export interface RegisteredNode {
+  url: string;
+  version: string;
+  /** Wall clock of the node, milliseconds since 1970. */
+  started_at: number;
+}
+
+/** The nodes that live, and which of them has which sandbox. */
+export class FleetRegister {
+  private readonly store: RedisStore;
+
+  constructor(store: RedisStore) {
+    this.store = store;
+  }
+
+  /**
+   * Among the fleet's nodes.
+   * @throws PersistenceError where those that run have another control token: requests are passed on with it
+   */
+  async enter(version: string, token: string): Promise<void> {
+    const { url } = this.store.owner;
+    const digest = createHash("sha256").update(`understudy fleet ${token}`).digest("hex");
+    for (const node of await this.live()) {
+      if (node.url !== url && node.token !== digest)
+        throw new PersistenceError(
+          `The control token is another than that of the node ${node.url}; give all nodes of a fleet one UNDERSTUDY_TOKEN.`,
+        );
+    }
+    const about = { version, started_at: Date.now(), token: digest };
+    await this.store.connection.ask(["HSET", KEY, url, JSON.stringify(about)]);
+  }
+
+  async leave(): Promise<void> {
+    await this.store.connection.ask(["HDEL", KEY, this.store.owner.url]);
+  }
+
+  /** Those that are gone are forgotten. */
+  async live(): Promise<(RegisteredNode & { session: string; token: string })[]> {
+    const { connection } = this.store;
+    const words: string[] = await connection.ask(["HGETALL", KEY]);
+    const urls = words.filter((_, i) => i % 2 === 0);
+    if (urls.length === 0) return [];
+    const sessions: (string | null)[] = await Promise.all(
+      urls.map((url) => connection.ask(["GET", sessionKey(url)])),
+    );
+    const gone = urls.filter((_, i) => sessions[i] === null);
+    if (gone.length > 0) await connection.ask(["HDEL", KEY, ...gone]);
+    return urls.flatMap((url, i) => {
+      const session = sessions[i] ?? null;
+      return session === null ? [] : [{ url, session, ...JSON.parse(words[2 * i + 1]!) }];
+    });
+  }
+
+  /** Every sandbox of the fleet in order of creation, with its lease. */
+  async leases(): Promise<(Lease & { sandbox: string })[]> {
+    const names: string[] = await this.store.connection.ask(["ZRANGE", fleetKey("sandboxes"), "0", "-1"]);
+    const all: (Lease & { sandbox: string })[] = [];
+    for (let from = 0; from < names.length; from += AT_ONCE) {
+      const some = names.slice(from, from + AT_ONCE).map(async (sandbox) => {
+        const words = ["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"];
+        const [session, url, epoch] = await this.store.connection.ask(words);
+        return { sandbox, session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
+      });
+      all.push(...(await Promise.all(some)));
+    }
+    return all;
+  }
+}
