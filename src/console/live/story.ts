@@ -15,6 +15,8 @@ export const NOTHING_YET: Story = { requests: [], history: [], dropped: 0, isTol
 
 /** As many as a journal may hold (interfaces 4). */
 const MAX_LINES = 100_000;
+/** Those above are let go together: whatever is made of the rest begins anew then. */
+const SPARE = 10_000;
 
 /** The story with a batch of messages added. */
 export function continued(story: Story, batch: readonly Live[]): Story {
@@ -46,5 +48,5 @@ function merged(known: readonly HistoryEntry[], told: readonly HistoryEntry[]): 
 }
 
 function newest<T>(entries: readonly T[]): readonly T[] {
-  return entries.length > MAX_LINES ? entries.slice(-MAX_LINES) : entries;
+  return entries.length > MAX_LINES + SPARE ? entries.slice(-MAX_LINES) : entries;
 }

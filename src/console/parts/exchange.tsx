@@ -40,7 +40,7 @@ function answerLine({ status, delivery }: JournalEntry): string {
 }
 
 /** One half of an exchange: its first line, its headers folded away, its body. */
-function Message({
+export function Message({
   title,
   line,
   headers,

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { Button, Tooltip, TooltipTrigger } from "react-aria-components";
+import type { ClockState } from "../api/types.ts";
 
 const UNITS: readonly [string, number][] = [
   ["d", 86_400_000],
@@ -25,6 +26,12 @@ export function timeOfDay(iso: string): string {
 /** "2026-03-15 12:00:05 UTC". */
 export function absolute(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+/** "real time", "frozen", "runs", "runs ×60". */
+export function clockWords({ mode, rate }: ClockState): string {
+  if (mode === "scaled") return rate === 1 ? "runs" : `runs ×${rate}`;
+  return mode === "frozen" ? "frozen" : "real time";
 }
 
 const tickers = new Set<() => void>();

@@ -6,7 +6,7 @@ import { useSandbox } from "../api/queries.ts";
 import { useSandboxNow } from "../live/sandbox-now.ts";
 import { useLive } from "../live/use-live.tsx";
 import { Mark } from "../parts/mark.tsx";
-import { absolute } from "../parts/time.tsx";
+import { absolute, clockWords } from "../parts/time.tsx";
 import { VIEWS } from "../views/index.ts";
 import type { View } from "../views/view.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -96,8 +96,7 @@ function Clock() {
   const connection = useLive((state) => state.connection);
   const now = useSandboxNow();
   if (data === undefined) return null;
-  const { mode, rate } = data.clock;
-  const word = mode === "scaled" ? `runs ×${rate}` : mode === "frozen" ? "frozen" : "real time";
+  const word = clockWords(data.clock);
   const iso = new Date(now).toISOString();
   return (
     <span className="clock" title={`The sandbox's clock: ${absolute(iso)}, ${word}`}>

@@ -11,6 +11,8 @@ import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromi
 import { type Api, KEYS, startReference } from "../../support/harness.ts";
 
 const chromium = useChromium();
+/** Of the page: what comes within it is drawn at once. */
+const BATCH_MS = 150;
 let api: Api;
 const pages: Page[] = [];
 beforeEach(async () => {
@@ -170,20 +172,103 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row")).toHaveCount(4);
   });
 
-  it("interfaces 10 draws what is seen of a long journal, and moves in it by keys", async () => {
+  it("interfaces 10 takes a burst in few steps, draws what is seen of it, and moves in it by keys", async () => {
     await control("PATCH", "", { settings: { journal_limit: 3000 } });
     const { page, complaints } = await openTimeline();
-    for (let round = 0; round < 30; round += 1) {
+    const grid = page.getByRole("treegrid");
+    await see(page.locator(".count")).toBeVisible();
+    await page.evaluate(`window.steps = 0;
+      new MutationObserver(() => { window.steps += 1; }).observe(
+        document.querySelector(".count"), { childList: true, characterData: true, subtree: true })`);
+    const begun = performance.now();
+    for (let round = 0; round < 40; round += 1) {
       await Promise.all(Array.from({ length: 50 }, () => api.call("dan", "GET", "/v1/models")));
     }
-    const grid = page.getByRole("treegrid");
-    await see(grid).toHaveAttribute("aria-rowcount", "1501");
+    // And the change of the setting.
+    await see(grid).toHaveAttribute("aria-rowcount", "2001");
+    expect(await page.evaluate("window.steps")).toBeLessThan((performance.now() - begun) / BATCH_MS + 5);
     expect(await page.getByRole("row").count()).toBeLessThan(80);
     await grid.focus();
     await page.keyboard.press("End");
-    await see(page.locator('[role="row"][aria-rowindex="1501"]')).toBeVisible();
+    await see(page.locator('[role="row"][aria-rowindex="2001"]')).toBeVisible();
+    expect(await page.getByRole("row").count()).toBeLessThan(80);
     await page.keyboard.press("Enter");
     await see(detail(page)).toBeVisible();
+    expect(complaints).toEqual([]);
+  });
+
+  it("interfaces 2 goes on where a stream broke off, and tells nothing twice", async () => {
+    const { page } = await openTimeline();
+    await api.call("dan", "DELETE", "/v1/threads/thread_first");
+    await see(rowOf(page, /thread_first/)).toHaveCount(1);
+    api.understudy.server.closeAllConnections();
+    // This process, too, has to notice that its connections are gone.
+    const health = () =>
+      api.call(undefined, "GET", "/_control/health").then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await expect.poll(health, { timeout: PATIENCE_MS }).toBe(200);
+    await api.call("dan", "DELETE", "/v1/threads/thread_second");
+    await see(rowOf(page, /thread_second/)).toHaveCount(1);
+    await seeLive(page);
+    await see(rowOf(page, /thread_first/)).toHaveCount(1);
+    await see(page.getByRole("alert")).toHaveCount(0);
+  });
+
+  it("interfaces 10 says of an entry that its states were let go, before it is pressed and after", async () => {
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const { page } = await openTimeline();
+    await rowOf(page, /DELETE/).click();
+    await detail(page).getByRole("button", { name: "Branch from here" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("too-late");
+    api.understudy.sandboxes.get("default")!.history.letGoOf(0);
+    await dialog.getByRole("button", { name: "Branch" }).click();
+    await see(dialog.getByRole("alert")).toContainText(/let go|no longer/);
+    await see(dialog.getByLabel("Name")).toHaveValue("too-late");
+    await page.reload();
+    await see(detail(page)).toContainText("only the numbers are left");
+    await see(detail(page).getByRole("button", { name: "Rewind to before" })).toHaveCount(0);
+    await see(detail(page).getByRole("button", { name: "Branch from here" })).toHaveCount(0);
+  });
+
+  it("interfaces 2 opens a bundle that is chosen or dropped, for reading, and says what is none", async () => {
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await control("POST", "/clock/advance", { by: "1m" });
+    const bundle = JSON.stringify((await control("POST", "/bundle")).body);
+    await control("POST", "/reset");
+    const { page, complaints } = await openTimeline();
+    const choose = async (name: string, text: string) => {
+      const chosen = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name: "Open a bundle" }).click();
+      await (await chosen).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
+    };
+    await choose("notes.json", '{"format": "notes"}');
+    await see(page.getByRole("alert")).toContainText("but no bundle");
+    await choose("failed.bundle.json", bundle);
+    await see(page.getByRole("alert")).toHaveCount(0);
+    await see(page.getByRole("heading", { name: "Bundle" })).toBeVisible();
+    await see(page.getByRole("status")).toContainText("failed.bundle.json");
+    await rowOf(page, /DELETE \/v1\/threads\/thread_ada/).click();
+    const step = page.getByRole("region", { name: "Step 1" });
+    await see(step.getByRole("region", { name: "Answer" })).toContainText("Thread deleted");
+    await see(step).not.toContainText(KEYS.ada);
+    await expectAccessible(page);
+    await rowOf(page, /clock\/advance/).click();
+    await see(page.getByRole("region", { name: "Step 2" })).toContainText('"by": "1m"');
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Back to the timeline" }).click();
+    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible();
+    await page.evaluate(`{
+      const dropped = new DataTransfer();
+      dropped.items.add(new File([${JSON.stringify(bundle)}], "dropped.json"));
+      document.querySelector("h1").dispatchEvent(new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
+    }`);
+    await see(page.getByRole("status")).toContainText("dropped.json");
+    await see(rowOf(page, /DELETE/)).toBeVisible();
     expect(complaints).toEqual([]);
   });
 

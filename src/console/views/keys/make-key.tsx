@@ -53,7 +53,13 @@ export function MakeKey({
   if (make.data) return <MadeKey made={make.data} onClose={onClose} onMore={make.reset} />;
   return (
     <DetailPane title="Make a key" label="Make a key" onClose={onClose}>
-      <Form submit="Make the key" pending={make.isPending} error={make.error} onSubmit={submit}>
+      <Form
+        submit="Make the key"
+        pending={make.isPending}
+        waiting={users.length === 0}
+        error={make.error}
+        onSubmit={submit}
+      >
         <ChoiceField
           label="Of"
           name="user_id"
@@ -76,7 +82,9 @@ export function MakeKey({
           />
         ) : (
           <Notice outcome="refused">
-            This user is a member of no organization: calls with the key will be refused.
+            {users.length === 0
+              ? "This world has no user whose key it could be: make one in the view World."
+              : "This user is a member of no organization: calls with the key will be refused."}
           </Notice>
         )}
         <Field label="Name" name="name" value={name} onChange={setName} placeholder="CI pipeline" />

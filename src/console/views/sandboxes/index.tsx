@@ -5,11 +5,11 @@ import { useSandboxes } from "../../api/queries.ts";
 import type { SandboxState } from "../../api/types.ts";
 import { Badge } from "../../parts/mark.tsx";
 import { Notice, Problem } from "../../parts/notice.tsx";
-import { RelativeTime, useWallClock } from "../../parts/time.tsx";
+import { clockWords, RelativeTime, useWallClock } from "../../parts/time.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
 import { NewSandbox } from "./new-sandbox.tsx";
 import { SandboxPane } from "./sandbox-pane.tsx";
-import { clockWords, recordsIn } from "./words.ts";
+import { recordsIn } from "./words.ts";
 import "./sandboxes.css";
 
 const columnsAt = (here: string, wall: number): readonly Column<SandboxState>[] => [
@@ -20,7 +20,13 @@ const columnsAt = (here: string, wall: number): readonly Column<SandboxState>[] 
     show: ({ name }) => (name === here ? <Badge outcome="ok">{name}, here</Badge> : name),
     width: "minmax(0, 1.4fr)",
   },
-  { id: "fixture", title: "Fixture", value: ({ fixture }) => fixture, width: "minmax(0, 1fr)" },
+  {
+    id: "fixture",
+    title: "Fixture",
+    value: ({ fixture }) => fixture,
+    width: "minmax(0, 1fr)",
+    from: "medium",
+  },
   { id: "seed", title: "Seed", value: ({ seed }) => seed, width: "5rem", number: true, from: "wide" },
   {
     id: "clock",

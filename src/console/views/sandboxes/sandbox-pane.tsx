@@ -10,9 +10,9 @@ import { CopyButton } from "../../parts/copy-button.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Section } from "../../parts/section.tsx";
-import { absolute } from "../../parts/time.tsx";
+import { absolute, clockWords } from "../../parts/time.tsx";
 import { ForkDialog, ResetDialog } from "./sandbox-dialogs.tsx";
-import { clockWords, recordsIn } from "./words.ts";
+import { recordsIn } from "./words.ts";
 
 /** It always exists: it is reset, and not deleted. */
 const ALWAYS = "default";

@@ -119,7 +119,8 @@ function AdvanceForm({
 
 function modeWords({ mode, rate }: ClockState): string {
   if (mode === "frozen") return "stands still";
-  return mode === "real" ? "runs with the wall clock" : `runs ${rate} times as fast`;
+  if (mode === "real") return "the wall clock’s time";
+  return rate === 1 ? "goes on from there" : `runs ${rate} times as fast`;
 }
 
 function Ran({ now, ran }: { now: string; ran: readonly RanTimer[] }) {

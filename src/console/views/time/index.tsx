@@ -24,12 +24,14 @@ export default function Time() {
     (calls) => calls.history({ kind: "delivery", limit: MAX_RAN }),
     everyMs,
   );
+  const error = clock.error ?? pending.error ?? timers.error ?? attempts.error;
   return (
     <div className="page time-page">
       <div className="page-head">
         <h1>Time</h1>
       </div>
-      <Problem error={clock.error ?? pending.error ?? timers.error ?? attempts.error} />
+      {/* Where the server is away, the banner above says so already. */}
+      {!error?.unreachable && <Problem error={error} />}
       {clock.data && <ClockPanel clock={clock.data} nothingPending={pending.data?.length === 0} />}
       <div className="time-lists">
         {pending.data && <PendingPanel pending={pending.data} />}

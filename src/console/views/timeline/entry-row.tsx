@@ -1,13 +1,13 @@
 import { memo } from "react";
 import { Mark } from "../../parts/mark.tsx";
 import { timeOfDay } from "../../parts/time.tsx";
-import type { Row } from "./nodes.ts";
-import { changesOf, kindOf, titleOf } from "./words.ts";
+import type { Node } from "./nodes.ts";
+import { changesOf, kindOf, shortTitleOf } from "./words.ts";
 
 const MAX_LEVEL = 6;
 
 /** One line: how it went, what it was, what it changed, who and when. */
-export const EntryRow = memo(function EntryRow({ row }: { row: Row }) {
+export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
   const { request, entry, outcome, level } = row;
   const changes = changesOf(row);
   return (
@@ -19,7 +19,7 @@ export const EntryRow = memo(function EntryRow({ row }: { row: Row }) {
         ) : (
           <span className="entry-kind quiet">{kindOf(row)}</span>
         )}
-        <span className={request ? "clip mono" : "clip"}>{titleOf(row)}</span>
+        <span className={request ? "clip mono" : "clip"}>{shortTitleOf(row)}</span>
         {request?.code && <span className="entry-code small">{request.code}</span>}
       </div>
       <div role="gridcell" className="cell entry-changes from-medium small quiet">

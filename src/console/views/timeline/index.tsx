@@ -1,4 +1,4 @@
-import { useCallback, useDeferredValue, useMemo } from "react";
+import { useCallback, useDeferredValue, useMemo, useRef } from "react";
 import { Button, Input, SearchField, ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandbox } from "../../api/queries.ts";
@@ -11,24 +11,33 @@ import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { Exports } from "./exports.tsx";
 import { filterOf, keeperOf, OUTCOMES } from "./filter.ts";
-import { causalRows, nodesOf, type Row } from "./nodes.ts";
+import { causalRows, type Node, nodesAfter, type Told } from "./nodes.ts";
+import { type BundleOpening, OpenBundleButton, WithBundles } from "./open-bundle.tsx";
 import { Strip } from "./strip.tsx";
 import "./timeline.css";
 
 const ROW_HEIGHT = 34;
-const keyOf = ({ id }: Row) => id;
-const levelOf = ({ level }: Row) => level;
-const classOf = ({ entry }: Row) => (entry?.undone ? "entry-row undone" : "entry-row");
+const keyOf = ({ id }: Node) => id;
+const levelOf = ({ level }: Node) => level;
+const classOf = ({ entry }: Node) => (entry?.undone ? "entry-row undone" : "entry-row");
+
+export default function Timeline() {
+  return <WithBundles>{(opening) => <Live opening={opening} />}</WithBundles>;
+}
 
 /** What happened, in causal order; opened, an entry says why. */
-export default function Timeline() {
+function Live({ opening }: { opening: BundleOpening }) {
   // Bursts are drawn when there is time: typing and scrolling go first.
   const story = useDeferredValue(useLive((state) => state.story));
   const parameters = useParameters();
   const { set } = parameters;
   const filter = filterOf(parameters);
   const selected = parameters.get("entry");
-  const nodes = useMemo(() => nodesOf(story), [story]);
+  const told = useRef<Told>(undefined);
+  const { nodes } = useMemo(() => {
+    told.current = nodesAfter(told.current, story);
+    return told.current;
+  }, [story]);
   const signature = JSON.stringify([filter.text, [...filter.outcomes], filter.from, filter.to]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the signature says what the filter is made of
   const keep = useMemo(() => keeperOf(filter, nodes), [signature, nodes]);
@@ -37,7 +46,7 @@ export default function Timeline() {
     (from: string | undefined, to: string | undefined) => set({ from, to }, { replace: true }),
     [set],
   );
-  const open = useCallback((row: Row) => set({ entry: row.id }), [set]);
+  const open = useCallback((row: Node) => set({ entry: row.id }), [set]);
   const close = useCallback(() => set({ entry: undefined }), [set]);
   const chosen = useMemo(
     () => nodes.find(({ id, entry }) => id === selected || entry?.id === selected),
@@ -49,6 +58,7 @@ export default function Timeline() {
         <div className="page-head">
           <h1>Timeline</h1>
           <Exports />
+          <OpenBundleButton {...opening} />
         </div>
         <Strip nodes={nodes} keep={keep} onBrush={brush} isBrushed={filter.from !== undefined} />
         <div className="filters">

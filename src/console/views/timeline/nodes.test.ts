@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, RequestLine } from "../../api/types.ts";
-import { causalRows, nodesOf, outcomeOf } from "./nodes.ts";
+import { causalRows, nodesAfter, nodesOf, outcomeOf, type Told } from "./nodes.ts";
 
 const AT = "2026-03-15T12:00:00.000Z";
 
@@ -80,6 +80,41 @@ describe("interfaces 10 requests and changes as one sequence", () => {
       entry(2, { kind: "delivery", cause: "h_1", journal_position: 5 }),
     ];
     expect(ids(nodesOf({ requests, history }))).toEqual(["req_6", "req_7", "h_2"]);
+  });
+});
+
+describe("interfaces 10 a long story that goes on", () => {
+  it("interfaces 10 gives the same nodes as if told at once, and keeps those that are settled", () => {
+    const requests: RequestLine[] = [];
+    const history: HistoryEntry[] = [];
+    let told: Told | undefined;
+    for (let batch = 0; batch < 40; batch += 1) {
+      for (let one = 0; one < 150; one += 1) {
+        const sequence = requests.length + 1;
+        const changed = sequence % 5 === 0;
+        requests.push(line(sequence, changed ? { history: `h_${sequence / 5}` } : {}));
+        if (changed)
+          history.push(
+            entry(sequence / 5, {
+              kind: "request",
+              request: `req_${sequence}`,
+              journal_position: sequence - 1,
+              cause: sequence % 25 === 0 ? `h_${sequence / 5 - 3}` : null,
+            }),
+          );
+      }
+      // The last entries are told with the next batch.
+      const story = { requests: [...requests], history: history.slice(0, -2) };
+      const before = told;
+      told = nodesAfter(before, story);
+      expect(told.nodes).toEqual(nodesOf(story));
+      if (batch > 20) expect(told.nodes[0]).toBe(before!.nodes[0]);
+    }
+    // What is told again, such as one that was undone, takes its place.
+    const retold = history.map((one) => (one.id === "h_3" ? { ...one, undone: true } : one));
+    const after = nodesAfter(told, { requests: [...requests], history: retold });
+    expect(after.nodes).toEqual(nodesOf({ requests, history: retold }));
+    expect(after.nodes.find((node) => node.entry?.id === "h_3")!.entry!.undone).toBe(true);
   });
 });
 

@@ -13,36 +13,71 @@ export interface Node {
   request: RequestLine | undefined;
   entry: HistoryEntry | undefined;
   outcome: Outcome;
-}
-
-/** A node and how deep it stands below what led to it. */
-export interface Row extends Node {
+  /** The `order` of what led to it; -1 where nothing did that is still known. */
+  cause: number;
+  /** How deep it stands below what led to it. */
   level: number;
 }
 
+/** What is known of a story, for the next one: most of it is the same. */
+export interface Told {
+  requests: readonly RequestLine[];
+  history: readonly HistoryEntry[];
+  nodes: readonly Node[];
+  /** Of entries, by their id. */
+  places: Map<string, number>;
+}
+
+/** So many of the last are looked at anew: an entry may be told a little after its request, or before it. */
+const UNSETTLED = 2000;
+
+type Sequences = Pick<Story, "requests" | "history">;
+
 /** Requests and changes as one sequence, oldest first. */
-export function nodesOf({ requests, history }: Pick<Story, "requests" | "history">): Node[] {
-  const nodes: Node[] = [];
-  const entries = new Map(history.map((entry) => [entry.id, entry]));
-  const lines = new Set(requests.map(({ id }) => id));
+export function nodesOf(story: Sequences): readonly Node[] {
+  return nodesAfter(undefined, story).nodes;
+}
+
+/** The same, at the cost of what is new: a page that follows a burst has a hundred thousand already. */
+export function nodesAfter(told: Told | undefined, { requests, history }: Sequences): Told {
+  const nodes = told === undefined ? [] : settledNodes(told, { requests, history });
+  const places = nodes.length === 0 ? new Map<string, number>() : told!.places;
+  let h = nodes.reduce((count, { entry }) => count + (entry ? 1 : 0), 0);
+  let r = nodes.reduce((count, { request }) => count + (request ? 1 : 0), 0);
+  const entries = new Map(history.slice(h).map((entry) => [entry.id, entry]));
+  const lines = new Set(requests.slice(r).map(({ id }) => id));
+  while (r < requests.length || h < history.length) {
+    const next = nextOf({ request: requests[r], entry: history[h], entries, lines });
+    const request = next === "entry" ? undefined : requests[r];
+    const entry = next === "request" ? undefined : history[h];
+    if (request) r += 1;
+    if (entry) {
+      places.set(entry.id, nodes.length);
+      h += 1;
+    }
+    nodes.push(nodeOf({ request, entry }, nodes, places));
+  }
+  return { requests, history, nodes, places };
+}
+
+/** Those from the beginning on that a story shares with the one before, but for the last. */
+function settledNodes({ nodes, ...before }: Told, after: Sequences): Node[] {
+  const settled = nodes.slice(0, Math.max(0, nodes.length - UNSETTLED));
   let r = 0;
   let h = 0;
-  while (r < requests.length || h < history.length) {
-    const request = requests[r];
-    const entry = history[h];
-    const next = nextOf({ request, entry, entries, lines });
-    if (next !== "entry") r += 1;
-    if (next !== "request") h += 1;
-    nodes.push(
-      nodeOf(nodes.length, next === "entry" ? undefined : request, next === "request" ? undefined : entry),
-    );
-  }
-  return nodes;
+  const end = settled.findIndex(({ request, entry }) => {
+    if (request && after.requests[r++] !== request) return true;
+    return entry !== undefined && after.history[h++] !== entry;
+  });
+  // Places of what is no longer there would be taken for causes.
+  if (end >= 0 || before.requests.length > after.requests.length) return [];
+  return settled;
 }
 
 interface Heads {
   request: RequestLine | undefined;
   entry: HistoryEntry | undefined;
+  /** Those that are still to come. */
   entries: ReadonlyMap<string, HistoryEntry>;
   lines: ReadonlySet<string>;
 }
@@ -58,9 +93,24 @@ function nextOf({ request, entry, entries, lines }: Heads): "request" | "entry" 
   return request.sequence <= entry.journal_position ? "request" : "entry";
 }
 
-function nodeOf(order: number, request: RequestLine | undefined, entry: HistoryEntry | undefined): Node {
+function nodeOf(
+  { request, entry }: Pick<Node, "request" | "entry">,
+  nodes: readonly Node[],
+  places: ReadonlyMap<string, number>,
+): Node {
   const { id, at } = (request ?? entry)!;
-  return { id, order, at: Date.parse(at), request, entry, outcome: outcomeOf(request, entry) };
+  const order = nodes.length;
+  const cause = entry === undefined ? -1 : causeOf(entry, order, places);
+  return {
+    id,
+    order,
+    at: Date.parse(at),
+    request,
+    entry,
+    outcome: outcomeOf(request, entry),
+    cause,
+    level: cause < 0 ? 0 : nodes[cause]!.level + 1,
+  };
 }
 
 export function outcomeOf(request: RequestLine | undefined, entry: HistoryEntry | undefined): Outcome {
@@ -81,33 +131,31 @@ function deliveryOutcome(delivered: boolean | null | undefined): Outcome {
  * The rows of the list: what was caused stands below its cause, in its order; what has no cause stands newest first.
  * Of what is kept by `keep`, the causes stay too, so that an effect is never seen without them.
  */
-export function causalRows(nodes: readonly Node[], keep: (node: Node) => boolean): Row[] {
-  const places = new Map<string, number>();
-  for (const [place, { entry }] of nodes.entries()) if (entry) places.set(entry.id, place);
-  const causes = nodes.map((node, place) => causeOf(node, place, places));
+export function causalRows(nodes: readonly Node[], keep: (node: Node) => boolean): Node[] {
   const kept = new Uint8Array(nodes.length);
-  for (const [place, node] of nodes.entries()) {
+  for (const node of nodes) {
     if (!keep(node)) continue;
-    for (let at = place; at >= 0 && kept[at] === 0; at = causes[at]!) kept[at] = 1;
+    for (let at = node.order; at >= 0 && kept[at] === 0; at = nodes[at]!.cause) kept[at] = 1;
   }
-  const effects = new Map<number, number[]>();
-  const roots: number[] = [];
-  for (const [place, cause] of causes.entries()) {
-    if (kept[place] === 0) continue;
-    if (cause < 0) roots.push(place);
-    else effects.set(cause, [...(effects.get(cause) ?? []), place]);
+  const effects = new Map<number, Node[]>();
+  const roots: Node[] = [];
+  for (const node of nodes) {
+    if (kept[node.order] === 0) continue;
+    if (node.cause < 0) roots.push(node);
+    else if (effects.has(node.cause)) effects.get(node.cause)!.push(node);
+    else effects.set(node.cause, [node]);
   }
-  const rows: Row[] = [];
-  const add = (place: number, level: number) => {
-    rows.push({ ...nodes[place]!, level });
-    for (const effect of effects.get(place) ?? []) add(effect, level + 1);
+  const rows: Node[] = [];
+  const add = (node: Node) => {
+    rows.push(node);
+    for (const effect of effects.get(node.order) ?? []) add(effect);
   };
-  for (const root of roots.reverse()) add(root, 0);
+  for (const root of roots.reverse()) add(root);
   return rows;
 }
 
 /** The place of what led to it; -1 where nothing did that is still known. A cause came before, so there is no circle. */
-function causeOf({ entry }: Node, place: number, places: ReadonlyMap<string, number>): number {
-  const cause = places.get(entry?.cause ?? "") ?? places.get(entry?.advanced_by ?? "") ?? -1;
-  return cause < place ? cause : -1;
+function causeOf(entry: HistoryEntry, order: number, places: ReadonlyMap<string, number>): number {
+  const cause = places.get(entry.cause ?? "") ?? places.get(entry.advanced_by ?? "") ?? -1;
+  return cause < order ? cause : -1;
 }

@@ -56,7 +56,8 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
       made.destroy();
     };
   }, [theme]);
-  useEffect(() => plot.current?.setData(dataOf(shown.current)));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown is made of these two
+  useEffect(() => plot.current?.setData(dataOf(shown.current)), [nodes, keep]);
 
   return (
     <div className="strip">

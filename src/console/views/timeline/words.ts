@@ -21,6 +21,12 @@ export function titleOf({ request, entry }: Node): string {
   return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
 }
 
+/** The same for a narrow row: of an attempt what came of it, and not to whom. */
+export function shortTitleOf(node: Node): string {
+  const title = titleOf(node);
+  return node.entry?.kind === "delivery" ? title.replace(/ to wh_\S+/, "") : title;
+}
+
 /** "3 threads", "+1 −2 messages": what it changed, in numbers. */
 export function changesOf({ entry }: Node): string {
   if (entry === undefined) return "";

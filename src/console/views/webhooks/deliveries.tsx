@@ -52,9 +52,9 @@ const columnsAt = (
       title: "State",
       value: (delivery) => deliveryState(delivery, delays),
       show: (delivery) => <DeliveryBadge delivery={delivery} delays={delays} now={now} />,
-      width: "9.5rem",
+      width: "8.5rem",
     },
-    { id: "event", title: "Event", value: ({ event }) => event, width: "minmax(7rem, 1fr)" },
+    { id: "event", title: "Event", value: ({ event }) => event, width: "minmax(5rem, 1fr)" },
     {
       id: "to",
       title: "To",
@@ -79,11 +79,11 @@ const columnsAt = (
     },
     {
       id: "code",
-      title: "Last answer",
+      title: "Answer",
       value: ({ response_code }) => response_code,
       show: ({ response_code }) =>
         response_code === 0 ? <span className="quiet">none</span> : response_code,
-      width: "6.5rem",
+      width: "4.5rem",
       number: true,
     },
     {
@@ -119,7 +119,7 @@ export function Deliveries() {
       <div className="page">
         <div className="webhooks-tools">
           <ChoiceField
-            label="Of"
+            label="Webhook"
             name="webhook"
             value={of ?? ALL}
             onChange={(webhook) =>
