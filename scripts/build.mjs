@@ -2,7 +2,7 @@
 // Bundling is what keeps the cold start low: a few files to read instead of some hundred. npm audits those
 // packages as ever, since they stay dependencies; a build takes in what is installed.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { basename, join } from "node:path";
@@ -35,8 +35,10 @@ function builtAt() {
   return statSync(join(out, "built"), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
+const withTypes = !process.argv.includes("--no-types");
 const stale =
   !process.argv.includes("--if-stale") ||
+  (withTypes && !existsSync(join(out, "types"))) ||
   builtAt() <
     Math.max(
       await newest(join(root, "src")),
@@ -173,7 +175,7 @@ if (stale) {
   });
   await bundle.close();
   await buildThread("resources/image-thread", "src/resources/images/image-thread.ts");
-  if (!process.argv.includes("--no-types")) {
+  if (withTypes) {
     const failed = writeDeclarations(join(out, "types"));
     if (failed !== 0) process.exit(failed);
   }

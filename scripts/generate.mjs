@@ -6,14 +6,14 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { clientTypes } from "./client-types.mjs";
 
-const build = spawnSync(
-  process.execPath,
-  [fileURLToPath(new URL("./build.mjs", import.meta.url)), "--if-stale", "--no-types"],
-  {
-    stdio: "inherit",
-  },
-);
-if (build.status !== 0) process.exit(build.status ?? 1);
+function build(...options) {
+  const script = fileURLToPath(new URL("./build.mjs", import.meta.url));
+  const { status } = spawnSync(process.execPath, [script, "--if-stale", ...options], { stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+// The types are made of what is generated here.
+build("--no-types");
 const { clientSchemas, generatedFiles } = await import("../dist/generated.js");
 
 const docs = (name) => new URL(`../docs/${name}`, import.meta.url);
@@ -24,11 +24,11 @@ files.push(["src/control/api-types.ts", await clientTypes(clientSchemas)]);
 let drifted = 0;
 for (const [name, text] of files) {
   const path = new URL(`../${name}`, import.meta.url);
+  if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
   if (process.argv.includes("--check")) {
-    if (!existsSync(path) || readFileSync(path, "utf8") !== text) {
-      process.stderr.write(`${name} is not what the declarations say; run \`npm run generate\`\n`);
-      drifted += 1;
-    }
+    process.stderr.write(`${name} is not what the declarations say; run \`npm run generate\`\n`);
+    drifted += 1;
   } else writeFileSync(path, text);
 }
+if (!process.argv.includes("--check")) build();
 process.exit(drifted === 0 ? 0 : 1);

@@ -1474,6 +1474,7 @@ export interface ListedDelivery {
   url: string;
   /** Whether the webhook still is */
   active: boolean;
+  inactive_because: string | null;
   why: string | null;
 }
 export interface DeliveryDetail {
@@ -1491,6 +1492,7 @@ export interface DeliveryDetail {
   url: string;
   /** Whether the webhook still is */
   active: boolean;
+  inactive_because: string | null;
   why: string | null;
   /** The exact text that each attempt sends */
   body: string;
@@ -1516,6 +1518,8 @@ export interface RedeliverOptions {
   ids?: string[];
   /** All that failed, those with a retry to come included */
   all_failed?: true;
+  /** With `ids`: those that succeeded, too, as by a sender whom the receipt never reached; they stay delivered */
+  again?: boolean;
   /** With `all_failed`: those of events since then */
   since?: string;
   /** With `all_failed`: those of this webhook */
@@ -2260,6 +2264,8 @@ export interface ShownRecords {
     secret: string;
     last_delivery: string | null;
     organization_id: string;
+    /** What made it inactive, in words; gone with that */
+    inactive_because?: string;
   };
   deliveries: {
     delivery_id: string;

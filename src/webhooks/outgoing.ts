@@ -19,6 +19,8 @@ export interface Outgoing {
   position: number;
   /** The webhook was disabled meanwhile: not made if it has not begun, and followed by no retry. */
   cancelled: boolean;
+  /** Also of a delivery that succeeded, as by a sender whom the receipt never reached. */
+  again?: boolean;
   /** Of a first attempt: the delivery to be, which nobody sees before the attempt has ended (G24). */
   first?: NewDelivery;
 }
@@ -46,6 +48,7 @@ export const outgoing = collection<Outgoing>({
     delivery_id: Type.String(belongsTo("deliveries")),
     position: Type.Integer({ minimum: 1 }),
     cancelled: Type.Boolean(),
+    again: Type.Optional(Type.Boolean()),
     first: Type.Optional(
       Type.Object({
         organization_id: Type.String(belongsTo("organizations")),

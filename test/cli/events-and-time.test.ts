@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
 const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
-async function receiver(answers: unknown[]): Promise<void> {
+async function receiver(answers: unknown[]): Promise<string> {
   await run("reset");
   const post = async (path: string, body: object) => {
     const headers = { "api-key": KEYS.ada, "content-type": "application/json" };
@@ -37,6 +37,7 @@ async function receiver(answers: unknown[]): Promise<void> {
   };
   const { url } = await post("/_control/sandboxes/default/receivers", { answers });
   await post("/webhooks", { url, events: ["user.created"] });
+  return url.split("/").at(-1)!;
 }
 
 describe("interfaces 14 the catalogue of events", () => {
@@ -116,6 +117,79 @@ describe("interfaces 14 trigger and clock advance", () => {
     expect((await run("trigger", "user.created", "--rate", "fast")).stderr).toContain(
       '--rate takes events a second such as 5/s, not "fast"',
     );
+  }, 60_000);
+
+  it("interfaces 14 trigger --duplicate and --shuffle deliver twice, and in another order than it happened", async () => {
+    const received = async (id: string) => {
+      const path = `/_control/sandboxes/default/receivers/${id}/requests`;
+      const { items } = (await (await fetch(server.ready.url + path)).json()) as {
+        items: { body: string }[];
+      };
+      return items.map(({ body }) => JSON.parse(body).delivery_id as string);
+    };
+    const ids = ({ deliveries }: { deliveries: { delivery_id: string }[] }) =>
+      deliveries.map(({ delivery_id }) => delivery_id);
+    // The second of the first delivery is refused, which takes nothing away from the first.
+    const twice = await receiver([200, 500, 200]);
+    const doubled = await json(
+      "trigger",
+      "user.created",
+      "--count",
+      "2",
+      "--duplicate",
+      "--expect",
+      "success",
+    );
+    const [first, second] = ids(doubled);
+    expect((await received(twice)).sort()).toEqual([first, first, second, second].sort());
+    expect(doubled.deliveries).toMatchObject([{ status: "success" }, { status: "success" }]);
+    const shown = await json("deliveries", "show", first!);
+    expect(shown).toMatchObject({ status: "success", response_code: 200, attempts: 2, why: null });
+    expect(shown.log.map(({ response_code }: { response_code: number }) => response_code)).toEqual([
+      200, 500,
+    ]);
+
+    const mixed = await receiver([200]);
+    const shuffled = await json(
+      "trigger",
+      "user.created",
+      "--count",
+      "5",
+      "--shuffle",
+      "--expect",
+      "success",
+    );
+    const happened = ids(shuffled);
+    expect((await received(mixed)).map((id) => happened.indexOf(id))).toEqual([3, 4, 1, 0, 2]);
+    expect(await json("deliveries", "list", "--status", "pending")).toMatchObject({ total: 0 });
+    expect((await run("trigger", "user.created", "--shuffle")).stderr).toContain("--shuffle needs --count");
+    const again = await run("deliveries", "redeliver", first!, "--json");
+    expect([again.code, again.stderr]).toEqual([
+      2,
+      expect.stringContaining("is no delivery of this sandbox"),
+    ]);
+  }, 60_000);
+
+  it("interfaces 14 says of a webhook that became inactive why it did, wherever it is looked at", async () => {
+    await receiver([410]);
+    const [{ delivery_id: id, webhook_id }] = (await json("trigger", "user.created")).deliveries;
+    const because = `its receiver answered 410 to ${id}, attempt 1`;
+    expect((await run("deliveries", "list")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
+    expect((await run("deliveries", "show", id)).stdout).toContain(`, inactive: ${because})`);
+    expect((await run("trigger", "user.created")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
+    const webhook = async () =>
+      (await fetch(`${server.ready.url}/_control/sandboxes/default/state/webhooks/${webhook_id}`)).json();
+    const put = (active: boolean) =>
+      fetch(`${server.ready.url}/webhooks/${webhook_id}`, {
+        method: "PUT",
+        headers: { "api-key": KEYS.ada, "content-type": "application/json" },
+        body: JSON.stringify({ active }),
+      });
+    expect(await webhook()).toMatchObject({ active: false, inactive_because: because });
+    expect(await (await put(true)).json()).not.toHaveProperty("data.inactive_because");
+    expect(await webhook()).not.toHaveProperty("inactive_because");
+    await put(false);
+    expect(await webhook()).toMatchObject({ inactive_because: "PUT /webhooks/{webhook_id} made it so" });
   }, 60_000);
 
   it("interfaces 14 clock advance next --kind goes to the next of a kind, and says why a retry failed", async () => {

@@ -10,6 +10,7 @@ type RedeliverOptions = Target & {
   "all-failed": boolean;
   since: string | undefined;
   webhook: string | undefined;
+  again: boolean | undefined;
 };
 
 const SINCE = {
@@ -64,7 +65,11 @@ export const deliveriesCommand: CommandModule = {
             .positional("ids", { type: "string", array: true, describe: "Their ids", default: [] })
             .option("all-failed", { type: "boolean", default: false, describe: "All that failed" })
             .option("since", SINCE)
-            .option("webhook", WEBHOOK),
+            .option("webhook", WEBHOOK)
+            .option("again", {
+              type: "boolean",
+              describe: "With ids: those that were delivered, too, as when a receipt was lost",
+            }),
         handler: redeliver,
       } as CommandModule<object, RedeliverOptions>)
       .demandCommand(1, "deliveries needs an action: list, show or redeliver")
@@ -78,12 +83,15 @@ async function redeliver({
   "all-failed": all,
   since,
   webhook,
+  again,
   ...target
 }: RedeliverOptions): Promise<void> {
   if (ids.length === 0 && !all) throw new UsageError("name the deliveries, or take --all-failed");
   if (ids.length > 0 && all) throw new UsageError("--all-failed stands for the ids; leave one of them away");
   const { deliveries } = await sandboxOf(target);
-  const options = all ? ({ all_failed: true, since, webhook } as const) : { ids, since, webhook };
+  const options = all
+    ? ({ all_failed: true, since, webhook, again } as const)
+    : { ids, since, webhook, again };
   const made = await deliveries.redeliver(options);
   const failed = made.items.filter(({ status }) => status === "failed");
   const text = `${listText(made.items, made.total)}\n\n${made.total - failed.length} of ${made.total} were delivered.`;
@@ -102,12 +110,20 @@ function listText(items: readonly ListedDelivery[], total: number): string {
     next_retry ?? "",
     why ?? "",
   ]);
+  const inactive = new Map(
+    items.flatMap(({ webhook_id, inactive_because: why }) =>
+      why === null ? [] : [[webhook_id, why] as const],
+    ),
+  );
+  const silent = [...inactive].map(([id, why]) => `\n${id} is inactive: ${why}.`).join("");
   const more = total > items.length ? `\n… and ${total - items.length} older ones; --limit shows more` : "";
-  return table(["delivery", "event", "webhook", "status", "attempts", "next retry", "why"], rows) + more;
+  return (
+    table(["delivery", "event", "webhook", "status", "attempts", "next retry", "why"], rows) + silent + more
+  );
 }
 
 function detailText(delivery: DeliveryDetail): string {
-  const { delivery_id, event, webhook_id, url, active, status, log, exchanges, body } = delivery;
+  const { delivery_id, event, webhook_id, url, inactive_because, status, log, exchanges, body } = delivery;
   const rows = log.map(({ at, kind, response_code, duration_ms, why, fault }) => [
     at,
     kind,
@@ -116,7 +132,7 @@ function detailText(delivery: DeliveryDetail): string {
     [why, fault].filter((text) => text !== null).join("; "),
   ]);
   return [
-    `${delivery_id}: ${event} to ${webhook_id} (${url}${active ? "" : ", inactive"}), ${status}`,
+    `${delivery_id}: ${event} to ${webhook_id} (${url}${inactive_because === null ? "" : `, inactive: ${inactive_because}`}), ${status}`,
     "",
     rows.length === 0 ? "No attempt is kept." : table(["at", "attempt", "answer", "took", ""], rows),
     "",

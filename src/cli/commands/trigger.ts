@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { CommandModule } from "yargs";
 import { ControlError } from "../../client/http.ts";
-import type { EventName, Triggered } from "../../client/types.ts";
+import type { SandboxClient } from "../../client/sandbox.ts";
+import type { EventName } from "../../client/types.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { complain, print, table } from "../output.ts";
 import { whysOf } from "../ran-timers.ts";
+import { sendEvents } from "../send-events.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 import { typedValue } from "../typed-value.ts";
 
@@ -15,6 +16,8 @@ type Options = Target & {
   organization: string | undefined;
   count: number;
   rate: string | undefined;
+  duplicate: boolean;
+  shuffle: boolean;
   expect: "success" | undefined;
 };
 
@@ -51,6 +54,16 @@ export const triggerCommand: CommandModule<object, Options> = {
         requiresArg: true,
         describe: "With --count: at most so many a second, such as 5/s",
       })
+      .option("duplicate", {
+        type: "boolean",
+        default: false,
+        describe: "Deliver each twice, with the same id and bytes, as a sender does whom no receipt reached",
+      })
+      .option("shuffle", {
+        type: "boolean",
+        default: false,
+        describe: "With --count: deliver in another order than that in which they happened",
+      })
       .option("expect", {
         choices: ["success"],
         describe: "Exit 1 when an attempt fails, or when nobody listens",
@@ -59,28 +72,26 @@ export const triggerCommand: CommandModule<object, Options> = {
         "$0 trigger user.created --count 100 --rate 20/s --expect success",
         "Does the receiver keep up?",
       )
+      .example(
+        "$0 trigger user.created --count 9 --duplicate --shuffle",
+        "Is each processed once, whatever the order?",
+      )
       .example("$0 trigger file.processed --for file_handbook", "As if its processing had just ended")
       .example("$0 trigger user.created --set email=new@acme.test", "With a field of your own") as never,
   async handler(options) {
-    const { count, expect, organization } = options;
+    const { count, expect, organization, duplicate, shuffle } = options;
     if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
       throw new UsageError(`--count takes a whole number from 1 to ${MAX_COUNT}`);
+    if (shuffle && count < 2) throw new UsageError("--shuffle needs --count of 2 or more");
     const apart = options.rate === undefined ? 0 : apartOf(options.rate);
     const data = dataOf(options.set);
     const sandbox = await sandboxOf(options);
-    const deliveries: Triggered["deliveries"] = [];
-    let due = performance.now();
-    for (let i = 0; i < count; i++) {
-      const wait = due - performance.now();
-      if (wait > 0) await sleep(wait);
-      due = Math.max(due, performance.now() - apart) + apart;
+    const deliveries = await sendEvents(sandbox, {
       // The server knows better which events there are, and which was meant.
-      const event = options.event as EventName;
-      const made = await sandbox.events
-        .trigger(event, { for: options.for, data, organization })
-        .catch(inFlags);
-      deliveries.push(...made.deliveries);
-    }
+      event: options.event as EventName,
+      options: { for: options.for, data, organization },
+      ...{ count, apart, duplicate, shuffle },
+    }).catch(inFlags);
     const whys = await whysOf(sandbox, deliveries);
     const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code }) => [
       delivery_id,
@@ -91,7 +102,7 @@ export const triggerCommand: CommandModule<object, Options> = {
     ]);
     const text =
       rows.length === 0
-        ? `${options.event} was emitted; no active webhook is registered for it.`
+        ? `${options.event} was emitted; no active webhook is registered for it.${await inactiveText(sandbox, options.event)}`
         : table(["delivery", "webhook", "status", "code", "why"], rows);
     const told = deliveries.map((one) => ({ ...one, why: whys.get(one.delivery_id) ?? null }));
     print(options.json, { deliveries: told }, text);
@@ -103,6 +114,17 @@ export const triggerCommand: CommandModule<object, Options> = {
     process.exitCode = EXIT_FAILED;
   },
 };
+
+/** Webhooks that would have heard of it, a line each. */
+async function inactiveText(sandbox: SandboxClient, event: string): Promise<string> {
+  const { items } = await sandbox.state("webhooks").list({ active: false, limit: 1000 });
+  return items
+    .filter(({ events }) => (events as readonly string[]).includes(event))
+    .map(
+      ({ webhook_id, inactive_because: why }) => `\n${webhook_id} is inactive: ${why ?? "it was made so"}.`,
+    )
+    .join("");
+}
 
 const MAX_COUNT = 10_000;
 

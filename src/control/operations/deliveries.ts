@@ -4,7 +4,13 @@ import { Closed, examplesOf, ListOf, Nullable, Timestamp, typed } from "../../co
 import { nearest } from "../../documents/nearest.ts";
 import { bodyOf } from "../../resources/webhooks/body.ts";
 import { presentDelivery } from "../../resources/webhooks/present.ts";
-import { type Delivery, DeliveryBody, deliveries, webhooks } from "../../resources/webhooks/schema.ts";
+import {
+  type Delivery,
+  DeliveryBody,
+  deliveries,
+  webhooks,
+  whyInactive,
+} from "../../resources/webhooks/schema.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { attemptsEnded, queueAttempt } from "../../webhooks/outgoing.ts";
@@ -24,6 +30,7 @@ export const ListedDelivery = Closed(
     created_at: Timestamp(),
     url: Type.String({ description: "Where the webhook is now; an attempt's own is in its log" }),
     active: Type.Boolean({ description: "Whether the webhook still is" }),
+    inactive_because: Nullable(Type.String({ description: "Of a webhook that is not: what made it so" })),
     why: Nullable(Type.String({ description: "Of one that failed: what came of the last attempt" })),
   },
   {
@@ -41,6 +48,7 @@ export const ListedDelivery = Closed(
         created_at: "2026-03-15T12:00:00.000Z",
         url: "http://127.0.0.1:9/hook",
         active: true,
+        inactive_because: null,
         why: "no answer: connect ECONNREFUSED 127.0.0.1:9",
       },
     ],
@@ -142,6 +150,12 @@ export const RedeliverInput = Closed(
     all_failed: Type.Optional(
       Type.Unsafe<true>({ const: true, description: "All that failed, those with a retry to come included" }),
     ),
+    again: Type.Optional(
+      Type.Boolean({
+        description:
+          "With `ids`: those that succeeded, too, as by a sender whom the receipt never reached; they stay delivered",
+      }),
+    ),
     since: Text("With `all_failed`: those of events since then"),
     webhook: Text("With `all_failed`: those of this webhook"),
   },
@@ -171,7 +185,8 @@ const redeliver = operation({
       const chosen = chosenIn(tx, body);
       const attempts = chosen.map(({ delivery_id, webhook_id }) => {
         const id = tx.newId("redelivery_");
-        queueAttempt(tx, { id, kind: "redelivery", webhook_id, delivery_id });
+        const again = body.again === true ? { again: true } : {};
+        queueAttempt(tx, { id, kind: "redelivery", webhook_id, delivery_id, ...again });
         return id;
       });
       return { chosen, attempts };
@@ -189,7 +204,7 @@ const redeliver = operation({
 /** @throws Problem 422 */
 function chosenIn(
   tx: Transaction,
-  { ids, all_failed, since, webhook }: Static<typeof RedeliverInput>,
+  { ids, all_failed, since, webhook, again }: Static<typeof RedeliverInput>,
 ): Delivery[] {
   if ((ids === undefined) === (all_failed === undefined))
     throw unprocessable(
@@ -197,6 +212,8 @@ function chosenIn(
       ids ?? null,
       ids ? "cannot stand beside ids" : "is needed, or else all_failed",
     );
+  if (ids === undefined && again !== undefined)
+    throw unprocessable("again", again, "stands beside ids, not beside all_failed");
   if (ids === undefined) {
     const failed = matching(tx, { since, webhook }).filter(({ status }) => status === "failed");
     if (failed.length <= MAX_REDELIVERED) return failed;
@@ -210,8 +227,12 @@ function chosenIn(
     const delivery = tx.get(deliveries, id);
     if (delivery === undefined)
       throw unprocessable(`ids[${i}]`, id, "is no delivery of this sandbox", nearest(id, knownIds(tx)));
-    if (delivery.status === "success")
-      throw unprocessable(`ids[${i}]`, id, "was delivered; only a failed delivery can be redelivered");
+    if (delivery.status === "success" && again !== true)
+      throw unprocessable(
+        `ids[${i}]`,
+        id,
+        "was delivered; send it once more with again, or name one that failed",
+      );
     return delivery;
   });
 }
@@ -247,14 +268,15 @@ function statusOf({ status, next_retry }: Delivery): Static<typeof Status> {
 
 function presentListed(delivery: Delivery, world: Transaction): ListedDelivery {
   const { webhook_id, created_at, attempt_log, response_code, status } = delivery;
-  const { url, active } = world.get(webhooks, webhook_id)!;
+  const webhook = world.get(webhooks, webhook_id)!;
   const last = attempt_log.at(-1) ?? { response_code };
   return {
     ...presentDelivery(delivery, world),
     webhook_id,
     created_at: world.iso(created_at),
-    url,
-    active,
+    url: webhook.url,
+    active: webhook.active,
+    inactive_because: whyInactive(webhook),
     why: status === "success" ? null : whyOf(last),
   };
 }

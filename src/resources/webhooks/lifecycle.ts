@@ -4,7 +4,7 @@ import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
 import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
 import { bodyOf } from "./body.ts";
-import { type Attempt, type Delivery, deliveries, webhooks } from "./schema.ts";
+import { type Attempt, type Delivery, deliveries, switched, webhooks, whyInactive } from "./schema.ts";
 
 /**
  * Deliveries that are over and kept per webhook; older ones make room, so that a webhook that has been
@@ -21,7 +21,7 @@ export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | un
   const { url, secret } = webhook;
   if (row.first) return { number: 1, url, secret, event: row.first.event, body: row.first.body };
   const delivery = world.get(deliveries, row.delivery_id);
-  if (delivery === undefined || delivery.status === "success") return undefined;
+  if (delivery === undefined || (delivery.status === "success" && !row.again)) return undefined;
   const number = delivery.attempts + 1;
   return { number, url, secret, event: delivery.event, body: bodyOf(delivery, world) };
 }
@@ -47,23 +47,27 @@ export function recordAttempt(
   });
   const delivery: Delivery = {
     ...before,
-    response_code,
+    response_code: before.status === "success" ? before.response_code : response_code,
     attempts: before.attempts + 1,
     scheduled_attempts,
     attempt_log: [...before.attempt_log, logged(row, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
-    ...(settled.status === "success"
-      ? { status: "success", delivered_at: tx.now, last_attempt: null, next_retry: null }
-      : {
-          status: "failed",
-          delivered_at: null,
-          last_attempt: tx.now,
-          next_retry: nextRetry(before, { ...row, cancelled: present.cancelled }, settled),
-        }),
+    ...(before.status === "success"
+      ? {}
+      : settled.status === "success"
+        ? { status: "success", delivered_at: tx.now, last_attempt: null, next_retry: null }
+        : {
+            status: "failed",
+            delivered_at: null,
+            last_attempt: tx.now,
+            next_retry: nextRetry(before, { ...row, cancelled: present.cancelled }, settled),
+          }),
   };
   tx.put(deliveries, delivery);
   keepTimer(tx, delivery);
   if (settled.status === "success") tx.remove(outgoing, retryId(delivery.delivery_id));
-  tx.put(webhooks, { ...webhook, last_delivery: tx.now, active: webhook.active && !settled.disablesWebhook });
+  const because = `its receiver answered ${response_code} to ${delivery.delivery_id}, attempt ${delivery.attempts}`;
+  const active = webhook.active && !settled.disablesWebhook;
+  tx.put(webhooks, switched({ ...webhook, last_delivery: tx.now }, { active, because }));
   if (settled.disablesWebhook) cancelPending(tx, webhook.webhook_id);
   trim(tx, webhook.webhook_id);
 }
@@ -76,7 +80,8 @@ export function whatFollows(world: WorldReader, row: Outgoing, response_code: nu
   if (delivery.status === "success") return "another attempt has succeeded meanwhile";
   if (response_code === 410) return `the webhook ${row.webhook_id} became inactive by the 410`;
   if (delivery.next_retry !== null) return `the next retry is due at ${world.iso(delivery.next_retry)}`;
-  if (!webhook.active) return "no retry follows: the webhook is inactive";
+  const inactive = whyInactive(webhook);
+  if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;
   return "no retry follows: it was the last of the schedule";
 }
 

@@ -22,6 +22,7 @@ export const makeWebhook: Make<Webhook> = (given, making) => {
     active: given.active ?? true,
     created_at: given.created_at ?? (past ? -random.int(DAY_MS, 30 * DAY_MS) : now),
     last_delivery: given.last_delivery ?? null,
+    ...(given.inactive_because === undefined ? {} : { inactive_because: given.inactive_because }),
   };
 };
 

@@ -12,6 +12,7 @@ import {
   presentCreatedWebhook,
   presentListedWebhook,
   presentWebhook,
+  switched,
   type Webhook,
   WebhookBody,
   WebhookUrl,
@@ -106,13 +107,14 @@ export const updateWebhook = operation({
   access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ body: { url, events, description, active }, world }, webhook) {
     if (url !== undefined) requireCallable(url);
-    const changed = world.put(webhooks, {
+    const put = {
       ...webhook,
       url: url ?? webhook.url,
       events: events ? [...events] : webhook.events,
       description: description ?? webhook.description,
-      active: active ?? webhook.active,
-    });
+    };
+    const because = "PUT /webhooks/{webhook_id} made it so";
+    const changed = world.put(webhooks, switched(put, { active: active ?? webhook.active, because }));
     if (active === false) cancelPending(world, webhook.webhook_id);
     return enveloped(presentWebhook(changed, world));
   },

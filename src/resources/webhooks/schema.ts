@@ -28,21 +28,28 @@ export const Webhook = Type.Object({
   secret: Type.String({ pattern: "^whsec_[A-Za-z0-9_-]{1,200}$" }),
   last_delivery: NullableInstant(),
   organization_id: Id("org_", belongsTo("organizations")),
+  inactive_because: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: "What made it inactive, in words; gone with that",
+    }),
+  ),
 });
 export type Webhook = Static<typeof Webhook>;
 
 /** As it is answered: the secret only on creation, last_delivery only in lists. */
 export const { schema: WebhookBody, present: presentWebhook } = shown(Webhook, {
   $id: "Webhook",
-  omit: ["secret", "last_delivery", "organization_id"],
+  omit: ["secret", "last_delivery", "organization_id", "inactive_because"],
 });
 export const { schema: CreatedWebhookBody, present: presentCreatedWebhook } = shown(Webhook, {
   $id: "CreatedWebhook",
-  omit: ["last_delivery", "organization_id"],
+  omit: ["last_delivery", "organization_id", "inactive_because"],
 });
 export const { schema: ListedWebhookBody, present: presentListedWebhook } = shown(Webhook, {
   $id: "ListedWebhook",
-  omit: ["secret", "organization_id"],
+  omit: ["secret", "organization_id", "inactive_because"],
 });
 
 export const webhooks = collection({
@@ -59,6 +66,21 @@ export const webhooks = collection({
     },
   },
 });
+
+/** A webhook that is active, or not and because of what (interfaces 14). */
+export function switched(
+  { inactive_because: before, ...webhook }: Webhook,
+  { active, because }: { active: boolean; because: string },
+): Webhook {
+  if (active) return { ...webhook, active };
+  const kept = webhook.active ? because : before;
+  return { ...webhook, active, ...(kept === undefined ? {} : { inactive_because: kept }) };
+}
+
+/** Null for one that is active. */
+export function whyInactive({ active, inactive_because }: Webhook): string | null {
+  return active ? null : (inactive_because ?? "it was made so");
+}
 
 /** The list of active webhooks that hear of an event. */
 export function subscribers(organization_id: string, event: string): string {

@@ -4,7 +4,7 @@ import type { StateRules } from "../../contract/resource.ts";
 import { bodyOf } from "./body.ts";
 import { cancelPending, keepTimer } from "./lifecycle.ts";
 import { requireCallable } from "./rules.ts";
-import { type Delivery, deliveries, type Webhook, webhooks } from "./schema.ts";
+import { type Delivery, deliveries, switched, type Webhook, webhooks } from "./schema.ts";
 
 export const webhookState: StateRules<Webhook> = {
   insert(tx, record) {
@@ -13,9 +13,10 @@ export const webhookState: StateRules<Webhook> = {
   },
   update(tx, before, after) {
     requireCallable(after.url);
-    tx.put(webhooks, after);
-    if (before.active && !after.active) cancelPending(tx, after.webhook_id);
-    return after;
+    const { active, inactive_because: because = "a state call made it so" } = after;
+    const put = tx.put(webhooks, switched({ ...after, active: before.active }, { active, because }));
+    if (before.active && !active) cancelPending(tx, after.webhook_id);
+    return put;
   },
 };
 
