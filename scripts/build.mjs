@@ -15,7 +15,7 @@ import { writeDeclarations } from "./declarations.mjs";
 // What is needed at every start goes into the bundle; what is loaded on demand, or has binaries of its own,
 // stays in node_modules.
 const LEFT_OUTSIDE =
-  /^(express|sharp|unpdf|yargs|chokidar|pino|@playwright|vitest|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql|redis)(\/|$)/;
+  /^(express|sharp|unpdf|yargs|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql|redis)(\/|$)/;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
@@ -157,6 +157,8 @@ if (stale) {
       "client/index": "src/client/index.ts",
       "client/vitest": "src/client/vitest.ts",
       "client/playwright": "src/client/playwright.ts",
+      "client/msw": "src/client/msw.ts",
+      "client/vite": "src/client/vite.ts",
     },
     platform: "node",
     plugins: [withoutFacades],

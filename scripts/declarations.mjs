@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const ENTRIES = ["client/index", "client/vitest", "client/playwright"];
+const ENTRIES = ["client/index", "client/vitest", "client/playwright", "client/msw", "client/vite"];
 
 /** @returns {number} the compiler's exit code */
 export function writeDeclarations(folder) {

@@ -5,4 +5,6 @@ export { connect, type UnderstudyClient } from "./connect.ts";
 export { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 export { ControlError, UnreachableError } from "./http.ts";
 export { SandboxClient } from "./sandbox.ts";
+export type { TestOptions } from "./test-options.ts";
+export { type TestSandboxes, testSandboxes } from "./test-sandboxes.ts";
 export type * from "./types.ts";

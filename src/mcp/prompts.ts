@@ -27,7 +27,7 @@ The report: ${report}
 3. Send the request that goes wrong with call_api. list_journal says why it was answered so, explain_request what would happen to another, list_history what changed.
 4. Where a failure of the service is part of it, arm_fault; where time is, advance_clock.
 5. Take away every step without which it still goes wrong: rewind, and try again.
-6. Tell me the requests, the answer that is wrong and the one that would be right, and that \`curl -X POST <server>/_control/sandboxes/<name>/bundle > bug.json\` and \`understudy replay bug.json\` repeat it.`,
+6. Tell me the requests, the answer that is wrong and the one that would be right, and hand over what make_bundle gives, as a file that \`understudy replay\` repeats.`,
   },
   {
     name: "exercise_refusals",
@@ -55,7 +55,7 @@ The report: ${report}
     text: ({ url = "(ask for it)" }) => `Harden my webhook receiver at ${url}.
 
 1. create_sandbox with a frozen clock; register the receiver with call_api (describe_operation webhooks.create), and keep the secret of the answer.
-2. trigger_event for each event that it should understand; list_pending and list_history say how its answers were taken.
+2. trigger_event for each event that it should understand; list_deliveries and list_pending say how its answers were taken.
 3. The same event twice: is it handled once? Two events out of order: does the later one win?
 4. Have it answer slowly, with 500 and not at all; advance_clock by {next: true} through the retries, and see that it recovers.
 5. Read its code: is the signature made of the raw body, compared in constant time, refused when it is missing, stale or of another secret?

@@ -7,6 +7,7 @@ import {
   type Reach,
   required,
   SANDBOX,
+  sandboxOf,
   send,
   type Tool,
   text,
@@ -47,6 +48,14 @@ export const READING_TOOLS: readonly Tool[] = [
     reads: true,
     defaults: { limit: SHOWN },
   }),
+  forwarding("deliveries.list", {
+    name: "list_deliveries",
+    title: "List deliveries",
+    description: `What webhooks were sent, newest first, and why an attempt failed or a webhook is inactive; with an id one of them, with each attempt and its bytes. ${SHOWN} unless limit says otherwise.`,
+    reads: true,
+    defaults: { limit: SHOWN },
+    one: "deliveries.show",
+  }),
   forwarding("history.list", {
     name: "list_history",
     title: "List the history",
@@ -84,10 +93,23 @@ export const READING_TOOLS: readonly Tool[] = [
     name: "coverage",
     title: "Coverage",
     description:
-      "Which documented outcomes of the operations a sandbox has answered: a percentage in all, and for each operation what is still missing.",
+      "Which documented outcomes of the operations a sandbox has answered, or with all every sandbox there was: a percentage, and for each operation what is still missing.",
     reads: true,
-    fields: () => ({ ...SANDBOX, operation: optional(text("Of this operation alone")) }),
+    fields: () => ({
+      ...SANDBOX,
+      operation: optional(text("Of this operation alone")),
+      all: optional({ type: "boolean", description: "Of all sandboxes, those that are gone included" }),
+    }),
     run: coverage,
+  },
+  {
+    name: "make_bundle",
+    title: "Make a bundle",
+    description:
+      "World, requests and answers of a sandbox as one document, which `understudy replay` does again; where it is long, where to fetch it.",
+    reads: true,
+    fields: () => SANDBOX,
+    run: makeBundle,
   },
 ];
 
@@ -132,8 +154,9 @@ function referredTo(part: unknown, { components }: OpenApi): Record<string, Json
   return found;
 }
 
-async function coverage(reach: Reach, { operation, ...args }: Arguments): Promise<unknown> {
-  const { operations, ...sum } = (await send(reach, "coverage.show", args)) as CoverageMatrix;
+async function coverage(reach: Reach, { operation, all, ...args }: Arguments): Promise<unknown> {
+  const asked = all === true ? "coverage.show_all" : "coverage.show";
+  const { operations, ...sum } = (await send(reach, asked, args)) as CoverageMatrix;
   const wanted = operations.filter((one) => operation === undefined || one.operation === operation);
   if (wanted.length === 0)
     throw new Error(`there is no operation ${JSON.stringify(operation)}; describe_operation lists them`);
@@ -145,5 +168,21 @@ async function coverage(reach: Reach, { operation, ...args }: Arguments): Promis
       seen: outcomes.filter(({ hits }) => hits > 0).map(({ code, status }) => code ?? status),
       missing: outcomes.filter(({ hits }) => hits === 0).map(({ code, status }) => code ?? status),
     })),
+  };
+}
+
+/** Cut, it would replay nothing. */
+const MAX_BUNDLE_CHARS = 80_000;
+
+async function makeBundle(reach: Reach, args: Arguments): Promise<unknown> {
+  const bundle = await send(reach, "bundle.make", args);
+  const { length } = JSON.stringify(bundle);
+  if (length <= MAX_BUNDLE_CHARS) return { bundle };
+  const { url } = reach.client;
+  const name = sandboxOf(args);
+  return {
+    characters: length,
+    fetch: `understudy bundle bug.json --url ${url} --sandbox ${name}`,
+    or: `curl -X POST ${url}/_control/sandboxes/${name}/bundle > bug.json`,
   };
 }

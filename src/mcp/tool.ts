@@ -66,17 +66,24 @@ export function send({ client, api }: Reach, id: string, args: Arguments): Promi
   );
 }
 
+interface Forwarding extends Omit<Tool, "fields" | "run"> {
+  defaults?: Arguments;
+  /** The call that shows one of what this one lists, by its `id`. */
+  one?: string;
+}
+
 /** A tool that is one call, and takes what that takes. */
-export function forwarding(
-  call: string,
-  { defaults = {}, ...tool }: Omit<Tool, "fields" | "run"> & { defaults?: Arguments },
-): Tool {
+export function forwarding(call: string, { defaults = {}, one, ...tool }: Forwarding): Tool {
   return {
     ...tool,
     fields: (api) => {
       const { path, fields } = api.call(call);
-      return { ...(path.includes("{name}") ? SANDBOX : {}), ...fields };
+      const id: ToolFields = one === undefined ? {} : { id: optional(text("Of one, to be shown whole")) };
+      return { ...(path.includes("{name}") ? SANDBOX : {}), ...fields, ...id };
     },
-    run: (reach, args) => send(reach, call, { ...defaults, ...args }),
+    run: (reach, args) =>
+      one !== undefined && args["id"] !== undefined
+        ? send(reach, one, args)
+        : send(reach, call, { ...defaults, ...args }),
   };
 }

@@ -52,7 +52,7 @@ function compiled(
   return status === 0 ? "" : stdout;
 }
 
-const HEAD = `import { connect, createUnderstudy, gradeReceiver, type SandboxClient } from "understudy";
+const HEAD = `import { connect, createUnderstudy, gradeReceiver, type SandboxClient, testSandboxes } from "understudy";
 declare module "understudy" {
   interface OwnScenarios { "lost-answer": true }
   interface OwnFixtures { shop: true }
@@ -79,12 +79,16 @@ describe("interfaces 13 the package's declarations", () => {
   it.each(Object.entries(COMPILERS))(
     "interfaces 13 TypeScript %s knows the runner fixtures",
     (_name, tsc) => {
-      for (const runner of ["vitest", "@playwright"]) {
+      for (const runner of ["vitest", "@playwright", "msw", "vite"]) {
         const link = join(folder, "node_modules", runner);
         if (!existsSync(link)) symlinkSync(join(ROOT, "node_modules", runner), link);
       }
       const head = `import { test as vitest, expect as expectV, type TestOptions } from "understudy/vitest";
 import { test as playwright, expect as expectP } from "understudy/playwright";
+import { handlersFor } from "understudy/msw";
+import understudyPlugin from "understudy/vite";
+import type { SandboxClient } from "understudy";
+declare const sandbox: SandboxClient;
 `;
       const right = `${head}${RIGHT_IN_RUNNERS.map((line) => `${line};`).join("\n")}`;
       // Their declarations are not ours to check.
@@ -103,7 +107,7 @@ import { test as playwright, expect as expectP } from "understudy/playwright";
       const text = readFileSync(join(parentPath, name), "utf8");
       return [...text.matchAll(/(?:from |import\()"([^."][^"]*)"/g)].map(([, from]) => from!);
     });
-    expect([...new Set(named)].sort()).toEqual(["@playwright/test", "vitest"]);
+    expect([...new Set(named)].sort()).toEqual(["@playwright/test", "msw", "vite", "vitest"]);
     expect(files.length).toBeLessThan(25);
   });
 });

@@ -1,15 +1,17 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { TOOLS } from "../../src/mcp/mcp-server.ts";
-import { removeScratch, runCommand } from "../support/run-understudy.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 const READING = [
-  ...["list_sandboxes", "describe_operation", "explain_request", "list_journal", "list_history"],
-  ...["verify_requests", "list_pending", "diff_snapshots", "coverage"],
+  ...["list_sandboxes", "describe_operation", "explain_request", "list_journal", "list_deliveries"],
+  ...["list_history", "verify_requests", "list_pending", "diff_snapshots", "coverage", "make_bundle"],
 ];
 const WRITING = [
   ...["create_sandbox", "reset_sandbox", "call_api", "change_state", "arm_fault", "advance_clock"],
@@ -127,6 +129,30 @@ describe.each([
       status: 429,
       path: "/v1/models",
     });
+  });
+
+  it("interfaces 13 shows deliveries with their bytes, adds up coverage, and hands over a bundle that replays", async () => {
+    const name = `${sandbox}-told`;
+    await call(client, "create_sandbox", { name, clock: { mode: "frozen" } });
+    const hook = { url: "http://127.0.0.1:9/hook", events: ["user.created"] };
+    const asked = { sandbox: name, method: "POST", path: "/webhooks", as: "usr_ada", body: hook };
+    expect(await call(client, "call_api", asked)).toMatchObject({ status: 201 });
+    await call(client, "trigger_event", { sandbox: name, event: "user.created" });
+    const { items } = (await call(client, "list_deliveries", { sandbox: name, status: "pending" })) as {
+      items: { delivery_id: string; why: string }[];
+    };
+    expect(items.map(({ why }) => why)).toEqual([expect.stringContaining("ECONNREFUSED")]);
+    const one = await call(client, "list_deliveries", { sandbox: name, id: items[0]!.delivery_id });
+    expect(one).toMatchObject({ body: expect.stringContaining('"user.created"'), log: [{ kind: "first" }] });
+    const seen = { operation: "webhooks.create", all: true };
+    expect(await call(client, "coverage", seen)).toMatchObject({ operations: [{ seen: [201] }] });
+    const { bundle } = await call(client, "make_bundle", { sandbox: name });
+    const file = join(scratch(), "bug.json");
+    writeFileSync(file, JSON.stringify(bundle));
+    expect(await runCommand(["replay", file])).toMatchObject({ code: 0, stderr: "" });
+    expect(await refused(client, "list_deliveries", { sandbox: name, id: "del_none" })).toContain(
+      "no delivery",
+    );
   });
 
   it("interfaces 13 changes state and time, keeps, compares and takes back", async () => {

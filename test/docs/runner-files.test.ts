@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { hasRuntime } from "../../scripts/runtimes.mjs";
@@ -46,7 +46,56 @@ class FailingTest {
 }
 `;
 
+const NODE = `import { after, test } from "node:test";
+import { testSandboxes } from "understudy";
+const sandboxes = testSandboxes();
+after(() => sandboxes.close());
+test("in vain", sandboxes.with((sandbox) => sandbox.faults.add({ match: { operation: "models.list" }, effect: { status: 503 } })));
+test("wrong", sandboxes.with(async (sandbox) => {
+  await fetch(sandbox.url + "/v1/models");
+  throw new Error("another");
+}));
+test("frozen", sandboxes.with(async (sandbox) => {
+  if ((await sandbox.clock.show()).now !== "2020-02-29T12:00:00.000Z") throw new Error("late");
+}, { clock: { mode: "frozen", now: "2020-02-29T12:00:00.000Z" } }));
+test("misspelt", sandboxes.with(() => {}, { clock: { mode: "freezed" } }));
+try { testSandboxes({ sead: 7 }); } catch (error) { console.log("# " + error.message); }
+`;
+
+/** No dependency of the repository, as it is 270 packages: wherever it is installed beside them, it is tried. */
+const JEST = join(ROOT, "node_modules", "jest");
+
 describe("interfaces 13 files to copy for other runners", () => {
+  it("interfaces 13 plain functions judge a test of node:test as the fixtures do", {
+    timeout: LIMIT_MS,
+  }, async () => {
+    stage = await openStage();
+    writeFileSync(join(stage.folder, "failing.test.mjs"), NODE);
+    const { code, stdout, stderr } = await stage.run("node --test --test-reporter tap failing.test.mjs");
+    expect(code).toBe(1);
+    const said = stdout + stderr;
+    expect(said).toMatch(
+      /not ok \d+ - in vain[\s\S]*armed but never struck: fault_1 \{"operation":"models.list"\}/,
+    );
+    expect(said).toMatch(
+      /wrong\n(# )?Journal of sandbox [\s\S]*GET \/v1\/models -> 401 AUTHENTICATION_REQUIRED \(auth\)/,
+    );
+    expect(said).toMatch(/ok \d+ - frozen/);
+    expect(said).toMatch(/not ok \d+ - misspelt/);
+    expect(said).toContain('understudy has no option "sead"; its options are fixture, seed, clock');
+  });
+
+  it("interfaces 13 the example for Jest passes", { timeout: LIMIT_MS }, async ({ skip }) => {
+    if (!existsSync(JEST)) skip("Jest is not installed (npm i --no-save jest)");
+    stage = await openStage();
+    symlinkSync(JEST, join(stage.folder, "node_modules", "jest"));
+    for (const file of ["models.test.mjs", "jest.config.mjs"])
+      cpSync(join(EXAMPLES, "jest", file), join(stage.folder, file));
+    const command = "NODE_OPTIONS=--experimental-vm-modules node node_modules/jest/bin/jest.js";
+    const { code, stderr } = await stage.run(command);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("1 passed")]);
+  });
+
   it("interfaces 13 conftest.py fails what proves nothing, and shows the journal", {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {

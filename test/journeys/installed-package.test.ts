@@ -115,7 +115,7 @@ console.log(JSON.stringify([answer.status, tools.length]));
 await understudy.close();
 `,
     );
-    expect(JSON.parse(await inProject("node", "mcp.mjs"))).toEqual([200, 18]);
+    expect(JSON.parse(await inProject("node", "mcp.mjs"))).toEqual([200, 20]);
   });
 
   it("interfaces 8 its library serves, keeps and reads what people upload", async () => {

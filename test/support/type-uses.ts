@@ -33,6 +33,8 @@ export const RIGHT = [
   'sandbox.journal.verify({ match: { event: "file.*", webhook: "wh_ops", attempt: 2 }, count: 1, within: "5s" })',
   'sandbox.journal.verify({ sequence: [{ operation: "files.*" }, { event: "file.processed" }], strict: true })',
   'sandbox.journal.list({ kind: "delivery", event: "user.created" })',
+  'sandbox.deliveries.redeliver({ ids: ["del_1"], again: true }).then(({ items }) => items[0]?.inactive_because)',
+  'testSandboxes({ seed: 7 }).with(async ({ url }) => url.length, { clock: { mode: "frozen" } })',
   'sandbox.deliveries.list({ status: "pending", event: "user.created" }).then(({ items }) => items[0]?.why)',
   'sandbox.deliveries.redeliver({ all_failed: true, since: "2026-03-15" }).then(({ total }) => total)',
   "sandbox.journal.har().then(({ log }) => log.entries.length)",
@@ -115,6 +117,10 @@ export const MISSPELT = [
 
 /** The same of the runner fixtures: `vitest`, `playwright` and their `expect`s are imported. */
 export const RIGHT_IN_RUNNERS = [
+  'handlersFor(sandbox, { origin: "https://api.example.com" }).map(({ info }) => info.path)',
+  'handlersFor({ url: "http://127.0.0.1:4747/_s/mine" }, { origin: "https://api.example.com" })',
+  'understudyPlugin({ fixture: "reference", seed: 7, paths: ["/v1"] }).name',
+
   'vitest.override({ understudy: { seed: 7, settings: { preview: "on" } } })',
   'vitest.extend({ understudy: { seed: 7, clock: { mode: "frozen", now: "2020-02-29T12:00:00Z" } } })',
   'vitest.extend({ understudy: { fixture: "reference", scenarios: ["slow-network"], scenariosFolder: "mine" } satisfies TestOptions })',
@@ -126,6 +132,11 @@ export const RIGHT_IN_RUNNERS = [
 ];
 
 export const MISSPELT_IN_RUNNERS = [
+  'handlersFor(sandbox, { orign: "https://api.example.com" })',
+  "handlersFor(sandbox)",
+  'understudyPlugin({ fixtur: "reference" })',
+  'understudyPlugin({ paths: ["v1"] })',
+
   "vitest.override({ understudy: { sead: 7 } })",
   "vitest.extend({ understudy: { seed: 7, clok: {} } satisfies TestOptions })",
   'vitest.override({ understudy: { clock: { mode: "freezed" } } })',

@@ -1,0 +1,66 @@
+import { http } from "msw";
+import { setupServer } from "msw/node";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
+import { handlersFor } from "./msw.ts";
+
+const API = "https://api.example.com";
+let understudy: LocalUnderstudy;
+beforeAll(async () => {
+  understudy = await createUnderstudy();
+});
+afterAll(() => understudy.close());
+
+describe("understudy/msw", () => {
+  it("interfaces 13 passes on method, path, query, headers and body, and gives back the whole answer", async () => {
+    const sandbox = await understudy.sandbox();
+    const unhandled = vi.fn();
+    const network = setupServer(
+      http.get(`${API}/v1/mine`, () => Response.json({ own: true })),
+      ...handlersFor(sandbox, { origin: API }),
+    );
+    network.listen({ onUnhandledRequest: unhandled });
+    try {
+      const headers = { "api-key": sandbox.credentials["usr_ada"]!, "content-type": "application/json" };
+      const made = await fetch(`${API}/webhooks?a=b`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ url: "http://127.0.0.1:9/zoë", events: ["user.created"] }),
+      });
+      expect([made.status, made.headers.get("x-sandbox-decision")]).toEqual([201, "ok"]);
+      expect(await made.json()).toMatchObject({ data: { url: "http://127.0.0.1:9/zoë" } });
+      expect(await (await fetch(`${API}/v1/mine`)).json()).toEqual({ own: true });
+      const { entries } = await sandbox.journal.list();
+      expect(entries.map(({ path, request }) => [path, request.query])).toEqual([["/webhooks", "a=b"]]);
+      // An address in an answer is the sandbox's own.
+      expect((await fetch(`${sandbox.url}/v1/models`, { headers })).status).toBe(200);
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      network.close();
+    }
+  });
+
+  it("interfaces 13 leaves what is the page's alone where the API has its origin, and takes a base path", () => {
+    vi.stubGlobal("location", { origin: API });
+    const paths = (origin: string) =>
+      handlersFor({ url: "http://127.0.0.1:4747/_s/a" }, { origin }).map(({ info }) => String(info.path));
+    const own = "http://127.0.0.1:4747/*";
+    expect(paths(API)).toEqual([`${API}/v1/*`, `${API}/v2/*`, `${API}/webhooks/*`, own]);
+    vi.unstubAllGlobals();
+    expect(paths(`${API}/base/`)).toEqual([`${API}/base/*`, own]);
+  });
+
+  it("interfaces 13 refuses in a sentence what is no sandbox, no origin, or no option", () => {
+    const given = (sandbox: unknown, options: unknown) => () =>
+      handlersFor(sandbox as { url: string }, options as { origin: string });
+    const sandbox = { url: "http://127.0.0.1:4747" };
+    expect(given({}, { origin: API })).toThrow(
+      /takes a sandbox first, or \{ url \} of one; it was given \{\}/,
+    );
+    expect(given(sandbox, undefined)).toThrow(/needs \{ origin \}/);
+    expect(given(sandbox, { origin: "api.example.com" })).toThrow(/it was given "api\.example\.com"/);
+    expect(given(sandbox, { origin: API, orign: API })).toThrow(
+      /has no option "orign"; its option is origin/,
+    );
+  });
+});

@@ -1,0 +1,66 @@
+import { type HttpHandler, http, passthrough } from "msw";
+
+/** What a sandbox's fixture gives, or a page was told: its base URL is enough. */
+export interface Reached {
+  readonly url: string;
+}
+
+export interface HandlersOptions {
+  /** What the code under test calls in production, such as `https://api.example.com`; a base path may follow. */
+  origin: string;
+}
+
+/** Of an origin that is the page's own, only these are the API's. */
+const API_PATHS = ["/v1", "/v2", "/webhooks"];
+
+/**
+ * Handlers for MSW 2's `setupServer` and `setupWorker` (interfaces 13): what is sent to the origin is answered by the
+ * sandbox, headers, body and all. Place them last: the first handler that matches answers.
+ * @throws TypeError for what is no sandbox, no origin, or an option that does not exist
+ */
+export function handlersFor(sandbox: Reached, options: HandlersOptions): HttpHandler[] {
+  const { from, to } = checked(sandbox, options);
+  const direct = http.all(`${to.origin}/*`, () => passthrough());
+  if (from.origin === to.origin) return [direct];
+  const { location } = globalThis as { location?: { origin: string } };
+  const isPage = location?.origin === from.origin;
+  const base = from.href.replace(/\/$/, "");
+  const forwarding = (isPage ? API_PATHS : [""]).map((path) =>
+    http.all(`${base}${path}/*`, ({ request }) => forwarded(request, { base, to: sandbox.url })),
+  );
+  // Addresses that answers name, of uploads for one, are the server's own.
+  return [...forwarding, direct];
+}
+
+/** The body as bytes: a browser streams a request's body over HTTP/2 alone. */
+async function forwarded(request: Request, { base, to }: { base: string; to: string }): Promise<Response> {
+  const { method, headers, redirect, signal } = request;
+  const body = method === "GET" || method === "HEAD" ? undefined : await request.clone().arrayBuffer();
+  const url = to.replace(/\/$/, "") + request.url.slice(base.length);
+  return fetch(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) });
+}
+
+function checked(sandbox: unknown, options: unknown): { from: URL; to: URL } {
+  const { url } = (sandbox ?? {}) as Partial<Reached>;
+  if (typeof url !== "string" || !URL.canParse(url))
+    throw new TypeError(
+      `handlersFor takes a sandbox first, or { url } of one; it was given ${shown(sandbox)}`,
+    );
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`handlersFor needs { origin }, what your code calls; it was given ${shown(options)}`);
+  for (const key of Object.keys(options)) {
+    if (key !== "origin")
+      throw new TypeError(`handlersFor has no option ${JSON.stringify(key)}; its option is origin`);
+  }
+  const { origin } = options as Partial<HandlersOptions>;
+  const from = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
+  if (from === undefined || !/^https?:$/.test(from.protocol) || from.search !== "" || from.hash !== "")
+    throw new TypeError(
+      `handlersFor's option origin is an address such as "https://api.example.com"; it was given ${shown(origin)}`,
+    );
+  return { from, to: new URL(url) };
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
+}
