@@ -7,6 +7,9 @@ const byNumber: Compare<number, string> = (a, _a, b) => a - b;
 
 const command = fc.oneof(
   fc.record({ do: fc.constant("set" as const), key: fc.integer({ min: 0, max: 60 }) }),
+  // Before all else, as most of what happens is added to a list that is newest first.
+  fc.record({ do: fc.constant("add first" as const), key: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ do: fc.constant("read" as const), key: fc.integer({ min: -100, max: 200 }) }),
   fc.record({ do: fc.constant("delete" as const), key: fc.integer({ min: 0, max: 60 }) }),
 );
 
@@ -30,24 +33,32 @@ function check(tree: SortedTree<number, string>, model: ReadonlyMap<number, stri
 describe("SortedTree", () => {
   it("behaves as a sorted map whatever is set and deleted, and leaves earlier versions alone", () => {
     fc.assert(
-      fc.property(fc.array(command, { maxLength: 80 }), (commands) => {
-        let tree = SortedTree.empty(byNumber);
-        const model = new Map<number, string>();
-        const versions: [SortedTree<number, string>, Map<number, string>][] = [];
-        for (const [step, { do: action, key }] of commands.entries()) {
-          versions.push([tree, new Map(model)]);
-          if (action === "set") {
-            tree = tree.set(key, `v${step}`);
-            model.set(key, `v${step}`);
-          } else {
-            tree = tree.delete(key);
-            model.delete(key);
+      fc.property(
+        fc.constantFrom(0, 63, 64, 100),
+        fc.array(command, { maxLength: 120, size: "max" }),
+        (size, commands) => {
+          const filled = Array.from({ length: size }, (_, n): [number, string] => [n, `n${n}`]);
+          let tree = SortedTree.fromSorted(byNumber, filled);
+          const model = new Map<number, string>(filled);
+          const versions: [SortedTree<number, string>, Map<number, string>][] = [];
+          for (const [step, { do: action, key: drawn }] of commands.entries()) {
+            versions.push([tree, new Map(model)]);
+            const key = action === "add first" ? Math.min(0, ...model.keys()) - drawn : drawn;
+            if (action === "read") {
+              expect(tree.get(key)).toBe(model.get(key));
+            } else if (action !== "delete") {
+              tree = tree.set(key, `v${step}`);
+              model.set(key, `v${step}`);
+            } else {
+              tree = tree.delete(key);
+              model.delete(key);
+            }
           }
-        }
-        check(tree, model);
-        const [earlier, earlierModel] = versions[Math.floor(versions.length / 2)] ?? [tree, model];
-        check(earlier, earlierModel);
-      }),
+          check(tree, model);
+          const [earlier, earlierModel] = versions[Math.floor(versions.length / 2)] ?? [tree, model];
+          check(earlier, earlierModel);
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -60,6 +71,20 @@ describe("SortedTree", () => {
     expect(tree.at(0)).toBe("15000");
     // A degenerate tree would exhaust the stack long before this depth is reached.
     expect(depth((tree as unknown as { root: Node }).root)).toBeLessThan(32);
+  });
+
+  it("stays balanced when each entry comes before all others, and shares what it had", () => {
+    let tree = SortedTree.empty(byNumber);
+    for (let key = 20_000; key > 0; key--) tree = tree.set(key, String(key));
+    expect(tree.size).toBe(20_000);
+    const more = tree.set(0, "0").set(-1, "-1");
+    expect([...SortedTree.differences(tree, more)]).toEqual([
+      { key: -1, before: undefined, after: "-1" },
+      { key: 0, before: undefined, after: "0" },
+    ]);
+    expect(tree.at(0)).toBe("1");
+    expect(more.slice(0, 3)).toEqual(["-1", "0", "1"]);
+    expect(depth((more as unknown as { root: Node }).root)).toBeLessThan(32);
   });
 
   it("returns itself when nothing was deleted", () => {

@@ -5,25 +5,44 @@ import {
   type Compare,
   collect,
   glue,
+  link,
   type Node,
   nodeAt,
   sizeOf,
   walk,
 } from "./tree-nodes.ts";
 
+/** What was added before all else, the newest first; each stands before the rest. */
+interface Edge<K, V> {
+  readonly key: K;
+  readonly value: V;
+  readonly rest: Edge<K, V> | undefined;
+  readonly size: number;
+}
+
+/** Below that, the path to an entry is no longer than an edge would be. */
+const LEAST_WITH_EDGE = 64;
+const MAX_EDGE = 32;
+
 /**
  * A persistent, weight-balanced search tree that knows the size of every subtree, so that besides
  * `get` it answers `at(position)` and `rank(entry)` in O(log n). No kept library offers a persistent
  * ordered map with ranks, and offsets, totals and date ranges of the API's lists need exactly that;
  * see docs/decisions/0002-state-as-a-value.md for what was measured.
+ *
+ * Lists are newest first, so most of what is added comes before all else. It waits in a chain at the tree's edge
+ * until somebody looks behind it or the chain has grown long, and then goes in at once: a path through a large tree
+ * is copied once for all of it.
  */
 export class SortedTree<K, V> {
-  private readonly root: Node<K, V> | undefined;
+  private within: Node<K, V> | undefined;
+  private edge: Edge<K, V> | undefined;
   private readonly compare: Compare<K, V>;
 
-  private constructor(compare: Compare<K, V>, root: Node<K, V> | undefined) {
+  private constructor(compare: Compare<K, V>, root: Node<K, V> | undefined, edge?: Edge<K, V>) {
     this.compare = compare;
-    this.root = root;
+    this.within = root;
+    this.edge = edge;
   }
 
   static empty<K, V>(compare: Compare<K, V>): SortedTree<K, V> {
@@ -36,11 +55,13 @@ export class SortedTree<K, V> {
   }
 
   get size(): number {
-    return sizeOf(this.root);
+    return sizeOf(this.within) + (this.edge?.size ?? 0);
   }
 
   /** The stored value of the entry that compares equal. */
   get(key: K, value?: V): V | undefined {
+    const { edge } = this;
+    if (edge !== undefined && this.compare(key, value as V, edge.key, edge.value) < 0) return undefined;
     let node = this.root;
     while (node !== undefined) {
       const order = this.compare(key, value as V, node.key, node.value);
@@ -77,6 +98,13 @@ export class SortedTree<K, V> {
   }
 
   set(key: K, value: V): SortedTree<K, V> {
+    const first = this.size < LEAST_WITH_EDGE ? undefined : (this.edge ?? nodeAt(this.within, 0));
+    if (first !== undefined && this.compare(key, value, first.key, first.value) < 0) {
+      const rest = this.edge?.size === MAX_EDGE ? undefined : this.edge;
+      const size = rest === undefined ? 1 : rest.size + 1;
+      const within = rest === undefined ? this.root : this.within;
+      return new SortedTree(this.compare, within, { key, value, rest, size });
+    }
     return new SortedTree(this.compare, this.inserted(this.root, key, value));
   }
 
@@ -116,6 +144,17 @@ export class SortedTree<K, V> {
     after: SortedTree<K, V>,
   ): IterableIterator<Difference<K, V>> {
     yield* differencesOf(before.compare, before.root, after.root);
+  }
+
+  /** All of it as one tree; the same value as before. */
+  private get root(): Node<K, V> | undefined {
+    if (this.edge === undefined) return this.within;
+    const entries: [K, V][] = [];
+    let last = this.edge;
+    for (; last.rest !== undefined; last = last.rest) entries.push([last.key, last.value]);
+    this.within = link(build(entries, 0, entries.length), last, this.within);
+    this.edge = undefined;
+    return this.within;
   }
 
   private inserted(node: Node<K, V> | undefined, key: K, value: V): Node<K, V> {

@@ -78,6 +78,19 @@ function withoutLast<K, V>(node: Node<K, V>): Node<K, V> | undefined {
   return node.right === undefined ? node.left : balance(node, node.left, withoutLast(node.right));
 }
 
+/** A tree of all of `left`, the entry and all of `right`, in that order; costs as much as their heights differ. */
+export function link<K, V>(
+  left: Node<K, V> | undefined,
+  entry: Entry<K, V>,
+  right: Node<K, V> | undefined,
+): Node<K, V> {
+  if (right !== undefined && DELTA * sizeOf(left) < right.size)
+    return balance(right, link(left, entry, right.left), right.right);
+  if (left !== undefined && DELTA * sizeOf(right) < left.size)
+    return balance(left, left.left, link(left.right, entry, right));
+  return make(entry, left, right);
+}
+
 export function nodeAt<K, V>(root: Node<K, V> | undefined, position: number): Node<K, V> | undefined {
   let node = root;
   let index = position;
