@@ -11,6 +11,8 @@ const OUTCOMES: Record<Outcome, string> = {
 
 const WORST_FIRST = [...SEVERITIES].reverse();
 
+const ORDER: readonly Outcome[] = ["failed", "error", "not-observable", "passed"];
+
 const STYLE = `
 .verdict { margin: 1rem 0; border-left: .4rem solid var(--bad); border-radius: 4px; padding: .75rem 1rem; background: var(--soft); }
 .verdict.pass { border-color: var(--ok); }
@@ -37,9 +39,16 @@ ${verdictHtml(report)}
 ${mendHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity is what a failure costs: critical, events are lost, forged or done twice; major, genuine deliveries are refused or a check is weak; minor, little. Not observable: nothing was proven either way.</p>
-${report.checks.map(checkHtml)}
+${worstFirst(report.checks).map(checkHtml)}
 ${unseenHtml(report)}`,
   });
+}
+
+/** What failed by what it costs, then what was not seen, then what passed. */
+function worstFirst(checks: readonly CheckReport[]): CheckReport[] {
+  const rank = ({ outcome, severity }: CheckReport) =>
+    ORDER.indexOf(outcome) * WORST_FIRST.length + (outcome === "passed" ? 0 : WORST_FIRST.indexOf(severity));
+  return checks.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function verdictHtml(report: ReceiverReport): Html {

@@ -30,12 +30,21 @@ body { max-width: none; }
 .hit { background: rgb(var(--hit) / var(--heat)); font-weight: 600; }
 @media (max-width: 50rem) {
   body { padding: 1rem; }
-  .map tbody th, .map thead th:first-child { max-width: 9rem; min-width: 9rem; white-space: normal; font-size: .87rem; }
+  .map { width: auto; max-height: none; border: 0; }
+  .map thead, .map .none, .map .other:empty { display: none; }
+  .map table, .map tbody, .map tr { display: block; }
+  .map tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  .map tbody th, .map tbody td { display: inline-block; position: static; margin: .1rem .2rem .1rem 0; border-width: 1px; white-space: normal; }
+  .map tbody th { padding-left: 0; border-width: 0; }
+  .map td::before { content: attr(data-head) " "; font-weight: 400; }
 }
 `;
 
-/** The heat map as one page that needs neither network nor scripts. */
-export function coverageHtml(matrix: CoverageMatrix, title: string): string {
+/**
+ * The heat map as one page that needs neither network nor scripts. With the address of a sandbox in the console, each
+ * operation leads there, as long as that server runs.
+ */
+export function coverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?: string): string {
   const columns = columnsOf(matrix);
   const most = Math.max(1, ...matrix.operations.flatMap(({ outcomes }) => outcomes.map(({ hits }) => hits)));
   const headline = `${title}: ${matrix.percent} percent`;
@@ -45,7 +54,7 @@ export function coverageHtml(matrix: CoverageMatrix, title: string): string {
     body: html`<h1>${headline}</h1>
 <p>${matrix.covered} of ${matrix.total} documented outcomes were seen so far.${matrix.covered === 0 ? " Nothing was asked of it yet." : ""}</p>
 <ul class="legend">
-<li><span class="hit" style="--heat: .25">1</span>seen, and how often; the more, the darker</li>
+<li><span class="hit" style="--heat: .25">1</span>seen, and how often; the more, the stronger its green</li>
 <li><span class="never">0</span>documented, never seen</li>
 <li><span class="none">&nbsp;</span>not documented for this operation</li>
 <li class="quiet">Other: seen without being documented, such as a fault's bare 5xx; 0 is no answer at all</li>
@@ -53,7 +62,7 @@ export function coverageHtml(matrix: CoverageMatrix, title: string): string {
 <div class="map" role="region" aria-label="Operations and their outcomes" tabindex="0"><table>
 <thead><tr><th scope="col">Operation and section</th><th scope="col">Seen</th>${columns.map(headHtml)}<th scope="col">Other</th></tr></thead>
 <tbody>
-${matrix.operations.map((row) => rowHtml(row, columns, most))}</tbody>
+${matrix.operations.map((row) => rowHtml(row, { columns, most, consoleUrl }))}</tbody>
 </table></div>`,
   });
 }
@@ -75,13 +84,20 @@ function headHtml({ key }: Column): Html {
   return html`<th scope="col" class="outcome"><span>${key}</span></th>`;
 }
 
-function rowHtml(row: CoveredOperation, columns: readonly Column[], most: number): Html {
+function rowHtml(
+  row: CoveredOperation,
+  { columns, most, consoleUrl }: { columns: readonly Column[]; most: number; consoleUrl: string | undefined },
+): Html {
   const hits = new Map(row.outcomes.map((outcome) => [keyOf(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
   const cells = columns.map(({ key }) => cellHtml(row, key, { hits: hits.get(key), most }));
   const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;
   const name = row.operation.split(/(?<=[._])/).flatMap((part) => [html`<wbr>`, part]);
-  return html`<tr><th scope="row" title="${row.method} ${row.path}">${name.slice(1)} <small>${row.section}</small></th><td class="seen">${seen}</td>${cells}<td class="other">${other}</td></tr>\n`;
+  const named =
+    consoleUrl === undefined
+      ? name.slice(1)
+      : html`<a href="${`${consoleUrl}/coverage?operation=${row.operation}`}">${name.slice(1)}</a>`;
+  return html`<tr><th scope="row" title="${row.method} ${row.path}">${named} <small>${row.section}</small></th><td class="seen" data-head="Seen">${seen}</td>${cells}<td class="other" data-head="Other:">${other}</td></tr>\n`;
 }
 
 function cellHtml(
@@ -92,8 +108,8 @@ function cellHtml(
   if (hits === undefined) return html`<td class="none"></td>`;
   // Far from its heads in a map this large, a cell says itself what it stands for.
   const title = `${operation}: ${key}`;
-  if (hits === 0) return html`<td class="never" title="${title}">0</td>`;
+  if (hits === 0) return html`<td class="never" title="${title}" data-head="${key}">0</td>`;
   // By order of magnitude: a poll of ten thousand must not pale the error that was seen once.
   const heat = 0.25 + 0.5 * (Math.log1p(hits) / Math.log1p(most));
-  return html`<td class="hit" style="--heat: ${heat.toFixed(2)}" title="${title}">${hits}</td>`;
+  return html`<td class="hit" style="--heat: ${heat.toFixed(2)}" title="${title}" data-head="${key}">${hits}</td>`;
 }

@@ -1,6 +1,7 @@
 /**
- * What the console and the HTML reports look like. Every colour of text has a contrast of at least 4.5 to
- * what it stands on, in both schemes.
+ * What the HTML reports look like. On a phone a table that `stacks` says each row below the other, every cell with the
+ * name of its column. Every colour of text has a contrast of at least 4.5 to what it stands on, in both
+ * schemes.
  */
 export const PAGE_STYLE = `:root {
   color-scheme: light dark;
@@ -29,11 +30,20 @@ summary { cursor: pointer; }
 footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line); font-size: .87rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; overflow-wrap: break-word; padding: .4rem .6rem; border-bottom: 1px solid var(--line); }
 thead th { color: var(--quiet); font-size: .87rem; font-weight: 600; white-space: nowrap; vertical-align: bottom; }
 .number { text-align: right; }
 .badge { display: inline-block; padding: .05rem .5rem; border-radius: 1rem; font-size: .87rem; font-weight: 600; white-space: nowrap; color: var(--quiet); background: var(--soft); }
 .badge.passed { color: var(--ok); background: var(--ok-soft); }
 .badge.failed, .badge.error { color: var(--bad); background: var(--bad-soft); }
 .badge.not-observable { color: var(--open); background: var(--open-soft); }
+@media (max-width: 40rem) {
+  body { padding: 1rem; }
+  .stacks { min-width: 0; }
+  .stacks thead { display: none; }
+  .stacks, .stacks tbody, .stacks tr, .stacks th, .stacks td { display: block; width: auto; }
+  .stacks tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  .stacks tbody th, .stacks tbody td { padding: .1rem 0; border: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  .stacks td[data-head]::before { content: attr(data-head) ": "; color: var(--quiet); }
+}
 `;

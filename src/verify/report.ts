@@ -63,6 +63,8 @@ export interface RecordedReport {
 export interface VerifyReport {
   /** The base URL; of an archive the one that its requests have. */
   target: string;
+  /** Of an Understudy: where its console shows the requests, while it runs; null elsewhere. */
+  console: string | null;
   /** Of an archive that was judged in place of a service; null where one was asked. */
   recorded: RecordedReport | null;
   /** Of the key, as the answers say. */

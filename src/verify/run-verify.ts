@@ -2,7 +2,7 @@ import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
 import type { Change, Check, Context } from "./check.ts";
 import { checksFor } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
-import { discoverInUnderstudy } from "./discover-understudy.ts";
+import { consoleOf, discoverInUnderstudy } from "./discover-understudy.ts";
 import { KnownObjects } from "./known-objects.ts";
 import type { CheckReport, VerifyReport } from "./report.ts";
 import { assumptionsOf, summaryOf } from "./summary.ts";
@@ -66,13 +66,14 @@ export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
     ...{ target: target.options.url, organization_id: run.organization_id, write: options.write },
     started_at: began.toISOString(),
     duration_ms: Math.round(performance.now() - started),
-    recorded: null,
+    ...{ console: run.console, recorded: null },
     ...run.result(),
   };
 }
 
 class Run {
   organization_id: string | null = null;
+  console: string | null = null;
   private readonly options: VerifyOptions;
   private readonly target: Target;
   private readonly known: KnownObjects;
@@ -101,7 +102,9 @@ class Run {
     this.organization_id = first.headers.get("service-organization");
     const organization_id = known.one("organization_id") ?? this.organization_id;
     if (organization_id !== null) known.found({ organization_id });
-    if (first.headers.has("x-sandbox-decision") && organization_id !== null)
+    if (!first.headers.has("x-sandbox-decision")) return;
+    this.console = consoleOf(url);
+    if (organization_id !== null)
       await discoverInUnderstudy({ target: url, key, organization_id, known, signal });
   }
 

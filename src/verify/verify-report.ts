@@ -69,7 +69,7 @@ export function verifyHtml(report: VerifyReport): string {
   const title = `${verdict === "pass" ? "Pass" : "Fail"}: contract of ${target}`;
   const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
   const counts = `${summary.total} checks${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
-  const families = (Object.keys(FAMILIES) as Family[]).map((family) => familyHtml(family, report.checks));
+  const families = worstFirst(report.checks).map((family) => familyHtml(family, report));
   return htmlPage({
     title,
     style: STYLE,
@@ -78,9 +78,9 @@ export function verifyHtml(report: VerifyReport): string {
 ${recordedHtml(report)}
 <p class="quiet">${report.requests} requests in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
+${families}
 ${assumptionsHtml(report)}
-${changesHtml(report)}
-${families}`,
+${changesHtml(report)}`,
     made: new Date(started_at),
   });
 }
@@ -96,7 +96,7 @@ function assumptionsHtml({ assumptions }: VerifyReport): Html {
   if (assumptions.length === 0) return html``;
   const rows = assumptions.map(
     ({ id, topic, confirmed, differs }) =>
-      html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs} times` : "fits"}</span></td><td class="number">${confirmed}</td></tr>\n`,
+      html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs === 1 ? "once" : `${differs} times`}` : "fits"}</span></td><td class="number" data-head="Times it fitted">${confirmed}</td></tr>\n`,
   );
   return section("Assumptions", ["Assumption", "Topic", "Here", "Times it fitted"], rows);
 }
@@ -110,19 +110,32 @@ function changesHtml({ write, changes }: VerifyReport): Html {
   return section("Changed", ["", "What", "Since"], rows);
 }
 
-function familyHtml(family: Family, checks: readonly CheckReport[]): Html {
+/** Families in their order, those before the others in which something failed, or differs. */
+function worstFirst(checks: readonly CheckReport[]): Family[] {
+  const rank = (family: Family) =>
+    WORST_FIRST.findIndex((outcome) =>
+      checks.some((one) => one.family === family && one.outcome === outcome),
+    );
+  return (Object.keys(FAMILIES) as Family[]).toSorted((a, b) => rank(a) - rank(b));
+}
+
+function familyHtml(family: Family, { checks, console }: VerifyReport): Html {
   // What needs a look comes first.
   const own = WORST_FIRST.flatMap((outcome) =>
     checks.filter((one) => one.family === family && one.outcome === outcome),
   );
   if (own.length === 0) return html``;
-  return section(FAMILIES[family], ["Outcome", "Section", "Check and finding"], own.map(rowHtml));
+  return section(
+    FAMILIES[family],
+    ["Outcome", "Section", "Check and finding"],
+    own.map((check) => rowHtml(check, console)),
+  );
 }
 
 function section(title: string, heads: readonly string[], rows: readonly Html[]): Html {
   const head = heads.map((one) => html`<th scope="col">${one}</th>`);
   return html`<h2>${title}</h2>
-<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table>
+<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table class="stacks">
 <thead><tr>${head}</tr></thead>
 <tbody>
 ${rows}</tbody>
@@ -130,15 +143,21 @@ ${rows}</tbody>
 `;
 }
 
-function rowHtml(check: CheckReport): Html {
+function rowHtml(check: CheckReport, console: string | null): Html {
   const { outcome, failures, differences, not_observed, notes } = check;
   const told = [...failures, ...differences.map(differenceText), ...not_observed, ...notes];
   const findings = told.map((text) => html`<p class="finding ${outcome}">${text}</p>`);
-  return html`<tr><td><span class="badge ${outcome}">${OUTCOMES[outcome]}</span></td><td>${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${findings}${requestsHtml(check)}</td></tr>\n`;
+  return html`<tr><td><span class="badge ${outcome}">${OUTCOMES[outcome]}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${findings}${requestsHtml(check, console)}</td></tr>\n`;
 }
 
-function requestsHtml({ outcome, requests }: CheckReport): Html {
+/** Where the service is an Understudy, each leads to its entry in the console. */
+function requestsHtml({ outcome, requests }: CheckReport, console: string | null): Html {
   if (requests.length === 0) return html``;
-  const lines = requests.map(requestText).join("\n");
-  return html`<details${outcome === "failed" ? " open" : ""}><summary>${requests.length} request(s)</summary><pre>${lines}</pre></details>`;
+  const lines = requests.map((request) => {
+    const text = `${requestText(request)}\n`;
+    if (console === null || request.request_id === null) return text;
+    const entry = `${console}/timeline?entry=${encodeURIComponent(request.request_id)}`;
+    return html`<a href="${entry}">${text}</a>`;
+  });
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>${requests.length} request${requests.length === 1 ? "" : "s"}</summary><pre>${lines}</pre></details>`;
 }

@@ -8,6 +8,7 @@ import { receiverHtml } from "../../src/grader/receiver-report.ts";
 import { UNSEEN } from "../../src/grader/unseen.ts";
 import { coverageHtml } from "../../src/reports/coverage-html.ts";
 import { suiteHtml } from "../../src/suite/suite-html.ts";
+import { verifyHtml } from "../../src/verify/verify-report.ts";
 import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
 import { startReference } from "../support/harness.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
@@ -63,8 +64,8 @@ async function suiteReport(): Promise<string> {
       coverage: { percent: 0.2, covered: 1, total: 500 },
     },
     scenarios: [
-      { ...run, outcome: "failed", failures: [HOSTILE] },
       { ...run, name: "calm", outcome: "passed", failures: [], journal: [], bundle: undefined },
+      { ...run, outcome: "failed", failures: [HOSTILE] },
     ],
   });
 }
@@ -77,11 +78,36 @@ async function coverageReport(): Promise<string> {
   return coverageHtml(body, `Coverage of sandbox ${HOSTILE}`);
 }
 
+/** What failed, and what is only assumed to be so, of a service that is an Understudy. */
+async function verifyReport(): Promise<string> {
+  const check = {
+    ...{ id: "a/b", section: "4.3", title: HOSTILE, duration_ms: 1, failures: [], differences: [] },
+    ...{ not_observed: [], notes: [], requests: [] },
+  };
+  return verifyHtml({
+    ...{ target: "http://127.0.0.1:4747", organization_id: "org_acme", verdict: "fail", stopped: null },
+    ...{ started_at: "2026-01-05T08:00:00.000Z", duration_ms: 1, requests: 1, write: true, recorded: null },
+    console: "http://127.0.0.1:4747/_console/s/default",
+    summary: { total: 2, passed: 1, failed: 1, differs: 0, not_observable: 0 },
+    assumptions: [{ id: "G08", topic: "Malformed values", confirmed: 580, differs: 1 }],
+    changes: [{ done: HOSTILE, undone: false, detail: HOSTILE }],
+    checks: [
+      { ...check, family: "credentials", outcome: "passed" },
+      {
+        ...check,
+        ...{ family: "headers", outcome: "failed", failures: [HOSTILE] },
+        requests: [{ method: "GET", path: "/v1/models", status: 200, request_id: "req_5e1f" }],
+      },
+    ],
+  });
+}
+
 describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
   it.each([
     ["receiver-test", receiverReport, /^Fail: webhook receiver http/],
     ["suite", suiteReport, /^1 of 2 scenarios failed$/],
     ["coverage", coverageReport, /^Coverage of sandbox <img/],
+    ["verify", verifyReport, /^Fail: contract of http/],
   ])(
     "interfaces 2 the report of %s asks nobody for anything, runs nothing and fits a phone",
     async (name, make, title) => {
@@ -90,11 +116,14 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
       const { page, complaints } = await openPage(chromium());
       const requests: string[] = [];
       page.on("request", (request) => requests.push(request.url()));
-      await page.setViewportSize({ width: 390, height: 844 });
+      await page.setViewportSize({ width: 360, height: 740 });
       const url = pathToFileURL(file).href;
       await page.goto(url, { waitUntil: "networkidle" });
       expect(await page.title()).toMatch(title);
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+      // No column is hidden beside what is seen.
+      const beside = `[...document.querySelectorAll("[role=region]")].map((one) => one.scrollWidth - one.clientWidth)`;
+      for (const hidden of (await page.evaluate(beside)) as number[]) expect(hidden).toBe(0);
       expect(await page.locator("html[lang=en]").count()).toBe(1);
       expect(await page.locator("h1").count()).toBe(1);
       expect(await page.locator("footer").textContent()).toMatch(
@@ -109,6 +138,14 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
       const told = name === "receiver-test" ? UNSEEN : [];
       expect(await unseen.locator("b").allTextContents()).toEqual(told.map(({ what }) => `${what}.`));
       for (const item of await unseen.all()) expect((await item.boundingBox())!.height).toBeGreaterThan(0);
+      // What failed comes first, and leads into the console while the server runs.
+      const outcomes = await page.locator("td .badge, .check .badge").allTextContents();
+      const failed = outcomes.map((outcome) => outcome === "failed");
+      expect(failed).toEqual(failed.toSorted((a, b) => Number(b) - Number(a)));
+      if (name === "verify")
+        expect(await page.evaluate("[...document.links].map(({ href }) => href)")).toEqual([
+          "http://127.0.0.1:4747/_console/s/default/timeline?entry=req_5e1f",
+        ]);
       expect(requests).toEqual([url]);
       expect(complaints).toEqual([]);
       await page.close();

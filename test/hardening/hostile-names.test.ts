@@ -116,6 +116,7 @@ const verification: VerifyReport = {
   },
   ...{ duration_ms: 1, requests: 1, write: true },
   summary: { total: 1, passed: 0, failed: 1, differs: 0, not_observable: 0 },
+  console: "a",
   recorded: null,
   assumptions: [{ id: "a", topic: "a", confirmed: 0, differs: 1 }],
   changes: [{ done: "a", undone: false, detail: "a" }],

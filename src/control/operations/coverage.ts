@@ -28,7 +28,10 @@ const showCoverageMap = operation({
   async handle({ sandbox, server }) {
     const { coverageHtml } = await import("../../reports/index.ts");
     const matrix = coverageMatrix(server.operations, sandbox.outcomes);
-    return new RawBody("text/html; charset=utf-8", coverageHtml(matrix, `Coverage of ${sandbox.name}`));
+    return new RawBody(
+      "text/html; charset=utf-8",
+      coverageHtml(matrix, `Coverage of ${sandbox.name}`, `/_console/s/${sandbox.name}`),
+    );
   },
 });
 

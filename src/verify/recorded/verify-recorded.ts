@@ -34,6 +34,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
     ...{ target: base, organization_id: judging.organization_id, write: false },
     started_at: began.toISOString(),
     duration_ms: Math.round(performance.now() - started),
+    console: null,
     recorded: { file, creator, entries, ...judging.counts },
     verdict: summary.failed === 0 ? "pass" : "fail",
     stopped: null,
