@@ -10,7 +10,12 @@ import { findBrowser } from "./browser.mjs";
 /** Each view's addresses: its name, and what stands behind the question mark where it shows more then. */
 const VIEWS = {
   timeline: [""],
-  world: ["?collection=threads", "?collection=users&record=usr_dan", "?show=departments&department=dept_ml"],
+  world: [
+    "?collection=threads",
+    "?collection=users&record=usr_dan",
+    "?show=departments&department=dept_ml",
+    "?show=compare",
+  ],
   time: [""],
   faults: ["", "?compose=threads.delete", "?group=429&scenario=flaky-uploads"],
   webhooks: [
@@ -71,6 +76,7 @@ async function exercise(sandbox) {
       file_size: 1000,
     });
   }
+  await sandbox.snapshots.save("before");
   await call(ada, "DELETE", "/v1/threads/thread_ada");
   await sandbox.events.trigger("user.created").catch(() => {});
   await sandbox.clock.advance("10m").catch(() => {});

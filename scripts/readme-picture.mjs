@@ -1,5 +1,5 @@
-// The README's picture: the console's timeline of a small story. `node scripts/readme-picture.mjs`; needs a Chromium
-// (scripts/browser.mjs) and a build.
+// The pictures of README and docs: the console's views of a small story. `node scripts/readme-picture.mjs`; needs a
+// Chromium (scripts/browser.mjs) and a build.
 
 import { fileURLToPath } from "node:url";
 import { chromium } from "@playwright/test";
@@ -7,7 +7,7 @@ import sharp from "sharp";
 import { createUnderstudy } from "../dist/client/index.js";
 import { findBrowser } from "./browser.mjs";
 
-const FILE = fileURLToPath(new URL("../docs/pictures/console.webp", import.meta.url));
+const FOLDER = new URL("../docs/pictures/", import.meta.url);
 const DEPARTMENT = "/v1/organizations/org_acme/departments/dept_platform/reparent";
 
 const server = await createUnderstudy();
@@ -37,12 +37,25 @@ await sandbox.clock.advance("1m");
 
 const browser = await chromium.launch({ executablePath: await findBrowser(), args: ["--no-sandbox"] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 640 }, colorScheme: "light" });
-await page.goto(`${server.url}/_console/s/checkout/timeline`);
+const address = `${server.url}/_console/s/checkout`;
+
+async function take(name) {
+  await sharp(await page.screenshot())
+    .webp({ quality: 85, effort: 6 })
+    .toFile(fileURLToPath(new URL(`${name}.webp`, FOLDER)));
+}
+
+await page.goto(`${address}/timeline`);
 await page.getByText("/v1/threads/thread_long").first().click();
 await page.getByText("everything was in order").waitFor();
 await page.getByText("removed").first().waitFor();
-await sharp(await page.screenshot())
-  .webp({ quality: 85, effort: 6 })
-  .toFile(FILE);
+await take("console");
+
+await page.goto(`${address}/webhooks`);
+await page.getByRole("row", { name: /thread\.deleted/ }).click();
+await page.getByRole("list", { name: "Attempts" }).locator("summary").first().click();
+await page.getByText("The signature that it sent").first().waitFor();
+await page.mouse.move(0, 0);
+await take("webhooks");
 await browser.close();
 await server.close();

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   choose,
   expectAccessible,
@@ -15,9 +15,12 @@ const chromium = useChromium();
 const BATCH_MS = 150;
 let api: Api;
 const pages: Page[] = [];
-beforeEach(async () => {
-  await api?.close();
+beforeAll(async () => {
   api = await startReference();
+});
+beforeEach(async () => {
+  await control("POST", "/reset");
+  await api.call(undefined, "DELETE", "/_control/sandboxes/what-if");
 });
 afterEach(async () => {
   await Promise.all(pages.splice(0).map((page) => page.close()));
@@ -42,9 +45,9 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
     const { page, complaints } = await openTimeline();
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    await see(rowOf(page, /attempt to deliver thread.deleted.* was answered 500/)).toBeVisible();
+    await see(rowOf(page, /answered 500: thread.deleted, first attempt/)).toBeVisible();
     await control("POST", "/clock/advance", { by: "1h" });
-    const retry = rowOf(page, /retry to deliver thread.deleted.* was answered 200/);
+    const retry = rowOf(page, /answered 200: thread.deleted, retry/);
     await see(retry).toBeVisible();
     const levels = await page.evaluate(
       "[...document.querySelectorAll('[role=row]')].map((row) => row.ariaLevel)",

@@ -12,6 +12,11 @@ interface TravelProps {
   onClose: () => void;
 }
 
+/** Its sentence within another. */
+function nameOf({ title }: HistoryEntry): string {
+  return title.replace(/\.$/, "");
+}
+
 /** Asks first: what came after is undone, though it can be rewound to in its turn. */
 export function RewindDialog({ entry, onClose }: TravelProps) {
   const rewind = useSandboxChange((calls) => calls.rewind(entry.id, { to: "before" }));
@@ -42,7 +47,7 @@ export function RewindDialog({ entry, onClose }: TravelProps) {
       >
         <p>
           Data, credentials, the clock, timers and pending deliveries become what they were before “
-          {entry.title}”. It and all that came after are marked as undone; they stay in the list, and can be
+          {nameOf(entry)}”. It and all that came after are marked as undone; they stay in the list, and can be
           rewound to.
         </p>
         <p className="quiet">Settings, scenarios, rules and the journal stay as they are.</p>
@@ -67,10 +72,7 @@ export function BranchDialog({ entry, onClose }: TravelProps) {
         onCancel={onClose}
         onSubmit={() => branch.mutate(undefined, { onSuccess: (made) => go("timeline", {}, made.name) })}
       >
-        <p>
-          A second sandbox begins as this one was before “{entry.title.replace(/\.$/, "")}”. This one stays as
-          it is.
-        </p>
+        <p>A second sandbox begins as this one was before “{nameOf(entry)}”. This one stays as it is.</p>
         <Field
           label="Name"
           name="name"

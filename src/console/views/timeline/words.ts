@@ -21,10 +21,14 @@ export function titleOf({ request, entry }: Node): string {
   return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
 }
 
-/** The same for a narrow row: of an attempt what came of it, and not to whom. */
+const ATTEMPT =
+  /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to \S+ (?:was (answered \d+)|got (no answer))/;
+
+/** The same for a narrow row: of an attempt what came of it first, and not to whom. */
 export function shortTitleOf(node: Node): string {
   const title = titleOf(node);
-  return node.entry?.kind === "delivery" ? title.replace(/ to wh_\S+/, "") : title;
+  const [, kind, event, answered, none] = ATTEMPT.exec(title) ?? [];
+  return kind === undefined ? title : `${answered ?? none}: ${event}, ${kind}`;
 }
 
 /** "3 threads", "+1 −2 messages": what it changed, in numbers. */

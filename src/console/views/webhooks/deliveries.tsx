@@ -74,7 +74,7 @@ const columnsAt = (
           now={now}
         />
       ),
-      width: "minmax(6rem, 14rem)",
+      width: "minmax(6rem, 11rem)",
       from: "medium",
     },
     {

@@ -29,7 +29,7 @@ export function Compare() {
     <div className="page">
       <div className="world-tools">
         <ChoiceField
-          label={`Of ${here}`}
+          label={`World of ${here}`}
           name="from"
           value={from}
           onChange={(at) => set({ from: at })}
@@ -47,7 +47,7 @@ export function Compare() {
           }))}
         />
         <ChoiceField
-          label="Its"
+          label="Its world"
           name="to"
           value={to ?? ""}
           onChange={(at) => set({ of, to: at })}
