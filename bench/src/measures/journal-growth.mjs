@@ -25,7 +25,10 @@ export async function measure({ log }) {
   const { total, dropped } = await state.get("/sandboxes/default/journal?limit=1");
   if (dropped < REQUESTS) throw new Error(`the journal dropped ${dropped} entries: it was not full`);
   log("large bodies");
-  await inParallel(LARGE_REQUESTS, 8, (index) => largeRequest(api, index));
+  // What else a first request of that kind makes the server hold is not the journal's.
+  await inParallel(WARM_UP, 8, (index) => request(api, index, 1));
+  const small = await server.ask("memory");
+  await inParallel(LARGE_REQUESTS, 8, (index) => request(api, index, LARGE));
   const large = await server.ask("memory");
   await Promise.all([api.close(), state.close(), server.stop()]);
   const grown = Math.max(0, later.held - full.held) / MB / (REQUESTS / 10_000);
@@ -34,16 +37,15 @@ export async function measure({ log }) {
     row({ what: "journal entries kept", value: total, unit: "entries", goal: atMost(ENTRIES, "entries") }),
     row({
       what: "heap held by 1,500 requests of 100 KB",
-      value: Math.max(0, large.held - later.held) / MB,
+      value: Math.max(0, large.held - small.held) / MB,
       unit: "MB",
       goal: atMost(36, "MB"),
     }),
   ];
 }
 
-/** Each body differs, so that no string can be shared between the entries. */
-function largeRequest(api, index) {
-  const parent = index % 2 === 0 ? "dept_ops" : "dept_platform";
-  const body = { new_parent_id: parent, note: `${index} `.repeat(LARGE / 4).slice(0, LARGE) };
+/** Each body differs, so that no string can be shared between the entries; only the first changes the world. */
+function request(api, index, length) {
+  const body = { new_parent_id: "dept_ops", note: `${index} `.repeat(length / 4 + 1).slice(0, length) };
   return api.post("/v1/organizations/org_acme/departments/dept_infra/reparent", body, { as: asAda });
 }

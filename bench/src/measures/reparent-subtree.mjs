@@ -31,7 +31,7 @@ export async function measure({ log }) {
       what: "reparent 10,000 descendants, over HTTP",
       value: median(times),
       unit: "ms",
-      goal: atMost(50, "ms"),
+      goal: atMost(25, "ms"),
     }),
     row({
       what: "heap per state kept before such a move",

@@ -62,7 +62,7 @@ async function insideTheServer(label, world) {
       what: `${operation} a sandbox, ${label}`,
       value: median(batches.slice(1)),
       unit: "ms",
-      goal: atMost(0.2, "ms"),
+      goal: atMost(0.1, "ms"),
     }),
   );
 }
@@ -86,6 +86,6 @@ async function overHttp({ rounds, seconds, log }) {
       await server.stop();
     }
   }
-  const goal = atLeast(3000, "per s");
+  const goal = atLeast(6000, "per s");
   return [row({ what: "create a sandbox over HTTP", value: median(speeds), unit: "per s", goal })];
 }

@@ -23,8 +23,8 @@ export async function measure(run) {
   ];
   const speeds = (await takeTurns(targets, run)).map((turns) => turns.map(({ rps }) => rps));
   const used = await many.ask("memory");
-  const megabytes = (what, memory) =>
-    row({ what, value: memory.rss / MB, unit: "MB", goal: atMost(500, "MB") });
+  const megabytes = (what, memory, most) =>
+    row({ what, value: memory.rss / MB, unit: "MB", goal: atMost(most, "MB") });
   const speed = (what, own, goal) =>
     row({
       what,
@@ -36,8 +36,8 @@ export async function measure(run) {
     });
   await Promise.all([few.stop(), many.stop()]);
   return [
-    megabytes("10,000 sandboxes, resident memory", idle),
-    megabytes("10,000 sandboxes, after requests to each", used),
+    megabytes("10,000 sandboxes, resident memory", idle, 250),
+    megabytes("10,000 sandboxes, after requests to each", used, 500),
     speed("GET to one of 10,000 sandboxes", speeds[1], ratioAtLeast(NO_SLOWER)),
     speed("GET to 10,000 sandboxes in turn", speeds[2]),
   ];
