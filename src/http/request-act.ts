@@ -1,5 +1,5 @@
 import type { AnyOperation, Identity } from "../contract/operation.ts";
-import type { Act, ActingRequest, HistoryEntry } from "../sandbox/history-entry.ts";
+import type { Act, ActingRequest, Counted, HistoryEntry } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 
 /** What its exchange knows when the request is about to change something. */
@@ -15,24 +15,42 @@ interface Changing {
 }
 
 /** A request as the history tells of it: what outlives its exchange. */
-export class RequestAct implements Act {
+export class RequestAct implements Act, ActingRequest {
   readonly kind = "request";
-  readonly request: ActingRequest;
+  readonly subject = undefined;
+  readonly id: string;
+  readonly number: number;
+  readonly uploads: ActingRequest["uploads"];
   entry: HistoryEntry | undefined = undefined;
+  private readonly at: number;
+  private readonly key_id: string | undefined;
   private readonly operation: AnyOperation;
   private readonly principal: string | undefined;
-  readonly subject = undefined;
-  readonly named: readonly string[];
+  private readonly params: Record<string, string>;
   /** What the client was told, where that was a refusal all the same. */
   private refusal: string | undefined = undefined;
 
   constructor({ id, number, at, rate, identity, operation, params, uploads }: Changing) {
-    const principal = identity?.principal;
-    const counted = rate && principal && { key_id: principal.key_id, at };
-    this.request = { id, number, counted, uploads };
+    this.id = id;
+    this.number = number;
+    this.uploads = uploads;
+    this.at = at;
+    this.key_id = rate && identity?.principal.key_id;
     this.operation = operation!;
-    this.principal = principal?.user_id;
-    this.named = Object.values(params);
+    this.principal = identity?.principal.user_id;
+    this.params = params;
+  }
+
+  get request(): ActingRequest {
+    return this;
+  }
+
+  get counted(): Counted | undefined {
+    return this.key_id === undefined ? undefined : { key_id: this.key_id, at: this.at };
+  }
+
+  get named(): readonly string[] {
+    return Object.values(this.params);
   }
 
   get title(): string {

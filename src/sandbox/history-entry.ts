@@ -73,17 +73,59 @@ export interface ChangeCounts {
   changed: number;
 }
 
-/** What an entry holds of the world, until it is let go. */
-export interface EntryStates {
-  before: KeptState;
-  after: KeptState;
+/**
+ * What an entry holds of the world, until it is let go. A thousand requests later a collector has all of it to copy,
+ * so what is the same before and after stands there once.
+ */
+export class EntryStates {
   /** The part of the change that is its own: what an advance ran has entries of its own. */
   from: KeptRoot;
   to: KeptRoot;
   /** The newest entry at the moment of `after`. */
-  end: number;
+  end = 0;
   /** Bytes that keeping it costs, roughly. */
-  cost: number;
+  readonly cost: number;
+  private reached: KeptState;
+  private start: KeptState | undefined = undefined;
+  private readonly request: ActingRequest | undefined;
+
+  /** @param request whose traces are in `after` and were not there before */
+  constructor(
+    from: KeptRoot,
+    after: KeptState,
+    { cost, request }: { cost: number; request?: ActingRequest },
+  ) {
+    this.from = from;
+    this.to = after.root;
+    this.reached = after;
+    this.cost = cost;
+    this.request = request;
+  }
+
+  get after(): KeptState {
+    return this.reached;
+  }
+
+  /** It went on; how it began stays as it was. */
+  set after(state: KeptState) {
+    this.start = this.before;
+    this.reached = state;
+  }
+
+  get before(): KeptState {
+    if (this.start !== undefined) return this.start;
+    const { reached, from: root } = this;
+    if (this.request === undefined) return { ...reached, root };
+    const { number: requests, counted, uploads } = this.request;
+    return {
+      ...{ ...reached, root, requests, counted },
+      uploads: uploads === undefined ? reached.uploads : uploads.seen,
+    };
+  }
+
+  set before(state: KeptState) {
+    this.start = state;
+  }
 }
 
 /** An entry as it is written down: its story, without its states. */

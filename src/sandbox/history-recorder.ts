@@ -3,7 +3,7 @@ import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
 import type { History, Provenance } from "./history.ts";
-import type { Act, Actor, EntryStates, HistoryEntry, KeptState } from "./history-entry.ts";
+import { type Act, type Actor, EntryStates, type HistoryEntry, type KeptState } from "./history-entry.ts";
 import { timerAct } from "./history-titles.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
@@ -103,8 +103,9 @@ export class HistoryRecorder {
     if (this.history.limit === 0) return;
     const state = act.began!.state;
     const present = this.present();
-    const states = { before: state, after: present, from: state.root, to: present.root };
-    act.entry = this.history.add(act, UNKNOWN, { ...states, end: 0, cost: costOf(0) }, line);
+    const states = new EntryStates(state.root, present, { cost: costOf(0) });
+    states.before = state;
+    act.entry = this.history.add(act, UNKNOWN, states, line);
     this.history.settleLine();
   }
 
@@ -226,21 +227,9 @@ export class HistoryRecorder {
   }
 
   private add(act: Act, from: Provenance, commit?: NotedCommit): HistoryEntry {
-    const { request } = act;
     const after = this.present();
-    const root = commit?.from ?? after.root;
-    const before: KeptState =
-      request === undefined
-        ? { ...after, root }
-        : {
-            ...after,
-            root,
-            requests: request.number,
-            counted: request.counted,
-            uploads: request.uploads === undefined ? after.uploads : request.uploads.seen,
-          };
     const cost = costOf(commit?.written.length ?? 0);
-    const states: EntryStates = { before, after, from: root, to: after.root, end: 0, cost };
+    const states = new EntryStates(commit?.from ?? after.root, after, { cost, request: act.request });
     return this.history.add(act, from, states);
   }
 }
