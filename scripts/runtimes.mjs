@@ -20,6 +20,12 @@ const RUNTIMES = {
     packages: ["python3-pydantic"],
   },
   "python3 -c 'import pytest'": { probe: ["python3", ["-c", "import pytest"]], packages: ["python3-pytest"] },
+  // Not for the sake of one example each: where they are there, they are tried.
+  "python3 -c 'import fastapi, uvicorn'": {
+    probe: ["python3", ["-c", "import fastapi, uvicorn"]],
+    packages: [],
+  },
+  "python3 -c 'import django'": { probe: ["python3", ["-c", "import django"]], packages: [] },
   "javac and JUnit 5": {
     probe: ["sh", ["-c", "javac -version && test -f /usr/share/java/junit-platform-console.jar"]],
     packages: ["default-jdk-headless", "junit5"],
@@ -35,7 +41,9 @@ export function hasRuntime(name) {
 }
 
 function provide() {
-  const missing = Object.keys(RUNTIMES).filter((name) => !hasRuntime(name));
+  const missing = Object.keys(RUNTIMES).filter(
+    (name) => RUNTIMES[name].packages.length > 0 && !hasRuntime(name),
+  );
   for (const name of missing) {
     const { packages } = RUNTIMES[name];
     const failure = installFromDebian(packages);

@@ -172,5 +172,5 @@ export function eventsPage(events: readonly CataloguedEvent[]): string {
     ({ name, section, summary, sample }) =>
       `## ${name}\n\n${summary} (section ${section}).\n\n\`\`\`json\n${JSON.stringify(sample, null, 2)}\n\`\`\``,
   );
-  return `# Events\n\n<!-- generated from the declarations by npm run generate -->\n\nWhat webhooks are sent, with a sample of each; \`understudy events NAME --schema\` prints its JSON Schema, \`understudy events\n--types ts\` (or \`py\`) types of all of them. How they are signed, retried and received is told in [Webhooks](webhooks.md);\nreceivers to start from are under [receivers](receivers/README.md).\n\n| event | tells that | data |\n|---|---|---|\n${rows.join("\n")}\n\n${parts.join("\n\n")}\n`;
+  return `# Events\n\n<!-- generated from the declarations by npm run generate -->\n\nWhat webhooks are sent, with a sample of each; \`understudy events NAME --schema\` prints its JSON Schema, \`understudy events\n--types ts\` (or \`py\`) types of all of them. How they are signed, retried and received is told in [Webhooks](webhooks.md),\nhow each framework verifies a signature in [Signatures](signatures.md); receivers to start from are under [receivers](receivers/README.md).\n\n| event | tells that | data |\n|---|---|---|\n${rows.join("\n")}\n\n${parts.join("\n\n")}\n`;
 }

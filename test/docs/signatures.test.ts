@@ -1,11 +1,13 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { hasRuntime } from "../../scripts/runtimes.mjs";
 import { fileOf } from "../support/docs/page-script.ts";
-import { blocks } from "../support/docs/pages.ts";
+import { blocks, ROOT } from "../support/docs/pages.ts";
+import { freePorts } from "../support/docs/stage.ts";
+import { until } from "../support/eventually.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
 
 /*
@@ -16,7 +18,7 @@ import { removeScratch, scratch } from "../support/run-understudy.ts";
 const PAGE = "docs/for-partners.md";
 const SECRET = "whsec_5f1e0c";
 /** Beyond ASCII, so that a function that takes text in place of bytes shows. */
-const BODY = Buffer.from('{"event":"user.created","data":{"email":"zoë@acme.test"}}\n');
+const BODY = Buffer.from('{"event":"user.created","delivery_id":"del_1","data":{"email":"zoë@acme.test"}}\n');
 const GENUINE = `sha256=${createHmac("sha256", SECRET).update(BODY).digest("hex")}`;
 const CASES: readonly [signature: string, genuine: boolean][] = [
   [GENUINE, true],
@@ -130,4 +132,59 @@ describe("6.3 signatures as the guide for partners verifies them", () => {
     expect(asked.stderr).toBe("");
     expect(asked.stdout.trim().split("\n")).toEqual(CASES.map(([, genuine]) => (genuine ? "yes" : "no")));
   });
+});
+
+interface Framework {
+  file: string;
+  needs: string;
+  command: string;
+}
+
+const FRAMEWORKS: Framework[] = [
+  { file: "express-receiver.mjs", needs: "node", command: process.execPath },
+  { file: "fastify-receiver.mjs", needs: "node", command: process.execPath },
+  { file: "flask_receiver.py", needs: "python3 -c 'import flask'", command: "python3" },
+  { file: "fastapi_receiver.py", needs: "python3 -c 'import fastapi, uvicorn'", command: "python3" },
+  { file: "django_receiver.py", needs: "python3 -c 'import django'", command: "python3" },
+];
+/** Shown, and tried nowhere, as their page says. */
+const UNTRIED = ["Receiver.cs"];
+
+describe("6.3 signatures in frameworks", () => {
+  const shown = new Map(blocks("docs/signatures.md").map((block) => [fileOf(block), block.code]));
+
+  it("6.3 interfaces 14 are shown for each framework that is tried here, and for one more", () => {
+    const files = [...shown.keys()].filter((file) => file !== undefined);
+    expect(files.sort()).toEqual([...FRAMEWORKS.map(({ file }) => file), ...UNTRIED].sort());
+  });
+
+  it.for(FRAMEWORKS)(
+    "6.3 interfaces 14 $file takes what is genuine, and nothing else",
+    async ({ file, needs, command }, { skip }) => {
+      if (!hasRuntime(needs)) skip(`${needs} is not installed`);
+      const folder = scratch();
+      symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+      writeFileSync(join(folder, file), shown.get(file)!);
+      const [port] = await freePorts(1);
+      const env = { ...process.env, PORT: port, WEBHOOK_SECRET: SECRET, PYTHONDONTWRITEBYTECODE: "1" };
+      const receiver = spawn(command, [file], { cwd: folder, env, stdio: "ignore" });
+      try {
+        const url = `http://127.0.0.1:${port}/webhook`;
+        await until(() =>
+          fetch(url).then(
+            () => true,
+            () => false,
+          ),
+        );
+        const statuses: number[] = [];
+        for (const [signature] of CASES) {
+          const headers = { "content-type": "application/json", "x-service-signature": signature };
+          statuses.push((await fetch(url, { method: "POST", headers, body: BODY })).status);
+        }
+        expect(statuses).toEqual(CASES.map(([, genuine]) => (genuine ? 204 : 401)));
+      } finally {
+        receiver.kill("SIGKILL");
+      }
+    },
+  );
 });

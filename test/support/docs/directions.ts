@@ -55,6 +55,7 @@ export const DIRECTIONS: Readonly<Record<string, Directions>> = {
   },
   "docs/getting-started.md": { before: "" },
   "docs/pipelines.md": { before: "" },
+  "docs/signatures.md": { before: "", says: [/signature-missing/] },
   "docs/surprises.md": { before: "" },
   "docs/cli.md": {
     before: `${SERVER}

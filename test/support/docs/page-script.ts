@@ -3,7 +3,7 @@ import type { Directions } from "./directions.ts";
 import { type Block, blocks } from "./pages.ts";
 
 /** What becomes of a block, by the first word of its fence; a word that is not here fails the census. */
-export const KINDS = "sh ts js html yaml json jsonc text python java php go ruby".split(" ");
+export const KINDS = "sh ts js html yaml json jsonc text python java php go ruby csharp".split(" ");
 
 /** The file that a block is, where its first line says so in a comment: `// vite.config.ts`, `# .gitlab-ci.yml`. */
 export function fileOf({ code }: Block): string | undefined {
