@@ -250,4 +250,27 @@ describe("G30 the emulated API in Chromium", slow, () => {
     const frame = await sandboxedFrame(page);
     expect(await frame.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toBe("refused");
   });
+
+  it("interfaces 11 `cors_headers` and `cors_credentials` let a page send headers of its own, and cookies", async () => {
+    const origin = `http://evil.test:${sitePort}`;
+    const configure = (settings: object) =>
+      api.call(undefined, "PATCH", "/_control/sandboxes/default", {
+        settings: { cors_origins: [origin], ...settings },
+      });
+    const page = await visit(`${origin}/`);
+    const asked = (init: object, headers: object = {}) =>
+      page.evaluate(
+        fetchFromPage(`${api.url}/v1/models`, { ...init, headers: { "api-key": KEYS.dan, ...headers } }),
+      );
+    const ok = expect.objectContaining({ status: 200 });
+    await configure({});
+    expect(await asked({}, { "X-Trace": "1" })).toBe("refused");
+    expect(await asked({ credentials: "include" })).toBe("refused");
+    await configure({ cors_headers: ["X-Trace"] });
+    expect(await asked({}, { "X-Trace": "1" })).toEqual(ok);
+    expect(await asked({}, { "X-Other": "1" })).toBe("refused");
+    expect(await asked({ credentials: "include" })).toBe("refused");
+    await configure({ cors_headers: ["*"], cors_credentials: true });
+    expect(await asked({ credentials: "include" }, { "X-Other": "1" })).toEqual(ok);
+  });
 });

@@ -79,7 +79,7 @@ export function switched(
 
 /** Null for one that is active. */
 export function whyInactive({ active, inactive_because }: Webhook): string | null {
-  return active ? null : (inactive_because ?? "it was made so");
+  return active ? null : (inactive_because ?? "it was created so");
 }
 
 /** The list of active webhooks that hear of an event. */
