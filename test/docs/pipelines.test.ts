@@ -74,7 +74,7 @@ describe("interfaces 13 pipelines", () => {
       on,
       jobs["test"]!.steps.flatMap(({ run }) => run ?? []),
     );
-    for (const report of ["suite.xml", "suite.html"])
+    for (const report of ["suite.xml", "suite.html", "coverage.html"])
       expect(existsSync(join(on.folder, report)), report).toBe(true);
     expect(readFileSync(join(on.folder, "suite.xml"), "utf8")).toContain('tests="1"');
   });
