@@ -121,7 +121,8 @@ async function inactiveText(sandbox: SandboxClient, event: string): Promise<stri
   return items
     .filter(({ events }) => (events as readonly string[]).includes(event))
     .map(
-      ({ webhook_id, inactive_because: why }) => `\n${webhook_id} is inactive: ${why ?? "it was created so"}.`,
+      ({ webhook_id, inactive_because: why }) =>
+        `\n${webhook_id} is inactive: ${why ?? "it was created so"}.`,
     )
     .join("");
 }
