@@ -68,7 +68,7 @@ describe("interfaces 2 commands against a running server", () => {
     expect((await run("reset", "--fixture", world)).stderr).toMatch(/world\.yaml:2:1: .*organizations/);
     expect(await json("reset", "--fixture", "reference")).toMatchObject({ counts: { organizations: 4 } });
     expect((await run("snapshot", "restore", "none")).code).toBe(1);
-  }, 60_000);
+  });
 
   it("interfaces 2 scenario list, on and off, coverage and trigger", async () => {
     expect((await run("scenario", "on", "threads-delete-forbidden")).stdout).toContain(
@@ -94,7 +94,7 @@ describe("interfaces 2 commands against a running server", () => {
     );
     expect(Array.isArray(deliveries)).toBe(true);
     expect((await run("trigger", "user.created", "--set", "nonsense")).code).toBe(2);
-  }, 60_000);
+  });
 
   it("interfaces 11 explain says who decides, and what each rule would do", async () => {
     const { code, stdout } = await run(
@@ -121,7 +121,7 @@ describe("interfaces 2 commands against a running server", () => {
     expect((await run("explain", "models.list", "--query", "nonsense")).stderr).toContain(
       '--query takes name=value, not "nonsense"',
     );
-  }, 60_000);
+  });
 
   it.each([
     [["user.creatd"], 'event "user.creatd" is no event of the service. Did you mean "user.created"?'],
@@ -161,7 +161,7 @@ describe("interfaces 2 commands without a server", () => {
       expect([commands[i], help.code]).toEqual([commands[i], 0]);
       expect(help.stdout, commands[i]).toContain("Examples:");
     }
-  }, 60_000);
+  });
 
   it("interfaces 2 openapi and fidelity print what the control API answers; a closed pipe is no failure", async () => {
     const document = JSON.parse((await runCommand(["openapi"])).stdout);

@@ -59,7 +59,7 @@ describe("interfaces 14 the catalogue of events", () => {
     );
     const answer = await fetch(`${server.ready.url}/_control/events`);
     expect(((await answer.json()) as { items: unknown }).items).toEqual(items);
-  }, 60_000);
+  });
 
   it("interfaces 14 events --types ts compiles, and --types py names every event", async () => {
     const { stdout } = await runCommand(["events", "--types", "ts"]);
@@ -73,7 +73,7 @@ describe("interfaces 14 the catalogue of events", () => {
     expect(compile).not.toThrow();
     const python = (await runCommand(["events", "--types", "py"])).stdout;
     for (const { name } of API.events) expect(python).toContain(`event: Literal["${name}"]`);
-  }, 60_000);
+  });
 
   it("interfaces 14 an unknown event names the nearest", async () => {
     const { code, stderr } = await runCommand(["events", "user.creatd"]);
@@ -106,7 +106,7 @@ describe("interfaces 14 trigger and clock advance", () => {
       2,
       'understudy: --organization must be the id of an organization of this sandbox, not "org_acm". Did you mean "org_acme"?\n',
     ]);
-  }, 60_000);
+  });
 
   it("interfaces 14 trigger --count makes so many events, --rate keeps them apart", async () => {
     await receiver([200]);
@@ -117,7 +117,7 @@ describe("interfaces 14 trigger and clock advance", () => {
     expect((await run("trigger", "user.created", "--rate", "fast")).stderr).toContain(
       '--rate takes events a second such as 5/s, not "fast"',
     );
-  }, 60_000);
+  });
 
   it("interfaces 14 trigger --duplicate and --shuffle deliver twice, and in another order than it happened", async () => {
     const received = async (id: string) => {
@@ -205,7 +205,7 @@ describe("interfaces 14 trigger and clock advance", () => {
     ]);
     expect((await run("clock", "advance", "5m", "--kind", "expiry")).code).toBe(2);
     expect((await run("clock", "advance")).code).toBe(2);
-  }, 60_000);
+  });
 
   it("interfaces 14 clock advance --until-delivered goes from retry to retry, and is exit 1 when one failed for good", async () => {
     await receiver([500, 500, 200]);
@@ -220,7 +220,7 @@ describe("interfaces 14 trigger and clock advance", () => {
     const failed = await run("clock", "advance", "--until-delivered");
     expect(failed.code).toBe(1);
     expect(failed.stderr).toMatch(/^understudy: del_\S+ failed for good: answered 500\n$/);
-  }, 60_000);
+  });
 
   it("interfaces 11 coverage --all counts sandboxes that are gone", async () => {
     await run("sandbox", "create", "short");
@@ -230,12 +230,12 @@ describe("interfaces 14 trigger and clock advance", () => {
       operations.find(({ operation }) => operation === "models.list")!.outcomes[0]!.hits;
     expect([hits(await json("coverage", "--all")), hits(await json("coverage"))]).toEqual([1, 0]);
     expect((await run("coverage", "--all", "--fail-under", "100")).code).toBe(1);
-  }, 60_000);
+  });
 
   it("interfaces 11 start refuses a delay that is none", async () => {
     const { code, stderr } = await runCommand(["start", "--port", "0", "--delay", "slow"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("--delay must be a duration such as 200ms")]);
     expect((await runCommand(["start", "--port", "0", "--delay", "2s/1s"])).code).toBe(2);
     expect((await json("explain", "models.list")).rules[0].rule).toBe("start/delay");
-  }, 60_000);
+  });
 });

@@ -97,7 +97,7 @@ describe("interfaces 2 what listens at --url is no Understudy", () => {
         /^understudy: What listens at .* is no Understudy: it was silent for 8 seconds\..*\n$/,
       ),
     ]);
-  }, 60_000);
+  });
 
   it("interfaces 2 an address may come without its scheme, and one that can be none is wrong usage", async () => {
     const { ready } = await started();
@@ -135,7 +135,7 @@ describe("interfaces 2 a reader that closes the pipe", () => {
     expect((await unread(["receiver-test", "http://127.0.0.1:9", "--secret", "whsec_x"], cwd)).code).toBe(1);
     expect((await unread(["openapi"], cwd)).code).toBe(0);
     expect((await unread(["statsu"], cwd)).code).toBe(2);
-  }, 90_000);
+  });
 
   it("interfaces 2 ends what prints until it is stopped", async () => {
     const cwd = scratch();
@@ -221,7 +221,7 @@ describe("interfaces 2 files that the command writes", () => {
       expect(await written(...words)).toBe(0);
       expect(statSync(join(cwd, words[0]!)).mode & 0o777).toBe(0o600);
     }
-  }, 60_000);
+  });
 
   it("interfaces 2 the ready file goes with the process, and is nobody's link", async () => {
     const cwd = scratch();
@@ -232,7 +232,7 @@ describe("interfaces 2 files that the command writes", () => {
     expect([refused.code, readFileSync(join(cwd, "mine.txt"), "utf8")]).toEqual([2, "mine"]);
     writeFileSync(file, "of an earlier start");
     const running = startCommand(["start", "--quiet", "--port", "0", "--ready-file", file], { cwd });
-    await expect.poll(() => readFileSync(file, "utf8"), { timeout: 15_000 }).toContain('"pid"');
+    await expect.poll(() => readFileSync(file, "utf8")).toContain('"pid"');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     running.child.kill("SIGTERM");
     expect((await running.finished).code).toBe(0);
@@ -243,7 +243,7 @@ describe("interfaces 2 files that the command writes", () => {
     const cwd = scratch();
     const file = join(cwd, "ready.json");
     const running = startCommand(["start", "--quiet", "--port", "0", "--ready-file", file], { cwd });
-    await expect.poll(() => existsSync(file), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => existsSync(file)).toBe(true);
     writeFileSync(file, JSON.stringify({ pid: 1 }));
     running.child.kill("SIGTERM");
     await running.finished;
@@ -259,7 +259,7 @@ describe("interfaces 2 files that the command writes", () => {
     expect((await generate("--count", "models=40000", "--out", "large.json")).code).toBe(0);
     expect(JSON.parse(readFileSync(join(cwd, "large.json"), "utf8")).models).toHaveLength(40_000);
     expect((await runCommand(["fixture", "check", "large.json"], { cwd })).code).toBe(0);
-  }, 90_000);
+  });
 });
 
 describe("interfaces 2 what the system refuses is a sentence and exit 2", () => {

@@ -63,7 +63,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     expect((await run("sandbox", "crate", "x")).stderr).toContain(
       'sandbox has no action "crate". Did you mean "create"?',
     );
-  }, 60_000);
+  });
 
   it("interfaces 11 journal lists with reasons, filters, and follows", async () => {
     await run("reset");
@@ -95,14 +95,14 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
         .stdout.trim()
         .split("\n")
         .filter((line) => line !== "");
-    await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => lines().length).toBe(1);
     await call("/v1/threads/thread_long", "cleo", { method: "DELETE" });
     await call("/v1/models", "dan");
-    await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => lines().length).toBe(2);
     expect(lines().map((line) => JSON.parse(line).principal)).toEqual(["usr_ada", "usr_dan"]);
     following.child.kill();
     await following.finished;
-  }, 60_000);
+  });
 
   it("interfaces 11 bundle writes what replay takes, and replaces a file only when told to", async () => {
     await run("reset");
@@ -113,7 +113,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     const again = await run("bundle", file);
     expect([again.code, again.stderr]).toEqual([2, `understudy: ${file} exists; replace it with --force\n`]);
     expect((await run("bundle", file, "--force")).code).toBe(0);
-  }, 60_000);
+  });
 
   it("interfaces 11 snapshot diff shows fields, and export replaces nothing unasked", async () => {
     await run("reset");
@@ -133,7 +133,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     expect((await run("snapshot", "export", "before", file, "--force")).code).toBe(0);
     expect(JSON.parse(readFileSync(file, "utf8"))).toHaveProperty("world");
     expect(existsSync(file)).toBe(true);
-  }, 60_000);
+  });
 
   it("interfaces 11 completion prints a script, and knows commands and names", async () => {
     const script = await runCommand(["completion"]);
@@ -148,7 +148,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     expect(await completed("trigger", "user.")).toContain("user.created");
     expect(await completed("explain", "thr")).toContain("threads.delete");
     expect(await completed("scenario", "on", "fl")).toContain("flaky-ten-percent");
-  }, 60_000);
+  });
 
   it("interfaces 14 deliveries list, show and redeliver", async () => {
     await run("reset");
@@ -167,5 +167,5 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
       2,
       "understudy: name the deliveries, or take --all-failed\n",
     ]);
-  }, 60_000);
+  });
 });

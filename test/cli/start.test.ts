@@ -312,11 +312,11 @@ describe("interfaces 2 start", () => {
           edit("extends: reference\nusers: { usr_dan: { name: Daniel } }\n");
           return name();
         },
-        { timeout: 10_000, interval: 300 },
+        { interval: 300 },
       )
       .toBe("Daniel");
     edit("extends: reference\nusers: { usr_dan: { nmae: D } }\n");
-    await expect.poll(() => server.output().stderr, { timeout: 10_000 }).toMatch(/mine\.yaml:2:\d+/);
+    await expect.poll(() => server.output().stderr).toMatch(/mine\.yaml:2:\d+/);
     expect(await name()).toBe("Daniel");
   });
 });

@@ -258,7 +258,7 @@ describe("interfaces 2 suite", () => {
       ["suite", "*.yaml", "--report", report, "--", process.execPath, "-e", once],
       { cwd },
     );
-    await expect.poll(() => existsSync(join(cwd, "began")), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(join(cwd, "began"))).toBe(true);
     running.child.kill("SIGINT");
     const { code, stdout } = await running.finished;
     expect(code).toBe(1);
@@ -297,9 +297,7 @@ describe("interfaces 2 suite", () => {
       );
       const files = ["calm.pid", "second.pid"].map((name) => join(cwd, name));
       await expect
-        .poll(() => files.every((file) => existsSync(file) && readFileSync(file, "utf8") !== ""), {
-          timeout: 10_000,
-        })
+        .poll(() => files.every((file) => existsSync(file) && readFileSync(file, "utf8") !== ""))
         .toBe(true);
       const pids = files.map((file) => Number(readFileSync(file, "utf8")));
       running.child.kill(signal);

@@ -1,29 +1,8 @@
-import { spawnSync } from "node:child_process";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { findBrowser, whyNone } from "../../scripts/browser.mjs";
-import { hasRuntime } from "../../scripts/runtimes.mjs";
-import { DIRECTIONS, type Directions, directionsOf } from "../support/docs/directions.ts";
-import { KINDS, pageScript } from "../support/docs/page-script.ts";
+import { describe, expect, it } from "vitest";
+import { DIRECTIONS } from "../support/docs/directions.ts";
+import { KINDS } from "../support/docs/page-script.ts";
 import { blocks, pages } from "../support/docs/pages.ts";
-import { openStage, type Stage } from "../support/docs/stage.ts";
-import { removeScratch } from "../support/run-understudy.ts";
-
-/*
- * Every example of every page, as a reader would follow it: pages are run from top to bottom in an empty project,
- * files written where a block names one, commands typed as they stand there.
- */
-
-/** Of the repository rather than of the package: what they tell to run is this very run, or takes minutes. */
-const OF_THE_REPOSITORY = new Set(["CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"]);
-/** Answers that an example must not get, unless its page says so (`shows`). */
-const REFUSALS = ["urn:understudy:problem", '"INVALID_INPUT"', "There is no such endpoint"];
-const LIMIT_MS = 240_000;
-
-const run = pages().filter((page) => !OF_THE_REPOSITORY.has(page) && blocks(page).length > 0);
-let stage: Stage | undefined;
-
-afterEach(() => stage?.close());
-afterAll(removeScratch);
+import { GUIDES, OTHERS, testExamples } from "../support/docs/test-examples.ts";
 
 describe("examples of the documentation", () => {
   it("interfaces 13 are of kinds that are run or judged", () => {
@@ -33,37 +12,9 @@ describe("examples of the documentation", () => {
         .map(({ kind }) => `${page}: ${kind}`),
     );
     expect(odd).toEqual([]);
+    const run = [...GUIDES, ...OTHERS];
     expect(Object.keys(DIRECTIONS).filter((page) => !run.includes(page))).toEqual([]);
   });
 
-  it.for(run)("interfaces 13 %s", { timeout: LIMIT_MS }, async (page, { skip }) => {
-    const directions = directionsOf(page);
-    const lacking = await lackingHere(directions);
-    if (lacking !== undefined) skip(lacking);
-    stage = await openStage();
-    const script = stage.placed(pageScript(page, directions));
-    const { code, stdout, stderr } = await stage.run(script, placedKeys(directions.exits));
-    expect({ code, stderr: code === 0 ? "" : stderr, stdout: code === 0 ? "" : stdout }).toEqual({
-      code: 0,
-      stderr: "",
-      stdout: "",
-    });
-    for (const promise of directions.says ?? []) expect(stdout).toMatch(promise);
-    const shown = directions.shows ?? [];
-    for (const refusal of REFUSALS.filter((one) => !shown.includes(one)))
-      expect(stdout).not.toContain(refusal);
-    for (const refusal of shown) expect(stdout).toContain(refusal);
-  });
+  testExamples(OTHERS);
 });
-
-/** Why a page cannot be run on this machine, which the run says aloud at its end. */
-async function lackingHere({ needs = [], browser = false }: Directions): Promise<string | undefined> {
-  const missing = needs.filter((name) => !hasRuntime(name));
-  if (spawnSync("curl", ["--version"]).status !== 0) missing.unshift("curl");
-  if (missing.length > 0) return `${missing.join(", ")} is not installed`;
-  return browser && (await findBrowser()) === undefined ? whyNone() : undefined;
-}
-
-function placedKeys(exits: Readonly<Record<string, number>> = {}) {
-  return Object.fromEntries(Object.entries(exits).map(([command, code]) => [stage!.placed(command), code]));
-}

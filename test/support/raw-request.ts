@@ -16,7 +16,7 @@ export function rawRequest(port: number, head: readonly string[], body = ""): Pr
       socket.destroy();
       resolve(parse(text));
     };
-    socket.setTimeout(5000, () => reject(new Error(`no answer to ${head[0]}: ${text}`)));
+    socket.setTimeout(60_000, () => reject(new Error(`no answer to ${head[0]}: ${text}`)));
     socket.on("connect", () => socket.write(Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`, "latin1")));
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");

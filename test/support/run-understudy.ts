@@ -4,26 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until } from "./eventually.ts";
+import { type Finished, type Place, runHere } from "./run-here.ts";
+
+export type { Finished } from "./run-here.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
-
-export interface Finished {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-}
 
 export interface Running {
   child: ChildProcess;
   /** What it has printed so far. */
   output(): { stdout: string; stderr: string };
   finished: Promise<Finished>;
-}
-
-interface Place {
-  cwd?: string;
-  env?: Record<string, string>;
 }
 
 /** Starts the command as a user would; dist/ is built by `npm test` before. */
@@ -47,8 +38,17 @@ export function startCommand(args: readonly string[], { cwd, env }: Place = {}):
   return { child, output: () => ({ stdout, stderr }), finished };
 }
 
-export function runCommand(args: readonly string[], place?: Place): Promise<Finished> {
-  return startCommand(args, place).finished;
+/** What goes on until it is stopped, reads standard input or ends its process; refused or not, it has one of its own. */
+const ALONE = new Set(["start", "listen", "record", "mcp", "completion"]);
+
+/**
+ * Runs a command to its end: in this process, which spares each the start of one. What the process itself is to
+ * prove (signals, pipes, a full disk, what the package holds) is asked of `startCommand` and of test/journeys.
+ */
+export function runCommand(args: readonly string[], place: Place = {}): Promise<Finished> {
+  const command = args[0] ?? "start";
+  if (ALONE.has(command) || command.startsWith("-")) return startCommand(args, place).finished;
+  return runHere(args, place);
 }
 
 export interface Ready {

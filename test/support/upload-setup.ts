@@ -139,13 +139,22 @@ export async function cuttingRelay(target: string, cutAfter: number) {
 }
 
 /** Sends the head of a request and so many bytes of its body, then hangs up. */
-export function sendAndLeave(url: string, head: { method: string; headers: object }, bytes: Uint8Array) {
+export function sendAndLeave(
+  url: string,
+  head: { method: string; headers: object },
+  bytes: Uint8Array,
+  arrived?: () => Promise<void>,
+) {
   const { hostname, port, pathname, search, host } = new URL(url);
-  return new Promise<void>((resolve) => {
+  return new Promise<void>((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => {
       const lines = Object.entries({ host, ...head.headers }).map(([name, value]) => `${name}: ${value}`);
       socket.write(`${head.method} ${pathname}${search} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
-      socket.write(bytes, () => socket.destroy());
+      socket.write(bytes, () => {
+        Promise.resolve(arrived?.())
+          .catch(reject)
+          .finally(() => socket.destroy());
+      });
     });
     socket.on("error", () => {});
     socket.on("close", () => resolve());

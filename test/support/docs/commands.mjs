@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { parse } from "yaml";
+import { pathToFileURL } from "node:url";
 
 const { STAGE, ROOT, SERVER_PORT, LISTEN_PORT, RECORD_PORT, CHROMIUM = "" } = process.env;
 const EXITS = JSON.parse(process.env.EXITS ?? "{}");
@@ -25,10 +25,17 @@ const PATIENCE_MS = 60_000;
 const BIN = join(ROOT, "bin", "understudy.js");
 const [, , tool, ...given] = process.argv;
 
-/** On the page's server, unless the command line or a suite around it names another. */
-function onServer(args) {
-  const UNDERSTUDY_URL = process.env.UNDERSTUDY_URL || `http://127.0.0.1:${SERVER_PORT}`;
-  return run(process.execPath, [BIN, ...args], { env: { ...process.env, UNDERSTUDY_URL } });
+/**
+ * On the page's server, unless the command line or a suite around it names another; in this process, which spares the
+ * command's own.
+ */
+async function onServer(args) {
+  process.env.UNDERSTUDY_URL ||= `http://127.0.0.1:${SERVER_PORT}`;
+  process.argv = [process.execPath, BIN, ...args];
+  process.on("exit", (code) => {
+    process.exitCode = judged(code);
+  });
+  await import(pathToFileURL(join(ROOT, "dist", "cli", "main.js")).href);
 }
 
 /** Runs to its end; exits as it does, or with 0 where the page says that this one fails. */
@@ -181,6 +188,7 @@ function mvn() {
 
 /** `docker compose up` as far as it goes without Docker: the service `understudy`, on this machine. */
 async function docker() {
+  const { parse } = await import("yaml");
   const { understudy: service } = parse(readFileSync("compose.yaml", "utf8")).services;
   const args = service.command.slice(1).map((word) => (word === "/data" ? join(STAGE, "data") : word));
   const [variable, required] = Object.entries(service.environment)[0];
@@ -190,4 +198,6 @@ async function docker() {
 
 const tools = { npx, npm, mvn, docker };
 // Scripts of package.json call `understudy` and the like without `npx`.
-process.exitCode = await (tools[tool] ?? ((args) => npx([tool, ...args])))(given);
+const ended = await (tools[tool] ?? ((args) => npx([tool, ...args])))(given);
+// Undefined where the command ran in this process, which ends as it does.
+if (ended !== undefined) process.exitCode = ended;

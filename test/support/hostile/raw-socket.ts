@@ -17,7 +17,7 @@ export interface Conversation {
 
 /** How long to listen for an answer too many once those expected are there. */
 const QUIET_MS = 40;
-const MAX_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 60_000;
 
 /** Sends the very bytes given, piece by piece, and listens until the server closes or has answered `count` times. */
 export function converse(

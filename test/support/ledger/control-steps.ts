@@ -1,0 +1,96 @@
+import type { Api } from "../harness.ts";
+import type { FreshWorld } from "../openapi/fresh-world.ts";
+import { RECIPES } from "../openapi/recipes.ts";
+
+/** Nobody listens there. */
+export const NOBODY = "http://127.0.0.1:9/hook";
+const department = { organization_id: "org_acme", name: "Kept", id: "dept_kept", parent_id: null };
+export const rule = {
+  id: "rule",
+  match: { operation: "threads.delete" },
+  times: 2,
+  effect: { error: "RATE_LIMIT_EXCEEDED" },
+};
+
+/** By control operation, what it changes in a sandbox that has just been made; each ends with the call itself. */
+export function controlSteps(api: Api, world: FreshWorld): Record<string, () => Promise<unknown>> {
+  const newestEntry = async () => (await world.control("GET", "/history?limit=1")).body.entries[0].id;
+  const create = (path: string, body: object) => world.control("POST", path, body);
+  return {
+    "sandboxes.create": () =>
+      api.call(undefined, "POST", "/_control/sandboxes", {
+        name: "made",
+        seed: 9,
+        clock: { mode: "frozen" },
+      }),
+    "sandboxes.update": () => world.control("PATCH", "", { settings: { processing_seconds: 7 } }),
+    "sandboxes.delete": () => api.call(undefined, "DELETE", `/_control/sandboxes/${world.name}`),
+    "sandboxes.reset": async () => {
+      await create("/state/departments", department);
+      await world.control("POST", "/reset", { seed: 12 });
+    },
+    "sandboxes.fork": async () => {
+      await create("/state/departments", department);
+      await create("/fork", { name: "forked" });
+    },
+    "snapshots.save": () =>
+      create("/snapshots", { name: "b" }).then(() => create("/snapshots", { name: "a" })),
+    "snapshots.restore": async () => {
+      await create("/snapshots", { name: "before" });
+      await create("/state/departments", department);
+      await world.control("POST", "/snapshots/before/restore");
+    },
+    "snapshots.upload": async () => {
+      await create("/snapshots", { name: "one" });
+      const { body } = await world.control("GET", "/snapshots/one");
+      await world.control("PUT", "/snapshots/two", body);
+    },
+    "snapshots.delete": () =>
+      create("/snapshots", { name: "gone" }).then(() => world.control("DELETE", "/snapshots/gone")),
+    "clock.set": () => world.control("PUT", "/clock", { mode: "frozen", now: "2027-01-01T00:00:00Z" }),
+    "clock.advance": () => create("/clock/advance", { by: "3h" }),
+    "state.create": () => create("/state/departments", department),
+    "state.update": () => world.control("PATCH", "/state/departments/dept_ops", { name: "Renamed" }),
+    "state.delete": () => world.control("DELETE", "/state/departments/dept_ml"),
+    "scenarios.activate": () => world.control("PUT", "/scenarios/active", { names: ["slow-network"] }),
+    "faults.add": () => create("/faults", { ...rule, lease: { ttl: "10m" } }),
+    "faults.remove": () => create("/faults", rule).then(() => world.control("DELETE", "/faults/rule")),
+    "faults.clear": () => create("/faults", rule).then(() => world.control("DELETE", "/faults")),
+    "history.rewind": async () => {
+      await create("/state/departments", department);
+      await create("/state/departments", { ...department, id: "dept_undone" });
+      await create(`/history/${await newestEntry()}/rewind`, {});
+    },
+    "history.fork": async () => {
+      await create("/state/departments", department);
+      await create(`/history/${await newestEntry()}/fork`, { name: "branch" });
+    },
+    "history.repeat": async () => {
+      const path = "/v1/organizations/{organization_id}/departments/{department_id}/reparent";
+      const [recipe] = RECIPES["departments.reparent"]!;
+      await world.call(path, "POST", await recipe!.request(world));
+      await create(`/history/${await newestEntry()}/repeat`, {});
+    },
+    "events.trigger": async () => {
+      await create("/state/webhooks", { organization_id: "org_acme", url: NOBODY, events: ["user.created"] });
+      await create("/events", { event: "user.created", for: "usr_dan" });
+    },
+    "deliveries.redeliver": () => create("/deliveries/redeliver", { ids: ["del_failed"] }),
+    // Neither journal nor coverage is kept, whoever clears or reports them.
+    "journal.clear": () => world.control("DELETE", "/journal"),
+    "coverage.clear": () => world.control("DELETE", "/coverage"),
+    "coverage.report": async () => {
+      const { body } = await world.control("GET", "/coverage");
+      await api.call(undefined, "POST", "/_control/coverage", body);
+    },
+    "receivers.create": () => create("/receivers", { answers: [500, 200] }),
+    "receivers.update": async () => {
+      const { body } = await create("/receivers", {});
+      await world.control("PATCH", `/receivers/${body.id}`, { answers: [410] });
+    },
+    "receivers.delete": async () => {
+      const { body } = await create("/receivers", {});
+      await world.control("DELETE", `/receivers/${body.id}`);
+    },
+  };
+}

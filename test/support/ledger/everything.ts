@@ -1,0 +1,65 @@
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { Sandbox, SandboxValue } from "../../../src/sandbox/sandbox.ts";
+import { encodeWorld, type TableDocument } from "../../../src/state/world-document.ts";
+import { type Api, startReference } from "../harness.ts";
+
+/** Everything of every sandbox: what clients see, and what they would come to see. */
+export async function everythingOf({ understudy, call }: Api): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {};
+  for (const sandbox of understudy.sandboxes.all()) {
+    all[sandbox.name] = "there";
+    // No step is about this one.
+    if (sandbox.name === "default") continue;
+    await sandbox.world.settled();
+    const s = `/_control/sandboxes/${sandbox.name}`;
+    const calls = ["", "/clock", "/clock/pending", "/faults", "/snapshots", "/outbox", "/receivers"];
+    const shown = [];
+    for (const path of calls) shown.push((await call(undefined, "GET", s + path)).body);
+    const values = [sandbox.value(), ...sandbox.snapshots.values()].map((value) => written(sandbox, value));
+    all[sandbox.name] = scrubbed({ shown, values: await Promise.all(values) });
+  }
+  return all;
+}
+
+/** With its records as what became of the fixture's: all of them would be megabytes. */
+async function written({ source, seed, blobs }: Sandbox, { world, windows, blobs: held }: SandboxValue) {
+  const { tables, ...facts } = encodeWorld(world, { base: source.root(seed) });
+  const changed = Object.entries(tables).filter(([, table]) => !isEmpty(table));
+  return [facts, Object.fromEntries(changed), windows, await blobs.encode(held)];
+}
+
+const isEmpty = (table: TableDocument) =>
+  "put" in table && table.put.length === 0 && table.removed.length === 0;
+
+/** What depends on the wall clock and the port. */
+function scrubbed(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (key, one) =>
+      key === "duration_ms" || key === "error" || key === "base_url"
+        ? "-"
+        : typeof one === "string"
+          ? one.replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
+          : one,
+    ),
+  );
+}
+
+/**
+ * Copies the folder `live` as it lies there, which is what kill -9 would leave, and holds a server that starts from
+ * the copy to show all that the first one shows.
+ */
+export async function expectKept(api: Api, folder: string, durable: boolean): Promise<void> {
+  const killed = join(folder, "killed");
+  rmSync(killed, { recursive: true, force: true });
+  cpSync(join(folder, "live"), killed, { recursive: true });
+  const again = await startReference({ persist: { folder: killed, durable } });
+  try {
+    const [before, after] = [await everythingOf(api), await everythingOf(again)];
+    expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort());
+    expect(after).toEqual(before);
+  } finally {
+    await again.close();
+  }
+}

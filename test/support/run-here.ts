@@ -1,0 +1,77 @@
+import { format } from "node:util";
+import { run } from "../../src/cli/run.ts";
+
+export interface Finished {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Place {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** One after the other: they share this process's streams, folder and environment. */
+let turn: Promise<unknown> = Promise.resolve();
+
+/** A command line in this process, as in one of its own. */
+export function runHere(args: readonly string[], place: Place): Promise<Finished> {
+  const mine = turn.then(() => inPlace(args, place));
+  turn = mine.catch(() => {});
+  return mine;
+}
+
+async function inPlace(args: readonly string[], { cwd, env }: Place): Promise<Finished> {
+  const folder = process.cwd();
+  const given: Record<string, string> = { NO_COLOR: "1", UNDERSTUDY_TOKEN: "", ...env };
+  const before = Object.keys(given).map((name) => [name, process.env[name]] as const);
+  const { exitCode } = process;
+  const stdout = captured(process.stdout);
+  const stderr = captured(process.stderr);
+  const { log } = console;
+  // yargs prints its help through it.
+  console.log = (...words) => void process.stdout.write(`${format(...words)}\n`);
+  process.exitCode = undefined;
+  if (cwd !== undefined) process.chdir(cwd);
+  Object.assign(process.env, given);
+  try {
+    await run(args);
+    return {
+      code: Number(process.exitCode ?? 0),
+      signal: null,
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+    };
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    if (cwd !== undefined) process.chdir(folder);
+    console.log = log;
+    stdout.release();
+    stderr.release();
+    process.exitCode = exitCode;
+  }
+}
+
+/** Keeps what is written to a stream from here on, until it is released. */
+function captured(stream: NodeJS.WriteStream): { text(): string; release(): void } {
+  const own = Object.getOwnPropertyDescriptor(stream, "write");
+  const chunks: Buffer[] = [];
+  stream.write = ((chunk: string | Uint8Array, encoding?: unknown, done?: unknown) => {
+    chunks.push(Buffer.from(chunk as string));
+    const callback = typeof encoding === "function" ? encoding : done;
+    if (typeof callback === "function") process.nextTick(callback as () => void);
+    return true;
+  }) as typeof stream.write;
+  return {
+    text: () => Buffer.concat(chunks).toString("utf8"),
+    release() {
+      if (own === undefined) delete (stream as Partial<NodeJS.WriteStream>).write;
+      else Object.defineProperty(stream, "write", own);
+    },
+  };
+}
