@@ -99,7 +99,7 @@ describe("a watch over documents", () => {
     use("a");
     write("a", "edited meanwhile");
     await start();
-    await expect.poll(() => said, { timeout: 5000 }).toEqual(["edited meanwhile"]);
+    await expect.poll(() => said).toEqual(["edited meanwhile"]);
   });
 
   it("interfaces 6 sees a single edit of a file that has only just come into use", async () => {
@@ -108,7 +108,7 @@ describe("a watch over documents", () => {
     versionOf("a");
     use("a");
     write("a", "edited at once");
-    await expect.poll(() => said, { timeout: 5000 }).toEqual(["edited at once"]);
+    await expect.poll(() => said).toEqual(["edited at once"]);
     expect(versionOf("a")).toBe("edited at once");
   });
 
@@ -121,7 +121,7 @@ describe("a watch over documents", () => {
     await start();
     write("a", "not in use");
     write("b", "in use");
-    await expect.poll(() => said, { timeout: 5000 }).toEqual(["in use"]);
+    await expect.poll(() => said).toEqual(["in use"]);
   });
 
   it("interfaces 2 says once that it cannot follow a file, and goes on", async () => {
@@ -135,7 +135,7 @@ describe("a watch over documents", () => {
     symlinkSync(fileOf("a"), fileOf("a"));
     await start();
     write("b", "edited");
-    await expect.poll(() => said, { timeout: 5000 }).toContain("edited");
+    await expect.poll(() => said).toContain("edited");
     expect(said.filter((text) => text.includes("ELOOP: too many"))).toHaveLength(1);
   });
 });

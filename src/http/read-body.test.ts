@@ -1,9 +1,16 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { BODY_IDLE_MS, ClientGone, readBody } from "./read-body.ts";
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
+let BODY_IDLE_MS: typeof import("./read-body.ts").BODY_IDLE_MS;
+let ClientGone: typeof import("./read-body.ts").ClientGone;
+let readBody: typeof import("./read-body.ts").readBody;
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  // The one timer of all bodies may be at work already, in real time, for those of other tests.
+  vi.resetModules();
+  ({ BODY_IDLE_MS, ClientGone, readBody } = await import("./read-body.ts"));
+});
 afterEach(() => {
   // The one timer of all bodies rests once it finds none.
   vi.advanceTimersByTime(2000);

@@ -59,7 +59,7 @@ describe("4.6 simple upload", () => {
     const taken = await upload(fileForm(new Uint8Array(most), { type: "application/octet-stream" }));
     expect([taken.status, taken.body.file_size]).toEqual([201, most]);
     expect(temporary.files()).toEqual([]);
-  }, 60_000);
+  });
 
   it("G09 forms that are none, have no file, or have it twice are refused and leave nothing", async () => {
     const send = (body: string, type: string) =>

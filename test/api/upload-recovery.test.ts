@@ -33,10 +33,13 @@ describe("G13 broken connections", () => {
     const { upload_url } = await announce(api, { file_size: 40 });
     for (let held = 0; held < 40; held += 5) {
       const headers = { "content-length": 40 - held, "content-range": `bytes ${held}-39/40` };
-      await sendAndLeave(upload_url, { method: "PUT", headers }, content.subarray(held, held + 5));
-      await eventually(async () => {
-        expect((await probe(upload_url)).range).toBe(held + 5 < 40 ? `bytes=0-${held + 4}` : null);
-      });
+      const arrived = () =>
+        eventually(async () => {
+          expect((await probe(upload_url)).range).toBe(held + 5 < 40 ? `bytes=0-${held + 4}` : null);
+        });
+      // A server that is busy when its client hangs up has not read what came just before.
+      await sendAndLeave(upload_url, { method: "PUT", headers }, content.subarray(held, held + 5), arrived);
+      await arrived();
     }
     expect((await probe(upload_url)).status).toBe(200);
     expect(temporary.bytes().equals(content)).toBe(true);
@@ -196,7 +199,7 @@ describe("4.6 the official client", () => {
     expect(checksum).toBe(crc32cText(crc32c(content)));
     expect(temporary.bytes().equals(content)).toBe(true);
     await relay.close();
-  }, 60_000);
+  });
 
   it("4.6 uploads 20 MB in one request, fails in the middle, and is resumed by another client from its beginning", async () => {
     const content = noise(20 * MB);
@@ -210,5 +213,5 @@ describe("4.6 the official client", () => {
     expect(await send(storageFor(relay.url, true), uri, content)).toBe(crc32cText(crc32c(content)));
     expect(temporary.bytes().equals(content)).toBe(true);
     await relay.close();
-  }, 60_000);
+  });
 });

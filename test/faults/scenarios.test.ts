@@ -139,11 +139,11 @@ describe("editing a scenario's file", () => {
     const watch = follow(changes, problems);
     await watch.ready();
     scenario("mine", "rules:\n  - { id: edited, effect: { status: 500 } }\n");
-    await expect.poll(() => changes.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => changes.length).toBe(1);
     expect(decisionOf(await call())).toBe("fault:mine/edited");
 
     scenario("mine", "rules:\n  - { id: edited, effect: { statsu: 500 } }\n");
-    await expect.poll(() => problems.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => problems.length).toBe(1);
     expect(problems[0]).toMatchObject({ line: 2, hint: "status" });
     expect(decisionOf(await call())).toBe("fault:mine/edited");
     const listed = (await control("GET", "/scenarios")).body.items.find(
@@ -156,7 +156,7 @@ describe("editing a scenario's file", () => {
       "mine",
       "rules:\n  - { id: edited, effect: { status: 500 } }\n  - { id: more, effect: { delay: 1ms } }\n",
     );
-    await expect.poll(() => changes.length, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => changes.length).toBe(2);
     const { items } = (await control("GET", "/scenarios")).body;
     const mended = items.find(({ name }: { name: string }) => name === "mine");
     expect(mended.problem).toBeUndefined();
@@ -231,7 +231,7 @@ describe("editing a scenario's file", () => {
     const watch = follow([], problems);
     await watch.ready();
     scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
-    await expect.poll(() => problems.length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => problems.length).toBe(1);
     expect(problems[0]).toMatchObject({ line: 2, column: 22 });
     expect(decisionOf(await call())).toBe("fault:mine/a");
     await watch.close();

@@ -18,6 +18,8 @@ afterEach(async () => {
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
 
 interface Heard {
+  /** When the request was sent. */
+  asked: number;
   /** What arrived, in the pieces and at the times in which it arrived. */
   pieces: { at: number; bytes: Buffer }[];
   text: string;
@@ -31,7 +33,14 @@ interface Heard {
 async function raw(method: string, path: string, body?: string): Promise<Heard> {
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
   sockets.push(socket);
-  const heard: Heard = { pieces: [], text: "", closed: undefined, socket, ended: Promise.resolve() };
+  const heard: Heard = {
+    asked: performance.now(),
+    pieces: [],
+    text: "",
+    closed: undefined,
+    socket,
+    ended: Promise.resolve(),
+  };
   heard.ended = new Promise((resolve) => {
     socket.on("data", (bytes) => {
       heard.pieces.push({ at: performance.now(), bytes });
@@ -134,7 +143,8 @@ describe.each(["before", "after"] as const)("wire faults, phase %s", (phase) => 
     await heard.ended;
     expect(heard.closed).toBe("end");
     expect(heard.pieces.length).toBeGreaterThanOrEqual(3);
-    expect(heard.pieces.at(-1)!.at - heard.pieces[0]!.at).toBeGreaterThan(200);
+    // From the request on: a busy machine may be late to see the first piece.
+    expect(heard.pieces.at(-1)!.at - heard.asked).toBeGreaterThan(200);
     const { body, length } = partsOf(heard.text);
     expect(body.length).toBe(length);
     expect(JSON.parse(body)).toMatchObject(phase === "after" ? { id: "dept_ml" } : { success: false });
@@ -153,8 +163,7 @@ describe("wire faults", () => {
     await arm(api, { effect: { wire: "drip" } });
     const heard = await raw("GET", "/v1/models");
     await heard.ended;
-    const took = heard.pieces.at(-1)!.at - heard.pieces[0]!.at;
-    expect(took).toBeGreaterThan(1900);
+    expect(heard.pieces.at(-1)!.at - heard.asked).toBeGreaterThan(1900);
     expect(heard.pieces.length).toBeGreaterThanOrEqual(3);
   });
 

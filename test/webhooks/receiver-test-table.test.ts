@@ -61,13 +61,14 @@ describe("6 good receivers pass in full", () => {
 });
 
 describe("6 every flaw is found, and nothing else is blamed", () => {
-  for (const { name, fails } of FLAWS) {
+  for (const { name, fails, mayFail = [] } of FLAWS) {
     it(`6 a receiver that ${name}`, async () => {
       const report = await pool.resultOf(name);
-      expect(withOutcome(report, "failed").sort()).toEqual([...fails].sort());
+      const failed = withOutcome(report, "failed");
+      expect(failed.filter((id) => !mayFail.includes(id)).sort()).toEqual([...fails].sort());
       expect(withOutcome(report, "error")).toEqual([]);
       expect(report.verdict).toBe("fail");
-      expect(report.summary.failed).toBe(fails.length);
+      expect(report.summary.failed).toBe(failed.length);
       // What a receiver discloses must not spread with the report.
       for (const text of [
         receiverHtml(report),

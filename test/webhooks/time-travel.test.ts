@@ -138,7 +138,7 @@ describe("G24 long walks", () => {
     const walked = await trace(400);
     expect(await trace(1)).toEqual(walked);
     expect(walked.requests.length).toBeGreaterThan(10);
-  }, 60_000);
+  });
 });
 
 describe("interfaces 2 --persist", () => {

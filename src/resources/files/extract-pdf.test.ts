@@ -50,7 +50,7 @@ describe("G20 the text of a PDF", () => {
     );
     expect(text).toContain("The pump runs.");
     expect(text).not.toContain("Never reached.");
-  }, 60_000);
+  });
 
   it("G20 G34 what is no PDF has no text, and is told from one without words", async () => {
     const unreadable = { text: "", problem: "the PDF cannot be read" };
