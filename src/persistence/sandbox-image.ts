@@ -14,8 +14,7 @@ interface Marks {
   faults: number;
   bytes: number;
   requests: number;
-  windows: Sandbox["windows"];
-  counted: number;
+  counted: object;
   history: number;
 }
 
@@ -74,8 +73,7 @@ export class SandboxImage {
     return (
       marks !== undefined &&
       world.requests === marks.requests &&
-      windows === marks.windows &&
-      windows.revision === marks.counted &&
+      windows.counted === marks.counted &&
       this.sandbox.history.revision === marks.history &&
       this.isPresentButForCounts()
     );
@@ -117,7 +115,7 @@ export class SandboxImage {
     const { world, windows } = sandbox;
     const { root, clock, generation, requests } = world;
     const bytes = this.uploads.revisionOf(sandbox);
-    const counted = windows.revision;
+    const { counted } = windows;
     const history = sandbox.history.revision;
     this.marks = {
       world,
@@ -127,7 +125,6 @@ export class SandboxImage {
       faults: sandbox.faults.revision,
       bytes,
       requests,
-      windows,
       counted,
       history,
     };

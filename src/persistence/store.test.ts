@@ -316,7 +316,7 @@ describe.each(FILES)("interfaces 2 a store in files ($name)", (adapter) => {
       expect([0, 100], `cut at ${i} percent`).toContain((await cut.load("a")).length);
       await cut.close();
     }
-  }, 60_000);
+  });
 
   it("interfaces 2 a folder that is gone is refused as gone, and taken again when it is back", async () => {
     const place = join(folder, "place");

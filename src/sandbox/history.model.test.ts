@@ -210,5 +210,5 @@ describe("interfaces 10 rewind and fork", () => {
       }),
       { numRuns: 500, verbose: 1 },
     );
-  }, 120_000);
+  });
 });

@@ -26,8 +26,6 @@ type Windows = SortedTree<string, Window>;
 const NO_WINDOWS: Windows = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 export class RateWindows {
-  /** Grows with whatever is counted, so that two looks tell whether anything was. */
-  revision = 0;
   /** By key; a value, so that a copy holds the same. */
   private windows: Windows = NO_WINDOWS;
   /** The latest minute in which something was counted. */
@@ -102,10 +100,12 @@ export class RateWindows {
 
   /** A key that is gone takes its window along: one made anew under its id begins with none. */
   forget(key_id: string): void {
-    const without = this.windows.delete(key_id);
-    if (without === this.windows) return;
-    this.windows = without;
-    this.revision += 1;
+    this.windows = this.windows.delete(key_id);
+  }
+
+  /** All that is counted, as one value: where two looks find the same one, nothing was counted between them. */
+  get counted(): object {
+    return this.windows;
   }
 
   /** Costs nothing. */
@@ -128,7 +128,6 @@ export class RateWindows {
 
   private keep(key_id: string, window: Window): void {
     this.windows = this.windows.set(key_id, window);
-    this.revision += 1;
   }
 
   /** Once a minute; keys that nobody uses any more must not add up. */

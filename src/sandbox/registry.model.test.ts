@@ -270,5 +270,5 @@ describe("interfaces 4 a sandbox is a value", () => {
       }),
       { numRuns: 1000, verbose: 1 },
     );
-  }, 60_000);
+  });
 });

@@ -311,7 +311,7 @@ describe("interfaces 4 journal stream", () => {
     for await (const _chunk of stream.body!);
     await closed;
     await expect(server.call("ada", "GET", "/v1/models")).rejects.toThrow();
-  }, 8000);
+  });
 });
 
 describe("quality 2.14 secrets in the journal", () => {

@@ -147,7 +147,7 @@ describe("interfaces 2 --persist", () => {
       for (const id of acknowledged) expect(ids, `round ${round} lost ${id}`).toContain(id);
       await stop(api);
     }
-  }, 60_000);
+  });
 });
 
 /** Every file of a folder, by name. */

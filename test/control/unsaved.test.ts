@@ -104,7 +104,7 @@ describe("interfaces 2 what cannot be saved", () => {
     expect((await api.call(undefined, "GET", "/_control/sandboxes/made")).status).toBe(404);
     rmSync(filler());
     expect((await create(api, "dept_after")).status).toBe(201);
-    await expect.poll(() => saving(api), { timeout: 10_000 }).toEqual({ state: "ok" });
+    await expect.poll(() => saving(api)).toEqual({ state: "ok" });
     await stop(api);
     const again = await start(true);
     expect([await has(again, "dept_before"), await has(again, "dept_after"), await has(again, id)]).toEqual([
@@ -149,11 +149,11 @@ describe("interfaces 2 what cannot be saved", () => {
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
     fill();
     for (let i = 0; i < 12; i++) expect((await create(api, `dept_n${i}`)).status).toBe(201);
-    await expect.poll(() => saving(api), { timeout: 10_000 }).toMatchObject({ state: "failing" });
+    await expect.poll(() => saving(api)).toMatchObject({ state: "failing" });
     expect((await saving(api)).reason).toContain("no room left");
     expect(said.filter((one) => one.startsWith("Changes cannot be saved"))).toHaveLength(1);
     rmSync(filler());
-    await expect.poll(() => saving(api), { timeout: 10_000 }).toEqual({ state: "ok" });
+    await expect.poll(() => saving(api)).toEqual({ state: "ok" });
     expect(said.filter((one) => one === "Everything is saved again.")).toHaveLength(1);
     await stop(api);
     const again = await start(false);

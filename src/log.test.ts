@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { standardLog } from "./log.ts";
+
+it("interfaces 2 no name that somebody chose steers the terminal of whoever reads the log", () => {
+  const lines: string[] = [];
+  const log = standardLog("warn", { write: (line) => lines.push(line) });
+  const name = "\u001b[2J\u009b31m\u0090q\u202ename\nsecond";
+  log.warn(`The scenario ${name} is not to be found any more.`);
+  log.error({ err: new Error(name) }, "internal error");
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    expect(line).toMatch(/^\{[^\u0000-\u001f\u007f-\u009f\u202a-\u202e]*\}\n$/);
+    expect(JSON.stringify(JSON.parse(line))).toContain(JSON.stringify(name).slice(1, -1));
+  }
+});
