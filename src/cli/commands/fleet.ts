@@ -47,6 +47,7 @@ export const fleetCommand: CommandModule = {
           );
         },
       } as CommandModule<object, Options>)
-      .demandCommand(1, "fleet needs an action: status"),
+      .demandCommand(1, "fleet needs an action: status")
+      .example("$0 fleet status", "The nodes, and who owns which sandbox"),
   handler: () => {},
 };
