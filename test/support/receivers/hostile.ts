@@ -76,7 +76,13 @@ const GZIP_HEAD = Buffer.from(
   `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${BOMB.length}\r\n\r\n`,
 );
 
-/** Starts a receiver with one of the behaviours on 127.0.0.1 and a free port. */
+/**
+ * Its own address of this machine, where there are several: whoever goes on calling what listened on this port before
+ * must not be counted.
+ */
+const HOST = process.platform === "linux" ? "127.71.3.9" : "127.0.0.1";
+
+/** Starts a receiver with one of the behaviours on a loopback address and a free port. */
 export function startHostile(behaviour: HostileBehaviour): Promise<HostileReceiver> {
   return listenRaw(HOSTILE_BEHAVIOURS[behaviour], behaviour.startsWith("tls-") ? "https" : "http");
 }
@@ -99,11 +105,11 @@ async function listenRaw(behaviour: Behaviour, scheme: "http" | "https"): Promis
     // The request itself is of no interest, but it must be read, or closing would always send a reset.
     socket.once("data", () => behaviour(socket)).resume();
   });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  await new Promise<void>((ready) => server.listen(0, HOST, ready));
   const { port } = server.address() as net.AddressInfo;
   return {
     port,
-    url: `${scheme}://127.0.0.1:${port}/hook`,
+    url: `${scheme}://${HOST}:${port}/hook`,
     connections: () => connections,
     open: () => sockets.size,
     close: () => {
