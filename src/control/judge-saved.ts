@@ -2,6 +2,7 @@ import Type from "typebox";
 import type { Resource } from "../contract/resource.ts";
 import { Words } from "../contract/schema.ts";
 import { HISTORY_KINDS } from "../sandbox/history-entry.ts";
+import type { Root } from "../state/root.ts";
 import type { WorldValue } from "../state/world-parts.ts";
 import { KeptUploads, UploadsDocument } from "../storage/upload-keeper.ts";
 import { checkInput } from "./check-input.ts";
@@ -95,6 +96,6 @@ const Saved = Type.Object(
 export function savedJudge(resources: readonly Resource[]) {
   return {
     shape: (saved: unknown) => checkInput(Saved, saved),
-    world: (world: WorldValue) => judgeWorld(resources, world),
+    world: (world: WorldValue, base: Root) => judgeWorld(resources, world, base),
   };
 }

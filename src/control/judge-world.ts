@@ -1,5 +1,6 @@
 import type { Resource } from "../contract/resource.ts";
 import type { AnyCollection } from "../state/collection.ts";
+import type { Root } from "../state/root.ts";
 import { timers } from "../state/timers.ts";
 import { Transaction } from "../state/transaction.ts";
 import type { WorldValue } from "../state/world-parts.ts";
@@ -10,15 +11,19 @@ import { StateCollection, stateCollections } from "./state/state-collection.ts";
 /**
  * Judges every record of a world that came from outside, be it uploaded or read from a store: what goes in
  * must not make the emulated API stumble later. Every record has to be such as the state calls could show,
- * also where they do not.
+ * also where they do not. Those of a `base`, which its fixture gave, have been judged.
  * @throws Problem 422 that names collection and record
  */
-export function judgeWorld(resources: readonly Resource[], { root, origin, seed, clock }: WorldValue): void {
+export function judgeWorld(
+  resources: readonly Resource[],
+  { root, origin, seed, clock }: WorldValue,
+  base?: Root,
+): void {
   const tx = new Transaction(root, { origin, seed, now: clock.at - origin, secretKey: "" });
   const all: readonly AnyCollection[] = [...resources.flatMap(({ collections }) => collections), timers];
   for (const collection of all) {
     const state = stateCollections(resources).get(collection.name) ?? internalCollection(collection);
-    for (const record of tx.all(collection) as Iterable<Record<string, unknown>>) {
+    for (const record of foreignRecords(collection, tx, base)) {
       const { problem } = wholeness(state, record, tx);
       if (problem === undefined) continue;
       const id = collection.idOf(record);
@@ -29,6 +34,21 @@ export function judgeWorld(resources: readonly Resource[], { root, origin, seed,
       );
     }
   }
+}
+
+function* foreignRecords(
+  collection: AnyCollection,
+  tx: Transaction,
+  base: Root | undefined,
+): IterableIterator<Record<string, unknown>> {
+  const given = base?.tables.get(collection.name);
+  const table = tx.result().tables.get(collection.name);
+  if (given === undefined || table === undefined) {
+    yield* tx.all(collection) as Iterable<Record<string, unknown>>;
+    return;
+  }
+  for (const { after } of given.changesTo(table))
+    if (after !== undefined) yield after as Record<string, unknown>;
 }
 
 const internal = new WeakMap<AnyCollection, StateCollection>();

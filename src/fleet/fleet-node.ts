@@ -15,12 +15,13 @@ import { FleetRegister } from "./fleet-register.ts";
 import { FleetSaver } from "./fleet-saver.ts";
 import { HOP_HEADER } from "./hop-header.ts";
 import { LEASE_MS, NodeSession, RENEW_MS, sessionKey } from "./node-session.ts";
+import { Outages, RecentAnswers } from "./outages.ts";
 import { isThere, PassOn, type Target } from "./pass-on.ts";
 import { UploadChunks } from "./upload-chunks.ts";
 
 /** So long a request waits for an owner that is just ending, before it is told to come again. */
 const PATIENCE_MS = 1000;
-const RETRY_MS = 25;
+const RETRY_MS = 40;
 /** So long is believed who owns a sandbox; whoever does not any more says so. */
 const BELIEVED_MS = 1000;
 /** Clocks that differ by less are nobody's trouble. */
@@ -59,9 +60,9 @@ export class FleetNode {
   private readonly files = new TemporaryFolder();
   private readonly taking = new Map<string, Promise<Sandbox | undefined>>();
   private readonly believed = new Map<string, Lease & { until: number }>();
-  /** Nodes of which it was said. */
-  private readonly unreached = new Set<string>();
+  private readonly outages: Outages;
   private isReachable: boolean | undefined;
+  private readonly alive = new RecentAnswers();
   private timer: NodeJS.Timeout | undefined;
   /** After a restart of Redis, owners come back to what is theirs before anybody takes it. */
   private noTakingUntil = Number.NEGATIVE_INFINITY;
@@ -74,6 +75,7 @@ export class FleetNode {
     this.chunks = new UploadChunks(store);
     this.register = new FleetRegister(store);
     this.reviver = new SandboxReviver(parts);
+    this.outages = new Outages(log);
     this.passing = new PassOn(store.owner.url);
     this.session = new NodeSession(store, log, { onRegain: (lost) => this.regain(lost) });
     const { due, chunks, session } = this;
@@ -145,17 +147,18 @@ export class FleetNode {
         if (sandbox !== undefined) return sandbox;
       } else if (exchange === undefined) return undefined;
       else if (exchange.request.headers[HOP_HEADER] !== undefined) throw moved(name);
-      else {
+      else if (this.outages.mayTry(lease)) {
         this.believe(name, lease);
         const outcome = await this.passing.pass(exchange.request, exchange.response, lease);
         if (outcome === "answered") {
-          this.unreached.delete(lease.url);
+          this.outages.end(lease);
           return "answered";
         }
         this.believed.delete(name);
         if (outcome === "lost") throw moved(name);
-        if (believed === undefined && performance.now() >= end) throw this.notReached(name, lease);
-      }
+        this.outages.note(lease);
+      } else if (this.outages.isLong(lease)) throw this.notReached(name, lease);
+      if (performance.now() >= end) throw moved(name);
       if (turn > 0) await pause(RETRY_MS);
     }
   }
@@ -164,7 +167,10 @@ export class FleetNode {
   private async isLive({ url, session }: Target): Promise<boolean> {
     if (session === "") return false;
     if (performance.now() < this.noTakingUntil) return true;
-    return (await this.store.connection.ask(["GET", sessionKey(url)])) === session;
+    return this.alive.ask(
+      session,
+      async () => (await this.store.connection.ask(["GET", sessionKey(url)])) === session,
+    );
   }
 
   private believedOwner(name: string): Lease | undefined {
@@ -230,11 +236,6 @@ export class FleetNode {
 
   private notReached(name: string, { url }: Lease): StoreRefusal {
     const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
-    if (!this.unreached.has(url))
-      this.parts.log.warn(
-        `The node ${url} cannot be reached from here: either it has ended, or its --node-url is no address at which all nodes reach it.`,
-      );
-    this.unreached.add(url);
     return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
   }
 

@@ -20,7 +20,7 @@ export interface ReviverParts {
   collections: readonly AnyCollection[];
   uploads: UploadKeeper;
   /** What a store says is judged like what is sent. Both throw an error that names the place. */
-  judge: { shape(saved: unknown): void; world(world: WorldValue): void };
+  judge: { shape(saved: unknown): void; world(world: WorldValue, base: Root): void };
   wallClock: () => number;
   log: Log;
 }
@@ -93,7 +93,7 @@ export class SandboxReviver {
     const { uploads, collections, judge, log } = this.parts;
     const { taken_at, ...facts } = saved.facts;
     const world = decodeWorld({ ...facts, tables: saved.tables }, collections, { base });
-    judge.world(world);
+    judge.world(world, base);
     const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
     const blobs =
       saved.blobs === undefined

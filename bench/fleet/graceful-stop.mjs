@@ -1,0 +1,52 @@
+// SIGTERM of a node that owns 100 sandboxes under load, asked through another node as a balancer would.
+import { setTimeout as pause } from "node:timers/promises";
+import { ask, department, idsIn, median, must, option, row, S, startNode, startRedis } from "./stand.mjs";
+
+const ROUNDS = option("rounds", 10);
+const SANDBOXES = option("sandboxes", 100);
+const redis = await startRedis();
+const survivor = await startNode(redis);
+const longest = [];
+let [lost, refused, acknowledged] = [0, 0, 0];
+for (let round = 0; round < ROUNDS; round++) {
+  const leaving = await startNode(redis);
+  const names = Array.from({ length: SANDBOXES }, (_, i) => `g${round}-${i}`);
+  for (const name of names) await must(ask(leaving, "POST", "/_control/sandboxes", { name }), 201);
+  let isOver = false;
+  let worst = 0;
+  const written = new Map(names.map((name) => [name, []]));
+  const writers = Array.from({ length: 20 }, async (_, writer) => {
+    for (let i = 0; !isOver; i++) {
+      const name = names[(writer * 5 + i) % SANDBOXES];
+      const id = `dept_${writer}_${i}`;
+      const began = performance.now();
+      // A client that is told to come again does so at once: the gap is until it has an answer.
+      while ((await ask(survivor, "POST", `${S(name)}/state/departments`, department(id))).status !== 201) {
+        refused += 1;
+        await pause(5);
+      }
+      worst = Math.max(worst, performance.now() - began);
+      written.get(name).push(id);
+    }
+  });
+  await pause(500);
+  await leaving.stop("SIGTERM");
+  await pause(500);
+  isOver = true;
+  await Promise.all(writers);
+  longest.push(worst);
+  for (const name of names) {
+    const there = await idsIn(survivor, name);
+    lost += written.get(name).filter((id) => !there.has(id)).length;
+    acknowledged += written.get(name).length;
+    await must(ask(survivor, "DELETE", S(name)), 204);
+  }
+}
+row(`graceful stop, ${ROUNDS} rounds of ${SANDBOXES} sandboxes`, {
+  "acknowledged writes": acknowledged,
+  lost,
+  "answers that said to come again": refused,
+  "longest without an answer, median ms": median(longest).toFixed(0),
+  "worst ms": Math.max(...longest).toFixed(0),
+});
+process.exit(lost === 0 && Math.max(...longest) < 500 ? 0 : 1);

@@ -1,0 +1,73 @@
+// SIGSTOP of owners beyond their lease, then SIGCONT: no write of theirs after the takeover is acknowledged or seen.
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  ask,
+  department,
+  emit,
+  idsIn,
+  must,
+  option,
+  row,
+  S,
+  startNode,
+  startReceiver,
+  startRedis,
+  until,
+  withRetry,
+} from "./stand.mjs";
+
+const ROUNDS = option("rounds", 10);
+const OWNERS = option("owners", 5);
+const redis = await startRedis();
+const receiver = await startReceiver();
+const survivor = await startNode(redis);
+const owners = await Promise.all(Array.from({ length: OWNERS }, () => startNode(redis)));
+let [stale, false201, extra, missed, asked] = [0, 0, 0, 0, 0];
+
+for (let round = 0; round < ROUNDS; round++) {
+  await Promise.all(
+    owners.map(async (owner, i) => {
+      const name = `s${round}-${i}`;
+      await withRetry(owner, name, receiver, "1s");
+      const { deliveries } = await emit(owner, name);
+      owner.signal("SIGSTOP");
+      const late = Array.from({ length: 5 }, (_, n) =>
+        ask(owner, "POST", `${S(name)}/state/departments`, department(`dept_late${n}`)),
+      );
+      const reads = Array.from({ length: 5 }, () =>
+        ask(owner, "GET", `${S(name)}/state/departments/dept_new`),
+      );
+      asked += late.length + reads.length;
+      await until(
+        async () =>
+          (await ask(survivor, "POST", `${S(name)}/state/departments`, department("dept_new"))).status ===
+          201,
+        { every: 50 },
+      );
+      owner.signal("SIGCONT");
+      const answered = await Promise.all(late);
+      const there = await idsIn(survivor, name);
+      for (const [n, { status }] of answered.entries()) {
+        if (status === 201 && !there.has(`dept_late${n}`)) false201 += 1;
+        if (status !== 201 && there.has(`dept_late${n}`)) false201 += 1;
+      }
+      // 404 would be what the old owner remembers.
+      for (const { status } of await Promise.all(reads)) if (status === 404) stale += 1;
+      if ((await ask(owner, "GET", `${S(name)}/state/departments/dept_new`)).status === 404) stale += 1;
+      await pause(2500);
+      const id = deliveries[0].delivery_id;
+      const times = receiver.attempts.get(id)?.length ?? 0;
+      if (times > 2) extra += times - 2;
+      if (times < 2) missed += 1;
+      await must(ask(survivor, "DELETE", S(name)), 204);
+    }),
+  );
+}
+row(`owner stopped and continued, ${ROUNDS * OWNERS} times`, {
+  "requests to it while stopped": asked,
+  "acknowledged but not there": false201,
+  "stale reads": stale,
+  "deliveries by the fenced owner": extra,
+  "retries missed": missed,
+});
+process.exit(stale + false201 + extra + missed === 0 ? 0 : 1);

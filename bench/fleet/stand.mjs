@@ -1,0 +1,203 @@
+// A Redis of the distribution, nodes in processes of their own, and a client that counts.
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, createServer as createHttp, request } from "node:http";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const BIN = process.env.UNDERSTUDY_BIN ?? fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
+export const TOKEN = "token-of-the-whole-fleet";
+export const KEY = "ak_adaOwnerAcme000000000000000000000000000";
+const agent = new Agent({ keepAlive: true });
+const folder = mkdtempSync(join(tmpdir(), "understudy-fleet-bench-"));
+const children = new Set();
+
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+export const S = (name) => `/_control/sandboxes/${name}`;
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+export async function until(holds, { every = 5, most = 60_000 } = {}) {
+  const end = performance.now() + most;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`it has not come about: ${holds}`);
+    await pause(every);
+  }
+}
+
+export async function startRedis(...settings) {
+  const port = await freePort();
+  const place = mkdtempSync(join(folder, "redis-"));
+  const redis = { url: `redis://127.0.0.1:${port}`, place, child: undefined };
+  redis.begin = async () => {
+    const kept = ["--save", "", "--appendonly", "yes", "--appendfsync", "everysec"];
+    const where = ["--port", String(port), "--bind", "127.0.0.1", "--dir", place];
+    redis.child = spawn("redis-server", [...where, ...kept, ...settings], { stdio: "ignore" });
+    children.add(redis.child);
+    await until(
+      () =>
+        new Promise((resolve) => {
+          const ask = spawn("redis-cli", ["-p", String(port), "ping"], {
+            stdio: ["ignore", "pipe", "ignore"],
+          });
+          let said = "";
+          ask.stdout.on("data", (bytes) => {
+            said += bytes;
+          });
+          ask.once("close", () => resolve(said.startsWith("PONG")));
+        }),
+      { every: 20 },
+    );
+  };
+  redis.end = (signal = "SIGKILL") => ended(redis.child, signal);
+  redis.command = (...words) =>
+    new Promise((resolve) => {
+      const ask = spawn("redis-cli", ["-p", String(port), ...words], { stdio: "ignore" });
+      ask.once("close", resolve);
+    });
+  await redis.begin();
+  return redis;
+}
+
+function ended(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return undefined;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(signal);
+  return gone;
+}
+
+/** A server in a process; without a Redis it stands alone. */
+export async function startNode(redis, ...args) {
+  const port = String(await freePort());
+  const file = join(mkdtempSync(join(folder, "node-")), "ready.json");
+  const store = redis === undefined ? [] : ["--store", redis.url, "--node-url", `http://127.0.0.1:${port}`];
+  const shared = [
+    "--shared",
+    "--allow-webhook",
+    "127.0.0.0/8",
+    "--quiet",
+    "--no-watch",
+    "--ready-file",
+    file,
+  ];
+  const child = spawn(
+    process.execPath,
+    [
+      ...(process.env.PROF ? ["--cpu-prof", "--cpu-prof-dir=/tmp/prof"] : []),
+      BIN,
+      "start",
+      "--port",
+      port,
+      ...shared,
+      ...store,
+      ...args,
+    ],
+    {
+      stdio: ["ignore", "ignore", process.env.SHOW ? "inherit" : "ignore"],
+      env: { ...process.env, UNDERSTUDY_TOKEN: TOKEN },
+    },
+  );
+  children.add(child);
+  await until(() => existsSync(file) || child.exitCode !== null);
+  if (child.exitCode !== null) throw new Error("a node ended at its start");
+  const { url } = JSON.parse(readFileSync(file, "utf8"));
+  return {
+    url,
+    child,
+    signal: (signal) => child.kill(signal),
+    stop: (signal = "SIGTERM") => ended(child, signal),
+  };
+}
+
+/** One request; a connection that breaks is status 0. */
+export function ask({ url }, method, path, body, headers = { authorization: `Bearer ${TOKEN}` }) {
+  return new Promise((resolve) => {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const json =
+      text === undefined
+        ? {}
+        : { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+    const asked = request(url + path, { method, agent, headers: { ...headers, ...json } }, (answer) => {
+      const pieces = [];
+      answer.on("data", (piece) => pieces.push(piece));
+      answer.once("error", () => resolve({ status: 0 }));
+      answer.once("end", () => {
+        const said = Buffer.concat(pieces).toString();
+        resolve({ status: answer.statusCode, headers: answer.headers, text: said });
+      });
+    });
+    asked.once("error", () => resolve({ status: 0 }));
+    asked.end(text);
+  });
+}
+
+export const department = (id) => ({ id, name: id, organization_id: "org_acme" });
+
+export async function must(answer, status) {
+  const got = await answer;
+  if (got.status !== status) throw new Error(`${got.status} instead of ${status}: ${got.text}`);
+  return JSON.parse(got.text || "null");
+}
+
+export const idsIn = async (node, name) =>
+  new Set(
+    (await must(ask(node, "GET", `${S(name)}/state/departments?limit=1000000`), 200)).items.map(
+      ({ id }) => id,
+    ),
+  );
+
+/** A receiver that fails each delivery's first attempt, and notes all. */
+export async function startReceiver() {
+  const attempts = new Map();
+  const server = createHttp((received, response) => {
+    const id = received.headers["x-service-delivery"];
+    const times = attempts.get(id) ?? [];
+    attempts.set(id, [...times, performance.now()]);
+    received.resume();
+    response.writeHead(times.length === 0 ? 500 : 200).end();
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${server.address().port}/`, attempts, close: () => server.close() };
+}
+
+/** A sandbox whose webhook has one delivery to retry after `wait`. */
+export async function withRetry(node, name, receiver, wait) {
+  const settings = { retry_schedule: [wait, wait, wait] };
+  await must(ask(node, "POST", "/_control/sandboxes", { name, clock: { mode: "real" }, settings }), 201);
+  const hook = { url: receiver.url, events: ["user.created"], organization_id: "org_acme" };
+  await must(ask(node, "POST", `${S(name)}/state/webhooks`, hook), 201);
+}
+
+export const emit = (node, name) =>
+  must(ask(node, "POST", `${S(name)}/events`, { event: "user.created" }), 200);
+
+export const sorted = (numbers) => [...numbers].sort((a, b) => a - b);
+export const median = (numbers) => sorted(numbers)[Math.floor(numbers.length / 2)];
+
+/** `--name 5` of the command line. */
+export function option(name, fallback) {
+  const at = process.argv.indexOf(`--${name}`);
+  return at < 0 ? fallback : Number(process.argv[at + 1]);
+}
+
+export function row(what, figures) {
+  process.stdout.write(
+    `${what}: ${Object.entries(figures)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ")}\n`,
+  );
+}

@@ -1,0 +1,70 @@
+import type { Log } from "../log.ts";
+import type { Target } from "./pass-on.ts";
+
+/** One request in so many milliseconds tries whether a node that could not be reached is back. */
+const TRY_MS = 50;
+/** After so long, requests for it wait no longer. */
+const LONG_MS = 1000;
+const MAX_KEPT = 10_000;
+
+interface Outage {
+  since: number;
+  next: number;
+}
+
+/** Owners that could not be reached: whoever asks for their sandboxes must not storm their ports. */
+export class Outages {
+  private readonly log: Log;
+  private readonly bySession = new Map<string, Outage>();
+  private readonly said = new Set<string>();
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  mayTry({ session }: Target): boolean {
+    const outage = this.bySession.get(session);
+    const now = performance.now();
+    if (outage !== undefined && now < outage.next) return false;
+    if (outage !== undefined) outage.next = now + TRY_MS;
+    return true;
+  }
+
+  isLong({ session }: Target): boolean {
+    const outage = this.bySession.get(session);
+    return outage !== undefined && performance.now() - outage.since > LONG_MS;
+  }
+
+  note({ session, url }: Target): void {
+    const now = performance.now();
+    if (this.bySession.size > MAX_KEPT) this.bySession.clear();
+    const outage = this.bySession.get(session);
+    this.bySession.set(session, { since: outage?.since ?? now, next: now + TRY_MS });
+    if (!this.isLong({ session, url }) || this.said.has(url)) return;
+    this.said.add(url);
+    this.log.warn(
+      `The node ${url} cannot be reached from here: either it has ended, or its --node-url is no address at which all nodes reach it.`,
+    );
+  }
+
+  end({ session, url }: Target): void {
+    if (this.bySession.delete(session)) this.said.delete(url);
+  }
+}
+
+const RECENT_MS = 25;
+
+/** Whether sessions live, asked once for all who want to know it within a moment. */
+export class RecentAnswers {
+  private readonly byKey = new Map<string, { until: number; answer: Promise<boolean> }>();
+
+  ask(key: string, find: () => Promise<boolean>): Promise<boolean> {
+    const now = performance.now();
+    const recent = this.byKey.get(key);
+    if (recent !== undefined && now < recent.until) return recent.answer;
+    if (this.byKey.size > MAX_KEPT) this.byKey.clear();
+    const answer = find();
+    this.byKey.set(key, { until: now + RECENT_MS, answer });
+    return answer;
+  }
+}
