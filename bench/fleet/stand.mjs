@@ -140,7 +140,11 @@ export function ask({ url }, method, path, body, headers = { authorization: `Bea
         resolve({ status: answer.statusCode, headers: answer.headers, text: said });
       });
     });
-    asked.once("error", () => resolve({ status: 0 }));
+    asked.once("error", () => {
+      // The server had closed a connection that nobody used for long.
+      if (asked.reusedSocket && !fresh) resolve(ask({ url }, method, path, body, headers, true));
+      else resolve({ status: 0 });
+    });
     asked.end(text);
   });
 }

@@ -157,8 +157,8 @@ export class FleetNode {
         this.believed.delete(name);
         if (outcome === "lost") throw moved(name);
         this.outages.note(lease);
-      } else if (this.outages.isLong(lease)) throw this.notReached(name, lease);
-      if (performance.now() >= end) throw moved(name);
+      } else if (this.outages.isLong(lease)) throw notReached(name, lease);
+      if (performance.now() >= end) throw this.outages.isLong(lease) ? notReached(name, lease) : moved(name);
       if (turn > 0) await pause(RETRY_MS);
     }
   }
@@ -234,11 +234,6 @@ export class FleetNode {
     }
   }
 
-  private notReached(name: string, { url }: Lease): StoreRefusal {
-    const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
-    return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
-  }
-
   private async regain(lost: { former: string; restarted: boolean }): Promise<void> {
     if (lost.restarted) this.noTakingUntil = performance.now() + LEASE_MS;
     this.believed.clear();
@@ -277,4 +272,9 @@ export class FleetNode {
       if (this.saver.owned(name) === undefined) await Promise.resolve(this.place(name)).catch(() => {});
     }
   }
+}
+
+function notReached(name: string, { url }: Lease): StoreRefusal {
+  const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
+  return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
 }

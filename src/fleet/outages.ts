@@ -30,21 +30,24 @@ export class Outages {
     return true;
   }
 
-  isLong({ session }: Target): boolean {
+  /** Whether waiting is in vain, of which is told once. */
+  isLong({ session, url }: Target): boolean {
     const outage = this.bySession.get(session);
-    return outage !== undefined && performance.now() - outage.since > LONG_MS;
+    if (outage === undefined || performance.now() - outage.since <= LONG_MS) return false;
+    if (!this.said.has(url)) {
+      this.log.warn(
+        `The node ${url} cannot be reached from here: either it has ended, or its --node-url is no address at which all nodes reach it.`,
+      );
+    }
+    this.said.add(url);
+    return true;
   }
 
-  note({ session, url }: Target): void {
+  note({ session }: Target): void {
     const now = performance.now();
     if (this.bySession.size > MAX_KEPT) this.bySession.clear();
     const outage = this.bySession.get(session);
     this.bySession.set(session, { since: outage?.since ?? now, next: now + TRY_MS });
-    if (!this.isLong({ session, url }) || this.said.has(url)) return;
-    this.said.add(url);
-    this.log.warn(
-      `The node ${url} cannot be reached from here: either it has ended, or its --node-url is no address at which all nodes reach it.`,
-    );
   }
 
   end({ session, url }: Target): void {
