@@ -124,7 +124,14 @@ export async function startNode(redis, ...args) {
 }
 
 /** One request; a connection that breaks is status 0. */
-export function ask({ url }, method, path, body, headers = { authorization: `Bearer ${TOKEN}` }) {
+export function ask(
+  { url },
+  method,
+  path,
+  body,
+  headers = { authorization: `Bearer ${TOKEN}` },
+  fresh = false,
+) {
   return new Promise((resolve) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const json =
