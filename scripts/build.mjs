@@ -15,7 +15,7 @@ import { writeDeclarations } from "./declarations.mjs";
 // What is needed at every start goes into the bundle; what is loaded on demand, or has binaries of its own,
 // stays in node_modules.
 const LEFT_OUTSIDE =
-  /^(express|sharp|unpdf|yargs|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql|redis)(\/|$)/;
+  /^(express|sharp|unpdf|yargs|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
