@@ -99,6 +99,18 @@ describe("interfaces 4 the clock", () => {
     expect(world.pending().map(({ due_at }) => Date.parse(due_at))).toEqual([START + HOUR]);
   });
 
+  it("interfaces 4 a restore cuts short what sets the clock, which goes on as the snapshot's", async () => {
+    const { world } = makeWorld({ timerHandlers: { expiry: restless } });
+    world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
+    const snapshot = world.value();
+    const set = world.setClock("scaled", START + 100 * DAY, 60);
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    world.restore(snapshot);
+    await set;
+    expect([world.clock.mode, world.epochNow()]).toEqual(["frozen", START]);
+  });
+
   it.each(["real", "scaled"] as const)("interfaces 4 advance works while the clock is %s", async (mode) => {
     const { world, wall } = makeWorld(
       {

@@ -112,6 +112,20 @@ describe("citations", () => {
     expect(clauses.filter((clause) => !SECTIONS.has(clause) && !ASSUMPTIONS.has(clause))).toEqual([]);
   });
 
+  it("of reliability goals name the program that shows each, which is there", () => {
+    const goals = text("docs/reference/quality.md")
+      .split("\n")
+      .filter((line) => line.startsWith('| <a id="2.'));
+    expect(goals).toHaveLength(16);
+    for (const goal of goals) {
+      const shownBy = goal.split(" | ").at(-1)!;
+      const named = [...shownBy.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+      const files = named.filter((name) => /^(src|test|bench)\//.test(name));
+      expect([goal, files.length > 0]).toEqual([goal, true]);
+      expect(files.filter((file) => !existsSync(new URL(file, ROOT)))).toEqual([]);
+    }
+  });
+
   it("are shipped: the package holds the pages and the decisions", () => {
     const { files } = JSON.parse(text("package.json")) as { files: string[] };
     expect(files).toContain("docs");

@@ -374,3 +374,10 @@ describe("interfaces 7 shared mode", () => {
     expect([answer.status, answer.body.limit]).toEqual([409, "records"]);
   });
 });
+
+it("interfaces 3 every answer of the control API, refusals too, is to be taken for what it says it is", async () => {
+  for (const path of ["/_control/health", "/_control/sandboxes/none", "/_control/none"]) {
+    const { headers } = await api.call(undefined, "GET", path);
+    expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
+  }
+});

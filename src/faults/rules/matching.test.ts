@@ -26,6 +26,7 @@ describe("matching", () => {
     [{ header: { "X-Trial": "b" } }, { headers: { "x-trial": "b" } }, { headers: { "x-trial": "a" } }],
     [{ header: { "X-Trial": null } }, {}, { headers: { "x-trial": "a" } }],
     [{ query: { limit: 10 } }, { query: "limit=10&offset=1" }, { query: "limit=11" }],
+    [{ query: { tag: "b" } }, { query: "tag=a&tag=b" }, { query: "tag=a&tag=c" }],
     [{ query: { limit: null } }, { query: "offset=1" }, { query: "limit=10" }],
     [{ method: "DELETE" }, {}, undefined],
   ])("interfaces 6 %j strikes what it describes alone", async (match, hit, miss) => {
@@ -49,6 +50,15 @@ describe("matching", () => {
     const faults = faultsWithSeed(1);
     faults.rules.add({ id: "f", match: { operation: "departments.reparent", body }, effect: EFFECT });
     expect(await ask(faults, "departments.reparent", { body: sent })).toBe(hit ? "fault:inline/f" : "-");
+  });
+
+  it("interfaces 6 a rule that would only delay what another delays already is not asked, nor counted", async () => {
+    const faults = faultsWithSeed(1);
+    const later = faults.rules.add({ id: "later", times: 1, effect: { delay: "9s" } });
+    faults.rules.add({ id: "first", effect: { delay: "1s" } });
+    const { injection } = await verdictOf(faults, "threads.delete");
+    expect(injection).toMatchObject({ decision: "fault:inline/first", delay_ms: 1000 });
+    expect(later.progress).toMatchObject({ calls: 0, hits: 0 });
   });
 
   it("interfaces 3 inline rules go before each other newest first, and after a pass the next is asked", async () => {
