@@ -1,10 +1,12 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { connect } from "node:net";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
-import { eventually } from "../support/eventually.ts";
+import { eventually, until } from "../support/eventually.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 const temporary = process.env["TMPDIR"];
@@ -89,4 +91,42 @@ it.each([
   await cut;
   expect(waited).not.toHaveBeenCalled();
   api = undefined;
+});
+
+it("interfaces 2 a server that has used up its descriptors goes on once some are free, and has kept what it said it had", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-descriptors-"));
+  const ready = join(folder, "ready.json");
+  const bin = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
+  const data = join(folder, "data");
+  const line = `ulimit -n 48; exec '${process.execPath}' '${bin}' start --quiet --port 0 --ready-file '${ready}' --persist '${data}' --durable`;
+  const server = spawn("sh", ["-c", line], { cwd: folder, stdio: "ignore" });
+  const ended = once(server, "exit");
+  const sockets: Socket[] = [];
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await until(() => existsSync(ready));
+  const { url } = JSON.parse(readFileSync(ready, "utf8"));
+  const create = async (name: string) => {
+    const init = { method: "POST", headers: { "content-type": "application/json" } };
+    return (await fetch(`${url}/_control/sandboxes`, { ...init, body: JSON.stringify({ name }) })).status;
+  };
+  expect(await create("before")).toBe(201);
+  for (let i = 0; i < 100; i++) {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    sockets.push(socket);
+  }
+  await until(() => sockets.every((socket) => !socket.connecting));
+  for (const socket of sockets) socket.destroy();
+  expect(await create("after")).toBe(201);
+  server.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  const again = await startReference({ persist: { folder: data } });
+  expect([...again.understudy.sandboxes.all()].map(({ name }) => name).sort()).toEqual([
+    ...["after", "before", "default"],
+  ]);
+  await again.close();
 });
