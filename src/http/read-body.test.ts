@@ -1,10 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type * as ReadBody from "./read-body.ts";
 
-let BODY_IDLE_MS: typeof import("./read-body.ts").BODY_IDLE_MS;
-let ClientGone: typeof import("./read-body.ts").ClientGone;
-let readBody: typeof import("./read-body.ts").readBody;
+let { BODY_IDLE_MS, ClientGone, readBody } = {} as typeof ReadBody;
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   // The one timer of all bodies may be at work already, in real time, for those of other tests.

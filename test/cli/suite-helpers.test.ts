@@ -7,6 +7,7 @@ import {
   removeScratch,
   runCommand,
   scratch,
+  startCommand,
   startServer,
 } from "../support/run-understudy.ts";
 
@@ -104,10 +105,10 @@ describe("a suite whose command uses the runner fixtures", () => {
 describe("coverage of a command", () => {
   const covered = (sample: string, ...options: string[]) => {
     const cwd = scratch();
-    return runCommand(["coverage", ...options, "--", process.execPath, VITEST, "run", "--root", SAMPLES], {
-      cwd,
-      env: { VITEST: "", REPORTS: cwd, SAMPLE: sample, UNDERSTUDY_SUITE_FILE: "" },
-    });
+    const command = ["coverage", ...options, "--", process.execPath, VITEST, "run", "--root", SAMPLES];
+    const env = { VITEST: "", REPORTS: cwd, SAMPLE: sample, UNDERSTUDY_SUITE_FILE: "" };
+    // What the runner prints goes to the terminal of the command, which has to be another than these tests'.
+    return startCommand(command, { cwd, env }).finished;
   };
 
   it("interfaces 11 adds up what the sandboxes of every worker saw, those that are gone included", async () => {

@@ -234,7 +234,9 @@ describe("interfaces 14 deliveries are seen where requests are", () => {
     expect(again.body.items).toMatchObject([{ status: "failed", active: false, attempts: 2 }]);
     const [reset] = (await control("GET", `/${name}/journal?event=user.created`)).body.entries;
     expect(reset).toMatchObject({ decision: "fault:inline/fault_1", status: 0 });
-    expect(reset.reasons[1]).toBe("no retry follows: the webhook is inactive");
+    expect(reset.reasons[1]).toBe(
+      `no retry follows: the webhook is inactive, since its receiver answered 410 to ${entry.delivery.delivery_id}, attempt 1`,
+    );
   });
 });
 

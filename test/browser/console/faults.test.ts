@@ -110,6 +110,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 3 switches scenarios by status group, beside those that others switched", async () => {
     const put = (names: string[]) =>
       api.call(undefined, "PUT", "/_control/sandboxes/default/scenarios/active", { names });
+    await put([]);
     const { page, complaints } = await openConsole(
       chromium(),
       api.url,
@@ -122,7 +123,8 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await put(["slow-network"]);
     await row.getByRole("switch").press("Space");
     await see(row.getByRole("switch")).toBeChecked();
-    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(429);
+    // The switch moves at once, and the server a moment later.
+    await expect.poll(async () => (await api.call("dan", "GET", "/v1/models")).status).toBe(429);
     await see(row).toContainText("1");
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default");
     expect(body).toMatchObject({ scenarios: ["slow-network", "models-list-rate-limited"] });
