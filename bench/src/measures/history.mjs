@@ -42,9 +42,12 @@ async function speedsOf(run) {
     run,
   );
   for (const { name, history_limit } of CASES) {
-    const { total, entries } = await api.get(`/sandboxes/${name}/history?limit=1`);
+    const { total, entries } = await api.get(`/sandboxes/${name}/history?limit=10`);
     if (total > 0 !== history_limit > 0) throw new Error(`${total} entries are kept ${name} the history`);
-    if (total > 0 && !entries[0].changes.departments) throw new Error("an entry tells of no change");
+    // Work that had been under way may have ended meanwhile.
+    const moves = entries.filter(({ kind }) => kind === "request");
+    if (total > 0 && !moves.every(({ changes }) => changes.departments))
+      throw new Error("a move tells of no change");
   }
   await Promise.all([api.close(), server.stop()]);
   return turns.map((turn) => turn.map(({ rps }) => rps));
