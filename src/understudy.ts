@@ -3,7 +3,6 @@ import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
-import type { HeavyWork, OutboundClient, Services } from "./contract/services.ts";
 import { createGuard } from "./control/guard.ts";
 import { createBrowserGate, createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
@@ -37,17 +36,15 @@ import { spendingFigures } from "./resources/usage/spending-figures.ts";
 import { whatFollows } from "./resources/webhooks/lifecycle.ts";
 import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./resources/webhooks/wiring.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
-import { FairQueue } from "./sandbox/fair-queue.ts";
-import type { Actor } from "./sandbox/history-entry.ts";
 import { SandboxRegistry } from "./sandbox/registry.ts";
 import { RequestTally } from "./sandbox/request-tally.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { forwardClock } from "./state/clock.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
-import { nextChange } from "./state/next-change.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
 import type { ReplaySeams, UnderstudyOptions } from "./understudy-options.ts";
-import { createDeliveries, type Deliveries } from "./webhooks/deliveries.ts";
+import { heavyWork, servicesOf } from "./understudy-services.ts";
+import { createDeliveries } from "./webhooks/deliveries.ts";
 import { journaledAttempt } from "./webhooks/journal-attempt.ts";
 
 export type { ReplaySeams, UnderstudyOptions };
@@ -317,38 +314,4 @@ function mcpOf(server: () => Server, token: string | undefined): Mount["handle"]
 
 function isDurable({ persist }: UnderstudyOptions): boolean {
   return persist !== undefined && "folder" in persist && persist.durable === true;
-}
-
-/** A document is read in a thread with memory of its own, decoded images are large: so many at once. */
-function heavyWork(): Record<HeavyWork, FairQueue<Sandbox>> {
-  return { document: new FairQueue(1), image: new FairQueue(2) };
-}
-
-function servicesOf(
-  sandbox: Sandbox,
-  parts: {
-    outbound: OutboundClient;
-    uploads: UploadKeeper;
-    deliveries: Deliveries<Sandbox>;
-    queues: Record<HeavyWork, FairQueue<Sandbox>>;
-  },
-  by?: Actor,
-): Services {
-  const { world } = sandbox;
-  const { outbound, uploads, deliveries, queues } = parts;
-  return {
-    outbound,
-    inTurn: (kind, signal, work) => queues[kind].run(sandbox, signal, work),
-    attemptDelivery: (attempt_id) => deliveries.attempt(sandbox, attempt_id),
-    bytes: uploads.of(sandbox),
-    get settings() {
-      return sandbox.settings;
-    },
-    read: () => world.read(),
-    transact: (change) => world.transact(change, by),
-    changed: (signal) => nextChange(world, signal),
-    get isClosed() {
-      return world.isClosed;
-    },
-  };
 }

@@ -54,10 +54,12 @@ describe("interfaces 15 a fleet", () => {
     await a.control("POST", DEPARTMENTS, department("dept_one"));
     open.splice(open.indexOf(a), 1);
     await a.close();
-    const began = performance.now();
+    // Given back, not run out: nobody has to wait for a lease to end.
+    const { nodes, leases } = (await b.control("GET", "/_control/fleet")).body;
+    expect(nodes).toHaveLength(1);
+    expect(leases).toContainEqual(expect.objectContaining({ sandbox: "ci", node: null }));
     expect((await b.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
     expect((await b.call("ada", "GET", "/v1/analytics/usage/limits/org_acme")).status).toBe(200);
-    expect(performance.now() - began).toBeLessThan(4000);
   });
 
   it("interfaces 15 of two that make one name at once, one does", async () => {

@@ -1,0 +1,40 @@
+import type { HeavyWork, OutboundClient, Services } from "./contract/services.ts";
+import { FairQueue } from "./sandbox/fair-queue.ts";
+import type { Actor } from "./sandbox/history-entry.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import { nextChange } from "./state/next-change.ts";
+import type { UploadKeeper } from "./storage/upload-keeper.ts";
+import type { Deliveries } from "./webhooks/deliveries.ts";
+
+/** A document is read in a thread with memory of its own, decoded images are large: so many at once. */
+export function heavyWork(): Record<HeavyWork, FairQueue<Sandbox>> {
+  return { document: new FairQueue(1), image: new FairQueue(2) };
+}
+
+interface ServiceParts {
+  outbound: OutboundClient;
+  uploads: UploadKeeper;
+  deliveries: Deliveries<Sandbox>;
+  queues: Record<HeavyWork, FairQueue<Sandbox>>;
+}
+
+/** What handlers of a sandbox may ask of the server; what they change is `by`'s doing. */
+export function servicesOf(sandbox: Sandbox, parts: ServiceParts, by?: Actor): Services {
+  const { world } = sandbox;
+  const { outbound, uploads, deliveries, queues } = parts;
+  return {
+    outbound,
+    inTurn: (kind, signal, work) => queues[kind].run(sandbox, signal, work),
+    attemptDelivery: (attempt_id) => deliveries.attempt(sandbox, attempt_id),
+    bytes: uploads.of(sandbox),
+    get settings() {
+      return sandbox.settings;
+    },
+    read: () => world.read(),
+    transact: (change) => world.transact(change, by),
+    changed: (signal) => nextChange(world, signal),
+    get isClosed() {
+      return world.isClosed;
+    },
+  };
+}
