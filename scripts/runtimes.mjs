@@ -20,12 +20,15 @@ const RUNTIMES = {
     packages: ["python3-pydantic"],
   },
   "python3 -c 'import pytest'": { probe: ["python3", ["-c", "import pytest"]], packages: ["python3-pytest"] },
-  // Not for the sake of one example each: where they are there, they are tried.
   "python3 -c 'import fastapi, uvicorn'": {
     probe: ["python3", ["-c", "import fastapi, uvicorn"]],
-    packages: [],
+    packages: ["python3-fastapi", "python3-uvicorn"],
   },
-  "python3 -c 'import django'": { probe: ["python3", ["-c", "import django"]], packages: [] },
+  "python3 -c 'import django'": {
+    probe: ["python3", ["-c", "import django"]],
+    packages: ["python3-django"],
+  },
+  mcs: { probe: ["mcs", ["--version"]], packages: ["mono-mcs"] },
   "javac and JUnit 5": {
     probe: ["sh", ["-c", "javac -version && test -f /usr/share/java/junit-platform-console.jar"]],
     packages: ["default-jdk-headless", "junit5"],
@@ -34,20 +37,27 @@ const RUNTIMES = {
   nginx: { probe: ["nginx", ["-v"]], packages: ["nginx-light"] },
 };
 
-/** Whether it is installed here. */
-export function hasRuntime(name) {
+/** The program that answers the probe; where a Python of the user's goes before the distribution's, that one may know more. */
+export function programOf(name) {
   const [command, args] = RUNTIMES[name].probe;
-  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
+  const candidates = command === "python3" ? [command, "/usr/bin/python3"] : [command];
+  return candidates.find((candidate) => spawnSync(candidate, args, { stdio: "ignore" }).status === 0);
+}
+
+/** Whether it is what its command starts here. */
+export function hasRuntime(name) {
+  const [command] = RUNTIMES[name].probe;
+  return programOf(name) === command;
 }
 
 function provide() {
   const missing = Object.keys(RUNTIMES).filter(
-    (name) => RUNTIMES[name].packages.length > 0 && !hasRuntime(name),
+    (name) => RUNTIMES[name].packages.length > 0 && programOf(name) === undefined,
   );
   for (const name of missing) {
     const { packages } = RUNTIMES[name];
     const failure = installFromDebian(packages);
-    const said = hasRuntime(name)
+    const said = programOf(name)
       ? `installed Debian's ${packages.join(" ")} for the sample receivers, examples and fleets`
       : `${name} is not to be had (${failure ?? "installed, but it does not start"}); what needs it will not run`;
     process.stdout.write(`runtimes: ${said}\n`);

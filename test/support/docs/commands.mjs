@@ -119,6 +119,7 @@ async function understudy(args) {
 
 const TOOLS = {
   vitest: ["node_modules/vitest/vitest.mjs"],
+  jest: ["node_modules/jest/bin/jest.js"],
   playwright: ["node_modules/@playwright/test/cli.js"],
   tsc: ["node_modules/typescript/bin/tsc"],
   vite: ["node_modules/vite/bin/vite.js"],
@@ -142,7 +143,7 @@ function npx(args) {
   const [name, ...rest] = args.filter((word, index) => index > 0 || word !== "--no");
   if (name === "understudy") return understudy(rest);
   if (name === "playwright") return playwright(rest);
-  if (name === "vitest") rest.push(`--testTimeout=${PATIENCE_MS}`);
+  if (name === "vitest" || name === "jest") rest.push(`--testTimeout=${PATIENCE_MS}`);
   const [script] = TOOLS[name] ?? [];
   if (script === undefined) throw new Error(`the stage has no ${name}`);
   return run(process.execPath, [join(ROOT, script), ...rest]);

@@ -12,7 +12,7 @@ const WRITTEN = ["4747", "4748", "4749", "3000", "5173", "5000"] as const;
 /** Commands that scripts of package.json call without `npx`. */
 const RUNNERS = ["understudy", "vitest", "playwright"];
 /** What pages tell their readers to install; packages of the repository besides them stay out of sight. */
-const INSTALLABLE = ["vitest", "@playwright", "vite", "msw", "typescript", "@types", "express"];
+const INSTALLABLE = ["vitest", "@playwright", "vite", "msw", "typescript", "@types", "express", "jest"];
 
 /** An empty project with the package in it, in which a page's examples run as they stand there. */
 export interface Stage {
