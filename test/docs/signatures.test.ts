@@ -176,7 +176,7 @@ describe("6.3 signatures in frameworks", () => {
     "6.3 interfaces 14 $file takes what is genuine, and nothing else",
     async ({ file, needs, start }, { skip }) => {
       const runtime = programOf(needs);
-      if (runtime === undefined) skip(`${needs} is not installed`);
+      if (runtime === undefined) return skip(`${needs} is not installed`);
       const folder = scratch();
       symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
       writeFileSync(join(folder, file), shown.get(file)!);
