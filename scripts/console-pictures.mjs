@@ -7,22 +7,33 @@ import { chromium } from "@playwright/test";
 import { createUnderstudy } from "../dist/client/index.js";
 import { findBrowser } from "./browser.mjs";
 
-/** Each view's addresses: its name, and what stands behind the question mark where it shows more then. */
+/**
+ * Each view's addresses: its name, and what stands behind the question mark where it shows more then. A name in
+ * braces is of the world (`namesOf`).
+ */
 const VIEWS = {
-  timeline: [""],
+  timeline: ["", "?entry={deletion}", "?entry={refusal}"],
   world: [
     "?collection=threads",
     "?collection=users&record=usr_dan",
+    "?collection=files&record=%2B",
     "?show=departments&department=dept_ml",
+    "?show=usage",
+    "?show=snapshots",
     "?show=compare",
+    "?show=compare&from=before&to=now",
   ],
   time: [""],
-  faults: ["", "?compose=threads.delete", "?group=429&scenario=flaky-uploads"],
+  faults: ["", "?compose=threads.delete", "?explain=threads.delete", "?group=429&scenario=flaky-uploads"],
   webhooks: [
     "",
+    "?delivery={delivery}",
     "?show=webhooks&webhook=wh_ops",
+    "?show=webhooks&register=new",
     "?show=trigger&event=file.processed",
     "?show=receivers&open=new",
+    "?show=receivers&receiver={receiver}",
+    "?show=test",
   ],
   api: ["", "?operation=departments.reparent"],
   coverage: ["", "?operation=models.list"],
@@ -31,6 +42,7 @@ const VIEWS = {
 };
 
 const SETTLED_MS = 700;
+const DRAWN_MS = 150;
 const WIDTHS = [
   [360, 740],
   [1280, 800],
@@ -52,6 +64,21 @@ const WORLDS = {
   broken: () => WORLDS.busy(),
 };
 
+/** What addresses name, as it is called in this world. */
+async function namesOf(sandbox) {
+  const { entries } = await sandbox.journal.list({ kind: "request" });
+  const { items: deliveries } = await sandbox.deliveries.list();
+  const {
+    items: [receiver],
+  } = await sandbox.receivers.list();
+  return {
+    deletion: entries.find(({ operation, status }) => operation === "threads.delete" && status < 300)?.id,
+    refusal: entries.find(({ status }) => status === 404)?.id,
+    delivery: deliveries.find(({ attempts }) => attempts === 2)?.delivery_id,
+    receiver: receiver?.id,
+  };
+}
+
 /** A bit of everything: answered, refused, struck by a fault, with deliveries that are tried again. */
 async function exercise(sandbox) {
   const { usr_ada: ada, usr_dan: dan } = sandbox.credentials;
@@ -72,7 +99,7 @@ async function exercise(sandbox) {
     await call("ak_nobody", "GET", "/v1/models");
     await call(ada, "POST", "/v1/organizations/org_acme/files/upload-url", {
       filename: `minutes-${round}.pdf`,
-      content_type: "application/pdf",
+      mime_type: "application/pdf",
       file_size: 1000,
     });
   }
@@ -82,26 +109,35 @@ async function exercise(sandbox) {
   await sandbox.clock.advance("10m").catch(() => {});
 }
 
-async function photograph(browser, { world, folder, view, search }) {
-  let made = await WORLDS[world]();
+/** All sizes and themes of one address. */
+async function photograph(browser, { made, world, folder, view, search }) {
+  const page = await browser.newPage();
+  const [[width, height]] = WIDTHS;
+  await page.setViewportSize({ width, height });
+  const query = search.replace(/\{(\w+)\}/g, (_, name) => made.names[name] ?? "none");
+  await page.goto(`${made.server.url}/_console/s/${made.sandbox.name}/${view}${query}`);
+  await page.getByRole("img", { name: "live", exact: true }).waitFor();
+  // What has been asked for is on the page after a batch.
+  await page.waitForTimeout(SETTLED_MS);
+  if (world === "broken") {
+    await made.server.close();
+    await page.getByRole("alert").first().waitFor();
+  }
   for (const [width, height] of WIDTHS) {
+    await page.setViewportSize({ width, height });
     for (const colorScheme of ["light", "dark"]) {
-      const page = await browser.newPage({ viewport: { width, height }, colorScheme });
-      await page.goto(`${made.server.url}/_console/s/${made.sandbox.name}/${view}${search}`);
-      await page.getByRole("img", { name: "live", exact: true }).waitFor();
-      // What has been asked for is on the page after a batch.
-      await page.waitForTimeout(SETTLED_MS);
-      if (world === "broken") {
-        await made.server.close();
-        await page.getByRole("alert").first().waitFor();
-        made = await WORLDS[world]();
-      }
+      await page.emulateMedia({ colorScheme });
+      await page.waitForTimeout(DRAWN_MS);
       const name = [view, search.replace(/\W+/g, "-"), world, width, colorScheme].filter(Boolean).join("-");
       await page.screenshot({ path: join(folder, `${name}.png`) });
-      await page.close();
     }
   }
-  await made.server.close();
+  await page.close();
+}
+
+async function make(world) {
+  const made = await WORLDS[world]();
+  return { ...made, names: await namesOf(made.sandbox) };
 }
 
 const [folder, ...views] = process.argv.slice(2);
@@ -112,9 +148,14 @@ if (folder === undefined) {
 mkdirSync(folder, { recursive: true });
 const executablePath = await findBrowser();
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-for (const view of views.length > 0 ? views : Object.keys(VIEWS)) {
-  for (const search of VIEWS[view]) {
-    for (const world of Object.keys(WORLDS)) await photograph(browser, { world, folder, view, search });
+for (const world of Object.keys(WORLDS)) {
+  let made = await make(world);
+  for (const view of views.length > 0 ? views : Object.keys(VIEWS)) {
+    for (const search of VIEWS[view]) {
+      await photograph(browser, { made, world, folder, view, search });
+      if (world === "broken") made = await make(world);
+    }
   }
+  await made.server.close();
 }
 await browser.close();

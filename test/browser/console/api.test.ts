@@ -1,31 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  choose,
-  expectAccessible,
-  expectToFit,
-  openConsole,
-  seeLive,
-} from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
+const { api, open } = useConsole("api");
 beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));
-afterAll(() => api.close());
-
-async function openApi(search: string, width = 1280) {
-  const opened = await openConsole(chromium(), api.url, `/s/default/api${search}`, { width });
-  await seeLive(opened.page);
-  return opened;
-}
 
 describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 2 lists every operation, and finds one by what is typed", async () => {
-    const { page, complaints } = await openApi("");
+    const { page, complaints } = await open("");
     await see(page.getByRole("row", { name: /departments.reparent/ })).toBeVisible();
     const { body } = await api.call(undefined, "GET", "/_control/fidelity");
     await see(page.getByRole("grid")).toHaveAttribute("aria-rowcount", String(body.operations.length + 1));
@@ -33,11 +16,10 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("grid")).toHaveAttribute("aria-rowcount", "2");
     await expectAccessible(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 2 says what is assumed of an operation, why, and which setting changes it", async () => {
-    const { page, complaints } = await openApi("?operation=store_files.retrieve_status");
+    const { page, complaints } = await open("?operation=store_files.retrieve_status");
     const provenance = page.getByRole("region", { name: "Provenance" });
     await see(provenance).toContainText("specified");
     await see(provenance).toContainText("G11");
@@ -47,11 +29,10 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("region", { name: "Answer 200" })).toContainText("progress_percent");
     await expectAccessible(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 2 tries an operation out as the user who is chosen", async () => {
-    const { page } = await openApi("?operation=threads.delete&as=apikey_eve");
+    const { page } = await open("?operation=threads.delete&as=apikey_eve");
     await page.getByRole("textbox", { name: "thread_id" }).fill("thread_welcome");
     await page.getByRole("button", { name: "Send" }).click();
     const answer = page.getByRole("region", { name: "Answer", exact: true });
@@ -70,11 +51,10 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
       "usr_eve",
     ]);
     await expectAccessible(page);
-    await page.close();
   });
 
   it("interfaces 2 begins with a body and with records of this world that work", async () => {
-    const { page, complaints } = await openApi("?operation=model_responses.create");
+    const { page, complaints } = await open("?operation=model_responses.create");
     await see(page.getByRole("textbox", { name: "Body" })).toHaveValue(/"inputs"/);
     await page.getByRole("button", { name: "Send" }).click();
     await see(page.getByRole("region", { name: "Answer", exact: true })).toContainText("200");
@@ -83,14 +63,12 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Send" }).click();
     await see(page.getByRole("region", { name: "Answer", exact: true })).toContainText("200");
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it.each([360, 1280])("interfaces 2 fits a window of %i px, operation and all", async (width) => {
-    const { page } = await openApi("?operation=images.uncrop", width);
+    const { page } = await open("?operation=images.uncrop", { width });
     await see(page.getByRole("region", { name: /^Operation/ })).toBeVisible();
     await see(page.getByRole("button", { name: "Send" })).toBeVisible();
     await expectToFit(page);
-    await page.close();
   });
 });

@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive } from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
-afterAll(() => api.close());
+const { api, open } = useConsole("coverage");
 
 describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 4 shows an outcome as seen as soon as it is, and counts anew when asked", async () => {
-    const { page, complaints } = await openConsole(
-      chromium(),
-      api.url,
-      "/s/default/coverage?operation=threads.delete",
-    );
-    await seeLive(page);
+    const { page, complaints } = await open("?operation=threads.delete");
     const outcomes = page.getByRole("region", { name: "Outcomes of threads.delete" });
     const notFound = outcomes.getByRole("row", { name: /^404/ });
     await see(notFound).toContainText("never");
@@ -31,16 +21,13 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("dialog").getByRole("button", { name: "Count anew" }).click();
     await see(notFound).toContainText("never");
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it.each([360, 1280])("interfaces 4 draws the heat map in a window of %i px", async (width) => {
     await api.call("ada", "GET", "/v1/models");
-    const { page } = await openConsole(chromium(), api.url, "/s/default/coverage", { width });
-    await seeLive(page);
+    const { page } = await open("", { width });
     await see(page.getByRole("row", { name: /^models.list \d+ %/ })).toBeVisible();
     await expectToFit(page);
     await expectAccessible(page);
-    await page.close();
   });
 });

@@ -1,35 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  choose,
-  expectAccessible,
-  expectToFit,
-  openConsole,
-  seeLive,
-} from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const chromium = useChromium();
-let api: Api;
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "console-faults-"));
-  api = await startReference({ scenariosFolder: folder });
-});
-afterAll(async () => {
-  await api.close();
-  rmSync(folder, { recursive: true });
-});
-
-const ADDRESS = "/s/default/faults";
+const folder = mkdtempSync(join(tmpdir(), "console-faults-"));
+const { api, open } = useConsole("faults", { scenariosFolder: folder });
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 3 composes a rule without typing, which strikes and is counted", async () => {
-    const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS);
-    await seeLive(page);
+    const { page, complaints } = await open();
     await page.getByRole("button", { name: "Compose a rule" }).click();
     const pane = page.getByRole("region", { name: "Compose a rule" });
     await choose(page, "Operation", "threads.delete");
@@ -52,12 +35,10 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await armed.getByRole("button", { name: /Disarm/ }).click();
     await see(page.getByText("None. A composed rule stands here")).toBeVisible();
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 11 foretells a call without making it, and follows rules that are armed meanwhile", async () => {
-    const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS);
-    await seeLive(page);
+    const { page, complaints } = await open();
     await page.getByRole("button", { name: "What would happen?" }).click();
     await choose(page, "Operation", "threads.delete");
     await choose(page, "Called by", "usr_ada");
@@ -87,12 +68,10 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await expectToFit(page);
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/faults");
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 3 offers the codes that the chosen operations document, and keeps what was chosen", async () => {
-    const { page } = await openConsole(chromium(), api.url, `${ADDRESS}?compose=models.list`);
-    await seeLive(page);
+    const { page } = await open("?compose=models.list");
     await choose(page, "How often", "Every third call");
     await page.getByRole("button", { name: "Answer" }).click();
     await see(page.getByRole("option", { name: /^401 / })).toHaveCount(1);
@@ -104,19 +83,13 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText("choose an answer or a delay")).toBeVisible();
     await choose(page, "When", "200 ms late");
     await see(page.getByText("Every 3rd call of models.list: 200ms late.")).toBeVisible();
-    await page.close();
   });
 
   it("interfaces 3 switches scenarios by status group, beside those that others switched", async () => {
     const put = (names: string[]) =>
       api.call(undefined, "PUT", "/_control/sandboxes/default/scenarios/active", { names });
     await put([]);
-    const { page, complaints } = await openConsole(
-      chromium(),
-      api.url,
-      `${ADDRESS}?group=429&find=models-list`,
-    );
-    await seeLive(page);
+    const { page, complaints } = await open("?group=429&find=models-list");
     const row = page.getByRole("row", { name: /models-list-rate-limited/ });
     await see(row).toBeVisible();
     await see(page.getByRole("row", { name: /models-list-signed-out/ })).toHaveCount(0);
@@ -138,14 +111,12 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row.getByRole("switch")).not.toBeChecked();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 3 says why a file cannot be used", async () => {
     const file = join(folder, "mine.yaml");
     writeFileSync(file, "rules:\n  - match: { operation: models.list }\n    effect: { status: 503 }\n");
-    const { page } = await openConsole(chromium(), api.url, ADDRESS);
-    await seeLive(page);
+    const { page } = await open();
     await page.getByRole("button", { name: /^Yours/ }).click();
     const row = page.getByRole("row", { name: /mine/ });
     await see(row).toBeVisible();
@@ -158,17 +129,14 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row).toContainText("broken file");
     await row.click();
     await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible();
-    await page.close();
   });
 
   it.each([360, 1280, 1920])("interfaces 2 fits a window of %i px", async (width) => {
     for (const search of ["", "?compose=*", "?scenario=flaky-uploads"]) {
-      const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS + search, { width });
-      await seeLive(page);
+      const { page, complaints } = await open(search, { width });
       await see(page.getByRole("heading", { name: "Scenarios" })).toBeVisible();
       await expectToFit(page);
       expect(complaints).toEqual([]);
-      await page.close();
     }
   });
 });

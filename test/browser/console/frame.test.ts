@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive } from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { startReference } from "../../support/harness.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
-afterAll(() => api.close());
+const { api, open, openAt } = useConsole("timeline");
 
 const row = { name: /DELETE \/v1\/threads\/thread_none/ };
 
 describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 2 leads to the timeline of default, asks no other host and makes no complaint", async () => {
-    const { page, complaints } = await openConsole(chromium(), api.url);
+    const { page, complaints } = await openAt("");
     await seeLive(page);
     await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
@@ -22,13 +18,12 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.title()).toBe("Timeline · default · Understudy");
     await expectAccessible(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it.each([360, 768, 1280, 1920])(
     "interfaces 2 fits a window of %i px, with every view in reach",
     async (width) => {
-      const { page, complaints } = await openConsole(chromium(), api.url, "/s/default/timeline", { width });
+      const { page, complaints } = await open("", { width });
       await seeLive(page);
       await expectToFit(page);
       const menu = page.getByRole("button", { name: "Menu" });
@@ -36,12 +31,11 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
       await see(page.getByRole("navigation").getByRole("link", { name: "Timeline" })).toBeVisible();
       await expectToFit(page);
       expect(complaints).toEqual([]);
-      await page.close();
     },
   );
 
   it("interfaces 2 finds views by Ctrl-K and the keyboard alone", async () => {
-    const { page, complaints } = await openConsole(chromium(), api.url, "/s/default/nowhere");
+    const { page, complaints } = await openAt("/s/default/nowhere");
     await see(page.getByText("There is no view nowhere.")).toBeVisible();
     await page.keyboard.press("Control+k");
     await see(page.getByRole("searchbox")).toBeFocused();
@@ -52,12 +46,11 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
     await see(page.getByRole("dialog")).toHaveCount(0);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 2 finds entries of the timeline and records by Ctrl-K", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_sought");
-    const { page } = await openConsole(chromium(), api.url, "/s/default/world");
+    const { page } = await openAt("/s/default/world");
     await seeLive(page);
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /Views/ }).fill("thread_sought");
@@ -69,12 +62,11 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("searchbox", { name: /Views/ }).fill("dept_m");
     await page.getByRole("menuitem", { name: /dept_ml/ }).click();
     await see(page).toHaveURL(/collection=departments&record=dept_ml/);
-    await page.close();
   });
 
   it("interfaces 2 says that a sandbox was deleted elsewhere, and goes on when it is there again", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
-    const { page } = await openConsole(chromium(), api.url, "/s/fleeting/timeline");
+    const { page } = await openAt("/s/fleeting/timeline");
     await seeLive(page);
     await api.call(undefined, "DELETE", "/_control/sandboxes/fleeting");
     await see(page.getByRole("alert")).toContainText("There is no sandbox fleeting");
@@ -83,13 +75,12 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("alert")).toHaveCount(0);
     await api.call("dan", "DELETE", "/_s/fleeting/v1/threads/thread_none");
     await see(page.getByRole("row", row)).toBeVisible();
-    await page.close();
   });
 
   it("interfaces 2 says that the server is away, and follows the one that comes in its place", async () => {
     const first = await startReference();
     const { port } = new URL(first.url);
-    const { page } = await openConsole(chromium(), first.url);
+    const { page } = await openAt("", {}, first.url);
     await seeLive(page);
     await first.call("dan", "DELETE", "/v1/threads/thread_none");
     await see(page.getByRole("row", row)).toBeVisible();
@@ -101,16 +92,14 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible();
     await second.call("ada", "DELETE", "/v1/threads/thread_none");
     await see(page.getByRole("row", row)).toHaveCount(1);
-    await page.close();
     await second.close();
   });
 
   it("interfaces 4 forgets what was cleared elsewhere", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
-    const { page } = await openConsole(chromium(), api.url);
+    const { page } = await openAt("");
     await see(page.getByRole("row", row).first()).toBeVisible();
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/journal");
     await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible();
-    await page.close();
   });
 });

@@ -1,36 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  choose,
-  expectAccessible,
-  expectToFit,
-  openConsole,
-  seeLive,
-} from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, KEYS, startReference } from "../../support/harness.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { KEYS } from "../../support/harness.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
+const { api, open } = useConsole("keys");
 beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));
-afterAll(() => api.close());
 
 const HOUR_MS = 3_600_000;
-
-async function openKeys(search = "", width = 1280) {
-  const opened = await openConsole(chromium(), api.url, `/s/default/keys${search}`, { width });
-  await seeLive(opened.page);
-  return opened;
-}
 
 const status = async (key: string) =>
   (await api.call(undefined, "GET", "/v1/models", undefined, { "api-key": key })).status;
 
 describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
   it("2.15 makes a key that works, and shows it once", async () => {
-    const { page, complaints } = await openKeys();
+    const { page, complaints } = await open();
     await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible();
     await page.getByRole("button", { name: "Make a key" }).click();
     await choose(page, "Of", /^Dan/);
@@ -56,11 +40,10 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     // Nor any that was there before.
     for (const known of Object.values(KEYS)) expect(await page.content()).not.toContain(known);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("2.15 revokes a key, lets it work again, and deletes it once that is confirmed", async () => {
-    const { page } = await openKeys("?key=apikey_dan");
+    const { page } = await open("?key=apikey_dan");
     const pane = page.getByRole("region", { name: "Key apikey_dan" });
     await pane.getByRole("button", { name: "Revoke" }).click();
     await see(pane).toContainText("Every call with it is refused. The key was revoked.");
@@ -75,11 +58,10 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await status(KEYS.dan)).toBe(401);
     await page.goto(`${api.url}/_console/s/default/keys?key=apikey_dan`);
     await see(page.getByRole("alert")).toContainText("There is no key apikey_dan");
-    await page.close();
   });
 
   it("2.15 lets a key expire by the sandbox's clock", async () => {
-    const { page } = await openKeys("?make=key");
+    const { page } = await open("?make=key");
     await page.getByRole("textbox", { name: "Name" }).fill("Short-lived");
     await choose(page, "Expires", /^In an hour/);
     await page.getByRole("button", { name: "Make the key" }).click();
@@ -93,11 +75,10 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call(undefined, "POST", "/_control/sandboxes/default/clock/advance", { by: HOUR_MS });
     await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("expired");
     expect(await status(key)).toBe(401);
-    await page.close();
   });
 
   it("2.15 says at its field what is refused, keeps what was typed, and sends it again once it is mended", async () => {
-    const { page } = await openKeys("?make=key");
+    const { page } = await open("?make=key");
     await page.getByRole("textbox", { name: "Name" }).fill("Until then");
     await choose(page, "Expires", /^At/);
     const at = page.getByRole("textbox", { name: "At", exact: true });
@@ -113,16 +94,14 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await at.fill("2027-01-01T00:00:00Z");
     await make.click();
     await see(page.getByRole("region", { name: "The new key" })).toBeVisible();
-    await page.close();
   });
 
   it.each([360, 1920])("2.15 fits a window of %i px", async (width) => {
-    const { page } = await openKeys("?make=key", width);
+    const { page } = await open("?make=key", { width });
     await see(page.getByRole("region", { name: "Make a key" })).toBeVisible();
     await expectToFit(page);
     await page.getByRole("button", { name: "Close" }).click();
     await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible();
     await expectToFit(page);
-    await page.close();
   });
 });

@@ -1,21 +1,15 @@
 import type { Page, Route } from "@playwright/test";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { choose, openConsole, seeLive } from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { choose } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-  await api.call(undefined, "POST", "/_control/sandboxes/default/snapshots", { name: "before" });
-});
-afterAll(() => api.close());
+const { api, open, control } = useConsole("coverage");
+beforeAll(() => control("POST", "/snapshots", { name: "before" }));
 
 /** A page whose questions stay unanswered until `release` is called; what happens is told all the same. */
 async function openWaiting(search: string) {
-  const { page } = await openConsole(chromium(), api.url, "/s/default/coverage");
-  await seeLive(page);
+  const { page } = await open();
   const held: Route[] = [];
   let isHeld = true;
   await page.route(
@@ -64,7 +58,6 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     await expectHonest(page);
     await release();
     for (const field of await fields(page).all()) await see(field).toBeEnabled();
-    await page.close();
   });
 
   it("interfaces 4 triggers the event that is chosen as soon as events can be", async () => {
@@ -76,7 +69,6 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     await chosen;
     await see(page).toHaveURL(/event=file\.processed/);
     await see(send).toBeEnabled();
-    await page.close();
   });
 
   it("interfaces 2 calls nobody's operation before it is known as whom and with what", async () => {
@@ -87,6 +79,5 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     await see(page.getByRole("region", { name: "Answer", exact: true })).toContainText("403");
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
     expect(body.entries[0]).toMatchObject({ principal: "usr_eve" });
-    await page.close();
   });
 });

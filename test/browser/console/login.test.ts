@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive } from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { startReference } from "../../support/harness.ts";
 
 const TOKEN = "a-token-of-a-shared-server";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference({ shared: { token: TOKEN } });
-});
-afterAll(() => api.close());
+const { api, openAt } = useConsole("timeline", { shared: { token: TOKEN } });
 
 describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 7 asks for the token once, says what is wrong with it, and keeps it for the tab alone", async () => {
-    const { page } = await openConsole(chromium(), api.url, "/s/default/world?collection=users");
+    const { page } = await openAt("/s/default/world?collection=users");
     const dialog = page.getByRole("dialog", { name: "This server is shared" });
     await see(dialog).toBeVisible();
     await expectAccessible(page);
@@ -36,34 +32,30 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     expect(await page.evaluate(kept)).not.toContain(TOKEN);
     await page.reload();
     await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible();
-    const { page: other } = await openConsole(chromium(), api.url);
+    const { page: other } = await openAt("");
     await see(other.getByRole("dialog", { name: "This server is shared" })).toBeVisible();
     await other.setViewportSize({ width: 360, height: 740 });
     await expectToFit(other);
-    await page.close();
-    await other.close();
   });
 
   it("interfaces 7 logs in by the link that was printed, once, and takes its code out of the address", async () => {
-    const { fragment } = api.understudy.login!;
-    const { page, complaints } = await openConsole(chromium(), api.url, fragment);
+    const fragment = api.understudy.login!.fragment!;
+    const { page, complaints } = await openAt(fragment);
     await seeLive(page);
     await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
     await see(page.getByRole("dialog")).toHaveCount(0);
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     await see(page.getByRole("row", { name: /thread_none/ })).toBeVisible();
     expect(complaints).toEqual([]);
-    const again = await openConsole(chromium(), api.url, fragment);
+    const again = await openAt(fragment);
     await see(again.page.getByRole("dialog", { name: "This server is shared" })).toBeVisible();
     expect(again.page.url()).not.toContain("login");
-    await page.close();
-    await again.page.close();
   });
 
   it("interfaces 7 asks again when the server comes back with another token, over what was typed", async () => {
     const first = await startReference({ shared: { token: TOKEN } });
     const { port } = new URL(first.url);
-    const { page } = await openConsole(chromium(), first.url, "/s/default/sandboxes?make=sandbox");
+    const { page } = await openAt("/s/default/sandboxes?make=sandbox", {}, first.url);
     await page.getByLabel("Control token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await seeLive(page);
@@ -87,7 +79,6 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     expect(
       (await second.call(undefined, "GET", "/_control/sandboxes/half-typed", undefined, headers)).status,
     ).toBe(200);
-    await page.close();
     await second.close();
   });
 });

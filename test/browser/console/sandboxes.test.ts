@@ -1,33 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  choose,
-  expectAccessible,
-  expectToFit,
-  openConsole,
-  seeLive,
-} from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { describe, expect, it } from "vitest";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
-afterAll(() => api.close());
+const { api, open, openAt } = useConsole("sandboxes");
 
 const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
 
-async function openSandboxes(search = "", { sandbox = "default", width = 1280 } = {}) {
-  const opened = await openConsole(chromium(), api.url, `/s/${sandbox}/sandboxes${search}`, { width });
-  await seeLive(opened.page);
-  return opened;
-}
-
 describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 4 makes one with fixture, seed, clock and scenarios, and goes there", async () => {
-    const { page, complaints } = await openSandboxes();
+    const { page, complaints } = await open();
     await see(page.getByRole("row", { name: /default, here/ })).toBeVisible();
     await page.getByRole("button", { name: "Make a sandbox" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("trial");
@@ -52,11 +35,10 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
       scenarios: ["flaky-uploads"],
     });
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 4 says at its field what is refused, and sends it again once it is mended", async () => {
-    const { page } = await openSandboxes("?make=sandbox");
+    const { page } = await open("?make=sandbox");
     const name = page.getByRole("textbox", { name: "Name" });
     await name.fill("Not A Name");
     await choose(page, "Fixture", "A document");
@@ -78,13 +60,12 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
       fixture: "inline",
       counts: { organizations: 1 },
     });
-    await page.close();
   });
 
   it("interfaces 4 forks, resets and deletes, each asked before", async () => {
     await control("POST", "", { name: "first", seed: 3 });
     await control("DELETE", "/first/state/threads/thread_ada");
-    const { page, complaints } = await openSandboxes("?sandbox=first", { sandbox: "first" });
+    const { page, complaints } = await openAt("/s/first/sandboxes?sandbox=first");
     const dialog = page.getByRole("dialog");
     await page.getByRole("button", { name: "Fork …" }).click();
     await dialog.getByRole("textbox", { name: "Name" }).fill("second");
@@ -109,27 +90,24 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("button", { name: "Reset …" })).toBeVisible();
     await see(page.getByRole("button", { name: "Delete …" })).toHaveCount(0);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 4 shows one that is made elsewhere, and leads there by Ctrl-K", async () => {
-    const { page } = await openSandboxes();
+    const { page } = await open();
     await control("POST", "", { name: "elsewhere" });
     await see(page.getByRole("row", { name: /^elsewhere/ })).toBeVisible();
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox", { name: /Views/ }).fill("elsewh");
     await page.getByRole("menuitem", { name: /elsewhere/ }).click();
     await see(page).toHaveURL(`${api.url}/_console/s/elsewhere/timeline`);
-    await page.close();
   });
 
   it.each([360, 1920])("interfaces 4 fits a window of %i px", async (width) => {
-    const { page } = await openSandboxes("?sandbox=default", { width });
+    const { page } = await open("?sandbox=default", { width });
     await see(page.getByRole("region", { name: "Sandbox default" })).toBeVisible();
     await expectToFit(page);
     await page.goto(`${api.url}/_console/s/default/sandboxes?make=sandbox`);
     await see(page.getByRole("region", { name: "Make a sandbox" })).toBeVisible();
     await expectToFit(page);
-    await page.close();
   });
 });

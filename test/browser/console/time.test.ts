@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit, openConsole, seeLive } from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
-afterAll(() => api.close());
+const { api, open } = useConsole("time", { sandbox: "timed" });
 
 const S = "/_control/sandboxes/timed";
-const ADDRESS = "/s/timed/time";
 
 /** A sandbox that stands still at noon, with rules whose leases are all that becomes due. */
 async function timed(...ttls: string[]): Promise<void> {
@@ -32,8 +26,7 @@ async function timed(...ttls: string[]): Promise<void> {
 describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 4 advances a frozen clock to the next event, and says what ran", async () => {
     await timed("10m", "7d");
-    const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS);
-    await seeLive(page);
+    const { page, complaints } = await open();
     const clock = page.getByRole("region", { name: "Clock" });
     await see(clock.getByRole("time")).toHaveText("12:00:00");
     await see(clock.getByRole("button", { name: "Freeze" })).toHaveAttribute("aria-pressed", "true");
@@ -55,13 +48,11 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText("Nothing is pending.")).toBeVisible();
     await see(clock.getByRole("button", { name: "To the next event" })).toBeDisabled();
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 4 runs, runs sixty times as fast, and freezes again", async () => {
     await timed();
-    const { page } = await openConsole(chromium(), api.url, ADDRESS);
-    await seeLive(page);
+    const { page } = await open();
     const clock = page.getByRole("region", { name: "Clock" });
     await clock.getByRole("button", { name: "Run ×60" }).click();
     await see(clock).toContainText("runs 60 times as fast");
@@ -76,13 +67,11 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
       "aria-pressed",
       "true",
     );
-    await page.close();
   });
 
   it("interfaces 4 keeps what was typed where the clock cannot go there, and says why", async () => {
     await timed();
-    const { page } = await openConsole(chromium(), api.url, ADDRESS);
-    await seeLive(page);
+    const { page } = await open();
     const field = page.getByRole("textbox", { name: "By, or to" });
     const advance = page.getByRole("button", { name: "Advance", exact: true });
     await field.fill("2026-03-15T11:00:00Z");
@@ -95,16 +84,13 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await field.fill("1h30m");
     await advance.click();
     await see(page.getByRole("region", { name: "Clock" }).getByRole("time")).toHaveText("13:30:00");
-    await page.close();
   });
 
   it.each([360, 1280, 1920])("interfaces 2 fits a window of %i px", async (width) => {
     await timed("10m", "20m", "6h", "7d");
-    const { page, complaints } = await openConsole(chromium(), api.url, ADDRESS, { width });
-    await seeLive(page);
+    const { page, complaints } = await open("", { width });
     await see(page.getByRole("heading", { name: /^Pending/ })).toBeVisible();
     await expectToFit(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 });

@@ -1,41 +1,18 @@
 import type { Page } from "@playwright/test";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  choose,
-  expectAccessible,
-  expectToFit,
-  openConsole,
-  seeLive,
-} from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, KEYS, startReference } from "../../support/harness.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { choose, expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { KEYS } from "../../support/harness.ts";
 
-const chromium = useChromium();
 /** Of the page: what comes within it is drawn at once. */
 const BATCH_MS = 150;
-let api: Api;
-const pages: Page[] = [];
-beforeAll(async () => {
-  api = await startReference();
-});
+const { api, open, control } = useConsole("timeline");
 beforeEach(async () => {
   await control("POST", "/reset");
   await api.call(undefined, "DELETE", "/_control/sandboxes/what-if");
 });
-afterEach(async () => {
-  await Promise.all(pages.splice(0).map((page) => page.close()));
-});
-afterAll(() => api.close());
 
-async function openTimeline(search = "", options = {}) {
-  const opened = await openConsole(chromium(), api.url, `/s/default/timeline${search}`, options);
-  pages.push(opened.page);
-  await seeLive(opened.page);
-  return opened;
-}
-
-const control = (method: string, path: string, body?: unknown) =>
-  api.call(undefined, method, `/_control/sandboxes/default${path}`, body);
 const rowOf = (page: Page, name: RegExp) => page.getByRole("row", { name });
 const detail = (page: Page) => page.getByRole("region", { name: /^Entry / });
 
@@ -43,7 +20,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 10 shows effects below their cause, from the request to the last retry", async () => {
     const { body: receiver } = await control("POST", "/receivers", { answers: [500, 200] });
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
-    const { page, complaints } = await openTimeline();
+    const { page, complaints } = await open();
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await see(rowOf(page, /answered 500: thread.deleted, first attempt/)).toBeVisible();
     await control("POST", "/clock/advance", { by: "1h" });
@@ -70,7 +47,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("cleo", "POST", "/v1/organizations/org_acme/departments/dept_none/reparent", {
       parent_id: "dept_none",
     });
-    const { page, complaints } = await openTimeline();
+    const { page, complaints } = await open();
     await rowOf(page, /reparent/).click();
     await see(detail(page).getByRole("region", { name: "Why" })).not.toBeEmpty();
     await see(detail(page)).toContainText("departments.reparent");
@@ -88,7 +65,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("interfaces 10 rewinds to before a mistake, and marks what it undid", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const { page, complaints } = await openTimeline();
+    const { page, complaints } = await open();
     await rowOf(page, /DELETE/).click();
     const changes = detail(page).getByRole("region", { name: "Changes" });
     await see(changes).toContainText("thread_ada");
@@ -104,7 +81,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("interfaces 10 branches into a second sandbox; a refused name is said at its field and stays", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const { page } = await openTimeline();
+    const { page } = await open();
     await rowOf(page, /DELETE/).click();
     await detail(page).getByRole("button", { name: "Branch from here" }).click();
     const dialog = page.getByRole("dialog");
@@ -122,7 +99,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("interfaces 10 repeats a request, and makes the next one like it fail", async () => {
     await api.call("dan", "GET", "/v1/models");
-    const { page, complaints } = await openTimeline();
+    const { page, complaints } = await open();
     await rowOf(page, /GET \/v1\/models/).click();
     await detail(page).getByRole("button", { name: "Repeat" }).click();
     await see(detail(page)).toContainText("the same way once more");
@@ -141,7 +118,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("interfaces 10 copies a request as curl and as fetch, with the key that was used", async () => {
     await api.call("dan", "GET", "/v1/models?limit=2");
-    const { page } = await openTimeline();
+    const { page } = await open();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await rowOf(page, /GET \/v1\/models/).click();
     const clipboard = () => page.evaluate("navigator.clipboard.readText()");
@@ -157,7 +134,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 10 finds by text and outcome in the address, and by brushing the strip", async () => {
     for (const id of ["one", "two", "three"]) await api.call("dan", "DELETE", `/v1/threads/thread_${id}`);
     await api.call("dan", "GET", "/v1/models");
-    const { page } = await openTimeline("?show=refused");
+    const { page } = await open("?show=refused");
     await see(page.getByRole("row")).toHaveCount(3);
     await page.getByRole("searchbox").fill("thread_two");
     await see(page.getByRole("row")).toHaveCount(1);
@@ -177,7 +154,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("interfaces 10 takes a burst in few steps, draws what is seen of it, and moves in it by keys", async () => {
     await control("PATCH", "", { settings: { journal_limit: 3000 } });
-    const { page, complaints } = await openTimeline();
+    const { page, complaints } = await open();
     const grid = page.getByRole("treegrid");
     await see(page.locator(".count")).toBeVisible();
     await page.evaluate(`window.steps = 0;
@@ -201,7 +178,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("interfaces 2 goes on where a stream broke off, and tells nothing twice", async () => {
-    const { page } = await openTimeline();
+    const { page } = await open();
     await api.call("dan", "DELETE", "/v1/threads/thread_first");
     await see(rowOf(page, /thread_first/)).toHaveCount(1);
     api.understudy.server.closeAllConnections();
@@ -221,7 +198,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("interfaces 10 says of an entry that its states were let go, before it is pressed and after", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const { page } = await openTimeline();
+    const { page } = await open();
     await rowOf(page, /DELETE/).click();
     await detail(page).getByRole("button", { name: "Branch from here" }).click();
     const dialog = page.getByRole("dialog");
@@ -241,7 +218,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await control("POST", "/clock/advance", { by: "1m" });
     const bundle = JSON.stringify((await control("POST", "/bundle")).body);
     await control("POST", "/reset");
-    const { page, complaints } = await openTimeline();
+    const { page, complaints } = await open();
     const choose = async (name: string, text: string) => {
       const chosen = page.waitForEvent("filechooser");
       await page.getByRole("button", { name: "Open a bundle" }).click();
@@ -277,14 +254,14 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
 
   it.each([360, 1280])("interfaces 10 an opened entry fits a window of %i px", async (width) => {
     const { headers } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const { page } = await openTimeline(`?entry=${headers.get("x-request-id")}`, { width });
+    const { page } = await open(`?entry=${headers.get("x-request-id")}`, { width });
     await see(detail(page)).toContainText("thread_ada");
     await expectToFit(page);
     await expectAccessible(page);
   });
 
   it("interfaces 10 an entry that is gone says so", async () => {
-    const { page } = await openTimeline("?entry=req_0000");
+    const { page } = await open("?entry=req_0000");
     await see(detail(page).getByRole("alert")).toContainText("There is no entry req_0000");
   });
 });

@@ -1,31 +1,13 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  choose,
-  expectAccessible,
-  expectToFit,
-  openConsole,
-  seeLive,
-} from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
+const { api, open, control: call } = useConsole("webhooks");
 beforeEach(() => control("POST", "/reset"));
-afterAll(() => api.close());
 
-const control = async (method: string, path: string, body?: unknown) =>
-  (await api.call(undefined, method, `/_control/sandboxes/default${path}`, body)).body;
-
-async function openWebhooks(search = "", width = 1280) {
-  const opened = await openConsole(chromium(), api.url, `/s/default/webhooks${search}`, { width });
-  await seeLive(opened.page);
-  return opened;
-}
+const control = async (method: string, path: string, body?: unknown) => (await call(method, path, body)).body;
 
 /** A receiver inside the server, and Acme's webhook that leads to it. */
 async function listening(answers: unknown[], events = ["user.created"]) {
@@ -40,7 +22,7 @@ const trigger = async (event = "user.created") =>
 describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
   it("G24 shows a delivery's attempts on the retry schedule, watched to the sixth by the clock", async () => {
     await listening([500]);
-    const { page, complaints } = await openWebhooks();
+    const { page, complaints } = await open();
     const delivery = await trigger();
     const row = page.getByRole("row", { name: /retry in 1 min/ });
     await see(row).toBeVisible();
@@ -67,13 +49,12 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(attempts.nth(5).getByRole("region", { name: "Answer" })).toContainText("500");
     await see(page.getByRole("row", { name: /given up/ }).first()).toBeVisible();
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("6.3 shows the signed bytes with the signature that the receiver verified", async () => {
     const { webhook, receiver } = await listening([200]);
     const { delivery_id } = await trigger();
-    const { page } = await openWebhooks(`?delivery=${delivery_id}`);
+    const { page } = await open(`?delivery=${delivery_id}`);
     const [received] = (await control("GET", `/receivers/${receiver.id}/requests`)).items;
     const digest = createHmac("sha256", webhook.secret).update(received.body).digest("hex");
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
@@ -96,13 +77,12 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     await see(pane).toContainText("only a failed delivery can be redelivered");
-    await page.close();
   });
 
   it("4.21 redelivers by the service's own call, as a user of the organization", async () => {
     await listening([500, 503, 200]);
     const { delivery_id } = await trigger();
-    const { page } = await openWebhooks(`?delivery=${delivery_id}`);
+    const { page } = await open(`?delivery=${delivery_id}`);
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
     await choose(page, "As", /^Dan/);
     await pane.getByRole("button", { name: "Redeliver now" }).click();
@@ -113,7 +93,6 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row", { name: /^delivered user.created/ }).first()).toBeVisible();
     const { entries } = await control("GET", `/journal?operation=webhooks.redeliver`);
     expect(entries.map(({ principal }: { principal: string }) => principal)).toEqual(["usr_dan", "usr_dan"]);
-    await page.close();
   });
 
   it("4.21 says that nobody of the organization has a key to redeliver with", async () => {
@@ -121,17 +100,16 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const { delivery_id } = await trigger();
     for (const { id, current } of (await control("GET", "/state/api_keys")).items)
       if (current === "org_acme") await control("PATCH", `/state/api_keys/${id}`, { revoked: true });
-    const { page } = await openWebhooks(`?delivery=${delivery_id}`);
+    const { page } = await open(`?delivery=${delivery_id}`);
     await see(page.getByRole("alert")).toContainText("Nobody of org_acme has a key that works");
     await see(page.getByRole("button", { name: "Redeliver now" })).toHaveCount(0);
-    await page.close();
   });
 
   it("3.3 shows retries that a 410 called off, and a webhook that it made inactive", async () => {
     const { webhook } = await listening([500, 410]);
     await trigger();
     await control("POST", "/clock/advance", { by: "1m" });
-    const { page } = await openWebhooks(`?webhook=${webhook.webhook_id}`);
+    const { page } = await open(`?webhook=${webhook.webhook_id}`);
     const row = page.getByRole("row", { name: /^cancelled/ });
     await see(row.getByRole("img", { name: "2 failed, 4 cancelled" })).toBeVisible();
     await row.click();
@@ -148,12 +126,11 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await pane.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await see(page.getByRole("row", { name: webhook.url })).toHaveCount(0);
-    await page.close();
   });
 
   it("interfaces 4 triggers an event with its data as a form, and keeps what is refused", async () => {
     const { receiver } = await listening([200], ["file.processed"]);
-    const { page } = await openWebhooks("?show=trigger");
+    const { page } = await open("?show=trigger");
     await choose(page, "Event", /^file\.processed/);
     await see(page).toHaveURL(/event=file\.processed/);
     const subject = page.getByRole("textbox", { name: "For" });
@@ -176,11 +153,10 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await choose(page, "Event", /^invoice\.paid/);
     await send.click();
     await see(page.getByRole("alert")).toContainText("No active webhook of that organization hears of");
-    await page.close();
   });
 
   it("interfaces 4 opens a receiver, registers a webhook for it, and shows its verdicts", async () => {
-    const { page, complaints } = await openWebhooks("?show=receivers&open=new");
+    const { page, complaints } = await open("?show=receivers&open=new");
     await choose(page, "It answers", /^Others/);
     const answers = page.getByRole("textbox", { name: "Answers, in their order" });
     await answers.fill("200, soon");
@@ -211,12 +187,11 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(received.first()).toContainText("The X-Service-Signature header is missing.");
     await expectAccessible(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 14 runs the receiver test from here, and shows its report with failures first", async () => {
     const { receiver } = await listening(["hang"]);
-    const { page, complaints } = await openWebhooks("?show=test");
+    const { page, complaints } = await open("?show=test");
     await choose(page, "The receiver of", receiver.url);
     await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url);
     await page.getByRole("button", { name: "Test it" }).click();
@@ -239,7 +214,6 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Test it" }).click();
     await see(url).toHaveAccessibleDescription(/absolute http or https/);
     expect(complaints.filter((said) => !said.includes("422"))).toEqual([]);
-    await page.close();
   });
 
   it.each([360, 1280, 1920])(
@@ -247,7 +221,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     async (width) => {
       const { webhook, receiver } = await listening([500]);
       const { delivery_id } = await trigger();
-      const { page } = await openWebhooks("", width);
+      const { page } = await open("", { width });
       for (const search of [
         "",
         `?delivery=${delivery_id}`,
@@ -262,7 +236,6 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
         await see(page.getByText("Loading …")).toHaveCount(0);
         await expectToFit(page);
       }
-      await page.close();
     },
   );
 });

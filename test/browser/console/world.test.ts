@@ -1,36 +1,19 @@
 import type { Page } from "@playwright/test";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  choose,
-  expectAccessible,
-  expectToFit,
-  openConsole,
-  seeLive,
-} from "../../support/browser/console.ts";
-import { PATIENCE_MS, see, useChromium } from "../../support/browser/with-chromium.ts";
-import { type Api, startReference } from "../../support/harness.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const chromium = useChromium();
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
+const { api, open } = useConsole("world");
 beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));
-afterAll(() => api.close());
 
 const S = "/_control/sandboxes/default";
 const record = async (collection: string, id: string) =>
   (await api.call(undefined, "GET", `${S}/state/${collection}/${id}`)).body;
 
-async function openWorld(search: string, width = 1280) {
-  const opened = await openConsole(chromium(), api.url, `/s/default/world${search}`, { width });
-  await seeLive(opened.page);
-  return opened;
-}
-
 describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
   it("interfaces 2 filters the table of a collection, and keeps the filter in the address", async () => {
-    const { page, complaints } = await openWorld("?collection=threads");
+    const { page, complaints } = await open("?collection=threads");
     await see(page.getByRole("row", { name: /thread_ada/ })).toBeVisible();
     await page.getByRole("searchbox", { name: "Filter" }).fill("owner_id:usr_dan");
     await see(page.getByRole("row", { name: /thread_ada/ })).toHaveCount(0);
@@ -38,11 +21,10 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveURL(/filter=owner_id%3Ausr_dan/);
     await expectAccessible(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 2 changes a record by the form that its schema makes, with the JSON beside it", async () => {
-    const { page, complaints } = await openWorld("?collection=threads&record=thread_ada");
+    const { page, complaints } = await open("?collection=threads&record=thread_ada");
     const title = page.getByRole("textbox", { name: "title" });
     await title.fill("Plans for the summer");
     await see(page.getByRole("textbox", { name: "JSON" })).toHaveValue(/"title": "Plans for the summer"/);
@@ -57,11 +39,10 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByText("Saved.")).toBeVisible();
     expect(await record("threads", "thread_ada")).toMatchObject({ title: "Plans for the autumn" });
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 2 shows a refusal at its field, keeps what was typed, also while one looks elsewhere", async () => {
-    const { page } = await openWorld("?collection=users&record=usr_dan");
+    const { page } = await open("?collection=users&record=usr_dan");
     const memberships = page.getByRole("textbox", { name: "memberships" });
     await memberships.fill('{"org_acme": "chief"}');
     await page.getByRole("button", { name: "Save" }).click();
@@ -75,11 +56,10 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Save" }).click();
     await see(page.getByText(/memberships is not valid JSON yet/).first()).toBeVisible();
     expect(await record("users", "usr_dan")).toMatchObject({ memberships: { org_acme: "member" } });
-    await page.close();
   });
 
   it("interfaces 2 makes a record of what was typed, and deletes one after asking", async () => {
-    const { page, complaints } = await openWorld("?collection=threads");
+    const { page, complaints } = await open("?collection=threads");
     await page.getByRole("button", { name: "New …" }).click();
     await page.getByRole("textbox", { name: "owner_id" }).fill("usr_dan");
     await page.getByRole("button", { name: "Create" }).click();
@@ -91,17 +71,15 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row", { name: new RegExp(id) })).toHaveCount(0);
     expect((await record("threads", id)).type).toContain("unknown-record");
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it.each([360, 1280])("interfaces 2 fits a window of %i px, record and all", async (width) => {
-    const { page } = await openWorld("?collection=webhooks", width);
+    const { page } = await open("?collection=webhooks", { width });
     await see(page.getByRole("grid")).toBeVisible();
     await expectToFit(page);
     await page.getByRole("row").nth(1).click();
     await see(page.getByRole("region", { name: /^Record/ })).toBeVisible();
     await expectToFit(page);
-    await page.close();
   });
 });
 
@@ -109,17 +87,16 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
   const branch = (page: Page, name: string) => page.getByRole("row", { name, exact: true });
 
   it("4.3 moves a department that is dragged onto another", async () => {
-    const { page, complaints } = await openWorld("?show=departments");
+    const { page, complaints } = await open("?show=departments");
     await branch(page, "ML").dragTo(branch(page, "Operations"));
     await see(page.getByRole("status")).toContainText("ML was moved under Operations");
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_ops" });
     await expectAccessible(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("4.3 shows the service's own 422 where a department is dragged below itself", async () => {
-    const { page, complaints } = await openWorld("?show=departments");
+    const { page, complaints } = await open("?show=departments");
     await branch(page, "Engineering").dragTo(branch(page, "Infra"));
     await see(page.getByRole("alert")).toContainText("422");
     await see(page.getByRole("alert")).toContainText("Engineering stays where it was");
@@ -129,11 +106,10 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
     await expectAccessible(page);
     // The browser itself tells of a refused request.
     expect(complaints.filter((line) => !line.includes("status of 422"))).toEqual([]);
-    await page.close();
   });
 
   it("4.3 moves by the keyboard alone, as the user who was chosen", async () => {
-    const { page } = await openWorld("?show=departments&as=apikey_dan");
+    const { page } = await open("?show=departments&as=apikey_dan");
     await branch(page, "ML").focus();
     await page.keyboard.press("ArrowRight");
     await see(page.getByRole("button", { name: "Move ML" })).toBeFocused();
@@ -144,23 +120,21 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
     }
     await page.keyboard.press("Enter");
     await see(page.getByRole("alert")).toContainText("403");
-    await page.close();
   });
 
   it("4.3 moves without dragging, to the top", async () => {
-    const { page } = await openWorld("?show=departments&department=dept_ml", 360);
+    const { page } = await open("?show=departments&department=dept_ml", { width: 360 });
     await choose(page, "Under", /top-level/);
     await page.getByRole("button", { name: "Move", exact: true }).click();
     await see(page.getByRole("status")).toContainText("ML was moved to the top");
     await expectToFit(page);
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: null });
-    await page.close();
   });
 });
 
 describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS }, () => {
   it("3.6 shows what is spent of each limit, as the sandbox's month has it", async () => {
-    const { page, complaints } = await openWorld("?show=usage");
+    const { page, complaints } = await open("?show=usage");
     const acme = page.getByRole("region", { name: "Acme Robotics" });
     await see(acme.getByRole("meter", { name: "Organization spent" })).toHaveAttribute("aria-valuenow", "85");
     await see(acme.getByRole("link", { name: /Organization/ })).toContainText("warning");
@@ -171,11 +145,10 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await expectAccessible(page);
     await expectToFit(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 4 takes a snapshot, compares it with the present, and restores it", async () => {
-    const { page, complaints } = await openWorld("?show=snapshots");
+    const { page, complaints } = await open("?show=snapshots");
     await page.getByRole("textbox", { name: "Name" }).fill("before");
     await page.getByRole("button", { name: "Take a snapshot" }).click();
     await page.getByRole("link", { name: "Compare before with the present" }).click();
@@ -196,7 +169,6 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     expect(complaints).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 10 branches from before a mistake, and compares the branch with what came of it", async () => {
@@ -204,7 +176,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await api.call(undefined, "DELETE", `${S}/snapshots/before`);
     await api.call(undefined, "DELETE", "/_control/sandboxes/spared");
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const { page, complaints } = await openWorld("?show=compare");
+    const { page, complaints } = await open("?show=compare");
     await see(page.getByText("There is no other world to compare this one with.")).toBeVisible();
     await page.getByRole("link", { name: "the timeline" }).click();
     await page.getByRole("row", { name: /DELETE \/v1\/threads\/thread_ada/ }).click();
@@ -239,17 +211,15 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     expect(
       complaints.filter((line) => !line.includes("status of 422") && !line.includes("status of 404")),
     ).toEqual([]);
-    await page.close();
   });
 
   it("interfaces 4 says that a snapshot's name is taken, and keeps what was typed", async () => {
-    const { page } = await openWorld("?show=snapshots");
+    const { page } = await open("?show=snapshots");
     const name = page.getByRole("textbox", { name: "Name" });
     await api.call(undefined, "POST", `${S}/snapshots`, { name: "twice" });
     await name.fill("twice");
     await page.getByRole("button", { name: "Take a snapshot" }).click();
     await see(page.getByRole("alert")).toContainText("twice");
     await see(name).toHaveValue("twice");
-    await page.close();
   });
 });

@@ -1,4 +1,4 @@
-import { type Browser, chromium, expect, type Page } from "@playwright/test";
+import { type Browser, type BrowserContext, chromium, expect, type Page } from "@playwright/test";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { findBrowser, whyNone } from "../../../scripts/browser.mjs";
 
@@ -24,43 +24,56 @@ const ARGS = [
   "--disable-sync",
 ];
 
+type Started = { browser: Browser } | { reason: string };
+
+/** Of this worker, for all its files: Playwright ends it with the process. */
+let ofWorker: Promise<Started> | undefined;
+
+async function startChromium(args: readonly string[]): Promise<Started> {
+  const executablePath = await findBrowser();
+  if (executablePath === undefined) return { reason: whyNone() };
+  const start = () => chromium.launch({ executablePath, args: [...ARGS, ...args], timeout: START_MS });
+  try {
+    // Once more, since a machine under load may have been short of something for a moment.
+    return { browser: await start().catch(start) };
+  } catch (error) {
+    return { reason: `${executablePath} does not start: ${(error as Error).message.split("\n")[0]}` };
+  }
+}
+
 /**
- * One browser for a test file. Where there is none, its tests are skipped with the reason, which
- * test/support/counts-reporter.ts says aloud at the end of the run.
+ * The worker's browser, or one of the file's own where it needs other arguments. Where there is none, tests are
+ * skipped with the reason, which test/support/counts-reporter.ts says aloud at the end of the run.
  */
 export function useChromium(args: readonly string[] = []): () => Browser {
-  let browser: Browser | undefined;
-  let reason: string | undefined;
+  let started: Started;
   beforeAll(
     async () => {
-      const executablePath = await findBrowser();
-      if (executablePath === undefined) {
-        reason = whyNone();
-        return;
-      }
-      const start = () => chromium.launch({ executablePath, args: [...ARGS, ...args], timeout: START_MS });
-      try {
-        // Once more, since a machine under load may have been short of something for a moment.
-        browser = await start().catch(start);
-      } catch (error) {
-        reason = `${executablePath} does not start: ${(error as Error).message.split("\n")[0]}`;
-      }
+      // One that died under another file is not handed on.
+      const former = await ofWorker;
+      if (former && "browser" in former && !former.browser.isConnected()) ofWorker = undefined;
+      const isOwn = args.length > 0;
+      if (!isOwn) ofWorker ??= startChromium([]);
+      started = await (isOwn ? startChromium(args) : ofWorker!);
     },
     2 * START_MS + PATIENCE_MS,
   );
   beforeEach(({ skip }) => {
-    if (reason !== undefined) skip(reason);
+    if ("reason" in started) skip(started.reason);
   });
-  afterAll(() => browser?.close(), PATIENCE_MS);
-  return () => browser!;
+  afterAll(
+    () => (args.length > 0 && "browser" in started ? started.browser.close() : undefined),
+    PATIENCE_MS,
+  );
+  return () => (started as { browser: Browser }).browser;
 }
 
-/** A page of its own profile; `complaints` collects what the browser's console and policies say of it. */
+/** A page, by default of a profile of its own; `complaints` collects what the browser's console and policies say of it. */
 export async function openPage(
-  browser: Browser,
+  profile: Browser | BrowserContext,
   url?: string,
 ): Promise<{ page: Page; complaints: string[] }> {
-  const page = await browser.newPage();
+  const page = await profile.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   if (SLOWER > 1) {
     const session = await page.context().newCDPSession(page);

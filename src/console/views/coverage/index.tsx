@@ -92,10 +92,16 @@ function groupOf(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
+/** One in so many. */
+const COMMON = 4;
+
 function columnsOf(operations: readonly Covered[]): readonly Column<Covered>[] {
   const groups = new Set(operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => groupOf(status))));
+  // Where there is little room, what few operations document is told by the pane alone.
+  const isCommon = (group: string) =>
+    operations.filter((row) => inGroup(row, group).length > 0).length * COMMON > operations.length;
   return [
-    { id: "operation", title: "Operation", value: keyOf, width: "minmax(9rem, 1fr)" },
+    { id: "operation", title: "Operation", value: keyOf, width: "minmax(14rem, 1fr)" },
     {
       id: "percent",
       title: "Seen",
@@ -111,7 +117,7 @@ function columnsOf(operations: readonly Covered[]): readonly Column<Covered>[] {
         value: (row) => hitsOf(inGroup(row, group)),
         show: (row) => <HeatCell outcomes={inGroup(row, group)} />,
         width: "2.9rem",
-        from: "medium",
+        from: isCommon(group) ? "medium" : "wide",
       }),
     ),
   ];

@@ -18,7 +18,7 @@ const columnsOf = (switching: ScenarioSwitching): readonly Column<Row>[] => [
     title: "In force",
     value: ({ active }) => (active ? 0 : 1),
     show: (row) => <ScenarioSwitch scenario={row} switching={switching} />,
-    width: "5rem",
+    width: "4.7rem",
   },
   {
     id: "name",
@@ -42,6 +42,7 @@ const columnsOf = (switching: ScenarioSwitching): readonly Column<Row>[] => [
     show: ({ hits, active }) => (active ? hits : ""),
     width: "3.5rem",
     number: true,
+    from: "medium",
   },
 ];
 const keyOf = ({ name }: Row) => name;

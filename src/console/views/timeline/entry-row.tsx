@@ -5,11 +5,14 @@ import type { Node } from "./nodes.ts";
 import { changesOf, kindOf, shortTitleOf } from "./words.ts";
 
 const MAX_LEVEL = 6;
+/** Of a time of day, as long as it is without milliseconds. */
+const SECONDS = "12:00:05".length;
 
 /** One line: how it went, what it was, what it changed, who and when. */
 export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
   const { request, entry, outcome, level } = row;
   const changes = changesOf(row);
+  const at = timeOfDay((request ?? entry)!.at);
   return (
     <>
       <div role="gridcell" className={`cell entry-what level-${Math.min(level, MAX_LEVEL)}`}>
@@ -29,7 +32,8 @@ export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
         {request ? (request.principal ?? "nobody") : ""}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
-        {timeOfDay((request ?? entry)!.at)}
+        {at.slice(0, SECONDS)}
+        <span className="entry-ms">{at.slice(SECONDS)}</span>
       </div>
     </>
   );

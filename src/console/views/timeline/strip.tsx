@@ -72,7 +72,7 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
             Show all again
           </Button>
         ) : (
-          <span className="strip-hint">drag to look at a part</span>
+          nodes.length > 0 && <span className="strip-hint">drag to look at a part</span>
         )}
       </div>
     </div>

@@ -63,6 +63,9 @@ export function whyOf({ decision, status, operation, principal }: JournalEntry):
       ? `${principal ?? "An unknown caller"} asked for ${operation}, everything was in order, and it was done.`
       : `${operation} answered ${status} by its own rules.`;
   }
+  // What must not be seen is said not to be there (G03), and so is what is not.
+  if (decision === "access" && status === 404)
+    return "What was asked for is not there, or not for this caller.";
   return STEPS[decision] ?? `It was decided by ${decision}.`;
 }
 

@@ -52,8 +52,8 @@ export function HookPane({ webhook, onClose }: { webhook: Webhook; onClose: () =
       <Problem error={activate.error} />
       {!active && (
         <Notice outcome="refused">
-          It is inactive and hears of nothing: it was made so, or a receiver answered 410. Its pending retries
-          were called off.
+          It is inactive and hears of nothing: {webhook.inactive_because ?? "it was created so"}. Its pending
+          retries were called off.
         </Notice>
       )}
       <Section title="A test event">

@@ -48,32 +48,34 @@ export function Departments() {
       </div>
       <Problem error={organizations.error ?? query.error} />
       {move.variables && <Moved move={move.variables} answer={move.data} error={move.error} />}
-      <DepartmentTree
-        // Nothing is moved before it is known as whom.
-        tree={actors ? tree : NONE}
-        departments={departments}
-        selected={selected?.id}
-        onSelect={(department) => parameters.set({ department })}
-        onMove={(change) => move.mutate(change)}
-        empty={
-          isLonely ? (
-            <Nothing title="This world has no organization." />
-          ) : query.data && actors ? (
-            <Nothing title="This organization has no departments." />
-          ) : (
-            <p className="loading quiet">Loading …</p>
-          )
-        }
-      />
-      {selected && actors && (
-        <MoveForm
-          key={selected.id}
-          department={selected}
+      <div className="tree-and-move">
+        <DepartmentTree
+          // Nothing is moved before it is known as whom.
+          tree={actors ? tree : NONE}
           departments={departments}
-          pending={move.isPending}
+          selected={selected?.id}
+          onSelect={(department) => parameters.set({ department })}
           onMove={(change) => move.mutate(change)}
+          empty={
+            isLonely ? (
+              <Nothing title="This world has no organization." />
+            ) : query.data && actors ? (
+              <Nothing title="This organization has no departments." />
+            ) : (
+              <p className="loading quiet">Loading …</p>
+            )
+          }
         />
-      )}
+        {selected && actors && (
+          <MoveForm
+            key={selected.id}
+            department={selected}
+            departments={departments}
+            pending={move.isPending}
+            onMove={(change) => move.mutate(change)}
+          />
+        )}
+      </div>
     </div>
   );
 }

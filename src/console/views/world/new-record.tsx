@@ -37,7 +37,7 @@ export function NewRecord({
     });
   return (
     <DetailPane title={`New in ${collection}`} label="New record" onClose={onClose}>
-      <p className="quiet">What stays empty is filled in from the sandbox’s seed.</p>
+      <p className="quiet new-record">What stays empty is filled in from the sandbox’s seed.</p>
       <RecordForm
         fields={fields}
         draft={draft}

@@ -1,0 +1,49 @@
+import type { Page } from "@playwright/test";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { type Api, startReference } from "../harness.ts";
+import { type ConsoleOptions, type OpenedConsole, openConsole, seeLive } from "./console.ts";
+import { useChromium } from "./with-chromium.ts";
+
+export interface ConsoleStage {
+  /** Of the file; filled before its first test. */
+  api: Api;
+  /** A page of the view at `?search`, once it follows the sandbox; closed after the test. */
+  open: (search?: string, options?: ConsoleOptions) => Promise<OpenedConsole>;
+  /** The same at any address below `/_console`, of any server, whether it follows or not. */
+  openAt: (address: string, options?: ConsoleOptions, base?: string) => Promise<OpenedConsole>;
+  /** A call below `S` of the sandbox. */
+  control: (method: string, path: string, body?: unknown) => ReturnType<Api["call"]>;
+}
+
+/** One server and one view of its console for a file, and one browser for all files of a worker. */
+export function useConsole(
+  view: string,
+  { sandbox = "default", ...options }: Parameters<typeof startReference>[0] & { sandbox?: string } = {},
+): ConsoleStage {
+  const chromium = useChromium();
+  const api = {} as Api;
+  const pages: Page[] = [];
+  beforeAll(async () => {
+    Object.assign(api, await startReference(options));
+  });
+  afterEach(async () => {
+    await Promise.all(pages.splice(0).map((page) => page.close()));
+  });
+  afterAll(() => api.close());
+  const openAt: ConsoleStage["openAt"] = async (address, options, base = api.url) => {
+    const opened = await openConsole(chromium(), base, address, options);
+    pages.push(opened.page);
+    return opened;
+  };
+  return {
+    api,
+    openAt,
+    open: async (search = "", options = {}) => {
+      const opened = await openAt(`/s/${sandbox}/${view}${search}`, options);
+      await seeLive(opened.page);
+      return opened;
+    },
+    control: (method, path, body) =>
+      api.call(undefined, method, `/_control/sandboxes/${sandbox}${path}`, body),
+  };
+}
