@@ -16,7 +16,7 @@ import { FixtureLibrary } from "./fixtures/fixture-library.ts";
 import { ControlFleet } from "./fleet/control-fleet.ts";
 import type { FleetNode } from "./fleet/fleet-node.ts";
 import { fleetDurability, ofSandbox, placeOrRefuse } from "./fleet/fleet-seams.ts";
-import { closeServer } from "./http/close-server.ts";
+import { closeServer, unansweredBy } from "./http/close-server.ts";
 import { createWirePerformer } from "./http/perform-wire.ts";
 import { Router } from "./http/router.ts";
 import { createFront } from "./http/server.ts";
@@ -273,6 +273,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       });
     },
     close: async () => {
+      await fleet?.leave(() => unansweredBy(server));
       await closeServer(server, () => {
         wires.close();
         for (const sandbox of sandboxes.all()) sandbox.endStreams();

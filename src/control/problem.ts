@@ -108,7 +108,7 @@ export function asProblem(error: unknown): Problem | undefined {
  * sandbox that is full: the real service knows no such answer.
  */
 export function storeProblem(
-  { kind, message, retry_after }: StoreRefusal,
+  { kind, message, retry_after, headers: own }: StoreRefusal,
   further: Record<string, string> = {},
 ): Problem {
   if (kind === "taken") return conflict("name-in-use", `There is a sandbox ${message} already`, NAME_ADVICE);
@@ -118,7 +118,8 @@ export function storeProblem(
       extension: { limit: "sandboxes" },
     });
   }
-  const headers = retry_after === undefined ? further : { ...further, "Retry-After": String(retry_after) };
+  const headers: Record<string, string> = { ...own, ...further };
+  if (retry_after !== undefined) headers["Retry-After"] = String(retry_after);
   if (kind === "moved")
     return new Problem("moved", { detail: `${sentence(capital(message))} Repeat the request.`, headers });
   if (retry_after !== undefined) {

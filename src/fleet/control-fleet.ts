@@ -22,12 +22,12 @@ export class ControlFleet {
   }
 
   figures() {
-    const { saver, passing, takenOver, session } = this.node();
+    const { saver, placing, takenOver, session } = this.node();
     return {
       node: session.url,
       lease: session.isValid ? ("held" as const) : ("lost" as const),
       owned: saver.size,
-      passed_on: passing.count,
+      passed_on: placing.passing.count,
       taken_over: takenOver,
       fenced: saver.fenced,
     };
@@ -44,10 +44,12 @@ export class ControlFleet {
 
   /** What each of the other nodes answers to a GET, as its client was asked. */
   async askOthers(path: string, { host, authorization }: IncomingHttpHeaders): Promise<unknown[]> {
-    const { register, passing, session } = this.node();
+    const { register, placing, session } = this.node();
     const others = (await register.live()).filter(({ url }) => url !== session.url);
     const answers = await Promise.all(
-      others.map(({ url }) => passing.ask(url + path, { host, authorization }).catch(() => undefined)),
+      others.map(({ url }) =>
+        placing.passing.ask(url + path, { host, authorization }).catch(() => undefined),
+      ),
     );
     return answers.filter((answer) => answer !== undefined);
   }

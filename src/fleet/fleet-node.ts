@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
-import { type Lease, moved, type RedisStore } from "../persistence/redis-store.ts";
+import type { Lease, RedisStore } from "../persistence/redis-store.ts";
 import { type ReviverParts, SandboxReviver } from "../persistence/sandbox-reviver.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import { StoreRefusal } from "../persistence/store.ts";
@@ -13,20 +12,19 @@ import { TemporaryFolder } from "../storage/temporary-folder.ts";
 import { DueSandboxes } from "./due-sandboxes.ts";
 import { FleetRegister } from "./fleet-register.ts";
 import { FleetSaver } from "./fleet-saver.ts";
-import { HOP_HEADER } from "./hop-header.ts";
-import { LEASE_MS, NodeSession, RENEW_MS, sessionKey } from "./node-session.ts";
-import { Outages, RecentAnswers } from "./outages.ts";
-import { isThere, PassOn, type Target } from "./pass-on.ts";
+import { NodeSession, RENEW_MS } from "./node-session.ts";
+import { isThere } from "./pass-on.ts";
+import { type Arrived, type Placed, Placing } from "./placing.ts";
 import { UploadChunks } from "./upload-chunks.ts";
 
-/** So long a request waits for an owner that is just ending, before it is told to come again. */
-const PATIENCE_MS = 1000;
-const RETRY_MS = 40;
-/** So long is believed who owns a sandbox; whoever does not any more says so. */
-const BELIEVED_MS = 1000;
+/** So long a node that ends lets requests finish, before it gives their sandboxes back. */
+const FINISH_MS = 250;
+const POLL_MS = 5;
+/** Then it goes on being reached until nobody has asked for so long. */
+const QUIET_MS = 250;
+const MAX_LINGER_MS = 1500;
 /** Clocks that differ by less are nobody's trouble. */
 const MAX_DIFFERENCE_MS = 2000;
-const MAX_BELIEVED = 100_000;
 
 export interface FleetParts extends ReviverParts {
   store: RedisStore;
@@ -37,19 +35,11 @@ export interface FleetParts extends ReviverParts {
   createDefault: () => Sandbox;
 }
 
-/** What becomes of a request that names a sandbox: served here, unknown, or answered by its owner. */
-export type Placed = Sandbox | undefined | "answered";
-
-interface Arrived {
-  request: IncomingMessage;
-  response: ServerResponse;
-}
-
 /** A node of a fleet (interfaces 15): which sandboxes are its own, and what happens to requests for others. */
 export class FleetNode {
   readonly session: NodeSession;
   readonly saver: FleetSaver;
-  readonly passing: PassOn;
+  readonly placing: Placing;
   readonly store: RedisStore;
   readonly register: FleetRegister;
   takenOver = 0;
@@ -59,13 +49,8 @@ export class FleetNode {
   private readonly reviver: SandboxReviver;
   private readonly files = new TemporaryFolder();
   private readonly taking = new Map<string, Promise<Sandbox | undefined>>();
-  private readonly believed = new Map<string, Lease & { until: number }>();
-  private readonly outages: Outages;
   private isReachable: boolean | undefined;
-  private readonly alive = new RecentAnswers();
   private timer: NodeJS.Timeout | undefined;
-  /** After a restart of Redis, owners come back to what is theirs before anybody takes it. */
-  private noTakingUntil = Number.NEGATIVE_INFINITY;
 
   constructor(parts: FleetParts) {
     const { store, log, sandboxes, uploads } = parts;
@@ -75,10 +60,11 @@ export class FleetNode {
     this.chunks = new UploadChunks(store);
     this.register = new FleetRegister(store);
     this.reviver = new SandboxReviver(parts);
-    this.outages = new Outages(log);
-    this.passing = new PassOn(store.owner.url);
     this.session = new NodeSession(store, log, { onRegain: (lost) => this.regain(lost) });
-    const { due, chunks, session } = this;
+    const { due, chunks, session, register } = this;
+    const take = (name: string, seen: Lease) => this.take(name, seen);
+    const makeDefault = () => this.makeDefault();
+    this.placing = new Placing({ ...{ store, session, register, log }, take, makeDefault });
     this.saver = new FleetSaver({ store, sandboxes, uploads, log, due, chunks, session: () => session });
   }
 
@@ -98,91 +84,52 @@ export class FleetNode {
     this.timer.unref();
   }
 
-  /** Saves everything and gives it back, so that others go on with it at once. */
-  async end(): Promise<void> {
+  /**
+   * Takes nothing more, saves everything and gives it back, while others still reach this node: what is asked of it
+   * meanwhile goes to the next owner.
+   * @param unanswered how many requests this server has not begun to answer
+   */
+  async leave(unanswered: () => number): Promise<void> {
+    const { placing, saver, register, session } = this;
     clearInterval(this.timer);
-    this.passing.close();
+    placing.isLeaving = true;
+    const end = performance.now() + FINISH_MS;
+    while (unanswered() > placing.searching && performance.now() < end) await pause(POLL_MS);
     try {
-      if (!(await this.saver.saveAll()))
+      if (!(await saver.saveAll()))
         this.parts.log.error(`The last changes could not be saved: ${this.failure!.refusal.message}.`);
-      await this.register.leave();
-      await this.session.end();
+      await register.leave();
+      await session.end();
+      if ((await register.live()).length > 0) await this.linger();
     } catch (error) {
       // Nobody can be told; the session ends by itself.
       if (!(error instanceof StoreRefusal)) throw error;
-    } finally {
-      await this.store.close();
-      this.files.remove();
     }
+  }
+
+  /** Others may be about to ask this node still, and what is on its way when a connection closes is lost. */
+  private async linger(): Promise<void> {
+    const now = performance.now();
+    const quietSince = () => Math.max(now, this.placing.lastSentAway);
+    while (performance.now() < Math.min(quietSince() + QUIET_MS, now + MAX_LINGER_MS)) await pause(POLL_MS);
+  }
+
+  /** When the last request has been answered. */
+  async end(): Promise<void> {
+    this.placing.passing.close();
+    await this.store.close();
+    this.files.remove();
   }
 
   get failure(): SavingFailure | null {
     return this.saver.failure ?? null;
   }
 
-  /**
-   * The sandbox of that name, once this node owns it; another's request is passed on, a free one taken over.
-   * Without an exchange, what is another's is `undefined`.
-   * @throws StoreRefusal where nobody can serve it now
-   */
+  /** @throws StoreRefusal where nobody can serve it now */
   place(name: string, exchange?: Arrived): Placed | Promise<Placed> {
     const sandbox = this.saver.owned(name);
-    if (sandbox !== undefined && this.session.isValid) return sandbox;
-    return SANDBOX_NAME.test(name) ? this.find(name, exchange) : undefined;
-  }
-
-  private async find(name: string, exchange: Arrived | undefined): Promise<Placed> {
-    const end = performance.now() + PATIENCE_MS;
-    for (let turn = 0; ; turn++) {
-      if (!this.session.isValid) throw this.session.refusal(name);
-      const believed = turn === 0 ? this.believedOwner(name) : undefined;
-      const lease = believed ?? (await this.store.leaseOf(name));
-      if (lease === undefined) {
-        if (name !== "default") return undefined;
-        await this.makeDefault();
-        continue;
-      }
-      if (believed === undefined && (lease.session === this.session.id || !(await this.isLive(lease)))) {
-        const sandbox = await this.take(name, lease);
-        if (sandbox !== undefined) return sandbox;
-      } else if (exchange === undefined) return undefined;
-      else if (exchange.request.headers[HOP_HEADER] !== undefined) throw moved(name);
-      else if (this.outages.mayTry(lease)) {
-        this.believe(name, lease);
-        const outcome = await this.passing.pass(exchange.request, exchange.response, lease);
-        if (outcome === "answered") {
-          this.outages.end(lease);
-          return "answered";
-        }
-        this.believed.delete(name);
-        if (outcome === "lost") throw moved(name);
-        this.outages.note(lease);
-      } else if (this.outages.isLong(lease)) throw notReached(name, lease);
-      if (performance.now() >= end) throw this.outages.isLong(lease) ? notReached(name, lease) : moved(name);
-      if (turn > 0) await pause(RETRY_MS);
-    }
-  }
-
-  /** Whether the session that a lease names still is one; one that has ended never comes back. */
-  private async isLive({ url, session }: Target): Promise<boolean> {
-    if (session === "") return false;
-    if (performance.now() < this.noTakingUntil) return true;
-    return this.alive.ask(
-      session,
-      async () => (await this.store.connection.ask(["GET", sessionKey(url)])) === session,
-    );
-  }
-
-  private believedOwner(name: string): Lease | undefined {
-    const believed = this.believed.get(name);
-    if (believed === undefined || performance.now() < believed.until) return believed;
-    this.believed.delete(name);
-    return undefined;
-  }
-
-  private believe(name: string, lease: Lease): void {
-    if (this.believed.size >= MAX_BELIEVED) this.believed.clear();
-    this.believed.set(name, { ...lease, until: performance.now() + BELIEVED_MS });
+    if (sandbox !== undefined && this.session.isValid && !this.placing.isLeaving) return sandbox;
+    return SANDBOX_NAME.test(name) ? this.placing.find(name, exchange) : undefined;
   }
 
   /** Undefined where another was quicker. */
@@ -235,8 +182,7 @@ export class FleetNode {
   }
 
   private async regain(lost: { former: string; restarted: boolean }): Promise<void> {
-    if (lost.restarted) this.noTakingUntil = performance.now() + LEASE_MS;
-    this.believed.clear();
+    this.placing.forget(lost);
     await this.saver.regain(lost);
   }
 
@@ -264,17 +210,13 @@ export class FleetNode {
   private async look(): Promise<void> {
     await this.sayUnreachable();
     if (!this.session.isValid) return;
-    for (const owner of this.passing.owners()) {
-      if (!(await this.isLive(owner))) this.passing.giveUp(owner.session);
+    const { placing } = this;
+    for (const owner of placing.passing.owners()) {
+      if (!(await placing.isLive(owner))) placing.passing.giveUp(owner.session);
     }
     for (const name of await this.due.list()) {
       // One that cannot be read must not keep the others from being taken.
       if (this.saver.owned(name) === undefined) await Promise.resolve(this.place(name)).catch(() => {});
     }
   }
-}
-
-function notReached(name: string, { url }: Lease): StoreRefusal {
-  const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
-  return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
 }

@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { FleetNode, Placed } from "./fleet-node.ts";
+import type { FleetNode } from "./fleet-node.ts";
+import type { Arrived, Placed } from "./placing.ts";
 
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-}
 type Handle = (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
 
 /** What `--durable` is to a server with a disk: an answer leaves once the fleet's store has what it tells of. */
@@ -23,7 +20,7 @@ export function placeOrRefuse(
   fleet: () => FleetNode,
   refuse: (request: IncomingMessage, response: ServerResponse, error: unknown) => void,
 ) {
-  return (name: string, exchange: Exchange): Placed | Promise<Placed> => {
+  return (name: string, exchange: Arrived): Placed | Promise<Placed> => {
     const placed = fleet().place(name, exchange);
     if (!(placed instanceof Promise)) return placed;
     return placed.catch((error) => {

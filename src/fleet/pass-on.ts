@@ -7,7 +7,8 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import { HOP_HEADER } from "./hop-header.ts";
+import { HOP_HEADER, MOVED } from "./hop-header.ts";
+import type { PassedBody } from "./passed-body.ts";
 
 const CONNECT_MS = 3000;
 /** For what another node is asked besides requests. */
@@ -24,10 +25,17 @@ const OF_CONNECTION = new Set([
 ]);
 
 /**
- * `unreached`: nothing of the request has left, and it may go elsewhere; `lost`: the owner was there and is not any
- * more, so nobody knows what became of it.
+ * `unreached`: nothing of the request has left, and it may go elsewhere; `moved`: who was asked is not the owner, or is
+ * just ending, and has done nothing; `lost`: the owner was there and is not any more, so nobody knows what became of it.
  */
-export type Passing = "answered" | "unreached" | "lost";
+export type Passing = "answered" | "unreached" | "moved" | "lost";
+
+/** A request on its way to another node, which may have to be sent twice. */
+export interface Passed {
+  request: IncomingMessage;
+  response: ServerResponse;
+  body: PassedBody;
+}
 
 export interface Target {
   /** The owner's node url. */
@@ -45,6 +53,11 @@ export class PassOn {
   /** @param from this node's url */
   constructor(from: string) {
     this.from = from;
+  }
+
+  /** So many requests wait for an answer of another node. */
+  get underWay(): number {
+    return this.waiting.size;
   }
 
   /** Owners that requests wait for. */
@@ -83,12 +96,12 @@ export class PassOn {
     this.agent.destroy();
   }
 
-  pass(request: IncomingMessage, response: ServerResponse, target: Target): Promise<Passing> {
-    return new Promise((resolve) => this.begin({ request, response }, target, resolve));
+  pass(passed: Passed, target: Target): Promise<Passing> {
+    return new Promise((resolve) => this.begin(passed, target, resolve));
   }
 
   private begin(
-    { request, response }: { request: IncomingMessage; response: ServerResponse },
+    { request, response, body }: Passed,
     target: Target,
     resolve: (outcome: Passing) => void,
   ): void {
@@ -100,13 +113,14 @@ export class PassOn {
       method: request.method,
       path: request.url,
       headers: [...headersOf(request.rawHeaders), HOP_HEADER, this.from],
-      agent: this.agent,
+      // A connection that was used before may just be closing, and this body could not be sent again.
+      agent: body.mayBeLarge ? false : this.agent,
       setHost: false,
     });
     const end = (outcome: Passing) => {
       this.waiting.delete(outgoing);
       response.off("close", left);
-      if (outcome !== "unreached") this.count += 1;
+      if (outcome === "answered" || outcome === "lost") this.count += 1;
       resolve(outcome);
     };
     const left = () => {
@@ -116,20 +130,18 @@ export class PassOn {
     this.waiting.set(outgoing, { target, give: end });
     response.once("close", left);
     outgoing.once("response", (answer) => {
+      if (answer.headers[HOP_HEADER] === MOVED && body.canRepeat) {
+        answer.resume();
+        return end("moved");
+      }
       end("answered");
       response.once("close", () => outgoing.destroy());
       relay(answer, response);
     });
-    outgoing.once("socket", (socket) => {
-      // Not a byte of the body is taken before there is somebody to give it to.
-      whenConnected(socket, outgoing, () => {
-        if (hasBody(request)) request.pipe(outgoing);
-        else outgoing.end();
-      });
-    });
+    outgoing.once("socket", (socket) => whenConnected(socket, outgoing, () => body.giveTo(outgoing)));
     outgoing.once("error", (error: FailedExchange) => {
       if (!this.waiting.has(outgoing)) return;
-      if (wasNotReached(error) || (outgoing.reusedSocket && !hasBody(request))) end("unreached");
+      if (wasNotReached(error) || (outgoing.reusedSocket && body.isEmpty)) end("unreached");
       else if (error.rawPacket !== undefined) end(breakLike(response, error));
       else void isThere(url).then((there) => end(there ? breakLike(response, error) : "lost"));
     });
@@ -153,10 +165,6 @@ function headersOf(raw: readonly string[]): string[] {
   for (let i = 0; i < raw.length; i += 2)
     if (!OF_CONNECTION.has(raw[i]!.toLowerCase())) kept.push(raw[i]!, raw[i + 1]!);
   return kept;
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 }
 
 /** A machine that is not there gives no answer at all. */

@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** What has not ended by then (a fault that hangs, a client that does not read) is cut. */
@@ -18,7 +18,15 @@ export function noteConnections(server: Server): void {
 }
 
 /** Node's own note of what it answers over a connection; it has no public name. */
-type Answering = Socket & { _httpMessage?: unknown };
+type Answering = Socket & { _httpMessage?: ServerResponse | null };
+
+/** How many requests wait for the first byte of their answer. */
+export function unansweredBy(server: Server): number {
+  let count = 0;
+  for (const { _httpMessage: answer } of (connections.get(server) ?? []) as Iterable<Answering>)
+    if (answer && !answer.headersSent) count += 1;
+  return count;
+}
 
 /** To Node, who has never said a word or half a head is not idle but about to: nobody has asked for anything yet. */
 function closeUnasked(server: Server): void {

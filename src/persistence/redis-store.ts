@@ -230,8 +230,9 @@ const REFUSALS = {
 };
 
 /** Another node owns the sandbox, or nobody does for a moment. */
-export function moved(name: string): StoreRefusal {
-  return new StoreRefusal("moved", `another node of the fleet owns sandbox ${name} now`, RETRY_AFTER_SECONDS);
+export function moved(name: string, headers: Record<string, string> = {}): StoreRefusal {
+  const message = `another node of the fleet owns sandbox ${name} now`;
+  return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS, headers);
 }
 
 /** The changes of one sandbox, as the script reads them. */

@@ -58,11 +58,14 @@ export class StoreRefusal extends Error {
   readonly kind: RefusalKind;
   /** Of a fleet's store, which may take it soon: after so many seconds a client may come again. */
   readonly retry_after: number | undefined;
+  /** For the answer, besides. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(kind: RefusalKind, message: string, retry_after?: number) {
+  constructor(kind: RefusalKind, message: string, retry_after?: number, headers = {}) {
     super(message);
     this.kind = kind;
     this.retry_after = retry_after;
+    this.headers = headers;
   }
 }
 

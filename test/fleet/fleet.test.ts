@@ -62,6 +62,25 @@ describe("interfaces 15 a fleet", () => {
     expect((await b.call("ada", "GET", "/v1/analytics/usage/limits/org_acme")).status).toBe(200);
   });
 
+  it("interfaces 15 what is asked of a node while it ends goes to the next one, bodies included", async () => {
+    const [a, b] = [await start(), await start()];
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    // The other node believes to know who owns it.
+    expect((await b.control("POST", DEPARTMENTS, department("dept_before"))).status).toBe(201);
+    open.splice(open.indexOf(a), 1);
+    const ended = a.close();
+    const asked = await Promise.all([
+      b.control("POST", DEPARTMENTS, department("dept_through_other")),
+      a.control("POST", DEPARTMENTS, department("dept_through_ending")),
+      a.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme"),
+    ]);
+    expect(asked.map(({ status }) => status)).toEqual([201, 201, 200]);
+    await ended;
+    const { items } = (await b.control("GET", DEPARTMENTS)).body;
+    const ids = items.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual(expect.arrayContaining(["dept_before", "dept_through_other", "dept_through_ending"]));
+  });
+
   it("interfaces 15 of two that make one name at once, one does", async () => {
     const [a, b] = [await start(), await start()];
     for (let i = 0; i < 20; i++) {
