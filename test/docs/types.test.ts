@@ -23,8 +23,8 @@ it("interfaces 13 every TypeScript example compiles, strictly, as a user's compi
     .filter(({ kind }) => kind === "ts");
   expect(shown.length).toBeGreaterThan(10);
   const files = shown.map((block, index) => {
-    // Each in a folder of its own: two pages may call a file the same.
-    const name = join(`example-${index}`, fileOf(block) ?? "example.ts");
+    // Each page in a folder of its own, as a reader has its files: two pages may call one the same.
+    const name = join(block.page.replaceAll("/", "-"), fileOf(block) ?? `example-${index}.ts`);
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), `// ${block.page}\n${block.code}\nexport {};\n`);
     return name;

@@ -120,6 +120,7 @@ async function understudy(args) {
 const TOOLS = {
   vitest: ["node_modules/vitest/vitest.mjs"],
   jest: ["node_modules/jest/bin/jest.js"],
+  msw: ["node_modules/msw/cli/index.js"],
   playwright: ["node_modules/@playwright/test/cli.js"],
   tsc: ["node_modules/typescript/bin/tsc"],
   vite: ["node_modules/vite/bin/vite.js"],

@@ -43,7 +43,7 @@ until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
 /** Pages that need more than a server. */
 export const DIRECTIONS: Readonly<Record<string, Directions>> = {
   "README.md": { before: "", leave: ["npm ci && npm test"], says: [/1 passed/] },
-  "docs/for-frontends.md": { before: "", browser: true, says: [/Tests +1 passed/, /1 passed \(/] },
+  "docs/for-frontends.md": { before: "", browser: true, says: [/Tests +1 passed/, /2 passed \(/] },
   "docs/for-partners.md": {
     before: "",
     says: [/(webhook\.retry .* 503\n[\s\S]*?){4}/, /webhook\.retry .* 200\n/, /^\["del_[^"]+"\]/m],
