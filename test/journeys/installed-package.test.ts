@@ -12,20 +12,24 @@ const MAX_INSTALLED_BYTES = 75_000_000;
 const MAX_FILES = 400;
 const run = promisify(execFile);
 let folder: string;
+/** What npm said of the installation besides. */
+let warned: string;
 
-/** A command in the empty project; its standard output. */
-async function inProject(command: string, ...args: string[]): Promise<string> {
+/** A command in the empty project. */
+async function ran(command: string, ...args: string[]) {
   const env = { ...process.env, NO_COLOR: "1", UNDERSTUDY_URL: "", UNDERSTUDY_TOKEN: "", CI: "1" };
   // Variables of this very run would tell the runners inside that they are part of it.
   for (const name of Object.keys(env))
     if (/^(VITEST|TEST|npm_)/.test(name)) delete env[name as keyof typeof env];
-  const { stdout } = await run(command, args, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
-  return stdout;
+  return run(command, args, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
 }
+
+/** Its standard output. */
+const inProject = async (command: string, ...args: string[]) => (await ran(command, ...args)).stdout;
 
 /** From npm's cache where it has them, as after `npm ci`. */
 const install = (...packages: string[]) =>
-  inProject("npm", "install", "-D", "--prefer-offline", "--no-audit", "--no-fund", ...packages);
+  ran("npm", "install", "-D", "--prefer-offline", "--no-audit", "--no-fund", ...packages);
 
 function filesBelow(path: string): string[] {
   return readdirSync(path, { recursive: true, withFileTypes: true })
@@ -42,7 +46,7 @@ beforeAll(async () => {
     cwd: ROOT,
   });
   const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
-  await install(`./${filename}`);
+  warned = (await install(`./${filename}`)).stderr;
 }, 300_000);
 afterAll(removeScratch);
 
@@ -54,6 +58,10 @@ describe("journey 1 the package in an empty folder", () => {
     const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
     const scripted = Object.entries(packages as Record<string, { hasInstallScript?: boolean }>);
     expect(scripted.filter(([, { hasInstallScript }]) => hasInstallScript).map(([name]) => name)).toEqual([]);
+    // Of engines that are too old, scripts that want to be allowed, packages that nobody maintains.
+    expect(warned.split("\n").filter((line) => /EBADENGINE|install-scripts|deprecated/.test(line))).toEqual(
+      [],
+    );
   });
 
   it("interfaces 2 its command answers, generates and checks", async () => {
