@@ -1,4 +1,5 @@
 // Calls whose cost is looked into one by one: `garbage` measures each, `profile NAME` shows where it goes.
+import { control } from "./client.mjs";
 import {
   asAda,
   asEve,
@@ -11,11 +12,16 @@ import {
 
 const JOBS = "/v1/organizations/org_acme/knowledge/connectors/jobs";
 
+/** A sandbox whose journal keeps a single entry. */
+const BARE_JOURNAL = "bare-journal";
+
 const bodies = ["dept_ops", "dept_platform"].map((new_parent_id) => ({ new_parent_id }));
 
 /** {name, path, method?, as, status}; each is one call of one server, sent again and again. */
 export const CALLS = [
   { name: "GET", path: LIMITS, as: asEve, status: 200 },
+  // The same where the journal keeps one entry: what survives here, it is not the journal that keeps.
+  { name: "GET without journal", path: `/_s/${BARE_JOURNAL}${LIMITS}`, as: asEve, status: 200 },
   { name: "POST", method: "post", path: REPARENT, as: asAda, bodies, status: 200 },
   { name: "list page", path: JOBS, as: asAda, status: 200 },
   { name: "refusal 401", path: LIMITS, as: { "api-key": "ak_nobody" }, status: 401 },
@@ -30,7 +36,13 @@ export const CALLS = [
 ];
 
 /** A server for all of them, with the probe inside. */
-export const startForCalls = () => startUnderstudy({ probe: true, fixture: fixtureWithLimit() });
+export async function startForCalls() {
+  const server = await startUnderstudy({ probe: true, fixture: fixtureWithLimit() });
+  const state = control(server);
+  await state.post("/sandboxes", { name: BARE_JOURNAL, settings: { journal_limit: 1 } });
+  await state.close();
+  return server;
+}
 
 export const headersOf = ({ path, as }, server) =>
   path.startsWith("/_control") ? { ...as, ...controlHeaders(server) } : as;

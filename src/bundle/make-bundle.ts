@@ -5,7 +5,7 @@ import type { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { drawHex, hash32 } from "../state/random.ts";
+import { drawRequestId, hash32 } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
 import { BundleRefusal } from "./bundle-refusal.ts";
@@ -252,7 +252,7 @@ function arrivalNumbers({ world }: Sandbox, entries: readonly JournalEntry[]): M
   const state = hash32("request", world.seed);
   const most = 10 * (entries.length + world.requests) + 1000;
   for (let number = 0; number < most && numbers.size < wanted.size; number++) {
-    const id = `req_${drawHex(state, number)}`;
+    const id = drawRequestId(state, number);
     if (wanted.has(id) && !numbers.has(id)) numbers.set(id, number);
   }
   return numbers;

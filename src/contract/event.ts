@@ -134,7 +134,7 @@ export function sampleData(event: AnyEvent, { world, at, random, known }: Sample
   for (const [field, value] of Object.entries(known))
     if (Object.hasOwn(fields, field)) given[field === own?.field ? own.key : field] = value;
   const now = event.fresh ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
-  const newId = (prefix: string) => prefix + random.letters(20);
+  const newId = (prefix: string) => random.id(prefix);
   const making: Making = {
     random,
     now,

@@ -40,7 +40,7 @@ export class ControlAct implements Act, Actor {
 
   private hasChanged(): boolean {
     const { world, settings, faults } = this.sandbox;
-    const { clock } = this.began.state;
+    const { clock } = this.began.state.frame;
     return (
       world.generation !== this.generation ||
       settings !== this.settings ||

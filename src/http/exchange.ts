@@ -3,7 +3,7 @@ import type { AnyOperation, Identity } from "../contract/operation.ts";
 import type { Act, ActingRequest } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { drawHex, hash32 } from "../state/random.ts";
+import { drawRequestId, hash32 } from "../state/random.ts";
 import type { KeptBody } from "./keep-body.ts";
 import { RequestAct } from "./request-act.ts";
 
@@ -79,7 +79,7 @@ export class Exchange {
     this.query = query;
     this.prefixed = prefixed;
     this.number = world.requests++;
-    this.id = `req_${drawHex(hash32("request", world.seed), this.number)}`;
+    this.id = drawRequestId(hash32("request", world.seed), this.number);
     this.at = world.epochNow();
     this.started = performance.now();
   }

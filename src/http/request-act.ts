@@ -26,7 +26,8 @@ export class RequestAct implements Act, ActingRequest {
   private readonly key_id: string | undefined;
   private readonly operation: AnyOperation;
   private readonly principal: string | undefined;
-  private readonly params: Record<string, string>;
+  /** Until it was answered; its entry knows by then whom it is about. */
+  private params: Record<string, string> | undefined;
   /** What the client was told, where that was a refusal all the same. */
   private refusal: string | undefined = undefined;
 
@@ -50,7 +51,9 @@ export class RequestAct implements Act, ActingRequest {
   }
 
   get named(): readonly string[] {
-    return Object.values(this.params);
+    if (this.params !== undefined) return Object.values(this.params);
+    const subject = this.entry?.subject;
+    return typeof subject === "string" ? [subject] : [];
   }
 
   get title(): string {
@@ -61,7 +64,11 @@ export class RequestAct implements Act, ActingRequest {
 
   /** It has been answered; a fault may have said otherwise than what was done. */
   answered({ status, code, sequence }: { status: number; code: string | null; sequence: number }): void {
-    if (this.entry !== undefined) this.entry.journaled = sequence;
+    if (this.entry !== undefined) {
+      this.entry.journaled = sequence;
+      // They hold the address that they were read from.
+      this.params = undefined;
+    }
     if (status === 0) this.refusal = "by a broken connection";
     else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
   }

@@ -2,7 +2,7 @@ import type { Clock } from "../state/clock.ts";
 import type { KeptRoot } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
-import type { RateWindows } from "./rate-windows.ts";
+import type { CountedWindows } from "./rate-windows.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
@@ -49,21 +49,26 @@ export interface Counted {
   at: number;
 }
 
-/** A sandbox's state at one moment, by reference: values that nothing changes. */
-export interface KeptState {
-  readonly root: KeptRoot;
+/** What few changes touch: it stands once for all states that agree in it. */
+export interface KeptFrame {
   readonly clock: Clock;
-  /** What the clock showed, in milliseconds since 1970. */
-  readonly now: number;
   readonly origin: number;
   readonly seed: number;
   readonly secretKey: string;
-  readonly requests: number;
-  readonly windows: RateWindows;
-  /** To be taken out of the windows again: the request that is about to change something was counted. */
-  readonly counted: Counted | undefined;
   /** What there was of half-finished uploads, without holding it. */
   readonly uploads: unknown;
+}
+
+/** A sandbox's state at one moment, by reference: values that nothing changes. */
+export interface KeptState {
+  readonly root: KeptRoot;
+  readonly frame: KeptFrame;
+  /** What the clock showed, in milliseconds since 1970. */
+  readonly now: number;
+  readonly requests: number;
+  readonly windows: CountedWindows;
+  /** To be taken out of the windows again: the request that is about to change something was counted. */
+  readonly counted: Counted | undefined;
 }
 
 /** How many records of a collection were added, removed and changed. */
@@ -117,10 +122,8 @@ export class EntryStates {
     const { reached, from: root } = this;
     if (this.request === undefined) return { ...reached, root };
     const { number: requests, counted, uploads } = this.request;
-    return {
-      ...{ ...reached, root, requests, counted },
-      uploads: uploads === undefined ? reached.uploads : uploads.seen,
-    };
+    const frame = uploads === undefined ? reached.frame : { ...reached.frame, uploads: uploads.seen };
+    return { ...reached, root, frame, requests, counted };
   }
 
   set before(state: KeptState) {

@@ -3,7 +3,14 @@ import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
 import type { History, Provenance } from "./history.ts";
-import { type Act, type Actor, EntryStates, type HistoryEntry, type KeptState } from "./history-entry.ts";
+import {
+  type Act,
+  type Actor,
+  EntryStates,
+  type HistoryEntry,
+  type KeptFrame,
+  type KeptState,
+} from "./history-entry.ts";
 import { timerAct } from "./history-titles.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
@@ -49,6 +56,8 @@ export class HistoryRecorder {
   private readonly history: History;
   private readonly of: Recorded;
   private readonly roots = new RootLine();
+  /** Of the state that was kept last. */
+  private frame: KeptFrame | undefined = undefined;
   /** Whom the work that stands in a root comes from: its records are values, so it holds after a restore too. */
   private readonly makers = new WeakMap<object, Provenance>();
 
@@ -114,16 +123,25 @@ export class HistoryRecorder {
     const { world, windows } = this.of;
     return {
       root: this.roots.keep(world.root),
-      clock: world.clock,
+      frame: this.frameOf(world),
       now: world.epochNow(),
-      origin: world.origin,
-      seed: world.seed,
-      secretKey: world.currentSecretKey,
       requests: world.requests,
-      windows: windows.copy(),
+      windows: windows.counted,
       counted: undefined,
-      uploads: this.of.glanceAtUploads(),
     };
+  }
+
+  private frameOf({ clock, origin, seed, currentSecretKey: secretKey }: World): KeptFrame {
+    const uploads = this.of.glanceAtUploads();
+    const { frame } = this;
+    const agrees =
+      frame?.clock === clock &&
+      frame.origin === origin &&
+      frame.seed === seed &&
+      frame.secretKey === secretKey &&
+      frame.uploads === uploads;
+    if (!agrees) this.frame = { clock, origin, seed, secretKey, uploads };
+    return this.frame!;
   }
 
   private noteAct(commit: NotedCommit, act: Act): void {

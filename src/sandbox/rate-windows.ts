@@ -23,6 +23,11 @@ export interface Window {
 }
 
 type Windows = SortedTree<string, Window>;
+declare const COUNTED: unique symbol;
+/** All that is counted, as one value: where two looks find the same one, nothing was counted between them. */
+export interface CountedWindows {
+  readonly [COUNTED]: never;
+}
 const NO_WINDOWS: Windows = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 export class RateWindows {
@@ -103,9 +108,14 @@ export class RateWindows {
     this.windows = this.windows.delete(key_id);
   }
 
-  /** All that is counted, as one value: where two looks find the same one, nothing was counted between them. */
-  get counted(): object {
-    return this.windows;
+  get counted(): CountedWindows {
+    return this.windows as unknown as CountedWindows;
+  }
+
+  static of(counted: CountedWindows): RateWindows {
+    const windows = new RateWindows();
+    windows.windows = counted as unknown as Windows;
+    return windows;
   }
 
   /** Costs nothing. */

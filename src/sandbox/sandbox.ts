@@ -192,11 +192,12 @@ export class Sandbox {
 
   /** A moment of the history as a snapshot would hold it; the caller releases its blobs. */
   private valueAt(moment: KeptState): { value: SandboxValue; gone: string[] } {
-    const { root, clock, now, windows: kept, counted, uploads, ...state } = moment;
-    const windows = kept.copy();
+    const { root, now, requests, counted } = moment;
+    const { uploads, clock, ...frame } = moment.frame;
+    const windows = RateWindows.of(moment.windows);
     if (counted !== undefined) windows.uncount(counted.key_id, counted.at);
     const { captured, gone } = this.parts.blobs.regain(uploads);
-    const world = { ...state, root: root.value, clock: moveClock(clock, now, now) };
+    const world = { ...frame, requests, root: root.value, clock: moveClock(clock, now, now) };
     return { value: { world, windows, taken_at: now, blobs: captured }, gone };
   }
 

@@ -54,7 +54,8 @@ export class KeptRoot {
     if (this.root === undefined || next.root === undefined)
       throw new Error("only the newest root can be followed");
     this.next = next;
-    this.written = written;
+    // A copy of its length: a list that grew by appending has room for sixteen more, in each of a thousand states.
+    this.written = written?.slice();
     if (this.written === undefined || this.steps === MAX_STEPS) return;
     this.root = undefined;
     next.steps = this.steps + 1;

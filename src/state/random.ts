@@ -1,3 +1,6 @@
+const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
+const ID_LENGTH = 20;
+
 /**
  * Seeded randomness. A `Random` is a pure function of its seed and labels, so a draw for one purpose
  * never depends on how often another purpose drew (interfaces 5: same seed, same bytes).
@@ -53,10 +56,22 @@ export class Random {
     return left;
   }
 
-  letters(length: number, alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"): string {
-    // Made at once: a text that grows by letters is a chain of as many pieces, for as long as it lives.
-    const codes = new Array<number>(length);
-    for (let i = 0; i < length; i++) codes[i] = alphabet.charCodeAt(this.uint32() % alphabet.length);
+  letters(length: number, alphabet = LETTERS): string {
+    return this.lettersAfter("", length, alphabet);
+  }
+
+  /** An id of section 2.1 such as `file_k3v9…`. */
+  id(prefix: string): string {
+    return this.lettersAfter(prefix, ID_LENGTH, LETTERS);
+  }
+
+  /** Made at once: a text that was put together is a chain of its pieces, for as long as it lives. */
+  private lettersAfter(prefix: string, length: number, alphabet: string): string {
+    const start = prefix.length;
+    const codes = new Array<number>(start + length);
+    for (let i = 0; i < start; i++) codes[i] = prefix.charCodeAt(i);
+    for (let i = start; i < codes.length; i++)
+      codes[i] = alphabet.charCodeAt(this.uint32() % alphabet.length);
     return String.fromCharCode(...codes);
   }
 }
@@ -71,12 +86,16 @@ export function hash32(text: string, basis = 0x811c9dc5): number {
   return mix32(hash);
 }
 
-/** Sixteen hex digits for the n-th request of a seed; cheaper than a generator of its own. */
-export function drawHex(state: number, n: number): string {
+/** `req_` and sixteen hex digits for the n-th request of a seed; cheaper than a generator of its own. */
+export function drawRequestId(state: number, n: number): string {
   const high = mix32(state ^ Math.imul(n + 1, 0x9e3779b1));
   const low = mix32(high + Math.imul(n + 0x7f4a7c15, 0x85ebca77));
   // `toString(16)` takes numbers beyond 2^31 apart by division, which costs ten times as much.
   return String.fromCharCode(
+    114, // r
+    101, // e
+    113, // q
+    95, // _
     DIGITS[high >>> 28]!,
     DIGITS[(high >>> 24) & 15]!,
     DIGITS[(high >>> 20) & 15]!,

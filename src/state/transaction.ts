@@ -163,7 +163,7 @@ export class Transaction implements WorldReader {
 
   /** A fresh public id such as `file_k3v9…` (section 2.1). */
   newId(prefix: string): string {
-    return prefix + this.random(prefix).letters(20);
+    return this.random(prefix).id(prefix);
   }
 
   /**

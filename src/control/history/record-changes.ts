@@ -45,6 +45,6 @@ export function recordChanges(server: ControlServer, states: EntryStates): Stati
   return changes;
 }
 
-function readerOf(root: Root, { origin, now, seed }: KeptState): Transaction {
+function readerOf(root: Root, { frame: { origin, seed }, now }: KeptState): Transaction {
   return new Transaction(root, { origin, now: now - origin, seed, secretKey: "" });
 }
