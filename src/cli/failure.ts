@@ -33,7 +33,10 @@ function read(error: unknown): { message: string; code: number; details?: object
     return { message: error.formatWithFrames(), code: EXIT_USAGE, details: { problems: error.problems } };
   }
   if (error instanceof UnknownScenario) {
-    const hint = error.hint === undefined ? "" : ` (did you mean "${error.hint}"?)`;
+    const hint =
+      error.hint === undefined
+        ? "; `understudy scenario list` has the names"
+        : ` (did you mean "${error.hint}"?)`;
     return { message: `${error.message}${hint}`, code: EXIT_USAGE };
   }
   if (error instanceof PersistenceError) return { message: error.message, code: EXIT_USAGE };
@@ -45,11 +48,28 @@ function read(error: unknown): { message: string; code: number; details?: object
   if (error instanceof ControlError) {
     // Values the server refuses were typed by the user; everything else could not be reached.
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;
-    return { message: error.message, code, details: { problem: error.problem } };
+    return { message: asCommands(error.message), code, details: { problem: error.problem } };
   }
   const refused = systemRefusal(error as SystemError);
   if (refused !== undefined) return { message: refused, code: EXIT_USAGE };
   return { message: `unexpected failure: ${(error as Error).message ?? String(error)}`, code: EXIT_FAILED };
+}
+
+/** The control calls that a server's sentences send the reader to, and the commands that make them. */
+const COMMANDS: readonly (readonly [call: string, command: string])[] = [
+  ["GET /_control/sandboxes ", "sandbox list"],
+  ["GET /_control/openapi.json ", "openapi"],
+  ["GET S/snapshots ", "snapshot list"],
+  ["GET S/scenarios ", "scenario list"],
+  ["GET S/deliveries ", "deliveries list"],
+  ["GET S/history ", "history"],
+];
+
+function asCommands(message: string): string {
+  return COMMANDS.reduce(
+    (text, [call, command]) => text.replace(call, `\`understudy ${command}\` `),
+    message,
+  );
 }
 
 type SystemError = NodeJS.ErrnoException & {

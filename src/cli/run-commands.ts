@@ -147,7 +147,9 @@ function explained(
 
 /** A command that has actions lists them in its help: `understudy clock advance <by>`. */
 function unknownAction([command, given = "-"]: readonly string[], help: string): string | undefined {
-  const actions = [...help.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, of, name]) =>
+  // Not the examples below them.
+  const [, listed = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
+  const actions = [...listed.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, of, name]) =>
     of === command ? [name!] : [],
   );
   if (actions.length === 0 || given.startsWith("-") || actions.includes(given)) return undefined;

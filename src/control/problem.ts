@@ -76,17 +76,42 @@ export function quoted(word: string): string {
   return JSON.stringify(clip(word, 80));
 }
 
-/** What a path may name, as sentences call it. */
-type Named = "sandbox" | "snapshot" | "collection" | "receiver" | "inline rule";
+/** What a path may name, as sentences call it, and the call that lists what there is. */
+const LISTED_BY = {
+  sandbox: "/_control/sandboxes",
+  snapshot: "S/snapshots",
+  collection: "S/state",
+  receiver: "S/receivers",
+  "inline rule": "S/faults",
+} as const;
 
 /** 404 for a name out of a known set. */
-export function unknownName(what: Named, name: string, known: Iterable<string>): Problem {
+export function unknownName(what: keyof typeof LISTED_BY, name: string, known: Iterable<string>): Problem {
   const hint = nearest(name, known);
+  const asked = sentence(`There is no ${what} ${quoted(name)}`, hint);
   return new Problem(what === "inline rule" ? "unknown-inline-rule" : `unknown-${what}`, {
-    detail: sentence(`There is no ${what} ${quoted(name)}`, hint),
+    detail: hint === undefined ? `${asked} GET ${LISTED_BY[what]} lists them.` : asked,
     value: name,
     hint,
   });
+}
+
+/** Where to look for a word of which nothing near is known. */
+export const WHERE = {
+  operations: "GET /_control/openapi.json has them all",
+  users: "GET S/state/users lists them",
+  webhooks: "GET S/state/webhooks lists them",
+  deliveries: "GET S/deliveries lists them",
+} as const;
+
+/** 422 for a word of the body or query that names nothing; `where` says what to do when no known one is near. */
+export function unknownWord(
+  field: string,
+  word: string,
+  { is, known, where }: { is: string; known: Iterable<string>; where: string },
+): Problem {
+  const hint = nearest(word, known);
+  return unprocessable(field, word, `${quoted(word)} ${is}${hint === undefined ? `; ${where}` : ""}`, hint);
 }
 
 /** 409: the present state does not allow it; `advice` says what would. */
@@ -135,7 +160,7 @@ export function storeProblem(
 /** 422: the name stands in the call's body, not in its path. */
 export function unknownScenario({ scenario, hint }: UnknownScenario, field = "scenarios"): Problem {
   return new Problem("invalid-input", {
-    detail: `${sentence(`There is no scenario ${quoted(scenario)}`, hint)} S/scenarios lists them all.`,
+    detail: `${sentence(`There is no scenario ${quoted(scenario)}`, hint)} GET S/scenarios lists them all.`,
     field,
     value: scenario,
     hint,

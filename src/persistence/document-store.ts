@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Low } from "lowdb";
+import { Turns } from "../state/turns.ts";
 import { DocumentFile, type Kept } from "./document-file.ts";
 import { FileLock } from "./file-lock.ts";
 import { PersistenceError } from "./persistence-error.ts";
@@ -13,7 +14,7 @@ export class DocumentStore implements FolderStore {
   private readonly file: string;
   private readonly lock: FileLock;
   private readonly db: Low<Kept>;
-  private turn: Promise<unknown> = Promise.resolve();
+  private readonly turns = new Turns();
 
   private constructor(file: string, lock: FileLock, db: Low<Kept>) {
     this.file = file;
@@ -57,13 +58,11 @@ export class DocumentStore implements FolderStore {
   }
 
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
-    const mine = this.turn.then(() => this.write(pieces));
-    this.turn = mine.catch(() => {});
-    return mine;
+    return this.turns.take(() => this.write(pieces));
   }
 
   async close(): Promise<void> {
-    await this.turn;
+    await this.turns.ended();
     this.lock.release();
   }
 

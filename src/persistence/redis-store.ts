@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { Turns } from "../state/turns.ts";
 import { PersistenceError } from "./persistence-error.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
 import { CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
@@ -51,7 +52,7 @@ export class RedisStore implements Store {
   owner: StoreOwner;
   /** So many sandboxes there may be in the fleet. */
   limit = Number.POSITIVE_INFINITY;
-  private turn: Promise<unknown> = Promise.resolve();
+  private readonly turns = new Turns();
 
   private constructor(connection: RedisConnection, owner: StoreOwner) {
     this.connection = connection;
@@ -99,9 +100,7 @@ export class RedisStore implements Store {
   }
 
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
-    const mine = this.turn.then(() => this.commitNow(pieces));
-    this.turn = mine.catch(() => {});
-    return mine;
+    return this.turns.take(() => this.commitNow(pieces));
   }
 
   /** The changes of one sandbox. Whoever brings them sees to it that no others are under way. @throws StoreRefusal */
@@ -117,7 +116,7 @@ export class RedisStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.turn;
+    await this.turns.ended();
     this.connection.close();
   }
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Turns } from "../state/turns.ts";
 import { makeFolder } from "../storage/make-folder.ts";
 import { EngineThread } from "./engine-thread.ts";
 import { PersistenceError } from "./persistence-error.ts";
@@ -15,7 +16,7 @@ export class SqliteStore implements FolderStore {
   readonly aside: string;
   private readonly files: SqliteFiles;
   private readonly thread: EngineThread;
-  private turn: Promise<unknown> = Promise.resolve();
+  private readonly turns = new Turns();
   /** The files vanished below the engine: it has to be opened anew before it can take anything. */
   private isLost = false;
 
@@ -58,7 +59,7 @@ export class SqliteStore implements FolderStore {
   }
 
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
-    return this.withPermit(async () => {
+    return this.turns.take(async () => {
       try {
         if (this.isLost) await this.reopen();
         await this.apply(pieces);
@@ -72,7 +73,7 @@ export class SqliteStore implements FolderStore {
 
   /** @throws PersistenceError when the copy to fall back to could not be made; the database itself is whole */
   async close(): Promise<void> {
-    await this.withPermit(async () => {
+    await this.turns.take(async () => {
       const failure = await this.thread.ask("copyTo", { copy: this.files.copy }).then(
         () => undefined,
         (error: Error) => error,
@@ -85,7 +86,7 @@ export class SqliteStore implements FolderStore {
   }
 
   private copy(): Promise<void> {
-    return this.withPermit(() => this.thread.ask("copyTo", { copy: this.files.copy }));
+    return this.turns.take(() => this.thread.ask("copyTo", { copy: this.files.copy }));
   }
 
   private async apply(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
@@ -111,12 +112,6 @@ export class SqliteStore implements FolderStore {
     await this.thread.ask("reopen");
     this.files.noteHolder();
     this.isLost = false;
-  }
-
-  private withPermit<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.turn.then(work);
-    this.turn = mine.catch(() => {});
-    return mine;
   }
 }
 

@@ -1,4 +1,3 @@
-import { createHash, createHmac } from "node:crypto";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
 import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -15,6 +14,8 @@ import { OutcomeCounts } from "./outcome-counts.ts";
 import { RateWindows } from "./rate-windows.ts";
 import type { RequestTally } from "./request-tally.ts";
 import type { ClockSetting, Revival, SandboxOptions, SandboxReset, SandboxValue } from "./sandbox-value.ts";
+import { secretKeyOf } from "./secret-key.ts";
+import { Snapshots } from "./snapshots.ts";
 
 export type { ClockSetting, Revival, SandboxOptions, SandboxReset, SandboxValue };
 
@@ -59,7 +60,7 @@ export class Sandbox {
   readonly name: string;
   /** Milliseconds since 1970, wall clock. */
   created_at: number;
-  readonly snapshots = new Map<string, SandboxValue>();
+  readonly snapshots: Snapshots;
   readonly faults: FaultGate;
   readonly outcomes = new OutcomeCounts();
   /** The name of the fixture, or `inline`. */
@@ -86,6 +87,7 @@ export class Sandbox {
     this.parts = parts;
     this.name = options.name;
     this.created_at = parts.wallClock();
+    this.snapshots = new Snapshots(parts.blobs);
     this.seed = options.seed ?? defaults.seed;
     this.settings = { ...DEFAULT_SETTINGS, ...defaults.settings, ...options.settings };
     this.source = source;
@@ -202,14 +204,8 @@ export class Sandbox {
   }
 
   saveSnapshot(name: string, value: SandboxValue = this.value()): SandboxValue {
-    this.releaseSnapshot(name);
     this.snapshots.set(name, value);
     return value;
-  }
-
-  deleteSnapshot(name: string): void {
-    this.releaseSnapshot(name);
-    this.snapshots.delete(name);
   }
 
   /** Becomes what another is, or was; returns the ids of uploads of which something is gone since. */
@@ -251,7 +247,6 @@ export class Sandbox {
     this.faults.restoreState(faults);
     const title = "What could not be saved was undone.";
     this.recorder.rewound({ kind: "restore", title, subject: undefined, began }, history.about.next - 1);
-    for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
     this.snapshots.clear();
     for (const [name, kept] of snapshots) {
       this.parts.blobs.hold(kept.blobs);
@@ -273,20 +268,8 @@ export class Sandbox {
   close(): void {
     this.endStreams();
     this.faults.close();
-    for (const name of this.snapshots.keys()) this.releaseSnapshot(name);
+    this.snapshots.clear();
     this.parts.onDiscard(this);
-  }
-
-  private releaseSnapshot(name: string): void {
-    const known = this.snapshots.get(name);
-    if (known?.blobs !== undefined) this.parts.blobs.release(known.blobs);
-  }
-
-  /** interfaces 5: from seed, name and number of resets, and on a shared server from its key too. */
-  private freshSecretKey(): string {
-    const { serverKey } = this.parts;
-    const hash = serverKey === undefined ? createHash("sha256") : createHmac("sha256", serverKey);
-    return hash.update(`${this.seed}\u0000${this.name}\u0000${this.resets}`).digest("hex");
   }
 
   private freshWorld(mode: ClockMode, at: number, rate: number | undefined): World {
@@ -296,7 +279,7 @@ export class Sandbox {
       clock: makeClock(mode, at, this.parts.wallClock(), rate),
       origin: at,
       seed: this.seed,
-      secretKey: this.freshSecretKey(),
+      secretKey: secretKeyOf(this, this.parts.serverKey),
       wallClock: this.parts.wallClock,
       parts: {
         ...parts,

@@ -78,6 +78,3 @@ export interface RanTimer {
   kind: TimerKind;
   subject: string;
 }
-
-/** Where an advance goes, in milliseconds since 1970. */
-export type AdvanceTarget = number | "next" | ((now: number) => number);

@@ -1,21 +1,14 @@
+import { type AdvanceTarget, endOfAdvance } from "./advance-target.ts";
 import { Alarm } from "./alarm.ts";
-import {
-  type Clock,
-  type ClockMode,
-  LAST_INSTANT,
-  makeClock,
-  moveClock,
-  pinClock,
-  readClock,
-  wallDelay,
-} from "./clock.ts";
+import { type Clock, type ClockMode, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
 import { isoOf } from "./iso.ts";
+import { nearestTimer, type PendingTimer, pendingTimers } from "./pending-timers.ts";
 import type { Root } from "./root.ts";
-import { type Timer, type TimerKind, timers } from "./timers.ts";
+import { type Timer, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
+import { Turns } from "./turns.ts";
 import { WorkUnderWay } from "./work-under-way.ts";
 import type {
-  AdvanceTarget,
   Commit,
   ListenedWorld,
   RanTimer,
@@ -28,10 +21,7 @@ import type {
 /** After so many synchronous steps an advance lets other requests have a turn. */
 const STEPS_PER_TURN = 200;
 
-/**
- * The living state of one sandbox: a root that only transactions replace, a clock, and the timers that
- * become due on it. Nothing here awaits while a transaction is open.
- */
+/** The living state of one sandbox. Nothing here awaits while a transaction is open. */
 export class World implements ListenedWorld {
   root: Root;
   clock: Clock;
@@ -44,7 +34,7 @@ export class World implements ListenedWorld {
   private readonly parts: WorldParts;
   private readonly listeners = new Set<() => void>();
   private readonly work = new WorkUnderWay();
-  private advancing: Promise<unknown> = Promise.resolve();
+  private readonly advances = new Turns();
   private readonly alarm = new Alarm();
   private nextDue = Number.POSITIVE_INFINITY;
   private by: unknown;
@@ -118,13 +108,8 @@ export class World implements ListenedWorld {
   }
 
   /** What is due and when, nearest first. */
-  pending(): readonly { due_at: string; kind: TimerKind; subject: string }[] {
-    const tx = this.read();
-    return [...tx.index(timers, "due", "")].map(({ due, kind, subject }) => ({
-      due_at: tx.iso(due),
-      kind,
-      subject,
-    }));
+  pending(): readonly PendingTimer[] {
+    return pendingTimers(this.read());
   }
 
   /**
@@ -135,7 +120,7 @@ export class World implements ListenedWorld {
    */
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
     const { by } = this;
-    return this.queued(() => this.walkTo(target, by));
+    return this.advances.take(() => this.walkTo(target, by));
   }
 
   /**
@@ -144,7 +129,7 @@ export class World implements ListenedWorld {
    */
   setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
     const { by } = this;
-    return this.queued(async () => {
+    return this.advances.take(async () => {
       const { generation } = this;
       const ran = await this.walkTo(now ?? ((present) => (mode === "real" ? this.wallClock() : present)), by);
       if (generation === this.generation) {
@@ -239,20 +224,12 @@ export class World implements ListenedWorld {
     this.notify();
   }
 
-  private queued<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.advancing.then(work);
-    this.advancing = run.catch(() => {});
-    return run;
-  }
-
   private async walkTo(target: AdvanceTarget, by: unknown): Promise<RanTimer[]> {
     this.catchUp();
     await this.settled();
     const { generation } = this;
     const now = this.epochNow();
-    const end = this.endOf(target, now);
-    if (end < now) throw new RangeError("the clock only moves forward");
-    if (end > LAST_INSTANT) throw new RangeError("the clock ends with the year 9999");
+    const end = endOfAdvance(target, now, this.nextDue);
     const ran = new Set<RanTimer>();
     let steps = 0;
     this.clock = pinClock(this.clock, now);
@@ -280,13 +257,8 @@ export class World implements ListenedWorld {
     return [...ran];
   }
 
-  private endOf(target: AdvanceTarget, now: number): number {
-    if (typeof target !== "string") return typeof target === "function" ? target(now) : target;
-    return this.nextDue === Number.POSITIVE_INFINITY ? now : Math.max(now, this.nextDue);
-  }
-
   private runNext(by: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
-    const first = this.read().index(timers, "due", "").page(0, 1)[0];
+    const first = nearestTimer(this.read());
     if (first === undefined) return undefined;
     const who = { by, timer: first };
     try {
@@ -309,7 +281,7 @@ export class World implements ListenedWorld {
 
   /** Points the alarm at the nearest due instant. */
   private arm(): void {
-    const first = this.read().index(timers, "due", "").page(0, 1)[0];
+    const first = nearestTimer(this.read());
     this.nextDue = first === undefined ? Number.POSITIVE_INFINITY : this.origin + first.due;
     if (this.closed || first === undefined) this.alarm.clear();
     else this.alarm.set(wallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);

@@ -90,7 +90,7 @@ describe("interfaces 4: half-finished uploads", () => {
     sandbox().reset();
     expect((await probe(upload_url)).status).toBe(404);
     expect(temporary.bytes().toString()).toBe("01234");
-    sandbox().deleteSnapshot("half");
+    sandbox().snapshots.delete("half");
     expect(temporary.files()).toEqual([]);
     const again = await announce(api);
     await chunk(again.upload_url, "01234", 0, 10);

@@ -181,7 +181,7 @@ describe("interfaces 2 wrong usage says what is wrong", () => {
     const { code, stderr } = await runCommand(["scenario", "on", "flaky-ten-percnt", "--url", ready.url]);
     expect([code, stderr]).toEqual([
       2,
-      'understudy: There is no scenario "flaky-ten-percnt". Did you mean "flaky-ten-percent"? S/scenarios lists them all.\n',
+      'understudy: There is no scenario "flaky-ten-percnt". Did you mean "flaky-ten-percent"? `understudy scenario list` lists them all.\n',
     ]);
   });
 });

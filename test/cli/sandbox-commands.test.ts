@@ -65,6 +65,31 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     );
   });
 
+  it.each([
+    [1, "status --sandbox elephant", 'There is no sandbox "elephant". `understudy sandbox list` lists them.'],
+    [1, "snapshot restore zz", 'There is no snapshot "zz". `understudy snapshot list` lists them.'],
+    [2, "scenario on zz", 'There is no scenario "zz". `understudy scenario list` lists them all.'],
+
+    [1, "deliveries show zz", 'There is no delivery "zz". `understudy deliveries list` lists them.'],
+    [
+      2,
+      "deliveries redeliver zz",
+      'ids[0] "zz" is no delivery of this sandbox; `understudy deliveries list` lists them.',
+    ],
+    [
+      2,
+      "journal --operation zz",
+      'operation "zz" matches no operation of the emulated API; `understudy openapi` has them all.',
+    ],
+    [1, "rewind zz", "`understudy history` lists those that are there."],
+    [2, "scenario zz", "Its actions are list, on, off, show, check, from-har.\n"],
+    [2, "journal show zz", "Unknown arguments: show, zz\n"],
+    [2, "clock advance", "<by> is missing: understudy clock advance <by>"],
+  ])("interfaces 2 exit %i: %s says what was asked and what to do next", async (code, line, said) => {
+    const ended = await run(...line.split(" "));
+    expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
+  });
+
   it("interfaces 11 journal lists with reasons, filters, and follows", async () => {
     await run("reset");
     await call("/v1/models");
@@ -78,7 +103,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     const wrong = await run("journal", "--operation", "model.list");
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
-      'understudy: operation matches no operation of the emulated API. Did you mean "models.list"?\n',
+      'understudy: operation "model.list" matches no operation of the emulated API. Did you mean "models.list"?\n',
     ]);
     const following = startCommand([
       "journal",

@@ -1,13 +1,5 @@
 import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -26,19 +18,21 @@ beforeAll(() => {
   const installed = join(folder, "node_modules/understudy");
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
+  // As `npm test` has built them.
   cpSync(join(ROOT, "dist/types"), join(installed, "dist/types"), { recursive: true });
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  for (const runner of ["vitest", "@playwright", "msw", "vite"])
+    symlinkSync(join(ROOT, "node_modules", runner), join(folder, "node_modules", runner));
 });
 afterAll(removeScratch);
 
-/** What a user's compiler says of a file, `skipLibCheck` off: declarations that do not hold together show too. */
+/** What a user's compiler says of files, `skipLibCheck` off: declarations that do not hold together show too. */
 function compiled(
-  code: string,
+  files: Readonly<Record<string, string>>,
   compiler: string,
-  moduleResolution: "nodenext" | "bundler",
-  skipLibCheck = false,
+  { moduleResolution = "nodenext", skipLibCheck = false } = {},
 ): string {
-  writeFileSync(join(folder, "uses.ts"), code);
+  for (const [name, code] of Object.entries(files)) writeFileSync(join(folder, name), code);
   const compilerOptions = {
     module: moduleResolution === "nodenext" ? "nodenext" : "esnext",
     moduleResolution,
@@ -48,7 +42,10 @@ function compiled(
     skipLibCheck,
     types: [],
   };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["uses.ts"] }));
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, files: Object.keys(files) }),
+  );
   const args = [join(ROOT, "node_modules", compiler), "-p", "."];
   const { stdout, status } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
   return status === 0 ? "" : stdout;
@@ -62,44 +59,43 @@ declare module "understudy" {
 const client = connect("http://127.0.0.1:4747");
 declare const sandbox: SandboxClient;
 `;
-
-describe("interfaces 13 the package's declarations", () => {
-  it.each(Object.entries(COMPILERS))("interfaces 13 TypeScript %s compiles every right use", (_name, tsc) => {
-    expect(RIGHT.length).toBeGreaterThanOrEqual(40);
-    const code = `${HEAD}${RIGHT.map((line) => `${line};`).join("\n")}\nexport {};`;
-    expect(compiled(code, tsc, "nodenext")).toBe("");
-    expect(compiled(code, tsc, "bundler")).toBe("");
-  });
-
-  it.each(Object.entries(COMPILERS))("interfaces 13 TypeScript %s refuses each misspelling", (_name, tsc) => {
-    expect(MISSPELT.length).toBeGreaterThanOrEqual(40);
-    // An expectation that is not met is an error itself, so each of them is refused where nothing is said.
-    const code = `${HEAD}${MISSPELT.map((line) => `// @ts-expect-error\n${line};`).join("\n")}\nexport {};`;
-    expect(compiled(code, tsc, "nodenext")).toBe("");
-  });
-
-  it.each(Object.entries(COMPILERS))(
-    "interfaces 13 TypeScript %s knows the runner fixtures",
-    (_name, tsc) => {
-      for (const runner of ["vitest", "@playwright", "msw", "vite"]) {
-        const link = join(folder, "node_modules", runner);
-        if (!existsSync(link)) symlinkSync(join(ROOT, "node_modules", runner), link);
-      }
-      const head = `import { test as vitest, expect as expectV, type TestOptions } from "understudy/vitest";
+const RUNNERS_HEAD = `import { test as vitest, expect as expectV, type TestOptions } from "understudy/vitest";
 import { test as playwright, expect as expectP } from "understudy/playwright";
 import { handlersFor } from "understudy/msw";
 import understudyPlugin from "understudy/vite";
 import type { SandboxClient } from "understudy";
 declare const sandbox: SandboxClient;
 `;
-      const right = `${head}${RIGHT_IN_RUNNERS.map((line) => `${line};`).join("\n")}`;
-      // Their declarations are not ours to check.
-      expect(compiled(right, tsc, "nodenext", true)).toBe("");
-      const wrong = MISSPELT_IN_RUNNERS.map((line) => `// @ts-expect-error\n${line};`).join("\n");
-      expect(compiled(head + wrong, tsc, "nodenext", true)).toBe("");
-    },
-  );
+const right = (lines: readonly string[]) => `${lines.map((line) => `${line};`).join("\n")}\nexport {};`;
+/** An expectation that is not met is an error itself, so each of them is refused where nothing is said. */
+const wrong = (lines: readonly string[]) => right(lines.map((line) => `// @ts-expect-error\n${line}`));
 
+describe.each(Object.entries(COMPILERS))(
+  "interfaces 13 the package's declarations, TypeScript %s",
+  (_, tsc) => {
+    it("interfaces 13 compile every right use, and refuse each misspelling", () => {
+      expect(RIGHT.length).toBeGreaterThanOrEqual(40);
+      expect(MISSPELT.length).toBeGreaterThanOrEqual(40);
+      const files = { "right.ts": HEAD + right(RIGHT), "wrong.ts": HEAD + wrong(MISSPELT) };
+      expect(compiled(files, tsc)).toBe("");
+    });
+
+    it("interfaces 13 hold in a bundler's project, too", () => {
+      expect(compiled({ "right.ts": HEAD + right(RIGHT) }, tsc, { moduleResolution: "bundler" })).toBe("");
+    });
+
+    it("interfaces 13 know the runner fixtures", () => {
+      const files = {
+        "right.ts": RUNNERS_HEAD + right(RIGHT_IN_RUNNERS),
+        "wrong.ts": RUNNERS_HEAD + wrong(MISSPELT_IN_RUNNERS),
+      };
+      // Their declarations are not ours to check.
+      expect(compiled(files, tsc, { skipLibCheck: true })).toBe("");
+    });
+  },
+);
+
+describe("interfaces 13 the package's declarations", () => {
   it("interfaces 13 decision 11 are one file per entry, and need no package of the server's own", () => {
     const types = join(folder, "node_modules/understudy/dist/types");
     const entries = Object.values(exports).flatMap((entry) =>

@@ -7,8 +7,9 @@ import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { API } from "../../src/resources/index.ts";
 import { TIMER_KINDS } from "../../src/state/timers.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { controlSteps, NOBODY, rule } from "../support/ledger/control-steps.ts";
+import { controlSteps } from "../support/ledger/control-steps.ts";
 import { everythingOf, expectKept } from "../support/ledger/everything.ts";
+import { ADVANCES, advance, setTimers } from "../support/ledger/timer-steps.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
 
@@ -69,32 +70,10 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
 
   it("interfaces 2 keeps what every kind of timer did, and what is still to come", async () => {
     world = await FreshWorld.create(api);
-    await world.control("PATCH", "", { settings: { live_meetings: "on", invoicing: "on" } });
-    await world.control("POST", "/state/webhooks", {
-      organization_id: "org_acme",
-      url: NOBODY,
-      events: ["user.created"],
-    });
-    await world.control("POST", "/events", { event: "user.created", for: "usr_dan" });
-    await world.control("POST", "/faults", { ...rule, lease: { ttl: "2m" } });
-    const params = { organization_id: "org_acme" };
-    const started = { who: "dan", params, body: { connection_id: "conn_wiki", job_type: "sync" } } as const;
-    await world.call("/v1/organizations/{organization_id}/knowledge/connectors/jobs", "POST", started);
-    const attached = {
-      who: "dan",
-      params: { ...params, store_id: "store_handbook" },
-      body: { file_id: "file_raw" },
-    } as const;
-    const attach = RECIPES["store_files.attach"]![0]!;
-    await world.call("/v1/organizations/{organization_id}/stores/{store_id}/files", "POST", {
-      ...attached,
-      ...(await attach.request(world)),
-    });
-    await world.upload(5);
+    await setTimers(world);
     const kinds = new Set<string>();
-    for (const by of ["1m", "5m", "8d", "23d"]) {
-      const { body } = await world.control("POST", "/clock/advance", { by });
-      for (const { kind } of body.ran) kinds.add(kind);
+    for (const by of ADVANCES) {
+      for (const kind of await advance(world, by)) kinds.add(kind);
       await expectKept(api, folder, true);
     }
     expect([...kinds].sort()).toEqual([...TIMER_KINDS].sort());

@@ -1,13 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { readsOnly } from "../../src/contract/operation.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
+import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
 import { API } from "../../src/resources/index.ts";
+import { TIMER_KINDS, timers } from "../../src/state/timers.ts";
+import type { World } from "../../src/state/world.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { controlSteps } from "../support/ledger/control-steps.ts";
 import { expectKept } from "../support/ledger/everything.ts";
+import { ADVANCES, advance, setTimers } from "../support/ledger/timer-steps.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
 
@@ -24,6 +28,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.close();
   rmSync(folder, { recursive: true, force: true });
+});
+
+afterEach(async () => {
+  for (const { name } of [...api.understudy.sandboxes.all()]) {
+    if (name !== "default") await api.call(undefined, "DELETE", `/_control/sandboxes/${name}`);
+  }
 });
 
 /** A copy may be of a moment in which something was being saved. */
@@ -53,4 +63,52 @@ describe("interfaces 2 --persist, the ledger: what has changed is found and save
     for (const [id, world] of worlds) await controlSteps(api, world)[id]!();
     await kept();
   });
+
+  it("interfaces 2 whatever a timer does is kept, and what is still to come", async () => {
+    // One for each advance, which is its last: the others have not come as far.
+    const worlds: FreshWorld[] = [];
+    for (const i of ADVANCES.keys()) {
+      const world = await FreshWorld.create(api);
+      await setTimers(world);
+      for (const by of ADVANCES.slice(0, i)) await advance(world, by);
+      worlds.push(world);
+    }
+    await kept();
+    const kinds = new Set<string>();
+    for (const [i, by] of ADVANCES.entries())
+      for (const kind of await advance(worlds[i]!, by)) kinds.add(kind);
+    await kept();
+    expect([...kinds].sort()).toEqual([...TIMER_KINDS].sort());
+  });
+
+  it("interfaces 2 what a timer does of itself is kept, though nobody asks for anything", async () => {
+    const fresh = await FreshWorld.create(api);
+    await setTimers(fresh);
+    const { world } = api.understudy.sandboxes.get(fresh.name)!;
+    // Those of the fixture need no row before they have run.
+    await expect.poll(() => timersKept(fresh.name), RARELY).not.toEqual([]);
+    const set = await timersKept(fresh.name);
+    expect(idsOf(world)).toEqual(expect.arrayContaining(set));
+    // From here on only its own alarm moves anything; a server that started from a copy would catch up by itself.
+    await fresh.control("PUT", "/clock", { mode: "scaled", rate: 1000 });
+    const ran = () => set.filter((id) => !idsOf(world).includes(id));
+    await expect.poll(() => ran().length).toBeGreaterThan(0);
+    const gone = ran();
+    const left = async () => (await timersKept(fresh.name)).filter((id) => gone.includes(id));
+    await expect.poll(left, RARELY).toEqual([]);
+  });
 });
+
+const RARELY = { interval: 400 };
+const idsOf = (world: World) => [...world.read().all(timers)].map(({ id }) => id);
+
+/** The timers of a sandbox that kill -9 would leave now. */
+async function timersKept(sandbox: string): Promise<string[]> {
+  const killed = join(folder, "read");
+  rmSync(killed, { recursive: true, force: true });
+  cpSync(join(folder, "live"), killed, { recursive: true });
+  const store = await SqliteStore.open(killed, () => {});
+  const rows = await store.load(sandbox);
+  await store.close();
+  return rows.filter(({ section }) => section === "records/_timers").map(({ id }) => id);
+}

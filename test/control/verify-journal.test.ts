@@ -117,9 +117,32 @@ describe("interfaces 11 verify sequence", () => {
 
 describe("interfaces 11 a match that can match nothing is no pass", () => {
   it.each([
-    ["principal", "usr_daan", 'match.principal is no user of this sandbox. Did you mean "usr_dan"?'],
-    ["webhook", "wh_opps", 'match.webhook is no webhook of this sandbox. Did you mean "wh_ops"?'],
-    ["event", "user.creatd", 'match.event matches no event of the service. Did you mean "user.created"?'],
+    [
+      "principal",
+      "usr_daan",
+      'match.principal "usr_daan" is no user of this sandbox. Did you mean "usr_dan"?',
+    ],
+    ["webhook", "wh_opps", 'match.webhook "wh_opps" is no webhook of this sandbox. Did you mean "wh_ops"?'],
+    [
+      "event",
+      "user.creatd",
+      'match.event "user.creatd" matches no event of the service. Did you mean "user.created"?',
+    ],
+    [
+      "principal",
+      "elephant",
+      'match.principal "elephant" is no user of this sandbox; GET S/state/users lists them.',
+    ],
+    [
+      "event",
+      "elephant",
+      expect.stringMatching(/^match\.event "elephant" matches no event of the service; it has user/),
+    ],
+    [
+      "code",
+      "ELEPHANT",
+      expect.stringMatching(/^match\.code "ELEPHANT" is no code of the catalogue; it has [A-Z_]+, /),
+    ],
     [
       "path",
       "/v1/model",

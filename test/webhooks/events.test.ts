@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EVENT_NAMES, eventNamed } from "../../src/resources/events.ts";
-import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;
 beforeEach(async () => {
@@ -198,6 +198,25 @@ describe("6.1 events of real changes", () => {
     await api.trigger();
     const counts = await Promise.all(receivers.map(async (receiver) => (await receiver.requests()).length));
     expect(counts).toEqual([1, 0, 0, 0]);
+  });
+
+  it("interfaces 4 a call that waits for its attempts ends with a restore, though the world restored makes them anew", async () => {
+    const held: ((status: number) => void)[] = [];
+    const receiver = await startReceiver((_request, _body, respond) => void held.push(respond));
+    try {
+      await api.webhook(receiver.url);
+      const waiting = api.trigger();
+      await expect.poll(() => held.length).toBe(1);
+      // In the snapshot the attempt is still under way, so that the restored world makes it again, under its own id.
+      await api.control("POST", "/snapshots", { name: "meanwhile" });
+      await api.control("POST", "/snapshots/meanwhile/restore");
+      expect(await waiting).toEqual([]);
+      // Nobody has answered the second attempt yet: it was not that one which the call waited for.
+      await expect.poll(() => held.length).toBe(2);
+      for (const respond of held) respond(200);
+    } finally {
+      await receiver.close();
+    }
   });
 
   it("6.1 a change that is refused emits nothing", async () => {

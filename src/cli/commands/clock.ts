@@ -29,8 +29,12 @@ async function advance({
   "until-delivered": untilDelivered,
   ...target
 }: AdvanceOptions): Promise<void> {
-  if (untilDelivered ? given !== undefined || kind !== undefined : given === undefined)
-    throw new UsageError("clock advance takes a duration, an instant, `next`, or --until-delivered alone");
+  if (untilDelivered && (given !== undefined || kind !== undefined))
+    throw new UsageError("--until-delivered stands alone, without <by> and --kind");
+  if (given === undefined && !untilDelivered)
+    throw new UsageError(
+      "<by> is missing: understudy clock advance <by>, a duration such as 5m, an instant or `next`; or --until-delivered instead",
+    );
   const by = String(given);
   if (kind !== undefined && by !== "next") throw new UsageError("--kind stands beside `next`");
   const sandbox = await sandboxOf(target);

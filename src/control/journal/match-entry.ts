@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { CATALOGUE } from "../../contract/errors.ts";
 import type { AnyOperation } from "../../contract/operation.ts";
 import { GlobError, glob, isGlob } from "../../documents/glob.ts";
-import { nearest } from "../../documents/nearest.ts";
+
 import { redactJson, redactText } from "../../exchanges/secret-redactor.ts";
 import { nearestPath } from "../../faults/rules/check-match.ts";
 import { operationsOf } from "../../faults/rules/match.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
-import { unprocessable } from "../problem.ts";
+import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 import { requestBody } from "./render-entry.ts";
 
 export interface EntryMatch {
@@ -57,8 +57,8 @@ export function conditionsOf(match: EntryMatch, known: KnownWords, prefix = ""):
   if (operation !== undefined) {
     const matches = pattern(`${prefix}operation`, operation);
     if (!operations.some(matches)) {
-      const hint = nearest(operation, operations);
-      throw unprocessable(`${prefix}operation`, operation, "matches no operation of the emulated API", hint);
+      const is = "matches no operation of the emulated API";
+      throw unknownWord(`${prefix}operation`, operation, { is, known: operations, where: WHERE.operations });
     }
     conditions.push(({ operation: id }) => failed(id !== null && matches(id), "operation", id, operation));
   }
@@ -76,20 +76,20 @@ export function conditionsOf(match: EntryMatch, known: KnownWords, prefix = ""):
   if (code !== undefined) {
     // A mistyped one would make `count: 0` true for ever.
     if (!Object.hasOwn(CATALOGUE, code) && !/^HTTP_\d{3}$/.test(code)) {
-      const hint = nearest(code, Object.keys(CATALOGUE));
-      throw unprocessable(`${prefix}code`, code, "is no code of the catalogue", hint);
+      const known = Object.keys(CATALOGUE);
+      const where = `it has ${known.join(", ")}`;
+      throw unknownWord(`${prefix}code`, code, { is: "is no code of the catalogue", known, where });
     }
     conditions.push((entry) => failed(entry.code === code, "code", entry.code, code));
   }
   if (principal !== undefined) {
     const users = known.present?.users;
     if (users !== undefined && !users.has(principal))
-      throw unprocessable(
-        `${prefix}principal`,
-        principal,
-        "is no user of this sandbox",
-        nearest(principal, users),
-      );
+      throw unknownWord(`${prefix}principal`, principal, {
+        is: "is no user of this sandbox",
+        known: users,
+        where: WHERE.users,
+      });
     conditions.push((entry) =>
       failed(entry.principal === principal, "principal", entry.principal, principal),
     );
@@ -113,12 +113,11 @@ function deliveryConditions(match: EntryMatch, known: KnownWords, prefix: string
   if (event !== undefined) {
     const matches = pattern(`${prefix}event`, event);
     if (!known.events.some(matches))
-      throw unprocessable(
-        `${prefix}event`,
-        event,
-        "matches no event of the service",
-        nearest(event, known.events),
-      );
+      throw unknownWord(`${prefix}event`, event, {
+        is: "matches no event of the service",
+        known: known.events,
+        where: `it has ${known.events.join(", ")}`,
+      });
     conditions.push(({ delivery }) => {
       const name = delivery?.event;
       return failed(name !== undefined && matches(name), "event", name, event);
@@ -127,12 +126,11 @@ function deliveryConditions(match: EntryMatch, known: KnownWords, prefix: string
   if (webhook !== undefined) {
     const webhooks = known.present?.webhooks;
     if (webhooks !== undefined && !webhooks.has(webhook))
-      throw unprocessable(
-        `${prefix}webhook`,
-        webhook,
-        "is no webhook of this sandbox",
-        nearest(webhook, webhooks),
-      );
+      throw unknownWord(`${prefix}webhook`, webhook, {
+        is: "is no webhook of this sandbox",
+        known: webhooks,
+        where: WHERE.webhooks,
+      });
     conditions.push(({ delivery }) =>
       failed(delivery?.webhook_id === webhook, "webhook", delivery?.webhook_id, webhook),
     );

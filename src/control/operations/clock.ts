@@ -1,9 +1,10 @@
 import Type, { type Static } from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
 import { Closed, Timestamp, typed, Words } from "../../contract/schema.ts";
+import type { AdvanceTarget } from "../../state/advance-target.ts";
 import { TIMER_KINDS } from "../../state/timers.ts";
 import type { World } from "../../state/world.ts";
-import type { AdvanceTarget, RanTimer } from "../../state/world-parts.ts";
+import type { RanTimer } from "../../state/world-parts.ts";
 import { ClockBody, ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { unprocessable } from "../problem.ts";

@@ -1,8 +1,8 @@
 import { noContent, RawBody } from "../../contract/reply.ts";
-import { nearest } from "../../documents/nearest.ts";
+
 import { CoverageMatrix, coverageMatrix } from "../../reports/coverage.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
-import { unprocessable } from "../problem.ts";
+import { unknownWord, WHERE } from "../problem.ts";
 
 const showCoverage = operation({
   id: "coverage.show",
@@ -90,14 +90,11 @@ const report = operation({
     const counts = body.operations.map((row, i) => {
       const found = operations.find(({ id }) => id === row.operation);
       if (found !== undefined) return { found, row };
-      const ids = operations.map(({ id }) => id);
-      const field = `operations[${i}].operation`;
-      throw unprocessable(
-        field,
-        row.operation,
-        "is no operation of the emulated API",
-        nearest(row.operation, ids),
-      );
+      throw unknownWord(`operations[${i}].operation`, row.operation, {
+        is: "is no operation of the emulated API",
+        known: operations.map(({ id }) => id),
+        where: WHERE.operations,
+      });
     });
     for (const { found, row } of counts) {
       for (const { status, code, hits } of row.outcomes)

@@ -17,7 +17,7 @@ import { attemptsEnded, queueAttempt } from "../../webhooks/outgoing.ts";
 import { DELIVERED_EVENTS } from "../delivered-events.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
-import { Problem, quoted, unprocessable } from "../problem.ts";
+import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const MAX_LISTED = 10_000;
 /** Attempts that one call begins. */
@@ -226,7 +226,11 @@ function chosenIn(
   return [...new Set(ids)].map((id, i) => {
     const delivery = tx.get(deliveries, id);
     if (delivery === undefined)
-      throw unprocessable(`ids[${i}]`, id, "is no delivery of this sandbox", nearest(id, knownIds(tx)));
+      throw unknownWord(`ids[${i}]`, id, {
+        is: "is no delivery of this sandbox",
+        known: knownIds(tx),
+        where: WHERE.deliveries,
+      });
     if (delivery.status === "success" && again !== true)
       throw unprocessable(
         `ids[${i}]`,
@@ -243,10 +247,18 @@ type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
 function matching(tx: Transaction, { status, event, webhook, since }: Filter): Delivery[] {
   if (webhook !== undefined && tx.get(webhooks, webhook) === undefined) {
     const known = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);
-    throw unprocessable("webhook", webhook, "is no webhook of this sandbox", nearest(webhook, known));
+    throw unknownWord("webhook", webhook, {
+      is: "is no webhook of this sandbox",
+      known,
+      where: WHERE.webhooks,
+    });
   }
   if (event !== undefined && !DELIVERED_EVENTS.includes(event))
-    throw unprocessable("event", event, "is no event of the service", nearest(event, DELIVERED_EVENTS));
+    throw unknownWord("event", event, {
+      is: "is no event of the service",
+      known: DELIVERED_EVENTS,
+      where: `it has ${DELIVERED_EVENTS.join(", ")}`,
+    });
   const span = since === undefined ? undefined : parseDateOrInstant(since);
   if (since !== undefined && span === undefined)
     throw unprocessable("since", since, "must be an ISO 8601 date or timestamp");
@@ -315,7 +327,7 @@ function unknownDelivery(id: string, world: Transaction): Problem {
   const hint = nearest(id, knownIds(world));
   const meant = hint === undefined ? "" : ` Did you mean ${quoted(hint)}?`;
   return new Problem("unknown-record", {
-    detail: `There is no delivery ${quoted(id)}.${meant} GET S/deliveries lists them.`,
+    detail: `There is no delivery ${quoted(id)}.${meant} ${WHERE.deliveries}.`,
     value: id,
     hint,
   });

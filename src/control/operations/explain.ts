@@ -8,7 +8,7 @@ import { keyOfUser } from "../../resources/auth/identity.ts";
 import { users } from "../../resources/users/schema.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
-import { quoted, unprocessable } from "../problem.ts";
+import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const Scalar = Type.Unsafe<string | number | boolean>({ type: ["string", "number", "boolean"] });
 
@@ -166,12 +166,8 @@ function lineOf(asked: Asked, operations: readonly AnyOperation[]) {
   const found = operations.find((one) => one.id === id);
   if (found === undefined) {
     const ids = operations.map((one) => one.id);
-    throw unprocessable(
-      "operation",
-      id,
-      `${quoted(id)} is no operation of the emulated API`,
-      nearest(id, ids),
-    );
+    const is = "is no operation of the emulated API";
+    throw unknownWord("operation", id, { is, known: ids, where: WHERE.operations });
   }
   return { method: found.method, ...filled(found, params) };
 }
@@ -208,12 +204,7 @@ function keyOf({ world }: Sandbox, user_id: string): string {
     throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
   }
   const known = [...present.all(users).page(0, 1000)].map(({ id }) => id);
-  throw unprocessable(
-    "principal",
-    user_id,
-    `${quoted(user_id)} is no user of this sandbox`,
-    nearest(user_id, known),
-  );
+  throw unknownWord("principal", user_id, { is: "is no user of this sandbox", known, where: WHERE.users });
 }
 
 export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [explain];

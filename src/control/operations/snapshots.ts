@@ -152,7 +152,7 @@ const deleteSnapshot = operation({
   success: { status: 204 },
   handle({ params: { snap }, sandbox }) {
     snapshotOf(sandbox, snap);
-    sandbox.deleteSnapshot(snap);
+    sandbox.snapshots.delete(snap);
     return noContent();
   },
 });

@@ -1,9 +1,20 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const reports = process.env["REPORTS"] ?? ".";
 
 export default defineConfig({
+  // As the built package, which Vitest leaves alone as it does in a project of its users, and which loads at once.
+  resolve: {
+    alias: [
+      {
+        find: /^(?:\.\.\/)+src\/client\/(\w+)\.ts$/,
+        replacement: fileURLToPath(new URL("../../../dist/client/$1.js", import.meta.url)),
+      },
+    ],
+  },
   test: {
+    server: { deps: { external: [/\/dist\//] } },
     include: [process.env["SAMPLE"] ?? "sample.ts"],
     reporters: [
       ["json", { outputFile: `${reports}/report.json` }],

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import http from "node:http";
+import https from "node:https";
+import type net from "node:net";
+import { createAddressPolicy } from "../../src/outbound/address-policy.ts";
+import { createOutbound, type Outbound, type OutboundOptions } from "../../src/outbound/outbound.ts";
+import type { OutboundRequest } from "../../src/outbound/outbound-request.ts";
+import { type HostileBehaviour, startHostile } from "./receivers/hostile.ts";
+
+const TIMEOUT_MS = 400;
+
+let cleanup: (() => unknown)[] = [];
+
+/** Ends what a test has begun. */
+export async function undoAll(): Promise<void> {
+  for (const undo of cleanup.reverse()) await undo();
+  cleanup = [];
+}
+
+export const undoLater = (undo: () => unknown) => void cleanup.push(undo);
+
+export function sender(options: Partial<OutboundOptions> = {}): Outbound {
+  const outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }), ...options });
+  cleanup.push(() => outbound.close());
+  return outbound;
+}
+
+export function posting(url: string, changes: Partial<OutboundRequest> = {}): OutboundRequest {
+  const body = Buffer.from('{"event":"user.created"}');
+  return { url, method: "POST", headers: {}, body, timeoutMs: TIMEOUT_MS, ...changes };
+}
+
+export async function hostile(behaviour: HostileBehaviour) {
+  const receiver = await startHostile(behaviour);
+  cleanup.push(() => receiver.close());
+  return receiver;
+}
+
+/** A well-behaved receiver, to be told what to answer. */
+export async function receiver(answer: http.RequestListener, tls?: https.ServerOptions) {
+  const server = tls ? https.createServer(tls, answer) : http.createServer(answer);
+  let connections = 0;
+  server.on("connection", () => {
+    connections += 1;
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanup.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as net.AddressInfo;
+  return { port, url: `http://127.0.0.1:${port}/hook`, connections: () => connections };
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
+import { DocumentStore } from "../../src/persistence/document-store.ts";
+import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
+import type { Change, Store } from "../../src/persistence/store.ts";
+
+/** The folder, the warnings and the open stores of the test that runs. */
+export const bench: { folder: string; warnings: string[]; open: Store[] } = {
+  folder: "",
+  warnings: [],
+  open: [],
+};
+export const say = (warning: string) => void bench.warnings.push(warning);
+
+/** A bench of its own for every test of the file. */
+export function benchPerTest(): void {
+  beforeEach(() => {
+    bench.folder = mkdtempSync(join(tmpdir(), "understudy-store-"));
+    bench.warnings = [];
+  });
+  afterEach(async () => {
+    await closeAll();
+    rmSync(bench.folder, { recursive: true, force: true });
+  });
+}
+
+export async function closeAll(): Promise<void> {
+  for (const store of bench.open.splice(0)) await store.close().catch(() => {});
+}
+
+export interface StoreAdapter {
+  name: string;
+  open(): Promise<Store>;
+}
+
+/** Opens a store of the bench, and again after it was closed. */
+export function stores({ open }: StoreAdapter) {
+  const start = async () => {
+    const store = await open();
+    bench.open.push(store);
+    return store;
+  };
+  const restart = async (store: Store) => {
+    bench.open.splice(bench.open.indexOf(store), 1);
+    await store.close();
+    return start();
+  };
+  return { start, restart };
+}
+
+/** Every way to keep sandboxes in files, with the file in which it keeps them. */
+export const FILES = [
+  {
+    name: "SQLite, --persist DIR",
+    open: (place = bench.folder) => SqliteStore.open(place, say),
+    file: (place = bench.folder) => join(place, "understudy.db"),
+    version: (file: string, version: number) => {
+      const bytes = readFileSync(file);
+      bytes.writeUInt32BE(version, 60);
+      writeFileSync(file, bytes);
+    },
+  },
+  {
+    name: "lowdb, --persist FILE.json",
+    open: (place = bench.folder) => DocumentStore.open(join(place, "worlds.json"), say),
+    file: (place = bench.folder) => join(place, "worlds.json"),
+    version: (file: string, version: number) =>
+      writeFileSync(file, readFileSync(file, "utf8").replace('"version": 2', `"version": ${version}`)),
+  },
+] as const;
+
+export async function* pieces(...all: (readonly Change[])[]): AsyncGenerator<readonly Change[]> {
+  yield* all;
+}
+
+export const put = (sandbox: string, section: string, id: string, value: unknown): Change => ({
+  sandbox,
+  section,
+  id,
+  text: JSON.stringify(value),
+});
