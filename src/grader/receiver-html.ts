@@ -36,6 +36,7 @@ export function receiverHtml(report: ReceiverReport): string {
     made: new Date(report.started_at),
     body: html`<h1>Webhook receiver <code>${report.url}</code></h1>
 ${verdictHtml(report)}
+${consoleHtml(report)}
 ${mendHtml(report)}
 <h2>Every check</h2>
 <p class="quiet">Severity is what a failure costs: critical, events are lost, forged or done twice; major, genuine deliveries are refused or a check is weak; minor, little. Not observable: nothing was proven either way.</p>
@@ -68,6 +69,15 @@ function verdictHtml(report: ReceiverReport): Html {
 <p>${total} checks: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.${report.fail_on === "minor" ? "" : ` Failures below ${report.fail_on} don't fail the receiver.`}</p>
 ${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${instantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
 </div>`;
+}
+
+/** Of a receiver inside an Understudy: where the console shows what it was sent, as long as that server runs. */
+function consoleHtml({ url }: ReceiverReport): Html {
+  const { origin, pathname } = new URL(url);
+  const [, sandbox, id] = /^\/_receivers\/([a-z0-9-]+)\/(rcv_\w+)/.exec(pathname) ?? [];
+  if (sandbox === undefined) return html``;
+  const view = `${origin}/_console/s/${sandbox}/webhooks?show=receivers&receiver=${id}`;
+  return html`<p>It is a receiver inside an Understudy: <a href="${view}">what it was sent, with each signature's verdict</a>, stands in that server's console while it runs.</p>`;
 }
 
 function unseenHtml({ unseen }: ReceiverReport): Html {

@@ -9,9 +9,11 @@ import { UNSEEN } from "../../src/grader/unseen.ts";
 import { coverageHtml } from "../../src/reports/coverage-html.ts";
 import { suiteHtml } from "../../src/suite/suite-html.ts";
 import { verifyHtml } from "../../src/verify/verify-report.ts";
-import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
+import { consoleFiles } from "../support/browser/console.ts";
+import { openPage, PATIENCE_MS, see, useChromium } from "../support/browser/with-chromium.ts";
 import { startReference } from "../support/harness.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { runCommand } from "../support/run-understudy.ts";
 
 const chromium = useChromium();
 const folder = mkdtempSync(join(tmpdir(), "understudy-reports-"));
@@ -79,7 +81,10 @@ async function coverageReport(): Promise<string> {
 }
 
 /** What failed, and what is only assumed to be so, of a service that is an Understudy. */
-async function verifyReport(): Promise<string> {
+async function verifyReport(
+  console = "http://127.0.0.1:4747/_console/s/default",
+  request = "req_5e1f",
+): Promise<string> {
   const check = {
     ...{ id: "a/b", section: "4.3", title: HOSTILE, duration_ms: 1, failures: [], differences: [] },
     ...{ not_observed: [], notes: [], requests: [] },
@@ -87,7 +92,7 @@ async function verifyReport(): Promise<string> {
   return verifyHtml({
     ...{ target: "http://127.0.0.1:4747", organization_id: "org_acme", verdict: "fail", stopped: null },
     ...{ started_at: "2026-01-05T08:00:00.000Z", duration_ms: 1, requests: 1, write: true, recorded: null },
-    console: "http://127.0.0.1:4747/_console/s/default",
+    console,
     summary: { total: 2, passed: 1, failed: 1, differs: 0, not_observable: 0 },
     assumptions: [{ id: "G08", topic: "Malformed values", confirmed: 580, differs: 1 }],
     changes: [{ done: HOSTILE, undone: false, detail: HOSTILE }],
@@ -96,7 +101,7 @@ async function verifyReport(): Promise<string> {
       {
         ...check,
         ...{ family: "headers", outcome: "failed", failures: [HOSTILE] },
-        requests: [{ method: "GET", path: "/v1/models", status: 200, request_id: "req_5e1f" }],
+        requests: [{ method: "GET", path: "/v1/models", status: 200, request_id: request }],
       },
     ],
   });
@@ -151,4 +156,37 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
       await page.close();
     },
   );
+
+  it("interfaces 2 what a report names opens in the console, from a file on the disk", async () => {
+    consoleFiles();
+    const api = await startReference();
+    const S = "/_control/sandboxes/default";
+    const { headers } = await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    const { body: receiver } = await api.call(undefined, "POST", `${S}/receivers`, { secret: SECRET });
+    const graded = await gradeReceiver(receiver.url, {
+      secret: SECRET,
+      only: ["valid-accepted"],
+      settleMs: 5,
+    });
+    const file = join(folder, "coverage-of-command.html");
+    const { code } = await runCommand(["coverage", "--url", api.url, "--html", file]);
+    expect(code).toBe(0);
+    const requestId = headers.get("x-request-id")!;
+    writeFileSync(join(folder, "sent.html"), receiverHtml(graded));
+    writeFileSync(
+      join(folder, "verified.html"),
+      await verifyReport(`${api.url}/_console/s/default`, requestId),
+    );
+    for (const [page, link, region] of [
+      ["coverage-of-command.html", "threads.delete", "Outcomes of threads.delete"],
+      ["sent.html", /^what it was sent/, `Receiver ${receiver.id}`],
+      ["verified.html", /models/, `Entry ${requestId}`],
+    ] as const) {
+      const { page: report } = await openPage(chromium(), pathToFileURL(join(folder, page)).href);
+      await report.getByRole("link", { name: link }).first().click();
+      await see(report.getByRole("region", { name: region })).toBeVisible();
+      await report.close();
+    }
+    await api.close();
+  });
 });

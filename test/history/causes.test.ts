@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { historyOf } from "../support/history-setup.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
+const JOBS = "/v1/organizations/org_acme/knowledge/connectors/jobs";
+
 let api: WebhookBench;
 let history: ReturnType<typeof historyOf>;
 beforeEach(async () => {
@@ -77,6 +79,23 @@ describe("interfaces 10 causes", () => {
     for (const step of steps) expect(step).toMatchObject({ cause: attach.id, advanced_by: advance.id });
     expect((await history.get(steps.at(-1)!.id)).causes).toEqual([attach.id, advance.id]);
     expect(steps.at(-1)!.changes).toMatchObject({ store_files: { changed: 1 } });
+  });
+
+  it("interfaces 10 a job's end comes from its trigger; calls, switches and restores come from nothing", async () => {
+    const job = { connection_id: "conn_wiki", job_type: "sync" };
+    const { status } = await api.call("dan", "POST", JOBS, job);
+    expect(status).toBe(201);
+    const triggered = await history.newest();
+    await history.ok("POST", "/clock/advance", { by: "1m" });
+    const ended = (await history.entries("?kind=timer")).find(({ subject }) => subject === triggered.subject);
+    expect(ended).toMatchObject({ cause: triggered.id, changes: { connector_jobs: { changed: 1 } } });
+    await history.ok("PUT", "/scenarios/active", { names: ["slow-network"] });
+    await history.rewind(triggered.id);
+    const first = (await history.entries()).filter(({ kind }) => kind !== "timer" && kind !== "delivery");
+    expect(new Set(first.map(({ kind }) => kind))).toEqual(
+      new Set(["request", "control", "scenario", "restore"]),
+    );
+    expect(first.map(({ cause }) => cause)).toEqual(first.map(() => null));
   });
 
   it("interfaces 10 a clock that is set to later is the call that advanced", async () => {

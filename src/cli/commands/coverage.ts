@@ -39,13 +39,11 @@ export const coverageCommand: CommandModule<object, Options> = {
     const command = options["--"] ?? [];
     if (options.scenarios !== undefined && command.length === 0)
       throw new UsageError("--scenarios stands beside a command behind --");
-    const { matrix, whose, failure } =
+    const { matrix, whose, console, failure } =
       command.length === 0 ? await asked(options) : await made(options, command);
     if (options.html !== undefined) {
       const { coverageHtml } = await import("../../reports/index.ts");
-      writeNewFile(options.html, coverageHtml(matrix, `Coverage of ${whose}`), {
-        force: true,
-      });
+      writeNewFile(options.html, coverageHtml(matrix, `Coverage of ${whose}`, console), { force: true });
     }
     print(options.json, matrix, coverageText(matrix));
     if (failure !== undefined) throw new CheckFailed(failure);
@@ -58,6 +56,8 @@ export const coverageCommand: CommandModule<object, Options> = {
 interface Seen {
   matrix: CoverageMatrix;
   whose: string;
+  /** Where the console shows the sandbox, as long as its server runs. */
+  console?: string;
   /** Of the command; its coverage is told all the same. */
   failure?: string | undefined;
 }
@@ -65,7 +65,8 @@ interface Seen {
 async function asked(options: Options): Promise<Seen> {
   if (options.all) return { matrix: await server(options).coverage(), whose: "all sandboxes" };
   const sandbox = await sandboxOf(options);
-  return { matrix: await sandbox.coverage(), whose: `sandbox ${options.sandbox}` };
+  const console = new URL(`/_console/s/${options.sandbox}`, options.url).href;
+  return { matrix: await sandbox.coverage(), whose: `sandbox ${options.sandbox}`, console };
 }
 
 async function made({ scenarios, json }: Options, command: readonly string[]): Promise<Seen> {

@@ -7,6 +7,7 @@ export interface FormField {
   /** An instant of ISO 8601. */
   instant: boolean;
   nullable: boolean;
+  /** Of a choice; of JSON that is a list, what may stand in it. */
   choices: readonly string[];
   /** What may stand in it, in a few words. */
   hint: string | undefined;
@@ -31,7 +32,7 @@ function fieldOf(name: string, schema: JsonSchema, components: SchemaComponents)
     kind,
     instant: one.format === "date-time",
     nullable,
-    choices: kind === "choice" ? (one.enum ?? [one.const]).map(String) : [],
+    choices: (kind === "choice" ? (one.enum ?? [one.const]) : (one.items?.enum ?? [])).map(String),
     hint: whole.description ?? one.description ?? hintOf(one, nullable),
   };
 }

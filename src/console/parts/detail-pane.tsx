@@ -1,7 +1,12 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { Button } from "react-aria-components";
 
-/** What belongs to the chosen row: beside the list where there is room, over it where there is none. */
+const LIST = "[role=grid], [role=treegrid]";
+
+/**
+ * What belongs to the chosen row: beside the list where there is room, over it where there is none. Opened by a key
+ * it takes the focus; Escape closes it, here and in the list, and the focus is where it was.
+ */
 export function DetailPane({
   title,
   label,
@@ -18,14 +23,25 @@ export function DetailPane({
   const pane = useRef<HTMLElement>(null);
   useEffect(() => {
     const element = pane.current!;
+    const around = element.parentElement!;
     const close = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !event.defaultPrevented) onClose();
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      const at = event.target as Element;
+      if (element.contains(at) || at.matches(LIST)) onClose();
     };
-    element.addEventListener("keydown", close);
-    return () => element.removeEventListener("keydown", close);
+    around.addEventListener("keydown", close);
+    return () => around.removeEventListener("keydown", close);
   }, [onClose]);
+  useEffect(() => {
+    const opener = document.activeElement as HTMLElement | null;
+    if (opener?.matches(LIST) && opener.matches(":focus-visible")) pane.current!.focus();
+    return () => {
+      // Whoever closed it would otherwise be nowhere.
+      if (document.activeElement === document.body && opener?.isConnected) opener.focus();
+    };
+  }, []);
   return (
-    <section ref={pane} className="detail appear" aria-label={label}>
+    <section ref={pane} className="detail appear" aria-label={label} tabIndex={-1}>
       <header className="detail-head">
         <h2>{title}</h2>
         <Button className="button subtle icon-button" aria-label="Close" onPress={onClose}>

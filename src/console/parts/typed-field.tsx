@@ -1,5 +1,6 @@
 import type { FormField } from "../api/form-fields.ts";
 import { ChoiceField, Field } from "./form.tsx";
+import { MarkField } from "./mark-field.tsx";
 
 const LONG = 60;
 const MAX_LINES = 12;
@@ -38,6 +39,19 @@ export function TypedField({
       />
     );
   }
+  const marked = kind === "json" && field.choices.length > 0 ? listIn(value) : undefined;
+  if (marked) {
+    return (
+      <MarkField
+        label={name}
+        listLabel={name}
+        find={`Find in ${name}`}
+        choices={field.choices.map((id) => ({ id, title: id }))}
+        chosen={marked}
+        onChange={(chosen) => onChange(chosen.size === 0 && optional ? "" : JSON.stringify([...chosen]))}
+      />
+    );
+  }
   const lines = kind === "json" || value.length > LONG || value.includes("\n");
   return (
     <Field
@@ -49,6 +63,17 @@ export function TypedField({
       {...(lines && { lines: Math.max(2, Math.min(MAX_LINES, linesOf(value))) })}
     />
   );
+}
+
+/** Undefined where something else stands there, which is then typed as it is. */
+function listIn(text: string): ReadonlySet<string> | undefined {
+  if (text.trim() === "") return new Set();
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? new Set(value.map(String)) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const NULL = "null";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { choose, expectAccessible } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -63,12 +63,5 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Send" }).click();
     await see(page.getByRole("region", { name: "Answer", exact: true })).toContainText("200");
     expect(complaints).toEqual([]);
-  });
-
-  it.each([360, 1280])("interfaces 2 fits a window of %i px, operation and all", async (width) => {
-    const { page } = await open("?operation=images.uncrop", { width });
-    await see(page.getByRole("region", { name: /^Operation/ })).toBeVisible();
-    await see(page.getByRole("button", { name: "Send" })).toBeVisible();
-    await expectToFit(page);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { expectAccessible } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -21,13 +21,5 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("dialog").getByRole("button", { name: "Count anew" }).click();
     await see(notFound).toContainText("never");
     expect(complaints).toEqual([]);
-  });
-
-  it.each([360, 1280])("interfaces 4 draws the heat map in a window of %i px", async (width) => {
-    await api.call("ada", "GET", "/v1/models");
-    const { page } = await open("", { width });
-    await see(page.getByRole("row", { name: /^models.list \d+ %/ })).toBeVisible();
-    await expectToFit(page);
-    await expectAccessible(page);
   });
 });

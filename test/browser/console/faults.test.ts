@@ -130,13 +130,4 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await row.click();
     await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible();
   });
-
-  it.each([360, 1280, 1920])("interfaces 2 fits a window of %i px", async (width) => {
-    for (const search of ["", "?compose=*", "?scenario=flaky-uploads"]) {
-      const { page, complaints } = await open(search, { width });
-      await see(page.getByRole("heading", { name: "Scenarios" })).toBeVisible();
-      await expectToFit(page);
-      expect(complaints).toEqual([]);
-    }
-  });
 });

@@ -20,19 +20,16 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each([360, 768, 1280, 1920])(
-    "interfaces 2 fits a window of %i px, with every view in reach",
-    async (width) => {
-      const { page, complaints } = await open("", { width });
-      await seeLive(page);
-      await expectToFit(page);
-      const menu = page.getByRole("button", { name: "Menu" });
-      if (await menu.isVisible()) await menu.click();
-      await see(page.getByRole("navigation").getByRole("link", { name: "Timeline" })).toBeVisible();
-      await expectToFit(page);
-      expect(complaints).toEqual([]);
-    },
-  );
+  it.each([360, 1280])("interfaces 2 fits a window of %i px, with every view in reach", async (width) => {
+    const { page, complaints } = await open("", { width });
+    await seeLive(page);
+    await expectToFit(page);
+    const menu = page.getByRole("button", { name: "Menu" });
+    if (await menu.isVisible()) await menu.click();
+    await see(page.getByRole("navigation").getByRole("link", { name: "Timeline" })).toBeVisible();
+    await expectToFit(page);
+    expect(complaints).toEqual([]);
+  });
 
   it("interfaces 2 finds views by Ctrl-K and the keyboard alone", async () => {
     const { page, complaints } = await openAt("/s/default/nowhere");

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { choose, expectAccessible } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { KEYS } from "../../support/harness.ts";
@@ -94,14 +94,5 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await at.fill("2027-01-01T00:00:00Z");
     await make.click();
     await see(page.getByRole("region", { name: "The new key" })).toBeVisible();
-  });
-
-  it.each([360, 1920])("2.15 fits a window of %i px", async (width) => {
-    const { page } = await open("?make=key", { width });
-    await see(page.getByRole("region", { name: "Make a key" })).toBeVisible();
-    await expectToFit(page);
-    await page.getByRole("button", { name: "Close" }).click();
-    await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible();
-    await expectToFit(page);
   });
 });

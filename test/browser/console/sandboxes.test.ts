@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { choose, expectAccessible } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -100,14 +100,5 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("searchbox", { name: /Views/ }).fill("elsewh");
     await page.getByRole("menuitem", { name: /elsewhere/ }).click();
     await see(page).toHaveURL(`${api.url}/_console/s/elsewhere/timeline`);
-  });
-
-  it.each([360, 1920])("interfaces 4 fits a window of %i px", async (width) => {
-    const { page } = await open("?sandbox=default", { width });
-    await see(page.getByRole("region", { name: "Sandbox default" })).toBeVisible();
-    await expectToFit(page);
-    await page.goto(`${api.url}/_console/s/default/sandboxes?make=sandbox`);
-    await see(page.getByRole("region", { name: "Make a sandbox" })).toBeVisible();
-    await expectToFit(page);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { expectAccessible } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
@@ -84,13 +84,5 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await field.fill("1h30m");
     await advance.click();
     await see(page.getByRole("region", { name: "Clock" }).getByRole("time")).toHaveText("13:30:00");
-  });
-
-  it.each([360, 1280, 1920])("interfaces 2 fits a window of %i px", async (width) => {
-    await timed("10m", "20m", "6h", "7d");
-    const { page, complaints } = await open("", { width });
-    await see(page.getByRole("heading", { name: /^Pending/ })).toBeVisible();
-    await expectToFit(page);
-    expect(complaints).toEqual([]);
   });
 });

@@ -252,14 +252,6 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each([360, 1280])("interfaces 10 an opened entry fits a window of %i px", async (width) => {
-    const { headers } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    const { page } = await open(`?entry=${headers.get("x-request-id")}`, { width });
-    await see(detail(page)).toContainText("thread_ada");
-    await expectToFit(page);
-    await expectAccessible(page);
-  });
-
   it("interfaces 10 an entry that is gone says so", async () => {
     const { page } = await open("?entry=req_0000");
     await see(detail(page).getByRole("alert")).toContainText("There is no entry req_0000");

@@ -118,7 +118,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       .getByRole("link", { name: webhook.url })
       .click();
     const pane = page.getByRole("region", { name: `Webhook ${webhook.webhook_id}` });
-    await see(pane.getByRole("alert")).toContainText("inactive and hears of nothing");
+    await see(pane.getByRole("alert")).toContainText(/inactive and hears of nothing: .*410/);
     expect(await page.content()).not.toContain(webhook.secret);
     await expectAccessible(page);
     await pane.getByRole("button", { name: "Make it active" }).click();
@@ -215,27 +215,4 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(url).toHaveAccessibleDescription(/absolute http or https/);
     expect(complaints.filter((said) => !said.includes("422"))).toEqual([]);
   });
-
-  it.each([360, 1280, 1920])(
-    "interfaces 4 fits a window of %i px, whichever part is shown",
-    async (width) => {
-      const { webhook, receiver } = await listening([500]);
-      const { delivery_id } = await trigger();
-      const { page } = await open("", { width });
-      for (const search of [
-        "",
-        `?delivery=${delivery_id}`,
-        `?show=webhooks&webhook=${webhook.webhook_id}`,
-        "?show=webhooks&register=new",
-        "?show=trigger",
-        "?show=test",
-        `?show=receivers&receiver=${receiver.id}`,
-      ]) {
-        await page.goto(`${api.url}/_console/s/default/webhooks${search}`);
-        await see(page.getByRole("heading", { name: "Webhooks" })).toBeVisible();
-        await see(page.getByText("Loading …")).toHaveCount(0);
-        await expectToFit(page);
-      }
-    },
-  );
 });

@@ -6,14 +6,18 @@ const TEXTS = new WeakMap<Fields, string>();
  * Whether a record has each word somewhere; `status:running` asks one field. Texts are kept by record, so that the
  * next letter typed costs little.
  */
-export function matchesWords(record: Fields, typed: string): boolean {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  return words.every((word) => {
-    const [field, value] = split(word);
-    return field !== undefined && field in record
-      ? textOf(record[field]).includes(value)
-      : wholeText(record).includes(word);
-  });
+export function matcherOf(typed: string): (record: Fields) => boolean {
+  const words = typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => [word, ...split(word)] as const);
+  return (record) =>
+    words.every(([word, field, value]) =>
+      field !== undefined && field in record
+        ? textOf(record[field]).includes(value)
+        : wholeText(record).includes(word),
+    );
 }
 
 function split(word: string): [string | undefined, string] {

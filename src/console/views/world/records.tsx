@@ -1,4 +1,4 @@
-import { useDeferredValue, useMemo } from "react";
+import { useMemo } from "react";
 import { Button, Input, SearchField } from "react-aria-components";
 import { Link } from "wouter";
 import { addressOf, useGo, useParameters, useSandboxName } from "../../address.ts";
@@ -10,12 +10,12 @@ import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { ChoiceField } from "../../parts/form.tsx";
 import { Nothing, Problem } from "../../parts/notice.tsx";
 import { VirtualTable } from "../../parts/virtual-table.tsx";
-import { matchesWords } from "./filter-records.ts";
 import { NewRecord } from "./new-record.tsx";
 import { recordColumns } from "./record-columns.tsx";
 import { recordFields } from "./record-fields.ts";
 import { RecordPane } from "./record-pane.tsx";
 import { useDescription } from "./use-description.ts";
+import { useFiltered } from "./use-filtered.ts";
 
 /** More than this is not asked for anew while the sandbox is busy. */
 const MAX_LIVE_RECORDS = 5000;
@@ -76,7 +76,6 @@ function Collections({ collections, chosen }: { collections: readonly Collection
 function Collection({ collection: { name, id_field, records } }: { collection: CollectionSummary }) {
   const parameters = useParameters();
   const typed = parameters.get("filter") ?? "";
-  const filter = useDeferredValue(typed);
   const now = Math.floor(useSandboxNow() / 60_000) * 60_000;
   const { data: description } = useDescription();
   const query = useSandboxQuery(["records", name], (calls) => calls.records(name as CollectionName), {
@@ -85,7 +84,8 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
   const fields = useMemo(() => (description ? recordFields(description, name) : []), [description, name]);
   const columns = useMemo(() => recordColumns(fields, id_field, now), [fields, id_field, now]);
   const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
-  const rows = useMemo(() => all.filter((record) => matchesWords(record, filter)), [all, filter]);
+  const found = useFiltered(all, typed);
+  const rows = found ?? NONE;
   const open = parameters.get("record");
   const show = (record: string | undefined) => parameters.set({ record });
   return (
@@ -101,7 +101,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
             <Input className="input" placeholder="Filter: words, or status:running" />
           </SearchField>
           <span className="quiet" aria-live="polite">
-            {filter ? `${rows.length.toLocaleString("en-GB")} of ` : ""}
+            {typed && found ? `${rows.length.toLocaleString("en-GB")} of ` : ""}
             {all.length.toLocaleString("en-GB")}
           </span>
           {records > MAX_LIVE_RECORDS && (
@@ -122,10 +122,10 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
           selected={open}
           onSelect={(record) => show(String(record[id_field]))}
           empty={
-            query.data === undefined ? (
+            query.data === undefined || found === undefined ? (
               <p className="loading quiet">Loading …</p>
-            ) : filter ? (
-              <Nothing title={`No record of ${name} has “${filter}”.`} />
+            ) : typed ? (
+              <Nothing title={`No record of ${name} has “${typed}”.`} />
             ) : (
               <Nothing title={`There are no ${name}.`}>
                 Make one with “New …”, or by a call of the API.

@@ -1,0 +1,159 @@
+import type { Page } from "@playwright/test";
+import { beforeAll, describe, expect, it } from "vitest";
+import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const { api, openAt, control } = useConsole("timeline");
+/** What addresses below name in braces, as it is called in this world. */
+const names: Record<string, string> = {};
+
+beforeAll(async () => {
+  const { body: receiver } = await control("POST", "/receivers", { answers: [500] });
+  const hook = { url: receiver.url, events: ["thread.deleted"] };
+  const { body: registered } = await api.call("ada", "POST", "/webhooks", hook);
+  await control("POST", "/faults", {
+    match: { operation: "models.list" },
+    times: 1,
+    effect: { status: 503 },
+  });
+  await api.call("ada", "GET", "/v1/models");
+  await api.call("dan", "DELETE", "/v1/threads/thread_none");
+  await control("POST", "/snapshots", { name: "before" });
+  const { headers } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+  const delivery: string = await eventually(async () => {
+    const { items } = (await control("GET", "/deliveries")).body;
+    return items.find(({ event }: { event: string }) => event === "thread.deleted").delivery_id;
+  });
+  Object.assign(names, {
+    entry: headers.get("x-request-id"),
+    receiver: receiver.id,
+    webhook: registered.data.webhook_id,
+    delivery,
+  });
+});
+
+const PARTS = [
+  "timeline",
+  "timeline?entry={entry}",
+  "faults",
+  "faults?compose=*",
+  "faults?explain=threads.delete",
+  "faults?scenario=flaky-uploads",
+  "time",
+  "webhooks",
+  "webhooks?delivery={delivery}",
+  "webhooks?show=webhooks&webhook={webhook}",
+  "webhooks?show=webhooks&register=new",
+  "webhooks?show=trigger",
+  "webhooks?show=receivers&receiver={receiver}",
+  "webhooks?show=test",
+  "world?collection=webhooks",
+  "world?collection=users&record=usr_dan",
+  "world?collection=files&record=%2B",
+  "world?show=departments&department=dept_ml",
+  "world?show=usage",
+  "world?show=snapshots",
+  "world?show=compare&from=before&to=now",
+  "api",
+  "api?operation=images.uncrop",
+  "coverage",
+  "coverage?operation=models.list",
+  "keys?key=apikey_dan",
+  "keys?make=key",
+  "sandboxes?sandbox=default",
+  "sandboxes?make=sandbox",
+];
+
+const MOST_STOPS = 60;
+
+/** Whatever it shows has come. */
+async function seeWhole(page: Page): Promise<void> {
+  await see(page.getByRole("img", { name: "live", exact: true })).toBeVisible();
+  await see(page.getByRole("heading", { level: 1 })).toHaveCount(1);
+  await see(page.getByText("Loading …")).toHaveCount(0);
+}
+
+describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
+  it.each(PARTS)(
+    "interfaces 2 %s breaks no rule of accessibility in either theme, fits any window, and asks no other host",
+    async (part) => {
+      const address = part.replace(/\{(\w+)\}/g, (_, name) => names[name]!);
+      // Other hosts are among the complaints.
+      const { page, complaints } = await openAt(`/s/default/${address}`);
+      await seeWhole(page);
+      await expectAccessible(page);
+      for (const width of [360, 768, 1920]) {
+        await page.setViewportSize({ width, height: 900 });
+        await see(page.getByRole("heading").first()).toBeVisible();
+        await expectToFit(page);
+      }
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it("interfaces 2 the palette and the menu break no rule of accessibility either", async () => {
+    const { page, complaints } = await openAt("/s/default/timeline");
+    await seeWhole(page);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox", { name: /Views/ }).fill("dept_m");
+    await see(page.getByRole("menuitem", { name: /dept_ml/ })).toBeVisible();
+    await expectAccessible(page);
+    // Once for what was typed, once for itself.
+    for (const _ of [1, 2]) await page.keyboard.press("Escape");
+    await see(page.getByRole("dialog")).toHaveCount(0);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole("button", { name: "Menu" }).click();
+    await see(page.getByRole("navigation").getByRole("link", { name: "World" })).toBeVisible();
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+  });
+
+  it("interfaces 2 all views are walked by the keyboard alone: there, into a row, and back", async () => {
+    const { page, complaints } = await openAt("/s/default/timeline");
+    await seeWhole(page);
+    const focused = () =>
+      page.evaluate(`(({ activeElement: at }) => at.getAttribute("role") ?? at.textContent)(document)`);
+    /** Presses Tab until what is focused is it; each stop shows that it is focused. */
+    const tabTo = async (wanted: string | RegExp, key = "Tab") => {
+      for (let stop = 0; stop < MOST_STOPS; stop += 1) {
+        await page.keyboard.press(key);
+        const found = String(await focused());
+        const outline =
+          "getComputedStyle(document.activeElement).outlineStyle + document.activeElement.matches('input')";
+        expect(await page.evaluate(outline), found).not.toBe("nonefalse");
+        if (typeof wanted === "string" ? found === wanted : wanted.test(found)) return;
+      }
+      throw new Error(`no ${wanted} within ${MOST_STOPS} stops of ${key}`);
+    };
+    await tabTo(/^(tree)?grid$/);
+    for (const view of [
+      "Faults",
+      "Time",
+      "Webhooks",
+      "World",
+      "API",
+      "Coverage",
+      "Keys",
+      "Sandboxes",
+      "Timeline",
+    ]) {
+      await tabTo(view, "Shift+Tab");
+      await page.keyboard.press("Enter");
+      await see(page.getByRole("heading", { level: 1, name: view })).toBeVisible();
+      await seeWhole(page);
+      await tabTo(/^(tree)?grid$/);
+      // What is due opens nothing.
+      if (view === "Time") continue;
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      const pane = page.locator(".detail");
+      await see(pane).toBeFocused();
+      await page.keyboard.press("Escape");
+      await see(pane).toHaveCount(0);
+      expect(await focused()).toMatch(/^(tree)?grid$/);
+    }
+    expect(complaints).toEqual([]);
+  });
+});
