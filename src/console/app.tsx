@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { type ComponentType, lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { I18nProvider } from "react-aria-components";
 import { Redirect, Route, Router, Switch, useParams } from "wouter";
 import { addressOf, BASE } from "./address.ts";
@@ -9,9 +9,8 @@ import { Nothing } from "./parts/notice.tsx";
 import { Crash } from "./shell/crash.tsx";
 import { Login } from "./shell/login.tsx";
 import { Shell } from "./shell/shell.tsx";
+import { componentOf } from "./views/components.ts";
 import { HOME, VIEWS } from "./views/index.ts";
-
-const COMPONENTS = new Map<string, ComponentType>(VIEWS.map(({ id, load }) => [id, lazy(load)]));
 
 export function App() {
   const [queries] = useState(createQueries);
@@ -35,7 +34,7 @@ export function App() {
 function SandboxView() {
   const { sandbox, view: id = HOME.id } = useParams<{ sandbox: string; view?: string }>();
   const view = VIEWS.find((one) => one.id === id);
-  const Component = COMPONENTS.get(id);
+  const Component = componentOf(id);
   return (
     <FollowSandbox key={sandbox} name={sandbox}>
       <Shell view={view}>

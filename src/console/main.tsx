@@ -6,7 +6,8 @@ import "./style/shell.css";
 import { App } from "./app.tsx";
 import { followLoginLink } from "./shell/login.tsx";
 import { applyTheme } from "./shell/theme.ts";
+import { prepareView, viewIn } from "./views/components.ts";
 
 applyTheme();
-await followLoginLink();
+await Promise.all([followLoginLink(), prepareView(viewIn(location.pathname))]);
 createRoot(document.getElementById("console")!).render(<App />);

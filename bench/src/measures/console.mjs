@@ -96,6 +96,8 @@ async function openFirst(browser, url) {
   const page = await context.newPage();
   const begun = performance.now();
   await page.goto(`${url}/_console/s/busy/timeline`, { waitUntil: "commit" });
+  // Playwright itself looks every half second; this looks at every frame.
+  await page.waitForFunction(() => document.querySelector("[role=treegrid] [role=row] .entry-what"));
   // A press that falls between two drawings, when rows still come in, is pressed again.
   for (let isOpen = false; !isOpen; ) {
     await page.getByRole("row").first().click();

@@ -17,7 +17,7 @@ export interface LiveState {
   story: Story;
 }
 
-/** Batches reach the page this often, however many entries come. */
+/** Batches reach the page no more often than this, however many entries come; what comes alone, at once. */
 const BATCH_MS = 150;
 const AGAIN_MS = [250, 500, 1000, 2000, 3000];
 
@@ -34,6 +34,7 @@ export class LiveStream {
   private position = "none";
   private waiting: Live[] = [];
   private flushing: ReturnType<typeof setTimeout> | undefined;
+  private flushed = 0;
   private following: AbortController | undefined;
   private wasAway = false;
   private readonly stops: (() => void)[];
@@ -106,11 +107,13 @@ export class LiveStream {
   private take(id: string, message: Live): void {
     this.position = id;
     this.waiting.push(message);
-    this.flushing ??= setTimeout(() => this.flush(), BATCH_MS);
+    const wait = Math.max(0, this.flushed + BATCH_MS - Date.now());
+    this.flushing ??= setTimeout(() => this.flush(), wait);
   }
 
   private flush(): void {
     this.flushing = undefined;
+    this.flushed = Date.now();
     const batch = this.waiting;
     this.waiting = [];
     this.state = { ...this.state, story: continued(this.state.story, batch) };

@@ -42,7 +42,8 @@ class Renewal {
   private readonly queries: QueryClient;
   private readonly name: string;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private begun = 0;
+  /** What is on the page at the beginning was asked just then. */
+  private begun = Date.now();
 
   constructor(queries: QueryClient, name: string) {
     this.queries = queries;

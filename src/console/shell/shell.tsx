@@ -7,6 +7,7 @@ import { useSandboxNow } from "../live/sandbox-now.ts";
 import { useLive } from "../live/use-live.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { absolute, clockWords } from "../parts/time.tsx";
+import { prepareView } from "../views/components.ts";
 import { VIEWS } from "../views/index.ts";
 import type { View } from "../views/view.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -68,6 +69,8 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
             href={addressOf(sandbox, id)}
             className="navigation-link"
             title={about}
+            onPointerEnter={() => void prepareView(id)}
+            onFocus={() => void prepareView(id)}
             aria-current={id === view?.id ? "page" : undefined}
           >
             <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
