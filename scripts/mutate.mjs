@@ -1,30 +1,21 @@
-// Mutation testing with StrykerJS: changes the code in small ways and asks whether a test notices.
+// Mutation testing: changes the code in small ways and asks whether a test notices.
 //
-//   npm run mutate -- src/state                        every mutant of a folder (or file)
-//   npm run mutate -- src/http --sample 60 --seed 2    some sixty of them, the same for the same seed
-//   npm run mutate -- src/webhooks --tests src/webhooks test/webhooks
+//   npm run mutate -- src/state                        every mutant of a folder
+//   npm run mutate -- src/http --sample 60 --seed 2    sixty of them, the same for the same seed
+//   npm run mutate -- src/http/steps.ts:40             those of a file, or of one line
+//   npm run mutate -- src/webhooks --tests src/webhooks test/webhooks/webhooks.test.ts
 //
-// The tests that could notice are found by the folder; docs/quality.md has the scores, and what survived and why.
+// Each mutant is given the cheapest of its tests, some sixty seconds of them (`--patience 300`: more).
+//
+// The mutants are StrykerJS's (its instrumenter). Its Vitest runner is not used: to it a mutant that a `beforeAll`
+// reaches is one that every test has to be run for, and each test file has a worker that imports the server again.
+// Here all of a mutant's tests share one worker, the cheapest first, and the first that fails ends it.
+// docs/reference/quality.md has the scores, and what survived and why.
 
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { commonTokens } from "@stryker-mutator/api/plugin";
-import { Stryker } from "@stryker-mutator/core";
-import { createInstrumenter } from "@stryker-mutator/instrumenter";
-import { createInjector } from "typed-inject";
-
-/** Where the tests of a folder are, besides the folder itself. */
-const TESTS = {
-  "src/http": ["test/api", "test/hardening"],
-  "src/state": ["src/sandbox", "test/history"],
-  "src/sandbox": ["test/control", "test/history"],
-  "src/faults": ["test/faults"],
-  "src/webhooks": ["test/webhooks"],
-  "src/control": ["test/control", "test/history"],
-  "src/persistence": ["test/control"],
-  "src/resources": ["test/api"],
-};
+import { mutantsOf, shuffled } from "./mutation/mutants.mjs";
+import { openRunner } from "./mutation/runner.mjs";
+import { sourcesIn, testFiles, testsOf } from "./mutation/tests-of.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -32,94 +23,69 @@ const { values, positionals } = parseArgs({
     sample: { type: "string" },
     seed: { type: "string", default: "1" },
     tests: { type: "string", multiple: true },
+    patience: { type: "string", default: "60" },
   },
 });
+const { sample, seed, patience } = values;
 if (positionals.length === 0) {
-  console.error(
-    "mutate: name a folder or file, such as src/state; docs/quality.md lists those that are measured",
-  );
-  process.exit(2);
+  refuse("name a folder or file, such as src/state; docs/reference/quality.md lists those that are measured");
 }
-const { sample, seed } = values;
-if (sample !== undefined && !(Number(sample) > 0)) {
-  console.error(`mutate: --sample is a number of mutants, not ${sample}`);
-  process.exit(2);
-}
+if (sample !== undefined && !(Number(sample) > 0)) refuse(`--sample is a number of mutants, not ${sample}`);
+if (!Number.isSafeInteger(Number(seed))) refuse(`--seed is a whole number, not ${seed}`);
 
-const files = positionals.flatMap(sourcesIn);
-if (files.length === 0) {
-  console.error(`mutate: there is nothing to change in ${positionals.join(", ")}`);
-  process.exit(2);
-}
-const tests = (values.tests ?? positionals.flatMap(testsOf)).flatMap((place) =>
-  place.endsWith(".test.ts") ? [place] : [`${place}/**/*.test.ts`],
+if (!(Number(patience) > 0)) refuse(`--patience is a number of seconds, not ${patience}`);
+
+const places = positionals.map((given) => {
+  const [, place, line] = given.match(/^(.*?)(?::(\d+))?$/);
+  return { place: place.replace(/\/$/, ""), line: line === undefined ? undefined : Number(line) };
+});
+const sources = [...new Set(places.flatMap(({ place }) => sourcesIn(place)))];
+if (sources.length === 0) refuse(`there is nothing to change in ${positionals.join(", ")}`);
+const { instrumented, mutants } = await mutantsOf(sources);
+const asked = mutants.filter(({ fileName, location: { start, end } }) =>
+  places.some(
+    ({ place, line }) =>
+      (fileName === place || fileName.startsWith(`${place}/`)) &&
+      (line === undefined || (start.line < line && line <= end.line + 1)),
+  ),
 );
-const all = await mutantsOf(files);
-const chosen = sample === undefined ? all : shuffled(all, Number(seed)).slice(0, Number(sample));
-console.log(`${files.length} files, ${chosen.length} of ${all.length} mutants, tests in ${tests.join(", ")}`);
-
-process.env.MUTATION_TESTS = tests.join(",");
-const results = await new Stryker({
-  mutate: sample === undefined ? files : chosen.map(rangeOf),
-  testRunner: "vitest",
-  plugins: ["@stryker-mutator/vitest-runner"],
-  vitest: { configFile: "test/support/mutation.config.ts", related: false },
-  coverageAnalysis: "perTest",
-  concurrency: 2,
-  timeoutMS: 20_000,
-  tempDirName: "tmp/mutation",
-  reporters: ["clear-text", "progress"],
-  clearTextReporter: { reportTests: false, logTests: false },
-  // Stryker's rewriting of it needs the former compiler's programming interface; nothing in ours has to be rewritten.
-  tsconfigFile: "no-tsconfig.json",
-  ignorePatterns: ["bench", "tmp"],
-  thresholds: { high: 90, low: 70, break: null },
-}).runMutationTest();
-const found = results.filter(({ status }) => status === "Killed" || status === "Timeout").length;
-const judged = results.filter(({ status }) =>
-  ["Killed", "Timeout", "Survived", "NoCoverage"].includes(status),
+const chosen = sample === undefined ? asked : shuffled(asked, Number(seed)).slice(0, Number(sample));
+const tests = testFiles(values.tests ?? places.flatMap(({ place }) => testsOf(place)));
+console.log(
+  `${chosen.length} of ${asked.length} mutants in ${sources.length} files, ${tests.length} test files`,
 );
-console.log(`${positionals.join(" ")}: ${found} of ${judged.length} mutants killed`);
 
-function sourcesIn(place) {
-  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory();
-  const found = isFolder ? readdirSync(place, { recursive: true }).map((name) => join(place, name)) : [place];
-  return found.filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+const runner = await openRunner({ instrumented, tests, patience: Number(patience) });
+const { failed, seconds } = await runner.learn();
+if (failed.length > 0) {
+  await runner.close();
+  refuse(`these fail before anything is changed: ${failed.join("; ")}`);
+}
+console.log(`unchanged, the tests take ${seconds.toFixed(0)} s`);
+
+const started = performance.now();
+const survivors = [];
+for (const [index, mutant] of chosen.entries()) {
+  const { killer, seconds } = await runner.try(mutant);
+  if (killer === undefined) survivors.push(mutant);
+  const verdict = killer === undefined ? "SURVIVED" : `killed by ${killer}`;
+  console.log(`${index + 1}/${chosen.length} ${seconds.toFixed(1)} s ${nameOf(mutant)}: ${verdict}`);
+}
+await runner.close();
+for (const mutant of survivors) {
+  console.log(`\n${nameOf(mutant)}\n- ${mutant.original}\n+ ${mutant.replacement}`);
+}
+const each = (performance.now() - started) / 1000 / chosen.length;
+console.log(
+  `\n${positionals.join(" ")}: ${chosen.length - survivors.length} of ${chosen.length} mutants killed, ${each.toFixed(1)} s each`,
+);
+process.exit(0);
+
+function nameOf({ fileName, location: { start }, mutatorName }) {
+  return `${fileName}:${start.line + 1}:${start.column + 1} ${mutatorName}`;
 }
 
-/** The folder's own and those of its area. */
-function testsOf(place) {
-  const own = place.endsWith(".ts") ? place.slice(0, place.lastIndexOf("/")) : place;
-  const area = Object.keys(TESTS).find((one) => place === one || place.startsWith(`${one}/`));
-  return [own, ...(area === undefined ? [] : TESTS[area])];
-}
-
-async function mutantsOf(names) {
-  const silent = new Proxy({}, { get: () => () => {} });
-  const instrumenter = createInjector()
-    .provideValue(commonTokens.getLogger, () => silent)
-    .provideValue(commonTokens.logger, silent)
-    .injectFunction(createInstrumenter);
-  const sources = names.map((name) => ({ name, content: readFileSync(name, "utf8"), mutate: true }));
-  const options = { plugins: null, excludedMutations: [], ignorers: [], noHeader: true };
-  return (await instrumenter.instrument(sources, options)).mutants;
-}
-
-/** As Stryker names a part of a file; smaller mutants within it come along. */
-function rangeOf({ fileName, location: { start, end } }) {
-  return `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`;
-}
-
-/** Fisher and Yates, by mulberry32: the same seed, the same order. */
-function shuffled(list, seed) {
-  const result = [...list];
-  let state = seed | 0;
-  for (let i = result.length - 1; i > 0; i--) {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    const j = Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * (i + 1));
-    [result[i], result[j]] = [result[j], result[i]];
-  }
-  return result;
+function refuse(why) {
+  console.error(`mutate: ${why}`);
+  process.exit(2);
 }

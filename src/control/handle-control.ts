@@ -19,8 +19,10 @@ import { sendAnswer } from "./send-answer.ts";
 
 const AnyObject = Type.Object({});
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** Keys and list entries; a snapshot of a large world has millions. */
-const MAX_VALUES = 4_000_000;
+/** Keys and list entries; more than a document may have (document-limits.ts), which says so itself. */
+const MAX_VALUES = 250_000;
+/** A body that may be larger is a snapshot, which for a large world has millions. */
+const MAX_VALUES_OF_LARGE = 4_000_000;
 
 interface Arrival {
   request: IncomingMessage;
@@ -123,16 +125,16 @@ async function receiveBody(operation: ControlOperation, request: IncomingMessage
     });
   }
   // Also where no body is asked for: a form of a foreign page must not pass for a call.
-  const body = readJson(request, bytes);
+  const body = readJson(request, bytes, spec?.limit === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE);
   if (spec === undefined) return undefined;
   checkInput(spec.judged === "by handler" ? AnyObject : spec.schema, body);
   return body;
 }
 
 /** Unreadable JSON is 422 here, like everything else that cannot be accepted (interfaces 4). */
-function readJson(request: IncomingMessage, bytes: Buffer): unknown {
+function readJson(request: IncomingMessage, bytes: Buffer, maxValues: number): unknown {
   try {
-    const { value, text } = parseJson(request, bytes, { optional: false, maxValues: MAX_VALUES });
+    const { value, text } = parseJson(request, bytes, { optional: false, maxValues });
     const beyond = firstBeyond(text);
     if (beyond === undefined) return value;
     throw unprocessable(beyond.field, beyond.value.toString(), "is beyond what a number can hold exactly");

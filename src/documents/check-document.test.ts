@@ -1,6 +1,7 @@
 import { Ajv2020 as Ajv, type ValidateFunction } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { type CheckOptions, checkDocument } from "./check-document.ts";
+import { diagnose } from "./diagnose.ts";
 import { formatProblem } from "./document-error.ts";
 import { inlineDocument, readDocument } from "./read-document.ts";
 
@@ -218,6 +219,17 @@ describe("alternatives", () => {
     expect(problems("times: 2\nevery: 3", oneOf)).toEqual([
       "a.yaml:1:1: the document may have only one of `times` and `every`",
     ]);
+  });
+
+  it("quality 2.11 tells of the first 200 that are wrong, so that 100,000 of them cost little", () => {
+    const either = { anyOf: [{ type: "string" }, { type: "integer", minimum: 1 }] };
+    const validate = ajv.compile({ type: "array", items: either, maxItems: 5 });
+    // What a branch that is met has against it on the way does not count.
+    const list = [...Array.from({ length: 1000 }, () => "fine"), ...Array.from({ length: 1000 }, () => 0)];
+    expect(validate(list)).toBe(false);
+    const told = diagnose(list, validate).map(({ keyword, instancePath }) => `${keyword} ${instancePath}`);
+    const first = Array.from({ length: 200 }, (_, index) => `choices /${1000 + index}`);
+    expect(told.toSorted()).toEqual(["maxItems ", ...first].toSorted());
   });
 
   it("interfaces 6 follows a schema that refers to itself", () => {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const control = (method: string, path: string, body?: unknown) =>
-  api.call(undefined, method, `/_control${path}`, body);
+  api.call(undefined, method, `/_control${path}`, body, { "content-type": "application/json" });
 const sandboxes = (method: string, path: string, body?: unknown) =>
   control(method, `/sandboxes${path}`, body);
 let made = 0;
@@ -27,6 +27,23 @@ const reparent = (prefix: string, to: string | null, headers = {}) =>
   );
 const parentOf = async (name: string) =>
   (await sandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
+
+describe("interfaces 4 bodies of a great many values", () => {
+  it("interfaces 4 are refused by their number before they are judged, but for a snapshot's", async () => {
+    const many = (name: string) => `{"${name}":[${"0,".repeat(250_000)}0]}`;
+    for (const [path, field] of [
+      ["/default/receivers", "answers"],
+      ["/default/reset", "fixture"],
+      ["/default/faults", "match"],
+    ] as const) {
+      const { status, body } = await sandboxes("POST", path, many(field));
+      expect([status, body.type.split(":").at(-1)]).toEqual([422, "invalid-json"]);
+      expect(body.detail).toBe("The document has more than 250000 keys and list entries.");
+    }
+    const snapshot = await sandboxes("PUT", "/default/snapshots/large", many("world"));
+    expect([snapshot.status, snapshot.body.field]).toEqual([422, "format"]);
+  });
+});
 
 describe("interfaces 3 addressing a sandbox", () => {
   it("interfaces 3 a URL that is handed out under the header leads to that sandbox without it", async () => {

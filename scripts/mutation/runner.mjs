@@ -1,0 +1,165 @@
+// Runs tests against code that has its mutants built in.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import { BaseSequencer, createVitest } from "vitest/node";
+
+/** A loop that a mutant makes endless throws once it has come by there so often, times what is usual. */
+const HITS = 100;
+
+export async function openRunner({ instrumented, tests, patience }) {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-mutate-"));
+  const pidFile = join(folder, "pid");
+  let order = new Map();
+  class Cheapest extends BaseSequencer {
+    async sort(files) {
+      return files.toSorted((a, b) => (order.get(a.moduleId) ?? 0) - (order.get(b.moduleId) ?? 0));
+    }
+  }
+  const vitest = await createVitest(
+    "test",
+    {
+      watch: false,
+      maxWorkers: 1,
+      isolate: false,
+      retry: 0,
+      bail: 0,
+      // A mutant that lets a test wait for ever should not do so for three minutes.
+      testTimeout: 30_000,
+      hookTimeout: 30_000,
+      expect: { requireAssertions: true, poll: { timeout: 15_000 } },
+      reporters: [{}],
+      onConsoleLog: () => false,
+      onUnhandledError: () => true,
+      setupFiles: [join(import.meta.dirname, "setup.mjs"), "test/support/property-seed.ts"],
+      sequence: { sequencer: Cheapest },
+    },
+    { plugins: [{ name: "mutants", enforce: "pre", load: (id) => instrumented.get(id.split("?")[0]) }] },
+  );
+  const project = vitest.projects[0];
+  const wanted = new Set(tests.map((file) => resolve(file)));
+  const files = (await vitest.globTestSpecifications()).filter(({ moduleId }) => wanted.has(moduleId));
+  /** By file: each test's milliseconds, and what its hooks and imports take on top. */
+  const costs = new Map();
+  /** By mutant: how often it was reached, while importing, and by which tests of which files. */
+  const reached = new Map();
+  /** By source file, how often a test file has killed one of its mutants: it is likely to kill the next. */
+  const kills = new Map();
+
+  return {
+    /** The tests as they stand: that they pass, what each reaches, what each costs. */
+    async learn() {
+      vitest.provide("mutation", { pidFile });
+      const started = performance.now();
+      const { testModules, unhandledErrors } = await vitest.runTestSpecifications(files);
+      const failed = testModules.filter((module) => module.state() === "failed").map(failureOf);
+      for (const module of testModules) note(module);
+      return {
+        failed: [...failed, ...unhandledErrors.map(String)],
+        seconds: (performance.now() - started) / 1000,
+      };
+    },
+
+    /** Who kills it: a test, or the time; undefined where nobody does. */
+    async try(mutant) {
+      const { plan, milliseconds } = planFor(mutant);
+      if (plan.length === 0) return { killer: undefined, seconds: 0 };
+      order = new Map(plan.map(({ file }, index) => [file, index]));
+      vitest.provide("mutation", {
+        pidFile,
+        mutant: mutant.id,
+        hitLimit: 10_000 + HITS * (reached.get(mutant.id)?.hits ?? 0),
+      });
+      vitest.config.bail = 1;
+      project.config.bail = 1;
+      vitest.state.filesMap.clear();
+      vitest.state.errorsSet.clear();
+      const started = performance.now();
+      let late = false;
+      const limit = setTimeout(
+        () => {
+          late = true;
+          process.kill(Number(readFileSync(pidFile, "utf8")), "SIGKILL");
+        },
+        60_000 + 4 * milliseconds,
+      );
+      const specifications = plan.map(({ file, testIds }) => project.createSpecification(file, { testIds }));
+      const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+      clearTimeout(limit);
+      const red = testModules.find((module) => module.state() === "failed");
+      if (red !== undefined) count(mutant.fileName, red.moduleId);
+      const killer = late
+        ? "time"
+        : red !== undefined
+          ? failureOf(red)
+          : unhandledErrors.length > 0
+            ? `an error outside of tests: ${String(unhandledErrors[0]?.message ?? unhandledErrors[0]).slice(0, 100)}`
+            : undefined;
+      return { killer, seconds: (performance.now() - started) / 1000 };
+    },
+
+    async close() {
+      await vitest.close();
+      rmSync(folder, { recursive: true, force: true });
+      // Tests that failed, as they should, have set it.
+      process.exitCode = 0;
+    },
+  };
+
+  function note(module) {
+    const file = module.moduleId;
+    const tests = new Map(
+      [...module.children.allTests()].map((test) => [test.id, test.diagnostic()?.duration ?? 0]),
+    );
+    const inTests = [...tests.values()].reduce((sum, one) => sum + one, 0);
+    const { duration, collectDuration } = module.diagnostic();
+    costs.set(file, { tests, besides: Math.max(0, duration - inTests) + Math.min(collectDuration, 500) });
+    const { imported, tests: byTest } = module.meta().reached ?? { imported: {}, tests: {} };
+    for (const id of Object.keys(imported)) ofMutant(id).imported = true;
+    for (const [test, hits] of Object.entries(byTest)) {
+      for (const [id, times] of Object.entries(hits)) {
+        const one = ofMutant(id);
+        one.hits += times;
+        const set = one.files.get(file) ?? one.files.set(file, new Set()).get(file);
+        for (const each of test.endsWith(":hooks") ? tests.keys() : [test]) set.add(each);
+      }
+    }
+  }
+
+  function ofMutant(id) {
+    return reached.get(id) ?? reached.set(id, { imported: false, hits: 0, files: new Map() }).get(id);
+  }
+
+  /** The files to run, with the tests in them: those that reach it, the likely and cheap ones first. */
+  function planFor({ id, fileName }) {
+    const { imported, files: byFile } = reached.get(id) ?? { imported: false, files: new Map() };
+    const rows = [...costs].flatMap(([file, { tests, besides }]) => {
+      const testIds = byFile.get(file) ?? (imported ? new Set(tests.keys()) : new Set());
+      if (testIds.size === 0) return [];
+      const cost = besides + [...testIds].reduce((sum, test) => sum + tests.get(test), 0);
+      const likely = 1 + 3 * (kills.get(fileName)?.get(file) ?? 0);
+      return [{ file, testIds: [...testIds], cost, rank: (cost / likely) * (byFile.has(file) ? 1 : 10) }];
+    });
+    const plan = [];
+    let milliseconds = 0;
+    for (const row of rows.toSorted((a, b) => a.rank - b.rank)) {
+      if (plan.length > 0 && milliseconds + row.cost > patience * 1000) continue;
+      plan.push(row);
+      milliseconds += row.cost;
+    }
+    return { plan, milliseconds };
+  }
+
+  function count(source, file) {
+    const of = kills.get(source) ?? kills.set(source, new Map()).get(source);
+    of.set(file, (of.get(file) ?? 0) + 1);
+  }
+}
+
+function failureOf(module) {
+  const red = [...module.children.allTests()].find((test) => test.result().state === "failed");
+  const errors = [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())];
+  const what = red?.fullName ?? errors[0]?.message?.split("\n")[0] ?? "failed";
+  return `${relative(process.cwd(), module.moduleId)} > ${what.slice(0, 120)}`;
+}

@@ -1,0 +1,54 @@
+// Which tests could notice a change in a folder.
+
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where the tests of a folder are, besides the folder itself. */
+const TESTS = {
+  "src/http": ["test/api", "test/hardening", "test/faults", "test/control/sandboxes.test.ts"],
+  "src/state": ["src/sandbox", "src/fixtures", "test/history", "test/control/state.test.ts"],
+  "src/sandbox": ["test/control", "test/history"],
+  "src/faults": ["test/faults", "test/control/explain.test.ts", "test/history"],
+  "src/webhooks": ["test/webhooks", "test/faults/delivery-faults.test.ts", "test/control"],
+  "src/control": ["test/control", "test/history", "test/contract/control-run.test.ts", "test/hardening"],
+  "src/persistence": [
+    "test/control",
+    "test/api/upload-recovery.test.ts",
+    "test/history/kept-history.test.ts",
+  ],
+  "src/resources": [
+    "test/api",
+    "src/fixtures",
+    "test/control/state.test.ts",
+    "test/webhooks/event-data.test.ts",
+  ],
+};
+
+/** What takes longer, in seconds, is run for no mutant unless `--tests` asks for it. */
+const TOO_DEAR = 15;
+const SECONDS = JSON.parse(readFileSync("test/support/durations.json", "utf8"));
+
+export function sourcesIn(place) {
+  return filesIn(place).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"));
+}
+
+/** The places of a folder's own tests and of those of its area. */
+export function testsOf(place) {
+  const area = Object.keys(TESTS).find((one) => place === one || place.startsWith(`${one}/`));
+  const own = area ?? (place.endsWith(".ts") ? place.slice(0, place.lastIndexOf("/")) : place);
+  return [own, ...(TESTS[area] ?? [])];
+}
+
+/** The test files at such places; one that is named is taken whatever it costs. */
+export function testFiles(places) {
+  const found = places.flatMap((place) =>
+    filesIn(place).filter((file) => file === place || (SECONDS[file] ?? 0) < TOO_DEAR),
+  );
+  return [...new Set(found)].filter((file) => file.endsWith(".test.ts"));
+}
+
+function filesIn(place) {
+  const stat = statSync(place, { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) return stat === undefined ? [] : [place];
+  return readdirSync(place, { recursive: true }).map((name) => join(place, name));
+}
