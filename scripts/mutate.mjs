@@ -49,6 +49,7 @@ const asked = mutants.filter(({ fileName, location: { start, end } }) =>
       (line === undefined || (start.line < line && line <= end.line + 1)),
   ),
 );
+if (asked.length === 0) refuse(`there is nothing to change in ${positionals.join(", ")}`);
 const chosen = sample === undefined ? asked : shuffled(asked, Number(seed)).slice(0, Number(sample));
 const tests = testFiles(values.tests ?? places.flatMap(({ place }) => testsOf(place)));
 console.log(

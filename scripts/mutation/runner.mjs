@@ -56,7 +56,7 @@ export async function openRunner({ instrumented, tests, patience }) {
       const failed = testModules.filter((module) => module.state() === "failed").map(failureOf);
       for (const module of testModules) note(module);
       return {
-        failed: [...failed, ...unhandledErrors.map(String)],
+        failed: [...failed, ...unhandledErrors.map(outsideOfTests)],
         seconds: (performance.now() - started) / 1000,
       };
     },
@@ -94,7 +94,7 @@ export async function openRunner({ instrumented, tests, patience }) {
         : red !== undefined
           ? failureOf(red)
           : unhandledErrors.length > 0
-            ? `an error outside of tests: ${String(unhandledErrors[0]?.message ?? unhandledErrors[0]).slice(0, 100)}`
+            ? outsideOfTests(unhandledErrors[0])
             : undefined;
       return { killer, seconds: (performance.now() - started) / 1000 };
     },
@@ -162,4 +162,8 @@ function failureOf(module) {
   const errors = [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())];
   const what = red?.fullName ?? errors[0]?.message?.split("\n")[0] ?? "failed";
   return `${relative(process.cwd(), module.moduleId)} > ${what.slice(0, 120)}`;
+}
+
+function outsideOfTests(error) {
+  return `an error outside of tests: ${String(error?.message ?? JSON.stringify(error)).slice(0, 120)}`;
 }

@@ -34,7 +34,11 @@ export class SqliteStore implements FolderStore {
    */
   static async open(folder: string, say: (warning: string) => void): Promise<SqliteStore> {
     const files = new SqliteFiles(folder);
-    files.requireKnownFormat();
+    try {
+      files.requireKnownFormat();
+    } catch (error) {
+      throw error instanceof PersistenceError ? error : cannotOpen(files, error);
+    }
     makeFolder(folder);
     const thread = new EngineThread(files.database);
     try {

@@ -45,8 +45,18 @@ it("counts with -t only what it asks for, skipped tests that match included", ()
   expect([skipped.lines.at(-1), skipped.status]).toEqual(["0 passed, 1 failed", 1]);
 });
 
-it("mutation testing repeats nothing: what is noticed once is noticed", async () => {
-  process.env["MUTATION_TESTS"] = "none.test.ts";
-  const { default: config } = await import("../support/mutation.config.ts");
-  expect(config.test).toMatchObject({ retry: 0, include: ["none.test.ts"] });
+it("mutation testing says what was changed, and which test noticed", () => {
+  const asked = [
+    "scripts/mutate.mjs",
+    "src/state/sorted-tree.ts:59",
+    "--tests",
+    "src/state/sorted-tree.test.ts",
+  ];
+  const { stdout, stderr } = spawnSync(process.execPath, asked, {
+    cwd: ROOT,
+    encoding: "utf8",
+    env: { ...process.env, VITEST: "" },
+  });
+  expect(stdout, stderr).toContain("killed by src/state/sorted-tree.test.ts > SortedTree > ");
+  expect(stdout).toMatch(/src\/state\/sorted-tree\.ts:59: (\d+) of \1 mutants killed, [\d.]+ s each\n$/);
 });

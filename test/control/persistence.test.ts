@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -99,8 +100,21 @@ describe("interfaces 2 --persist", () => {
   it("interfaces 2 a second server cannot use the folder, and says who does", async () => {
     await start();
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
-      `in use by process ${process.pid}`,
+      `in use by process ${process.pid};`,
     );
+    // As it stands in a folder that two machines share.
+    writeFileSync(join(folder, "in-use-by.json"), JSON.stringify({ pid: 7, host: "elsewhere" }));
+    await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
+      "in use by process 7 on elsewhere;",
+    );
+  });
+
+  it("interfaces 2 what cannot be opened at all is one sentence, and is left where it is", async () => {
+    mkdirSync(database(), { recursive: true });
+    await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
+      /^--persist: .*\.$/,
+    );
+    expect(statSync(database()).isDirectory()).toBe(true);
   });
 
   it.each([

@@ -53,6 +53,7 @@ describe("overrides of one request", () => {
     ["prefer", "code=abc", "is no status"],
     ["prefer", "code=418", "documents no answer with status 418"],
     ["prefer", "code=", "is no status"],
+    ["prefer", `code=${"x".repeat(300)}`, `code=${"x".repeat(40)} is no status`],
   ])("interfaces 3 %s: %s is refused with 400 and what would be right", async (header, value, hint) => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       [header]: value,

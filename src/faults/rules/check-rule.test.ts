@@ -62,12 +62,14 @@ rules:
     ["key of an effect", "{ effect: { dealy: 2s } }", "2:17", "delay"],
     ["wire fault", "{ effect: { wire: rest } }", "2:23", "reset"],
     ["unit", "{ effect: { delay: 5 secs } }", "2:24", "5s"],
+    ["unit that only ends like one", "{ effect: { delay: 5 sms } }", "2:24", "5s"],
     ["unit of a lease", "{ effect: { status: 503 }, lease: { ttl: 10min } }", "2:46", "10m"],
     ["unit of a percentile", "{ effect: { delay: { p50: 5 millis, p99: 1s } } }", "2:31", "5ms"],
     ["phase", "{ effect: { status: 503 }, phase: affter }", "2:39", "after"],
     ["glob of operations", "{ match: { operation: filez.* }, effect: { status: 503 } }", "2:27", "files.*"],
     ["glob of events", "{ match: { event: usr.* }, effect: { status: 503 } }", "2:23", "user.*"],
     ["path", "{ match: { path: /v1/modelz }, effect: { status: 503 } }", "2:22", "/v1/models"],
+    ["path that would only fail", "{ match: { path: /v1/modelz }, sequence: [503] }", "2:22", "/v1/models"],
     [
       "path with an id in it",
       "{ match: { path: /v1/thread/thread_a }, effect: { status: 503 } }",
@@ -135,6 +137,11 @@ rules:
       "{ match: { event: user.created }, effect: { error: RATE_LIMIT_EXCEEDED } }",
       "status, delay or wire",
     ],
+    [
+      "a phase for a delivery",
+      "{ match: { event: user.created }, phase: after, effect: { status: 503 } }",
+      "s.yaml:2:46: a delivery has one phase",
+    ],
     ["a path that is no pattern", "{ match: { path: '/v1/[a' }, effect: { status: 503 } }", "cannot be used"],
     [
       "an endless path",
@@ -184,9 +191,17 @@ rules:
     expect(rule(text).join("\n")).toContain(message);
   });
 
+  it("interfaces 6 a file whose name no scenario can have is refused, unless it names itself", () => {
+    const read = (text: string) => () =>
+      readScenario({ text, shown: "s.yaml", file: "/my world!.yaml" }, API);
+    expect(read("rules: []\n")).toThrow("is no name for a scenario; give it one with `name:`");
+    expect(read("name: mine\nrules: []\n")().name).toBe("mine");
+  });
+
   it.each([
     "{ match: { operation: threads.delete }, effect: { error: SESSION_NOT_FOUND! } }",
     "{ effect: { error: METHOD_NOT_ALLOWED! } }",
+    "{ match: { path: /v1/beta/tools }, sequence: [pass, 503] }",
     "{ match: { operation: '*' }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }",
     "{ match: { method: POST, path: '/v1/organizations/*/departments/*/reparent' }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }",
     "{ match: { operation: threads.delete }, effect: { error: INTERNAL_ERROR } }",

@@ -98,6 +98,44 @@ describe("matching", () => {
   });
 });
 
+describe("what a rule answers", () => {
+  const effectOf = async (effect: object, sent: object = {}, operation = "threads.delete") => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "f", match: { operation }, effect });
+    return (await verdictOf(faults, operation, sent)).injection?.effect;
+  };
+
+  it("interfaces 6 a status without a body keeps its headers", async () => {
+    expect(await effectOf({ status: 204, headers: { "x-mine": "1" } })).toEqual({
+      kind: "raw",
+      status: 204,
+      headers: { "x-mine": "1" },
+      body: undefined,
+      content_type: undefined,
+    });
+  });
+
+  it("interfaces 6 its headers stand in place of those of the same name, however that is written", async () => {
+    const headers = { "retry-AFTER": "7", "x-mine": "1" };
+    expect((await effectOf({ error: "RATE_LIMIT_EXCEEDED", headers })) as object).toHaveProperty(
+      "headers",
+      headers,
+    );
+    expect(await effectOf({ error: "RATE_LIMIT_EXCEEDED" })).toMatchObject({
+      headers: { "Retry-After": "60" },
+    });
+  });
+
+  it("interfaces 6 an organization that the request names is the one that its details name", async () => {
+    const sent = { query: "org_id=org_wanted", organization: "org_present" };
+    const effect = { error: "ORGANIZATION_ACCESS_DENIED" };
+    const wanted = await effectOf(effect, sent, "usage.retrieve_limits");
+    expect(wanted).toMatchObject({ details: { organization_id: "org_wanted" } });
+    const present = await effectOf(effect, { ...sent, query: "" }, "usage.retrieve_limits");
+    expect(present).toMatchObject({ details: { organization_id: "org_present" } });
+  });
+});
+
 describe("the journal's reasons", () => {
   it("interfaces 3 the nearest rule that did not match is named with what was missing", async () => {
     const faults = faultsWithSeed(1);

@@ -64,14 +64,12 @@ describe("schedules", () => {
         fc.nat(),
         fc.array(fc.constantFrom("threads.delete", ...others), { minLength: 1, maxLength: 60 }),
         fc.double({ min: 0.05, max: 0.95, noNaN: true }),
-        async (seed, traffic, probability) => {
+        fc.boolean(),
+        async (seed, traffic, probability, delayed) => {
+          const delay = delayed ? { delay: { p50: 10, p99: 1000 } } : {};
           const armed = () => {
             const faults = faultsWithSeed(seed);
-            faults.rules.add({
-              id: "p",
-              probability,
-              effect: { status: 503, delay: { p50: 10, p99: 1000 } },
-            });
+            faults.rules.add({ id: "p", probability, effect: { status: 503, ...delay } });
             return faults;
           };
           const busy = armed();
