@@ -54,22 +54,49 @@ export function standardHead(exchange: Exchange): Head {
   return { lines, headers };
 }
 
-function rateLines(
-  { limit, remaining, reset, token_limit, token_remaining }: RateState,
-  { at, sandbox }: Exchange,
-): string {
+function rateLines(rate: RateState, { at, sandbox }: Exchange): string {
   const family = sandbox.settings.rate_headers;
-  let lines = "";
-  if (family !== "alternative") {
-    lines += `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${Math.ceil(reset / 1000)}\r\n`;
-  }
-  if (family !== "plain") {
-    const wait = durationText(secondsUntil(reset, at));
-    lines += `x-ratelimit-limit-requests: ${limit}\r\nx-ratelimit-remaining-requests: ${remaining}\r\nx-ratelimit-reset-requests: ${wait}\r\n`;
-    lines += `x-ratelimit-limit-tokens: ${token_limit}\r\nx-ratelimit-remaining-tokens: ${token_remaining}\r\nx-ratelimit-reset-tokens: ${wait}\r\n`;
-  }
-  return lines;
+  const { remaining, token_remaining } = rate;
+  const wait = secondsUntil(rate.reset, at);
+  const place = (rate.limit ^ wait) & (PLACES - 1);
+  let text = rateTexts[place];
+  if (text?.limit !== rate.limit || text.reset !== rate.reset || text.wait !== wait)
+    text = rateTexts[place] = new RateText(rate, wait);
+  const { plain, alternative, end } = text;
+  const plainly = family === "alternative" ? "" : plain[0] + remaining + plain[1];
+  if (family === "plain") return plainly;
+  return plainly + alternative[0] + remaining + alternative[1] + token_remaining + end;
 }
+
+/** What all answers of a key tell alike within a second, between the numbers in which they differ. */
+class RateText {
+  readonly limit: number;
+  readonly reset: number;
+  readonly wait: number;
+  readonly plain: readonly [string, string];
+  readonly alternative: readonly [string, string];
+  readonly end: string;
+
+  constructor({ limit, reset, token_limit }: RateState, wait: number) {
+    this.limit = limit;
+    this.reset = reset;
+    this.wait = wait;
+    const left = durationText(wait);
+    this.plain = [
+      `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: `,
+      `\r\nX-RateLimit-Reset: ${Math.ceil(reset / 1000)}\r\n`,
+    ];
+    this.alternative = [
+      `x-ratelimit-limit-requests: ${limit}\r\nx-ratelimit-remaining-requests: `,
+      `\r\nx-ratelimit-reset-requests: ${left}\r\nx-ratelimit-limit-tokens: ${token_limit}\r\nx-ratelimit-remaining-tokens: `,
+    ];
+    this.end = `\r\nx-ratelimit-reset-tokens: ${left}\r\n`;
+  }
+}
+
+/** The latest of each place; a key's limit says its tokens' too. */
+const PLACES = 64;
+const rateTexts: (RateText | undefined)[] = new Array(PLACES).fill(undefined);
 
 export function secondsUntil(instant: number, now: number): number {
   return Math.max(1, Math.ceil((instant - now) / 1000));

@@ -21,17 +21,20 @@ beforeEach(async () => {
 afterEach(() => api.close());
 
 const world = () => api.understudy.sandboxes.get("default")!.world;
-const write = (entry: Partial<Parameters<typeof recordAudit>[1]>) =>
+const write = (entry: Partial<Parameters<typeof recordAudit>[1]>, actor_id = "usr_ben") =>
   world().transact((tx) =>
-    recordAudit(tx, {
-      organization_id: "org_acme",
-      entity_type: "role",
-      entity_id: "role_x",
-      entity_name: "Entry",
-      action: "created",
-      actor_id: "usr_ben",
-      ...entry,
-    }),
+    recordAudit(
+      tx,
+      {
+        organization_id: "org_acme",
+        entity_type: "role",
+        entity_id: "role_x",
+        entity_name: "Entry",
+        action: "created",
+        ...entry,
+      },
+      actor_id,
+    ),
   );
 /** An entry at an instant of our own, in an organization whose log is empty at first. */
 const initech = (entity_name: string, timestamp: string) =>
@@ -107,7 +110,7 @@ describe("audit_logs.export", () => {
   });
 
   it("4.15 filters by department_id, and all filters together", async () => {
-    write({ entity_name: "Wanted", department_id: "dept_ml", target_id: "usr_dan", actor_id: "usr_cleo" });
+    write({ entity_name: "Wanted", department_id: "dept_ml", target_id: "usr_dan" }, "usr_cleo");
     write({ entity_name: "Other department", department_id: "dept_eng", target_id: "usr_dan" });
     const all =
       "?entity_type=role&action_type=created&actor_id=usr_cleo&target_id=usr_dan&department_id=dept_ml&from_date=2026-03-15&to_date=2026-03-15&search_term=want";

@@ -11,7 +11,6 @@ export interface AuditEntry {
   entity_id: string;
   entity_name: string;
   action: string;
-  actor_id: string;
   target_id?: string | null;
   target_name?: string | null;
   department_id?: string | null;
@@ -20,8 +19,8 @@ export interface AuditEntry {
 }
 
 /** Writes one entry of the organization's audit log at the sandbox's now (G31). */
-export function recordAudit(tx: Transaction, entry: AuditEntry): AuditLog {
-  const actor = tx.get(users, entry.actor_id);
+export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string): AuditLog {
+  const actor = tx.get(users, actor_id);
   return tx.insert(auditLogs, {
     id: tx.newestFirstId("log_"),
     organization_id: entry.organization_id,
@@ -30,9 +29,9 @@ export function recordAudit(tx: Transaction, entry: AuditEntry): AuditLog {
     entity_id: entry.entity_id,
     entity_name: entry.entity_name,
     action: entry.action,
-    actor_id: entry.actor_id,
+    actor_id,
     // An actor who has been deleted is still named by what is left of them.
-    actor_name: actor?.name ?? entry.actor_id,
+    actor_name: actor?.name ?? actor_id,
     actor_email: actor?.email ?? "",
     target_id: entry.target_id ?? null,
     target_name: entry.target_name ?? null,
@@ -56,13 +55,9 @@ export function auditActor(
 }
 
 /** The audit entry of a state call, or none when it is to be silent. */
-export function recordStateAudit(
-  tx: Transaction,
-  actor: StateActor,
-  entry: Omit<AuditEntry, "actor_id">,
-): void {
+export function recordStateAudit(tx: Transaction, actor: StateActor, entry: AuditEntry): void {
   if (actor.silent) return;
-  recordAudit(tx, { ...entry, actor_id: auditActor(tx, actor, entry.organization_id) });
+  recordAudit(tx, entry, auditActor(tx, actor, entry.organization_id));
 }
 
 /** Previous and new value of an update: the fields that differ, as JSON; undefined when none does. */

