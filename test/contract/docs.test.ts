@@ -67,6 +67,19 @@ describe("reference", () => {
     expect([...new Set(documented)].sort()).toEqual([...existing].sort());
   });
 
+  it("interfaces 11 the control API's page names all that a call takes", () => {
+    const known = new Set([...words(page("control-api"))].map((word) => word.toLowerCase()));
+    const { paths, components } = JSON.parse(text("docs/control-api.json")) as ControlDocument;
+    const taken = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ parameters = [], requestBody }) => [
+        ...parameters.filter((one) => one.in !== "path").map(({ name }) => name),
+        ...fieldsOf(requestBody?.content["application/json"]?.schema, components.schemas),
+      ]);
+    expect(taken.length).toBeGreaterThan(100);
+    expect(missing([...new Set(taken)], known)).toEqual([]);
+  });
+
   it("interfaces 2 the command line's page names every command, action and option", async () => {
     const known = terms(page("cli"));
     const named = [...known].map((term) => term.replace(/^understudy /, ""));
@@ -149,6 +162,34 @@ describe("examples", () => {
     }
   });
 });
+
+interface Schema {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  anyOf?: Schema[];
+}
+
+interface ControlDocument {
+  paths: Record<
+    string,
+    Record<
+      string,
+      {
+        parameters?: { name: string; in: string }[];
+        requestBody?: { content: Record<string, { schema: Schema }> };
+      }
+    >
+  >;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** The fields of a body itself, whichever of its alternatives has them. */
+function fieldsOf(schema: Schema | undefined, named: Record<string, Schema>): string[] {
+  if (schema === undefined) return [];
+  if (schema.$ref !== undefined) return fieldsOf(named[schema.$ref.split("/").at(-1)!], named);
+  const alternatives = (schema.anyOf ?? []).flatMap((one) => fieldsOf(one, named));
+  return [...Object.keys(schema.properties ?? {}), ...alternatives];
+}
 
 /** The names of a schema's properties at every depth. */
 function keysOf(schema: unknown): string[] {
