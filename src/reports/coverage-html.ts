@@ -31,7 +31,7 @@ body { max-width: none; }
 @media (max-width: 50rem) {
   body { padding: 1rem; }
   .map { width: auto; max-height: none; border: 0; }
-  .map thead, .map .none, .map .other:empty { display: none; }
+  .map thead, .map .none, .map .other:empty, .legend li:has(.none) { display: none; }
   .map table, .map tbody, .map tr { display: block; }
   .map tr { padding: .5rem 0; border-bottom: 1px solid var(--line); }
   .map tbody th, .map tbody td { display: inline-block; position: static; margin: .1rem .2rem .1rem 0; border-width: 1px; white-space: normal; }

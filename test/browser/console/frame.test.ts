@@ -61,16 +61,19 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page).toHaveURL(/collection=departments&record=dept_ml/);
   });
 
-  it("interfaces 2 says that a sandbox was deleted elsewhere, and goes on when it is there again", async () => {
+  it("interfaces 2 says that a sandbox was deleted elsewhere, keeps what was typed, and goes on when it is there again", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
     const { page } = await openAt("/s/fleeting/timeline");
     await seeLive(page);
+    const find = page.getByRole("searchbox", { name: "Find in the timeline" });
+    await find.fill("thread_");
     await api.call(undefined, "DELETE", "/_control/sandboxes/fleeting");
     await see(page.getByRole("alert")).toContainText("There is no sandbox fleeting");
     await expectAccessible(page);
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
     await see(page.getByRole("alert")).toHaveCount(0);
     await api.call("dan", "DELETE", "/_s/fleeting/v1/threads/thread_none");
+    await see(find).toHaveValue("thread_");
     await see(page.getByRole("row", row)).toBeVisible();
   });
 

@@ -205,6 +205,9 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const checks = report.getByRole("list", { name: "Checks" }).getByRole("listitem");
     await see(checks.first()).toContainText("failed");
     await see(checks.first()).toContainText("Mend:");
+    // Its sentences stand below its title, over the whole width.
+    const [title, list] = [checks.first().locator("summary"), report.getByRole("list", { name: "Checks" })];
+    expect((await title.boundingBox())!.width).toBeGreaterThan((await list.boundingBox())!.width * 0.9);
     await see(checks.last()).toContainText("passed");
     await expectAccessible(page);
     await page.setViewportSize({ width: 360, height: 740 });

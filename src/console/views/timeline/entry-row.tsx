@@ -23,9 +23,9 @@ export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
           <span className="entry-kind quiet">{kindOf(row)}</span>
         )}
         <span className={request ? "clip mono" : "clip"}>{shortTitleOf(row)}</span>
-        {request?.code && <span className="entry-code small">{request.code}</span>}
       </div>
       <div role="gridcell" className="cell entry-changes from-medium small quiet">
+        {request?.code && <span className="entry-code">{request.code}</span>}
         {entry?.undone ? "undone" : ""} {changes}
       </div>
       <div role="gridcell" className="cell from-wide quiet">

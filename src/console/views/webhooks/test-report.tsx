@@ -45,7 +45,7 @@ export function TestReport({ report }: { report: ReceiverReport }) {
           <Check key={check.id} check={check} />
         ))}
       </ul>
-      <details className="check">
+      <details className="graded">
         <summary>What no test from outside can show</summary>
         <ul className="unseen-list">
           {unseen.map(({ what, how }) => (
@@ -64,7 +64,7 @@ function Check({ check }: { check: CheckReport }) {
   const open = outcome === "failed" || outcome === "error";
   return (
     <li>
-      <details className="check" open={open}>
+      <details className="graded" open={open}>
         <summary>
           <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
           <span>{title}</span>
