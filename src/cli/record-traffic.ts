@@ -7,6 +7,7 @@ import { createRecorder, type RecordedEntry, type Recorder } from "../traffic/re
 import { CheckFailed, UsageError } from "./failure.ts";
 import { requireFile } from "./new-file.ts";
 import { complain, say, sayJson } from "./output.ts";
+import { onEnding } from "./until-ended.ts";
 
 export interface Recording {
   target: string;
@@ -49,11 +50,10 @@ export async function record(options: Recording): Promise<void> {
     throw error;
   }
   const { url } = recorder;
+  const ended = new Promise<void>(onEnding);
   if (json) sayJson({ url, target, out, pid: process.pid });
   else say(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.`);
-  await new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, resolve);
-  });
+  await ended;
   await recorder.close();
   file.close();
   if (!json) say(`${file.count} exchanges in ${out}`);

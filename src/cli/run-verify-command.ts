@@ -11,6 +11,7 @@ import { verifyHtml, verifyJunit } from "../verify/verify-report.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { isInteractive, print } from "./output.ts";
 import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";
+import { ENDINGS } from "./until-ended.ts";
 import { verifyProgress } from "./verify-progress.ts";
 import { verifyText } from "./verify-text.ts";
 
@@ -86,15 +87,15 @@ async function run({ contract, options, uses, signal }: Asked): Promise<VerifyRe
   }
 }
 
-/** The first Ctrl-C ends the checks, lets what was changed be put back, and still gives the report. */
+/** The first Ctrl-C, or the end of the terminal, ends the checks, lets what was changed be put back, and still gives the report. */
 async function withSignals<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, interrupt);
+  for (const name of ENDINGS) process.once(name, interrupt);
   try {
     return await work(stop.signal);
   } finally {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, interrupt);
+    for (const name of ENDINGS) process.off(name, interrupt);
   }
 }
 

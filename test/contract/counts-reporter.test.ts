@@ -1,6 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { NEED_THE_MACHINE } from "../support/counts-reporter.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -43,6 +46,17 @@ it("counts with -t only what it asks for, skipped tests that match included", ()
   expect([some.lines.at(-1), some.status]).toEqual(["1 passed, 0 failed", 0]);
   const skipped = run("red", "-t", "left out");
   expect([skipped.lines.at(-1), skipped.status]).toEqual(["0 passed, 1 failed", 1]);
+});
+
+it("knows every file whose tests may say that the machine lacks something", () => {
+  const files = ["src", "test"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".test.ts"))
+      .map((name) => join(folder, name)),
+  );
+  const skipping = files.filter((file) => /\bskip\(/.test(readFileSync(join(ROOT, file), "utf8")));
+  expect(skipping.length).toBeGreaterThan(5);
+  expect(skipping.filter((file) => !NEED_THE_MACHINE.test(file))).toEqual([]);
 });
 
 it("mutation testing says what was changed, and which test noticed", () => {

@@ -6,8 +6,8 @@ import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from "vitest/n
  * (scripts/browser.mjs), of a language, Redis or nginx (scripts/runtimes.mjs), or of the right to mount a small
  * disk.
  */
-const NEED_THE_MACHINE =
-  /^test[\\/](browser[\\/]|docs[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/]unsaved\.test\.ts|fleet[\\/])|^src[\\/]persistence[\\/]store(-in-files)?\.test\.ts/;
+export const NEED_THE_MACHINE =
+  /^test[\\/](browser[\\/]|docs[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/]unsaved\.test\.ts|hardening[\\/]outside\.test\.ts|cli[\\/]hostile-world\.test\.ts|fleet[\\/])|^src[\\/]persistence[\\/]store(-in-files)?\.test\.ts/;
 
 /**
  * Ends a run on the line that continuous integration reads. A skipped test counts as failed: nothing is

@@ -5,6 +5,7 @@ import { UsageError } from "../failure.ts";
 import type { SubscribedEvents } from "../forward-deliveries.ts";
 import { complain, onReaderGone, say, sayJson } from "../output.ts";
 import { sandboxOf, server, type Target, targetOptions } from "../target.ts";
+import { onEnding } from "../until-ended.ts";
 
 type Options = Target & {
   port: number | undefined;
@@ -96,9 +97,10 @@ async function listen({
     if (error.code !== "ENOTFOUND" && error.code !== "EADDRNOTAVAIL") throw error;
     throw new UsageError(`--host ${host} is no address of this machine`);
   });
+  const ended = new Promise<void>(onEnd);
   if (json) sayJson({ url: listener.url, pid: process.pid });
   else say(`Listening at ${listener.url}, on any path. Ctrl-C ends it.`);
-  await new Promise<void>(onEnd);
+  await ended;
   await listener.close();
 }
 
@@ -138,7 +140,7 @@ async function subscribable(target: Target): Promise<string[]> {
 }
 
 function onEnd(end: () => void): void {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, end);
+  onEnding(end);
   onReaderGone(end);
 }
 
