@@ -27,6 +27,7 @@ const Document = Closed({
   "node-url": Type.Optional(Type.String({ minLength: 1 })),
   shared: Type.Optional(Type.Boolean()),
   "allow-host": Type.Optional(Texts),
+  "max-sandboxes": Type.Optional(Type.Integer({ minimum: 1 })),
   "allow-webhook": Type.Optional(Texts),
   overrides: Type.Optional(Type.Boolean()),
   watch: Type.Optional(Type.Boolean()),

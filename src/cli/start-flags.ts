@@ -25,6 +25,10 @@ export const START_FLAGS = {
   store: { type: "string", describe: "Redis of a fleet, as in redis://10.0.0.9:6379; with --shared" },
   "node-url": { type: "string", describe: "With --store: where the other nodes of the fleet reach this one" },
   shared: { type: "boolean", describe: "For a team: any address, a control token, limits" },
+  "max-sandboxes": {
+    type: "number",
+    describe: "With --shared: so many sandboxes, of a fleet all its nodes together [default: 1000]",
+  },
   "allow-host": {
     type: "string",
     array: true,

@@ -48,6 +48,8 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   const readyFile = all["ready-file"];
   if (readyFile !== undefined) requireReadyFile(readyFile);
   for (const range of all["allow-webhook"] ?? []) requireRange(range);
+  const most = all["max-sandboxes"];
+  if (most !== undefined) requireMaxSandboxes(most, all.shared);
   return {
     port,
     host,
@@ -67,6 +69,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
         ? {
             token: controlToken(),
             allowAddresses: all["allow-webhook"],
+            limits: most === undefined ? undefined : { sandboxes: most },
           }
         : undefined,
       overrides: all.overrides,
@@ -162,6 +165,13 @@ function fleetPlace(flags: StartFlags): UnderstudyOptions["store"] {
       `--node-url takes an address without a path, as in http://10.0.0.5:4747, not "${node}"`,
     );
   return { url: store, nodeUrl: url.origin };
+}
+
+/** @throws UsageError */
+function requireMaxSandboxes(most: number, shared: boolean | undefined): void {
+  if (!Number.isSafeInteger(most) || most < 1)
+    throw new UsageError(`--max-sandboxes takes a whole number from 1, not ${most}`);
+  if (!shared) throw new UsageError("--max-sandboxes needs --shared: a local server has no limit");
 }
 
 /** @throws UsageError */

@@ -45,7 +45,7 @@ export function connect(url = usualUrl(), options: { token?: string } = {}): Und
     http,
     health: http.health,
     sandbox: async (wanted = {}) =>
-      opened(await http.call<SandboxState>("POST", "/_control/sandboxes", wanted)),
+      opened(await http.call<SandboxState>("POST", "/_control/sandboxes", wanted, wanted.name)),
     open: async (name) =>
       opened(await http.call<SandboxState>("GET", `/_control/sandboxes/${encodeURIComponent(name)}`)),
     list: async () => (await http.call<List<SandboxState>>("GET", "/_control/sandboxes")).items,

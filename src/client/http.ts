@@ -67,8 +67,12 @@ const HEALTH_MS = 8_000;
 export interface ControlHttp {
   readonly url: string;
   readonly token: string | undefined;
-  /** Sends JSON, resolves with the JSON that came back; undefined for 204. @throws ControlError, UnreachableError */
-  call<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
+  /**
+   * Sends JSON, resolves with the JSON that came back; undefined for 204.
+   * @param sandbox the one that the call is about, where its path does not say so; a balancer may want to know
+   * @throws ControlError, UnreachableError
+   */
+  call<T = unknown>(method: string, path: string, body?: unknown, sandbox?: string): Promise<T>;
   /** The body as text, for HAR files and reports. */
   text(path: string): Promise<string>;
   /**
@@ -88,7 +92,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
   async function request(
     method: string,
     path: string,
-    { body, after, signal }: Sent = {},
+    { body, after, signal, sandbox }: Sent = {},
   ): Promise<Response> {
     let response: Response;
     try {
@@ -98,6 +102,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
           accept: "application/json",
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           ...(token ? { authorization: `Bearer ${token}` } : {}),
+          ...(sandbox === undefined ? {} : { "x-sandbox": sandbox }),
           ...(after === undefined ? {} : { "last-event-id": String(after) }),
         },
         body: body === undefined ? undefined : JSON.stringify(body),
@@ -136,8 +141,8 @@ export function controlHttp(url: string, token?: string): ControlHttp {
     health,
     url: base,
     token,
-    async call<T>(method: string, path: string, body?: unknown) {
-      const response = await request(method, path, { body });
+    async call<T>(method: string, path: string, body?: unknown, sandbox?: string) {
+      const response = await request(method, path, { body, sandbox });
       if (response.status === 204) return undefined as T;
       try {
         return (await response.json()) as T;
@@ -160,6 +165,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
 
 interface Sent {
   body?: unknown;
+  sandbox?: string | undefined;
   /** Of a stream of events. */
   after?: number | undefined;
   signal?: AbortSignal | undefined;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
-const REQUEST_HEADERS = "Authorization, Content-Type, Last-Event-ID";
+const REQUEST_HEADERS = "Authorization, Content-Type, Last-Event-ID, X-Sandbox";
 
 /** For a source that the guard has let pass: a page on loopback may read what it asked for. */
 export function corsHeaders(request: IncomingMessage): Record<string, string> {

@@ -7,6 +7,7 @@ import type { Answer } from "../http/exchange.ts";
 import { firstBeyond } from "../http/json-numbers.ts";
 import { ClientGone, parseJson, readBody } from "../http/read-body.ts";
 import { type Match, Router } from "../http/router.ts";
+import type { StreamGate } from "../http/send.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { AnswerJudge } from "./answer-judge.ts";
 import { checkedQuery, checkInput } from "./check-input.ts";
@@ -38,7 +39,7 @@ export function createControl(server: ControlServer) {
     const match = matchCall(router, request.method!, path);
     try {
       const answer = await proceed({ server, judge }, { request, response, path }, match);
-      await sendAnswer(request, response, answer);
+      await sendAnswer(request, response, answer, answer.stream && gateOf(server, match));
     } catch (error) {
       if (error instanceof ClientGone) return;
       throw judge?.refusal(match.operation, error) ?? error;
@@ -64,6 +65,21 @@ async function proceed(
   // What it shows is as good as acknowledged, also where it was another who changed it.
   await server.durability?.settled(sandbox, mark!, readsOnly(operation));
   return answer;
+}
+
+/** Before each piece of a stream, as before any answer. */
+function gateOf(
+  { durability, sandboxes }: ControlServer,
+  { params }: Match<ControlOperation>,
+): StreamGate | undefined {
+  const sandbox = params["name"] === undefined ? undefined : sandboxes.get(params["name"]);
+  if (durability === undefined || sandbox === undefined) return undefined;
+  let mark = durability.mark();
+  return () => {
+    const settled = durability.settled(sandbox, mark, true);
+    mark = durability.mark();
+    return settled;
+  };
 }
 
 /** What the handler answers; what it changed stands in the sandbox's history. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "../http/exchange.ts";
 import type { Head } from "../http/head.ts";
-import { writeAnswer, writeStream } from "../http/send.ts";
+import { type StreamGate, writeAnswer, writeStream } from "../http/send.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Problem } from "./problem.ts";
 
@@ -10,11 +10,12 @@ export async function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   answer: Answer,
+  gate?: StreamGate,
 ): Promise<void> {
   writeAnswer({ request, response }, answer, ownHead(corsHeaders(request)));
   if (answer.stream === undefined) return;
   if (request.method === "HEAD") response.end();
-  else await writeStream(response, answer);
+  else await writeStream(response, answer, { gate });
 }
 
 /** Writes a refusal; a stream that has begun is cut instead, so that it does not look complete. */

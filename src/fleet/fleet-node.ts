@@ -78,6 +78,7 @@ export class FleetNode {
       await this.session.end();
       throw error;
     }
+    await this.placing.beginAnew();
     await this.sayDifference();
     await this.place("default");
     this.timer = setInterval(() => void this.look().catch(() => {}), RENEW_MS);
@@ -182,7 +183,7 @@ export class FleetNode {
   }
 
   private async regain(lost: { former: string; restarted: boolean }): Promise<void> {
-    this.placing.forget(lost);
+    await this.placing.beginAnew();
     await this.saver.regain(lost);
   }
 

@@ -11,6 +11,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { UploadKeeper } from "../storage/upload-keeper.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
 import type { NodeSession } from "./node-session.ts";
+import { Refusals } from "./refusals.ts";
 import { Turns } from "./turns.ts";
 import type { UploadChunks } from "./upload-chunks.ts";
 
@@ -48,9 +49,7 @@ export class FleetSaver {
   private readonly turns = new Turns();
   private readonly queued = new Map<string, Promise<void>>();
   private readonly awaited = new Set<string>();
-  /** The last refusal of each sandbox, and its number. */
-  private readonly refused = new WeakMap<Sandbox, { number: number; refusal: StoreRefusal }>();
-  private refusals = 0;
+  private readonly refusals = new Refusals();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(parts: FleetSaverParts) {
@@ -75,7 +74,7 @@ export class FleetSaver {
 
   /** To be asked before a change, for `settled` after it. */
   mark(): number {
-    return this.refusals;
+    return this.refusals.mark();
   }
 
   /**
@@ -86,11 +85,11 @@ export class FleetSaver {
   settled(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
     const kept = this.kept.get(name);
-    if (kept?.sandbox !== sandbox) throw this.refused.get(sandbox)?.refusal ?? moved(name);
+    if (kept?.sandbox !== sandbox) throw this.refusals.lastOf(sandbox) ?? moved(name);
     if (!this.parts.session().isValid) throw this.parts.session().refusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
     if (isGone || kept.isUnknown || !kept.image.isPresentButForCounts()) return this.saved(sandbox, mark);
-    this.requireKept(sandbox, mark);
+    this.refusals.requireNoneSince(mark, sandbox);
     return undefined;
   }
 
@@ -145,7 +144,7 @@ export class FleetSaver {
     store.held.delete(name);
     due.forget(name);
     chunks.forget(name);
-    this.refuse(kept.sandbox, moved(name));
+    this.refusals.note(kept.sandbox, moved(name));
     if (sandboxes.get(name) === kept.sandbox) sandboxes.delete(name);
     kept.image.release();
   }
@@ -161,15 +160,10 @@ export class FleetSaver {
     return this.failure === undefined;
   }
 
-  private requireKept(sandbox: Sandbox, mark: number): void {
-    const last = this.refused.get(sandbox);
-    if (last !== undefined && last.number > mark) throw last.refusal;
-  }
-
   private async saved(sandbox: Sandbox, mark: number): Promise<void> {
     this.awaited.add(sandbox.name);
     await this.flushed(sandbox.name);
-    this.requireKept(sandbox, mark);
+    this.refusals.requireNoneSince(mark, sandbox);
   }
 
   private sweep(): void {
@@ -266,17 +260,12 @@ export class FleetSaver {
   private async undo(kept: Kept, refusal: StoreRefusal): Promise<void> {
     const { sandbox, image } = kept;
     const { sandboxes } = this.parts;
-    this.refuse(sandbox, refusal);
+    this.refusals.note(sandbox, refusal);
     // It had been deleted, and is there still: whoever asks for it next takes it over from its rows.
     if (sandboxes.get(sandbox.name) === undefined) return this.letGo(sandbox.name);
     if (sandboxes.get(sandbox.name) !== sandbox || image.isPresentButForCounts()) return;
     sandbox.putBack(image);
     image.remark();
-  }
-
-  private refuse(sandbox: Sandbox, refusal: StoreRefusal): void {
-    this.refusals += 1;
-    this.refused.set(sandbox, { number: this.refusals, refusal });
   }
 
   private async reclaim(name: string, lost: { former: string; restarted: boolean }): Promise<void> {

@@ -81,10 +81,10 @@ export class Placing {
     return this.alive.ask(session, async () => (await connection.ask(["GET", sessionKey(url)])) === session);
   }
 
-  /** After this node's session was lost, or Redis began anew. */
-  forget({ restarted }: { restarted: boolean }): void {
-    if (restarted) this.noTakingUntil = performance.now() + LEASE_MS;
+  /** After this node's session was lost, or Redis began anew: what it has may be less than the owners know. */
+  async beginAnew(): Promise<void> {
     this.believed.clear();
+    this.noTakingUntil = performance.now() + LEASE_MS - (await this.parts.store.age());
   }
 
   private async search(search: Search): Promise<Placed> {

@@ -18,7 +18,7 @@ import type { ReceivedCall } from "./received-call.ts";
 import { record, recordWire } from "./record.ts";
 import { refusalReason } from "./refusal-reasons.ts";
 import type { Router } from "./router.ts";
-import { send, sendStream } from "./send.ts";
+import { type StreamGate, send, sendStream } from "./send.ts";
 import * as step from "./steps.ts";
 
 /** interfaces 2, `--durable`, and 15: what an answer tells of is on disk, or in the fleet's store, before it leaves. */
@@ -103,8 +103,23 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
     head = send(exchange, answer);
   }
   const entry = record(exchange, answer, headText(head));
-  if (answer.stream) exchange.sandbox.journal.complete(entry, await sendStream(exchange, answer));
+  if (answer.stream) {
+    const gate = durability && gateOf(durability, exchange.sandbox);
+    exchange.sandbox.journal.complete(entry, await sendStream(exchange, answer, gate));
+  }
   exchange.cleanUp?.();
+}
+
+/** Before each piece of a stream, as before any answer. */
+function gateOf(durability: Durability, sandbox: Sandbox): StreamGate {
+  let mark = durability.mark();
+  return () => {
+    const settled = durability.settle(sandbox, mark)?.then((unsaved) => {
+      if (unsaved !== undefined) throw new Error("what the stream tells of was undone");
+    });
+    mark = durability.mark();
+    return settled;
+  };
 }
 
 /** interfaces 11: every refusal says why, to the journal alone. */

@@ -9,6 +9,12 @@ import { standardHead } from "./response-headers.ts";
 
 const PING_MS = 10_000;
 
+/**
+ * Asked before each piece of a stream: undefined, or a promise of it, once what has happened until now is safe.
+ * Where something of it was undone instead, the stream is cut.
+ */
+export type StreamGate = () => undefined | Promise<unknown>;
+
 /** Writes an answer of the emulated API. Returns the head as sent, for the journal. */
 export function send(exchange: Exchange, answer: Answer): Head {
   const head = standardHead(exchange);
@@ -17,9 +23,13 @@ export function send(exchange: Exchange, answer: Answer): Head {
 }
 
 /** Resolves with what was sent of a stream, once all of it was. */
-export async function sendStream(exchange: Exchange, answer: Answer): Promise<StreamedBody | undefined> {
+export async function sendStream(
+  exchange: Exchange,
+  answer: Answer,
+  gate: StreamGate | undefined,
+): Promise<StreamedBody | undefined> {
   const kept = new KeptAnswer();
-  return (await writeStream(exchange.response, answer, kept)) ? kept.end() : undefined;
+  return (await writeStream(exchange.response, answer, { kept, gate })) ? kept.end() : undefined;
 }
 
 /**
@@ -56,7 +66,7 @@ export function writeAnswer(
 export async function writeStream(
   response: ServerResponse,
   { stream, content_type }: Answer,
-  kept?: KeptAnswer,
+  { kept, gate }: { kept?: KeptAnswer; gate: StreamGate | undefined },
 ): Promise<boolean> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -65,6 +75,8 @@ export async function writeStream(
   ping?.unref();
   try {
     for await (const chunk of stream!(gone.signal)) {
+      const unsafe = gate?.();
+      if (unsafe !== undefined) await unsafe;
       if (gone.signal.aborted) break;
       kept?.add(chunk);
       if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });

@@ -91,4 +91,18 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
 
-export const REDIS_SCRIPTS: readonly RedisScript[] = [COMMIT, CLAIM, RECLAIM, RENEW];
+/**
+ * For how many milliseconds this run of Redis has been there, since the first node that saw it: one that began anew
+ * may have less than it had, and owners come back to put that right. KEYS: run. ARGV: Redis's own id of the run.
+ */
+export const AGE = script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local seen = redis.call('HMGET', KEYS[1], 'id', 'since')
+if seen[1] == ARGV[1] then return now - seen[2] end
+local since = seen[1] and now or 0
+redis.pcall('HSET', KEYS[1], 'id', ARGV[1], 'since', since)
+return now - since
+`);
+
+export const REDIS_SCRIPTS: readonly RedisScript[] = [COMMIT, CLAIM, RECLAIM, RENEW, AGE];

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Turns } from "../state/turns.ts";
 import { PersistenceError } from "./persistence-error.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
-import { CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
+import { AGE, CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
 import { type Change, type Row, type Store, StoreRefusal } from "./store.ts";
 
 /** How rows are written; a node refuses what a newer one has written. */
@@ -118,6 +118,11 @@ export class RedisStore implements Store {
   async close(): Promise<void> {
     await this.turns.ended();
     this.connection.close();
+  }
+
+  /** For how long the present run of Redis has been known to the fleet, in milliseconds. */
+  age(): Promise<number> {
+    return this.connection.run(AGE, [fleetKey("run")], [this.connection.run_id ?? ""]);
   }
 
   /** Undefined where there is no such sandbox. */

@@ -155,3 +155,26 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     );
   });
 });
+
+describe("interfaces 15 a Redis that may lose data", () => {
+  it("interfaces 15 names each setting of Redis under which data may be lost, and what to set instead", async ({
+    skip,
+  }) => {
+    if (!hasRedis) skip(NO_REDIS);
+    bench.open.push(await openRedis());
+    expect(bench.warnings).toEqual([]);
+    await redis.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    await redis.ask("CONFIG", "SET", "appendonly", "no");
+    try {
+      bench.open.push(await openRedis());
+    } finally {
+      await redis.ask("CONFIG", "SET", "maxmemory-policy", "noeviction");
+      await redis.ask("CONFIG", "SET", "appendonly", "yes");
+    }
+    expect(bench.warnings).toEqual([
+      expect.stringContaining("set maxmemory-policy to noeviction (it is allkeys-lru)"),
+      expect.stringContaining("set appendonly to yes"),
+    ]);
+    expect(bench.warnings.join()).not.toContain("s3cret");
+  });
+});

@@ -182,6 +182,27 @@ describe("interfaces 2 start", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
+  const NODE = ["start", "--shared", "--store", "redis://127.0.0.1:9", "--node-url", "http://127.0.0.1:9"];
+  const without = (flag: string) => NODE.filter((word, i) => word !== flag && NODE[i - 1] !== flag);
+
+  it.each([
+    [NODE, "--store redis://127.0.0.1:9: no Redis answers there (ECONNREFUSED); start it,"],
+    [without("--node-url"), "--store needs --node-url"],
+    [without("--store"), "--node-url needs --store"],
+    [NODE.filter((word) => word !== "--shared"), "--store needs --shared"],
+    [[...NODE, "--persist", "kept"], "exclude each other"],
+    [[...without("--store"), "--store", "127.0.0.1"], "as in redis://10.0.0.9:6379"],
+    [[...without("--node-url"), "--node-url", "http://x/y"], "takes an address without a path"],
+    [["start", "--max-sandboxes", "5"], "--max-sandboxes needs --shared"],
+    [["start", "--shared", "--max-sandboxes", "0"], "a whole number from 1"],
+  ])("interfaces 15 a fleet that cannot be begun, %j, is exit 2 and one sentence", async (args, message) => {
+    const place = { cwd: scratch(), env: { UNDERSTUDY_TOKEN: "a-token-of-a-whole-fleet" } };
+    const { code, stderr, stdout } = await runCommand([...args, "--port", "0"], place);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
   it("interfaces 2 a fixture that is wrong names its line, and nothing is started", async () => {
     const folder = scratch();
     writeFileSync(join(folder, "bad.yaml"), "extends: reference\nusers:\n  - { id: usr_new, nmae: X }\n");

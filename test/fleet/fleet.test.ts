@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../support/eventually.ts";
-import { type Node, startNode, TOKEN } from "../support/fleet.ts";
+import { type Node, startNode, startNodeProcess, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
 import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 import { announce, chunk, noise } from "../support/upload-setup.ts";
@@ -15,6 +15,7 @@ beforeEach(({ skip }) => {
   if (!hasRedis) skip(NO_REDIS);
 });
 afterEach(async () => {
+  vi.useRealTimers();
   for (const node of open.splice(0)) await node.close();
   if (hasRedis) await redis.ask("FLUSHALL").catch(() => redis.begin());
 });
@@ -39,6 +40,10 @@ describe("interfaces 15 a fleet", () => {
     const limits = await b.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");
     expect([limits.status, limits.headers.get("x-sandbox-decision")]).toEqual([200, "ok"]);
     expect((await b.call("ada", "GET", "/v1/analytics/usage/limits/org_acme")).status).toBe(200);
+    const stranger = await b.call(undefined, "GET", "/_control/sandboxes/ci", undefined, {
+      authorization: "Bearer not-the-token-of-the-fleet",
+    });
+    expect(stranger.status).toBe(401);
     expect((await b.control("DELETE", "/_control/sandboxes/ci")).status).toBe(204);
     expect((await a.control("GET", "/_control/sandboxes/ci")).status).toBe(404);
     expect(
@@ -226,6 +231,195 @@ describe("interfaces 15 a fleet", () => {
     ]).toEqual([503, "1", "moved"]);
     expect(b.said.join()).toContain("its --node-url is no address at which all nodes reach it");
     await until(() => nowhere.said.join().includes("does not answer at its own --node-url"));
+  });
+
+  it("interfaces 15 one limit of sandboxes holds over all nodes", async () => {
+    const shared = { token: TOKEN, limits: { sandboxes: 3 } };
+    const [a, b] = [await start({ shared }), await start({ shared })];
+    const make = (node: Node, name: string) => node.control("POST", "/_control/sandboxes", { name });
+    expect((await make(a, "one")).status).toBe(201);
+    expect((await make(b, "two")).status).toBe(201);
+    for (const node of [a, b]) {
+      const refused = await make(node, "three");
+      expect([refused.status, refused.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
+      expect((await node.control("GET", "/_control/sandboxes/three")).status).toBe(404);
+    }
+    expect((await b.control("DELETE", "/_control/sandboxes/one")).status).toBe(204);
+    expect((await make(b, "three")).status).toBe(201);
+  });
+
+  it("interfaces 15 a call that names two sandboxes works where another node owns the second", async () => {
+    const [a, b] = [await start(), await start()];
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    await b.control("POST", "/_control/sandboxes", { name: "other" });
+    await a.call("ada", "DELETE", "/_s/ci/v1/threads/thread_ada");
+    const { entries } = (await a.control("GET", "/_control/sandboxes/ci/history")).body;
+    const repeat = (body: object) =>
+      a.control("POST", `/_control/sandboxes/ci/history/${entries[0].id}/repeat`, body);
+    const difference = () => a.control("GET", "/_control/sandboxes/ci/snapshots/now/diff/now?of=other");
+    const thread = expect.stringContaining("thread_ada");
+    expect(JSON.stringify((await difference()).body)).toEqual(thread);
+    const ruled = await repeat({ in: "other", with: { effect: { error: "RATE_LIMIT_EXCEEDED" } } });
+    expect(ruled.body).toMatchObject({ same: false });
+    expect(ruled.body.differences[0]).toEqual({ what: "status", before: 200, after: 429 });
+    expect((await b.control("GET", "/_control/sandboxes/other/faults")).body.items).toEqual([]);
+    expect((await repeat({ in: "other" })).body).toMatchObject({ same: true, differences: [] });
+    expect((await b.control("GET", "/_control/sandboxes/other/state/threads/thread_ada")).status).toBe(404);
+    expect(JSON.stringify((await difference()).body)).not.toEqual(thread);
+    const wrong = await repeat({ in: "othr" });
+    expect(wrong.body).toMatchObject({ status: 422, field: "in", hint: "other" });
+    const none = await a.control("GET", "/_control/sandboxes/ci/snapshots/now/diff/none?of=other");
+    expect(none.body).toMatchObject({ status: 404, type: "urn:understudy:problem:unknown-snapshot" });
+  });
+
+  it("interfaces 15 a stream shows nothing that Redis has not acknowledged", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const follow = () => fetch(`${a.url}/_control/sandboxes/ci/live`, { headers });
+    const reader = (await follow()).body!.getReader();
+    let seen = "";
+    const read = (async () => {
+      for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+        seen += new TextDecoder().decode(piece.value);
+    })().catch(() => {});
+    await until(() => seen.includes("data:"));
+    redis.signal("SIGSTOP");
+    const lost = a.control("POST", DEPARTMENTS, department("dept_lost"));
+    expect((await lost).status).toBe(503);
+    redis.signal("SIGCONT");
+    // Cut, for something that it was to tell of was undone.
+    await read;
+    expect(seen).not.toContain("dept_lost");
+    await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_kept"))).status === 201);
+    const again = (await follow()).body!.getReader();
+    let after = "";
+    while (!after.includes("dept_kept")) after += new TextDecoder().decode((await again.read()).value);
+    await again.cancel();
+    expect(after).toMatch(/"dept_lost was added to departments\.".*?"undone":true/);
+    expect((await a.control("GET", `${DEPARTMENTS}/dept_lost`)).status).toBe(404);
+  }, 60_000);
+
+  it("interfaces 15 a Redis without memory: writes are refused and undone, reads go on, and it ends by itself", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
+    await redis.ask("CONFIG", "SET", "maxmemory", "1");
+    try {
+      const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
+      expect([refused.status, refused.headers.get("retry-after"), refused.body]).toEqual([
+        503,
+        "1",
+        expect.objectContaining({
+          type: "urn:understudy:problem:store-failing",
+          detail: expect.stringContaining("has no memory left (OOM"),
+        }),
+      ]);
+      expect((await a.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
+      expect((await a.control("GET", `${DEPARTMENTS}/dept_two`)).status).toBe(404);
+    } finally {
+      await redis.ask("CONFIG", "SET", "maxmemory", "0");
+    }
+    expect((await a.control("POST", DEPARTMENTS, department("dept_three"))).status).toBe(201);
+    await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    const b = await start();
+    const { items } = (await b.control("GET", DEPARTMENTS)).body;
+    const ids = items.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual(expect.arrayContaining(["dept_one", "dept_three"]));
+    expect(ids).not.toContain("dept_two");
+  }, 60_000);
+
+  it("interfaces 15 a Redis silent for longer than a lease: refused with Retry-After, then all is as it was", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
+    redis.signal("SIGSTOP");
+    try {
+      const refused = await a.control("POST", DEPARTMENTS, department("dept_two"));
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+      // Nobody can know any more who owns it.
+      await until(async () => {
+        const { status, headers } = await a.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");
+        if (status !== 200)
+          expect([status, headers.get("retry-after"), headers.get("x-sandbox-decision")]).toEqual([
+            503,
+            "1",
+            "store",
+          ]);
+        return status === 503;
+      });
+    } finally {
+      redis.signal("SIGCONT");
+    }
+    await until(async () => (await a.control("POST", DEPARTMENTS, department("dept_three"))).status === 201);
+    expect((await a.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
+    await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
+  }, 60_000);
+
+  it("interfaces 15 a node that begins as Redis comes back with less leaves it to the owners, who know more", async () => {
+    const own = await TestRedis.start();
+    const a = await startNodeProcess(own);
+    try {
+      await a.control("POST", "/_control/sandboxes", { name: "ci" });
+      for (let i = 0; i < 60; i++)
+        expect((await a.control("POST", DEPARTMENTS, department(`dept_${i}`))).status).toBe(201);
+      a.signal("SIGSTOP");
+      await own.end();
+      own.cut();
+      await own.begin();
+      // As where the session was in what was lost.
+      await own.ask("DEL", `understudy:node:${a.url}`);
+      const b = await startNode(own);
+      open.push(b);
+      const asked = b.control("GET", `${DEPARTMENTS}/dept_59`);
+      a.signal("SIGCONT");
+      expect([200, 503]).toContain((await asked).status);
+      await until(async () => (await b.control("GET", `${DEPARTMENTS}/dept_59`)).status === 200);
+    } finally {
+      a.signal("SIGCONT");
+      await a.stop();
+      for (const node of open.splice(0)) await node.close();
+      await own.remove();
+    }
+  }, 60_000);
+
+  it("interfaces 15 clocks that differ are told of, and no sandbox's clock goes back", async () => {
+    const hour = 3_600_000;
+    const now = async (node: Node) =>
+      Date.parse((await node.control("GET", "/_control/sandboxes/ci/clock")).body.now);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hour });
+    const a = await start();
+    expect(a.said.join()).toContain("ahead of that of the Redis");
+    await a.control("POST", "/_control/sandboxes", { name: "ci", clock: { mode: "real" } });
+    const ahead = await now(a);
+    expect(ahead).toBeGreaterThan(Date.now() - hour / 2);
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    vi.useRealTimers();
+    const b = await start();
+    expect(b.said.join()).not.toContain("that of the Redis");
+    expect(await now(b)).toBeGreaterThanOrEqual(ahead);
+  });
+
+  it("interfaces 15 what an older version has written, which knew fewer settings, is taken over", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci", settings: { processing_seconds: 7 } });
+    await a.control("POST", DEPARTMENTS, department("dept_one"));
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    const field = (await redis.ask("HKEYS", "understudy:{ci}:rows")).find((one: string) =>
+      one.endsWith("\0about"),
+    );
+    const about = JSON.parse(await redis.ask("HGET", "understudy:{ci}:rows", field));
+    delete about.settings.history_limit;
+    await redis.ask("HSET", "understudy:{ci}:rows", field, JSON.stringify(about));
+    await redis.ask("SET", "understudy:format", "1");
+    const b = await start();
+    const { settings } = (await b.control("GET", "/_control/sandboxes/ci")).body;
+    expect(settings).toMatchObject({ processing_seconds: 7, history_limit: 1000 });
+    expect((await b.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
   });
 
   it("interfaces 15 rows that cannot be read stay in Redis, and their sandbox is refused with the reason", async () => {

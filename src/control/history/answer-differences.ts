@@ -16,11 +16,17 @@ export const AnswerDifference = Closed({
 });
 type Difference = Static<typeof AnswerDifference>;
 
+/** What is compared of a request's answer. */
+export type ComparedAnswer = Pick<
+  JournalEntry,
+  "id" | "status" | "response_headers" | "response_body" | "streamed"
+>;
+
 /**
  * In what two answers differ, besides what differs between any two: the request's own id, the time it took, and
  * what is left of the rate window.
  */
-export function answerDifferences(first: JournalEntry, second: JournalEntry): Difference[] {
+export function answerDifferences(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
   const differences: Difference[] = [];
   if (first.status !== second.status)
     differences.push({ what: "status", before: first.status, after: second.status });
@@ -44,7 +50,7 @@ function compareHeaders(
 }
 
 /** By lower-case name; the answer's own id stands as that of the other. */
-function headersOf({ id, response_headers }: JournalEntry, as: string): Map<string, string> {
+function headersOf({ id, response_headers }: ComparedAnswer, as: string): Map<string, string> {
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < response_headers.length; i += 2) {
     headers.set(response_headers[i]!.toLowerCase(), response_headers[i + 1]!.replaceAll(id, as));
@@ -53,7 +59,7 @@ function headersOf({ id, response_headers }: JournalEntry, as: string): Map<stri
 }
 
 /** A value where it is JSON, the text where not. */
-function bodyOf({ id, response_body, streamed }: JournalEntry, as: string): unknown {
+function bodyOf({ id, response_body, streamed }: ComparedAnswer, as: string): unknown {
   if (typeof streamed === "object") return streamed.sha256;
   const text = response_body?.toString().replaceAll(id, as) ?? "";
   try {

@@ -1,11 +1,13 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { sendRecorded } from "../../bundle/send-recorded.ts";
 import type { HistoryEntry } from "../../sandbox/history-entry.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { Elsewhere, type WireRequest } from "../elsewhere.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
 import { conflict, type Problem } from "../problem.ts";
+import type { ComparedAnswer } from "./answer-differences.ts";
 
 /** Marks the repeated request, so that nobody else's is taken for it and no other is struck by its rule. */
 const MARK = "x-sandbox-repeat";
@@ -27,7 +29,7 @@ const NOT_SENT_AGAIN = new Set([
 export interface Repetition {
   server: ControlServer;
   /** Where it is sent to. */
-  target: Sandbox;
+  target: Sandbox | Elsewhere;
   /** A rule for this request alone. */
   rule: object | undefined;
 }
@@ -50,59 +52,91 @@ export function requestOf({ journal }: Sandbox, { id, request, journaled }: Hist
 export async function repeatRequest(
   entry: JournalEntry,
   { server, target, rule }: Repetition,
-): Promise<JournalEntry> {
+): Promise<ComparedAnswer> {
   if ((entry.request_body?.length ?? 0) < entry.request_bytes)
     throw notRepeatable(`The journal does not keep the body of ${entry.id}, which was too long`);
   const mark = randomBytes(12).toString("hex");
-  const disarm = rule && arm(rule, entry, { server, target, mark });
+  const own = rule && ruleFor(rule, entry, mark);
+  const disarm = own && (await arm(own, { server, target }));
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
-    const sent = await sendRecorded(target, {
-      ...server.address(),
+    const again = {
       method: entry.method,
       target: prefixOf(entry, target) + entry.path + query,
       headers: [...headersOf(entry), [MARK, mark]],
       body: entry.request_body,
-      isIts: ({ request_headers }) => request_headers.includes(mark),
-    });
+    };
+    const isIts = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
+    const sent = await (target instanceof Elsewhere
+      ? sendElsewhere(entry, target, again)
+      : sendRecorded(target, { ...server.address(), ...again, isIts }));
     if (sent === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return sent;
   } finally {
-    disarm?.();
+    await disarm?.();
   }
 }
 
-/** Arms the rule for the marked request alone; what it returns takes it away again. */
-function arm(
+/** Of another node's sandbox, the answer is what comes over the wire. */
+async function sendElsewhere(
+  { streamed }: JournalEntry,
+  target: Elsewhere,
+  request: WireRequest,
+): Promise<ComparedAnswer | undefined> {
+  const answer = await target.send(request).catch(() => undefined);
+  if (answer === undefined) return undefined;
+  const { status, body } = answer;
+  const headers = pairsOf(answer.headers).filter(([name]) => name!.toLowerCase() !== "transfer-encoding");
+  const [, id = ""] = headers.find(([name]) => name!.toLowerCase() === "x-request-id") ?? [];
+  const sha256 = createHash("sha256").update(body).digest("hex");
+  return {
+    ...{ id, status, response_headers: headers.flat(), response_body: body },
+    streamed: typeof streamed === "object" ? { bytes: body.length, sha256 } : undefined,
+  };
+}
+
+/** The rule for the marked request alone. */
+function ruleFor(
   rule: { match?: { header?: object }; id?: string },
   { operation }: JournalEntry,
-  { server, target, mark }: { server: ControlServer; target: Sandbox; mark: string },
-): () => void {
-  const { rules } = server.faults.of(target);
-  requireRoom(server, "rules", rules.all().length + 1);
+  mark: string,
+) {
   const match = {
     ...(operation === null ? {} : { operation }),
     ...rule.match,
     header: { ...rule.match?.header, [MARK]: mark },
   };
-  const { id } = rules.add({ ...rule, id: `repeat-${mark}`, match }).rule;
+  return { ...rule, id: `repeat-${mark}`, match };
+}
+
+/** What it returns takes the rule away again. */
+async function arm(
+  rule: { id: string },
+  { server, target }: Pick<Repetition, "server" | "target">,
+): Promise<() => unknown> {
+  if (target instanceof Elsewhere) {
+    await target.call("POST", "/faults", rule);
+    return () => target.call("DELETE", `/faults/${rule.id}`);
+  }
+  const { rules } = server.faults.of(target);
+  requireRoom(server, "rules", rules.all().length + 1);
+  const { id } = rules.add(rule).rule;
   server.recordings.spoil(target, "a request was repeated under a rule of its own");
-  return () => void rules.remove(id);
+  return () => rules.remove(id);
 }
 
 /** `default` has no prefix, unless the request was seen to have used it. */
-function prefixOf({ response_body }: JournalEntry, { name }: Sandbox): string {
+function prefixOf({ response_body }: JournalEntry, { name }: { name: string }): string {
   const prefix = `/_s/${name}`;
   return name !== "default" || response_body?.includes(`${prefix}/`) ? prefix : "";
 }
 
-function headersOf({ request_headers }: JournalEntry): [string, string][] {
-  const headers: [string, string][] = [];
-  for (let i = 0; i + 1 < request_headers.length; i += 2) {
-    const name = request_headers[i]!;
-    if (!NOT_SENT_AGAIN.has(name.toLowerCase())) headers.push([name, request_headers[i + 1]!]);
-  }
-  return headers;
+function headersOf({ request_headers }: JournalEntry): string[][] {
+  return pairsOf(request_headers).filter(([name]) => !NOT_SENT_AGAIN.has(name!.toLowerCase()));
+}
+
+function pairsOf(flat: readonly string[]): string[][] {
+  return Array.from({ length: Math.floor(flat.length / 2) }, (_, i) => flat.slice(2 * i, 2 * i + 2));
 }
 
 function notRepeatable(detail: string): Problem {

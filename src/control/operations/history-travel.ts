@@ -134,9 +134,10 @@ const repeat = operation({
   body: { kind: "json", schema: RepeatInput, optional: true },
   errors: ["unknown-entry", "not-repeatable", "limit-reached", "invalid-document"],
   success: { status: 200, schema: RepeatedBody },
-  async handle({ params: { id }, body = {}, sandbox, server }) {
-    const first = sandbox.journal.find(id) ?? requestOf(sandbox, entryOf(sandbox, id));
-    const target = body.in === undefined ? sandbox : sandboxNamed(server, body.in, "in");
+  async handle(call) {
+    const { params, body = {}, sandbox, server } = call;
+    const first = sandbox.journal.find(params.id) ?? requestOf(sandbox, entryOf(sandbox, params.id));
+    const target = body.in === undefined ? sandbox : await sandboxNamed(call, body.in, "in");
     const second = await repeatRequest(first, { server, target, rule: body.with });
     const differences = answerDifferences(first, second);
     return { request: second.id, same: differences.length === 0, differences };

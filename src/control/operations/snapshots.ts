@@ -5,6 +5,7 @@ import { Closed, ListOf, Timestamp } from "../../contract/schema.ts";
 import type { Sandbox, SandboxValue } from "../../sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../sandbox/snapshot-document.ts";
 import type { WorldValue } from "../../state/world-parts.ts";
+import { Elsewhere } from "../elsewhere.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
@@ -103,13 +104,20 @@ const downloadSnapshot = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/snapshots/{snap}`,
-  summary: "Download a snapshot, complete in itself, uploads included",
+  summary: "Download a snapshot, complete in itself, uploads included; `now` names the present",
   params: OfSnapshot,
   errors: ["unknown-snapshot"],
   success: { status: 200, schema: SnapshotFile },
   async handle({ params: { snap }, sandbox, server }) {
-    const document = await encodeSnapshot(snapshotOf(sandbox, snap), server.sandboxes.blobs);
-    return { name: snap, ...document };
+    const { blobs } = server.sandboxes;
+    if (snap !== NOW) return { name: snap, ...(await encodeSnapshot(snapshotOf(sandbox, snap), blobs)) };
+    sandbox.world.catchUp();
+    const present = sandbox.value();
+    try {
+      return { name: snap, ...(await encodeSnapshot(present, blobs)) };
+    } finally {
+      blobs.release(present.blobs);
+    }
   },
 });
 
@@ -187,9 +195,14 @@ const diffSnapshots = operation({
   query: DifferenceQuery,
   errors: ["unknown-snapshot"],
   success: { status: 200, schema: DifferenceBody },
-  handle({ params: { a, b }, query: { of }, sandbox, server }) {
-    const other = of === undefined ? sandbox : sandboxNamed(server, of, "of");
-    return worldDifference(server, worldOf(sandbox, a), worldOf(other, b));
+  async handle(call) {
+    const { params, query, sandbox, server } = call;
+    const other = query.of === undefined ? sandbox : await sandboxNamed(call, query.of, "of");
+    if (!(other instanceof Elsewhere))
+      return worldDifference(server, worldOf(sandbox, params.a), worldOf(other, params.b));
+    const { world, blobs } = await readSnapshot(server, await other.call("GET", `/snapshots/${params.b}`));
+    server.sandboxes.blobs.release(blobs);
+    return worldDifference(server, worldOf(sandbox, params.a), world);
   },
 });
 
