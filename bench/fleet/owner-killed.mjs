@@ -11,8 +11,7 @@ import {
   row,
   S,
   startNode,
-  startReceiver,
-  startRedis,
+  startStand,
   until,
   withRetry,
 } from "./stand.mjs";
@@ -20,9 +19,7 @@ import {
 const ROUNDS = option("rounds", 20);
 const SANDBOXES = option("sandboxes", 100);
 const PER_SECOND = option("rate", 500);
-const redis = await startRedis();
-const receiver = await startReceiver();
-const survivor = await startNode(redis);
+const { redis, receiver, survivor } = await startStand();
 const gaps = [];
 let [lost, acknowledged, missed, doubled] = [0, 0, 0, 0];
 

@@ -10,17 +10,14 @@ import {
   row,
   S,
   startNode,
-  startReceiver,
-  startRedis,
+  startStand,
   until,
   withRetry,
 } from "./stand.mjs";
 
 const ROUNDS = option("rounds", 10);
 const OWNERS = option("owners", 5);
-const redis = await startRedis();
-const receiver = await startReceiver();
-const survivor = await startNode(redis);
+const { redis, receiver, survivor } = await startStand();
 const owners = await Promise.all(Array.from({ length: OWNERS }, () => startNode(redis)));
 let [stale, false201, extra, missed, asked] = [0, 0, 0, 0, 0];
 

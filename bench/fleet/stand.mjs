@@ -1,6 +1,6 @@
 // A Redis of the distribution, nodes in processes of their own, and a client that counts.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { Agent, createServer as createHttp, request } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -64,6 +64,15 @@ export async function startRedis(...settings) {
     );
   };
   redis.end = (signal = "SIGKILL") => ended(redis.child, signal);
+  /** Leaves so much of its append-only file, as a machine that lost its power does. */
+  redis.cut = (share) => {
+    const log = join(place, "appendonlydir");
+    const file = join(
+      log,
+      readdirSync(log).find((name) => name.endsWith(".incr.aof")),
+    );
+    truncateSync(file, Math.floor(statSync(file).size * share));
+  };
   redis.command = (...words) =>
     new Promise((resolve) => {
       const ask = spawn("redis-cli", ["-p", String(port), ...words], { stdio: "ignore" });
@@ -183,6 +192,13 @@ export async function startReceiver() {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { url: `http://127.0.0.1:${server.address().port}/`, attempts, close: () => server.close() };
+}
+
+/** What a program about owners that fail begins with: a node that stays, and a receiver that tells of deliveries. */
+export async function startStand() {
+  const redis = await startRedis();
+  const receiver = await startReceiver();
+  return { redis, receiver, survivor: await startNode(redis) };
 }
 
 /** A sandbox whose webhook has one delivery to retry after `wait`. */

@@ -1,4 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { parse } from "yaml";
+import { plainStartFlags } from "../../src/cli/start-flags.ts";
+import { readStartOptions } from "../../src/cli/start-options.ts";
 import { connect } from "../../src/client/connect.ts";
 import { openConsole, seeLive } from "../support/browser/console.ts";
 import { PATIENCE_MS, see, useChromium } from "../support/browser/with-chromium.ts";
@@ -7,8 +13,9 @@ import { type Node, startNode, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
 import { complaintsOfNginx, hasNginx, NO_NGINX, TestNginx } from "../support/nginx.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
-import { runCommand } from "../support/run-understudy.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
+const EXAMPLES = "docs/examples/fleet";
 const chromium = useChromium();
 let redis: TestRedis;
 let [a, b]: Node[] = [];
@@ -22,6 +29,7 @@ afterAll(async () => {
   await a?.close();
   await b?.close();
   await redis?.remove();
+  removeScratch();
 });
 beforeEach(({ skip }) => {
   if (!hasRedis) skip(NO_REDIS);
@@ -95,6 +103,36 @@ describe("interfaces 15 ways into a fleet", () => {
     } finally {
       await nginx.remove();
     }
+  });
+
+  it("interfaces 15 the compose file and the systemd unit start nodes that the command line takes", async () => {
+    const { services } = parse(readFileSync(`${EXAMPLES}/compose.yaml`, "utf8"), { merge: true });
+    const { redis: store, nginx, ...nodes } = services;
+    const unit = readFileSync(`${EXAMPLES}/understudy.service`, "utf8");
+    const ofUnit = /^ExecStart=\S+ (.*)$/m.exec(unit)![1]!.replace(/\$\{NODE_URL\}/, "http://10.0.0.5:4747");
+    const commands = [...Object.values<{ command: string }>(nodes).map(({ command }) => command), ofUnit];
+    vi.stubEnv("UNDERSTUDY_TOKEN", TOKEN);
+    try {
+      const read = commands.map(async (command) => readStartOptions(plainStartFlags(command.split(" "))!));
+      const places = (await Promise.all(read)).map(({ server }) => server.store);
+      expect(places).toEqual([
+        ...Object.keys(nodes).map((name) => ({ url: "redis://redis:6379", nodeUrl: `http://${name}:4747` })),
+        { url: "redis://10.0.0.9:6379", nodeUrl: "http://10.0.0.5:4747" },
+      ]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(store.command).toContain("--appendonly yes");
+    expect(nginx.depends_on).toEqual(Object.keys(nodes));
+    const conf = spawnSync("sh", ["-c", nginx.command[2].replace("/fleet", EXAMPLES).replace(/ > .*/, "")]);
+    for (const name of Object.keys(nodes))
+      expect(String(conf.stdout)).toContain(`server ${name}:4747 max_fails=1`);
+    expect(String(conf.stdout)).not.toContain("server 127.");
+    // The program itself need not be installed here.
+    const file = join(scratch(), "understudy.service");
+    writeFileSync(file, unit.replace("/usr/bin/understudy", "/bin/true"));
+    const judged = spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" });
+    if (judged.error === undefined) expect([judged.status, judged.stderr]).toEqual([0, ""]);
   });
 
   it("interfaces 15 the example's nginx.conf is one that nginx takes", ({ skip }) => {

@@ -1,0 +1,85 @@
+// Redis restarted, its file cut, out of memory, silent for ten seconds, under load: what is lost, what clients are told,
+// and how long after the fault they are served again.
+import { setTimeout as pause } from "node:timers/promises";
+import { ask, department, idsIn, must, option, row, S, startNode, startRedis } from "./stand.mjs";
+
+const SANDBOXES = option("sandboxes", 20);
+const WRITERS = option("writers", 5);
+const redis = await startRedis();
+const owner = await startNode(redis);
+const other = await startNode(redis);
+
+const FAULTS = {
+  restarted: async () => {
+    await redis.end();
+    await pause(1000);
+    await redis.begin();
+  },
+  "restarted, the last fifth of its file cut": async () => {
+    await redis.end();
+    redis.cut(0.8);
+    await redis.begin();
+  },
+  "out of memory for 3 s": async () => {
+    await redis.command("CONFIG", "SET", "maxmemory", "1");
+    await pause(3000);
+    await redis.command("CONFIG", "SET", "maxmemory", "0");
+  },
+  "silent for 10 s": async () => {
+    redis.child.kill("SIGSTOP");
+    await pause(10_000);
+    redis.child.kill("SIGCONT");
+  },
+};
+
+let failed = false;
+for (const [number, [fault, strike]] of Object.entries(FAULTS).entries()) {
+  const names = Array.from({ length: SANDBOXES }, (_, i) => `f${number}-${i}`);
+  const written = new Map(names.map((name) => [name, []]));
+  for (const name of names) await must(ask(owner, "POST", "/_control/sandboxes", { name }), 201);
+  let [isOver, refused, unclear] = [false, 0, 0];
+  let endedAt = Number.POSITIVE_INFINITY;
+  const back = new Map();
+  const writers = Array.from({ length: WRITERS }, async (_, writer) => {
+    for (let i = 0; !isOver; i++) {
+      const name = names[(writer + i * WRITERS) % SANDBOXES];
+      const id = `dept_${writer}_${i}`;
+      const node = i % 2 === 0 ? owner : other;
+      const { status, headers } = await ask(node, "POST", `${S(name)}/state/departments`, department(id));
+      if (status === 201) {
+        written.get(name).push(id);
+        if (performance.now() > endedAt && !back.has(name)) back.set(name, performance.now() - endedAt);
+      } else if (
+        status === 503 &&
+        headers["retry-after"] === "1" &&
+        /problem\+json/.test(headers["content-type"])
+      ) {
+        refused += 1;
+        await pause(20);
+      } else unclear += 1;
+    }
+  });
+  await pause(1000);
+  await strike();
+  endedAt = performance.now();
+  const end = endedAt + 30_000;
+  while (back.size < SANDBOXES && performance.now() < end) await pause(10);
+  isOver = true;
+  await Promise.all(writers);
+  let [lost, acknowledged] = [0, 0];
+  for (const name of names) {
+    const there = await idsIn(other, name);
+    lost += written.get(name).filter((id) => !there.has(id)).length;
+    acknowledged += written.get(name).length;
+    await must(ask(other, "DELETE", S(name)), 204);
+  }
+  failed ||= lost + unclear > 0 || back.size < SANDBOXES;
+  row(`Redis ${fault}, ${SANDBOXES} sandboxes`, {
+    "acknowledged writes": acknowledged,
+    lost,
+    "503 problems with Retry-After": refused,
+    "other refusals": unclear,
+    "all served again after, ms": Math.max(...back.values()).toFixed(0),
+  });
+}
+process.exit(failed ? 1 : 0);
