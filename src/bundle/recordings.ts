@@ -5,6 +5,7 @@ import type { LoadedFixture } from "../sandbox/fixture-source.ts";
 import type { Sandbox, SandboxChange } from "../sandbox/sandbox.ts";
 import type { ClockMode } from "../state/clock.ts";
 import type { Commit } from "../state/world-parts.ts";
+import { writtenTo } from "../state/written.ts";
 
 /** How a sandbox was on its first day: all that a replay has to begin with. */
 export interface FirstDay {
@@ -130,14 +131,11 @@ export class Recordings {
   };
 
   /** Notes the attempts that this commit has recorded. */
-  readonly onCommit = (sandbox: Sandbox, { before, after }: Pick<Commit, "before" | "after">): void => {
-    const old = before.tables.get(deliveries.name);
-    const fresh = after.tables.get(deliveries.name);
-    if (old === fresh || old === undefined || fresh === undefined) return;
+  readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
-    for (const { id, before: was, after: is } of old.changesTo(fresh)) {
-      const attempt = newAttempt(was as Delivery | undefined, is as Delivery | undefined);
+    for (const { id, before: was, after: is } of writtenTo(deliveries, written)) {
+      const attempt = newAttempt(was, is);
       if (attempt === undefined) continue;
       if (++recording.attempted > MAX_ATTEMPTS) {
         recording.unfit ??= `more than ${MAX_ATTEMPTS} attempts to deliver were made`;

@@ -1,6 +1,7 @@
 import type { Root } from "./root.ts";
 import type { WrittenRecord } from "./transaction.ts";
 import type { Commit } from "./world-parts.ts";
+import { joined } from "./written.ts";
 
 /** Of more records than these, two roots share so much that holding both costs less than the list. */
 const MAX_WRITTEN = 32;
@@ -114,16 +115,4 @@ export class RootLine {
     this.written = NOTHING_WRITTEN;
     this.end = undefined;
   }
-}
-
-/** Each record once, as it was before the first and after the last of its changes. */
-function joined(written: readonly WrittenRecord[]): readonly WrittenRecord[] {
-  if (written.length < 2) return written;
-  const byKey = new Map<string, WrittenRecord>();
-  for (const one of written) {
-    const key = `${one.collection.name}\0${one.id}`;
-    const first = byKey.get(key);
-    byKey.set(key, first === undefined ? one : { ...one, before: first.before });
-  }
-  return [...byKey.values()];
 }

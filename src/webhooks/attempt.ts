@@ -56,7 +56,7 @@ export async function makeAttempt(
   { outbound, settings, fault: faultOf }: AttemptParts,
   { row, plan }: Pick<MadeAttempt, "row" | "plan">,
   signal: AbortSignal,
-): Promise<Omit<AttemptOutcome, "at" | "url"> & { exchange: AttemptExchange }> {
+): Promise<{ answer: Omit<AttemptOutcome, "at" | "url">; exchange: AttemptExchange }> {
   const { service_name, webhook_timeout_seconds } = settings();
   const timeoutMs = webhook_timeout_seconds * 1000;
   const { webhook_id, delivery_id } = row;
@@ -71,7 +71,7 @@ export async function makeAttempt(
     serviceName: service_name,
   });
   if (endured !== undefined)
-    return { ...endured, ...fault, exchange: { request_headers, ...NOTHING_ANSWERED } };
+    return { answer: { ...endured, ...fault }, exchange: { request_headers, ...NOTHING_ANSWERED } };
   const delay = injected?.holds_ms ?? 0;
   const answer = await outbound.send({
     url: plan.url,
@@ -83,10 +83,12 @@ export async function makeAttempt(
   });
   const failure = answer.error === undefined ? {} : { error: answer.error.message };
   return {
-    response_code: answer.response_code,
-    duration_ms: answer.duration_ms + delay,
-    ...failure,
-    ...fault,
+    answer: {
+      response_code: answer.response_code,
+      duration_ms: answer.duration_ms + delay,
+      ...failure,
+      ...fault,
+    },
     exchange: { request_headers, response_headers: answer.headers, response_body: answer.body },
   };
 }

@@ -51,6 +51,8 @@ export class Dispatcher {
   private sending = 0;
   /** Lanes that found no place free. */
   private starved = new Set<string>();
+  /** The setting that was read last, in milliseconds. */
+  private read: { retry_schedule: readonly (string | number)[]; delays: readonly number[] } | undefined;
 
   constructor(parts: DispatcherParts) {
     this.parts = parts;
@@ -170,7 +172,7 @@ export class Dispatcher {
       const plan = rules.plan(before, row);
       if (plan === undefined) return this.write(world, job, (tx) => rules.discard(tx, row));
       const at = before.now;
-      const { exchange, ...answer } = await makeAttempt(this.parts, { row, plan }, controller.signal);
+      const { answer, exchange } = await makeAttempt(this.parts, { row, plan }, controller.signal);
       const outcome = { at, url: plan.url, ...answer };
       made = this.jobs.get(row.id) === job && !controller.signal.aborted;
       const act = attemptAct(row, plan, outcome);
@@ -197,6 +199,10 @@ export class Dispatcher {
 
   private schedule(): readonly number[] {
     const { retry_schedule } = this.parts.settings();
-    return retry_schedule.map((delay, i) => parseDuration(delay) ?? DEFAULT_RETRY_SCHEDULE[i] ?? 0);
+    if (this.read?.retry_schedule !== retry_schedule) {
+      const delays = retry_schedule.map((delay, i) => parseDuration(delay) ?? DEFAULT_RETRY_SCHEDULE[i] ?? 0);
+      this.read = { retry_schedule, delays };
+    }
+    return this.read.delays;
   }
 }

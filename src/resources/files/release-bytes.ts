@@ -1,18 +1,14 @@
-import type { Root } from "../../state/root.ts";
 import type { Transaction } from "../../state/transaction.ts";
+import type { Commit } from "../../state/world-parts.ts";
+import { writtenTo } from "../../state/written.ts";
 import { type Upload, uploads } from "./schema.ts";
 
 /**
  * Uploads whose bytes nobody needs any more after a commit: cancelled, expired, or registered (a file
  * object keeps its text, and no endpoint hands out its bytes).
  */
-export function uploadsToRelease(commit: { before: Root; after: Root }): string[] {
-  const before = commit.before.tables.get(uploads.name);
-  const after = commit.after.tables.get(uploads.name);
-  if (before === undefined || after === undefined || before === after) return [];
-  return [...before.changesTo(after)]
-    .filter(({ after: upload }) => !needsBytes(upload as Upload | undefined))
-    .map(({ id }) => id);
+export function uploadsToRelease({ written }: Pick<Commit, "written">): string[] {
+  return writtenTo(uploads, written).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
 }
 
 /**
