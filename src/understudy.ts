@@ -264,6 +264,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         });
         noteOpened(fleet.saver);
       } else if (sandboxes.get("default") === undefined) createDefault();
+      if (isDurable(options)) await saver?.begin();
       return new Promise((resolve, reject) => {
         server.once("error", reject);
         server.listen(port, host, () => {

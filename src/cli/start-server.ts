@@ -23,7 +23,8 @@ export async function startServer(flags: StartFlags): Promise<void> {
     ready = { url, console: `${url}/_console`, pid: process.pid, token };
     if (options.readyFile) writeReadyFile(options.readyFile, ready);
   } catch (error) {
-    await understudy.close();
+    // What failed first says why.
+    await understudy.close().catch(() => {});
     throw error;
   }
   if (flags.json) sayJson(ready);

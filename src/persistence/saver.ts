@@ -82,6 +82,15 @@ export class Saver {
     this.saved.set(image.sandbox.name, image);
   }
 
+  /**
+   * Before the first request: what is refused and undone goes back to what the store holds, which must be all there is.
+   * @throws PersistenceError where nothing can be saved
+   */
+  async begin(): Promise<void> {
+    if (!(await this.saveAll()))
+      throw new PersistenceError(`Nothing can be saved: ${this.failure!.refusal.message}.`);
+  }
+
   /** Whether everything is in the store now. */
   async saveAll(): Promise<boolean> {
     this.sweeping = true;
@@ -129,7 +138,8 @@ export class Saver {
     try {
       await this.parts.store.close();
     } finally {
-      if (this.failure !== undefined) {
+      // What was refused and undone is nothing that is lost now.
+      if (this.failure !== undefined && !(this.isAllSaved() && this.goneNames().length === 0)) {
         // biome-ignore lint/correctness/noUnsafeFinally: what was lost matters more than a copy not made
         throw new PersistenceError(`The last changes could not be saved: ${this.failure.refusal.message}.`);
       }

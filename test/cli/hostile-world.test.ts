@@ -166,6 +166,7 @@ describe("interfaces 2 wrong usage says what is wrong", () => {
     [["status", "--sandbox", "a", "--sandbox", "b"], "--sandbox is given more than once"],
     [["snapshot", "save", ""], "<name> is empty"],
     [["reset", "--seed", "x"], "--seed takes a number"],
+    [["clock", "run", "x0", "--url", "http://127.0.0.1:9"], "x0"],
     [["trigger", "user.created", "--set", ""], "--set is empty"],
     [["start", "--fixture", ""], "--fixture is empty"],
     [["start", "--persist", "worlds.json", "--durable"], "--durable needs --persist DIR"],

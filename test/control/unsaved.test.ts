@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
+import { startCommand } from "../support/run-understudy.ts";
 
 const S = "/_control/sandboxes/default";
 const NOT_SAVED = "urn:understudy:problem:not-saved";
@@ -112,6 +113,33 @@ describe("interfaces 2 what cannot be saved", () => {
       true,
       false,
     ]);
+  });
+
+  it("interfaces 2 --durable: a disk that is full before the first save takes neither the sandbox default nor the end", async (test) => {
+    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    const api = await start(true);
+    fill();
+    const { id, answer } = await createUntilRefused(api);
+    expect(answer.status).toBe(507);
+    expect([await has(api, id), await has(api, "dept_infra")]).toEqual([false, true]);
+    rmSync(filler());
+    expect((await create(api, "dept_after")).status).toBe(201);
+    fill();
+    expect((await api.call(undefined, "POST", "/_control/sandboxes", { name: "made" })).status).toBe(507);
+    // What was refused and undone is nothing that the end has lost; only the engine's own copy finds no room.
+    await expect(stop(api)).rejects.toThrow("Everything is saved, but the copy");
+    rmSync(filler());
+    expect(await has(await start(true), "dept_after")).toBe(true);
+  });
+
+  it("interfaces 2 --durable: where nothing can be saved, the start says so", async (test) => {
+    if (!isMounted) return test.skip("no file system of its own could be mounted");
+    writeFileSync(filler(), Buffer.alloc(statfsSync(place).bavail * statfsSync(place).bsize));
+    const { code, stdout, stderr } = await startCommand([
+      ...["start", "--port", "0", "--persist", join(place, "data"), "--durable"],
+    ]).finished;
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^understudy: .*(no room left|disk is full).*\n$/);
   });
 
   it("interfaces 2 --durable: an emulated request is undone too, and says that it was not the service", async () => {

@@ -162,11 +162,12 @@ export const clockCommand: CommandModule = {
           "Let it run from where it is, as fast as wanted (x1, x60, x3600), or with the wall clock: real",
         builder: targetOptions,
         async handler(target: Target & { rate?: string }) {
-          const { clock } = await sandboxOf(target);
           // `real` is the wall clock, which may be far ahead; x1 runs as fast from where it stands.
-          const state = await clock.set(
-            target.rate === "real" ? { mode: "real" } : { mode: "scaled", rate: rateOf(target.rate ?? "x1") },
-          );
+          const wanted =
+            target.rate === "real"
+              ? ({ mode: "real" } as const)
+              : ({ mode: "scaled", rate: rateOf(target.rate ?? "x1") } as const);
+          const state = await (await sandboxOf(target)).clock.set(wanted);
           print(target.json, state, show(state));
         },
       } as CommandModule<object, Target & { rate?: string }>)
