@@ -3,7 +3,7 @@
 //   npm run mutate -- src/state                        every mutant of a folder
 //   npm run mutate -- src/http --sample 60 --seed 2    sixty of them, the same for the same seed
 //   npm run mutate -- src/http/steps.ts:40             those of a file, or of one line
-//   npm run mutate -- src/webhooks --tests src/webhooks test/webhooks/webhooks.test.ts
+//   npm run mutate -- src/webhooks --tests src/webhooks,test/webhooks/webhooks.test.ts
 //
 // Each mutant is given the cheapest of its tests, some sixty seconds of them (`--patience 300`: more).
 //
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
   options: {
     sample: { type: "string" },
     seed: { type: "string", default: "1" },
-    tests: { type: "string", multiple: true },
+    tests: { type: "string" },
     patience: { type: "string", default: "60" },
   },
 });
@@ -51,17 +51,14 @@ const asked = mutants.filter(({ fileName, location: { start, end } }) =>
 );
 if (asked.length === 0) refuse(`there is nothing to change in ${positionals.join(", ")}`);
 const chosen = sample === undefined ? asked : shuffled(asked, Number(seed)).slice(0, Number(sample));
-const tests = testFiles(values.tests ?? places.flatMap(({ place }) => testsOf(place)));
+const tests = testFiles(values.tests?.split(",") ?? places.flatMap(({ place }) => testsOf(place)));
 console.log(
   `${chosen.length} of ${asked.length} mutants in ${sources.length} files, ${tests.length} test files`,
 );
 
 const runner = await openRunner({ instrumented, tests, patience: Number(patience) });
 const { failed, seconds } = await runner.learn();
-if (failed.length > 0) {
-  await runner.close();
-  refuse(`these fail before anything is changed: ${failed.join("; ")}`);
-}
+for (const test of failed) console.log(`left out, as it fails before anything is changed: ${test}`);
 console.log(`unchanged, the tests take ${seconds.toFixed(0)} s`);
 
 const started = performance.now();

@@ -54,7 +54,7 @@ export async function openRunner({ instrumented, tests, patience }) {
       const started = performance.now();
       const { testModules, unhandledErrors } = await vitest.runTestSpecifications(files);
       const failed = testModules.filter((module) => module.state() === "failed").map(failureOf);
-      for (const module of testModules) note(module);
+      for (const module of testModules) if (module.state() !== "failed") note(module);
       return {
         failed: [...failed, ...unhandledErrors.map(outsideOfTests)],
         seconds: (performance.now() - started) / 1000,

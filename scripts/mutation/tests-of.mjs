@@ -5,7 +5,14 @@ import { join } from "node:path";
 
 /** Where the tests of a folder are, besides the folder itself. */
 const TESTS = {
-  "src/http": ["test/api", "test/hardening", "test/faults", "test/control/sandboxes.test.ts"],
+  "src/http": [
+    "test/api",
+    "test/hardening",
+    "test/faults",
+    "test/control/explain.test.ts",
+    "test/control/sandboxes.test.ts",
+    "test/history/history.test.ts",
+  ],
   "src/state": ["src/sandbox", "src/fixtures", "test/history", "test/control/state.test.ts"],
   "src/sandbox": ["test/control", "test/history"],
   "src/faults": ["test/faults", "test/control/explain.test.ts", "test/history"],
@@ -13,12 +20,14 @@ const TESTS = {
   "src/control": ["test/control", "test/history", "test/contract/control-run.test.ts"],
   "src/persistence": [
     "test/control/former-format.test.ts",
+    "test/control/ledger.test.ts",
     "test/control/persistence.test.ts",
     "test/control/plain-ledger.test.ts",
     "test/control/shared-secrets.test.ts",
     "test/control/snapshots.test.ts",
     "test/control/unsaved.test.ts",
     "test/api/upload-recovery.test.ts",
+    "test/fleet/fleet.test.ts",
     "test/history/kept-history.test.ts",
   ],
   "src/resources": [

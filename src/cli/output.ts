@@ -11,6 +11,11 @@ export function say(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
 
+/** A report that has escaped what is not its own, with its colours. */
+export function sayColoured(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
 /** One line of JSON for a program that follows. */
 export function sayJson(value: unknown): void {
   say(printableJson(value));

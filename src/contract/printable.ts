@@ -1,17 +1,16 @@
 /** What steers a terminal, or turns the text on it around. */
 const STEERING = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-/** The same but for line ends, tabs, and colours, which our own texts have. */
-const STEERING_IN_LINES =
-  /(\u001b\[\d*m|[\n\t])|[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** The same but for line ends and tabs. */
+const STEERING_IN_LINES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** A name, a header, a line of a file, as it can be shown on a terminal: whoever chose it must not steer that. */
 export function printable(text: string): string {
   return text.replaceAll(STEERING, escaped);
 }
 
-/** The same for a text of several lines. */
+/** The same for a text of several lines. Colours are steering too: one of them hides what follows. */
 export function printableLines(text: string): string {
-  return text.replaceAll(STEERING_IN_LINES, (character, ours?: string) => ours ?? escaped(character));
+  return text.replaceAll(STEERING_IN_LINES, escaped);
 }
 
 /** JSON of one line, or indented; what it does not escape by itself is escaped too, and reads back the same. */

@@ -17,7 +17,11 @@ export interface FormatTextOptions {
 type Paint = (code: number, text: string) => string;
 
 /** The report for a terminal: a line per check, and for what failed, why it matters, what to do and the request. */
-export function formatText(report: ReceiverReport, { colour = false }: FormatTextOptions = {}): string {
+export function formatText(told: ReceiverReport, { colour = false }: FormatTextOptions = {}): string {
+  // Whatever the receiver has said; only our own colours may stand among it.
+  const report = JSON.parse(JSON.stringify(told), (_, value) =>
+    typeof value === "string" ? printableLines(value) : value,
+  ) as ReceiverReport;
   const paint: Paint = (code, text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const notRun = report.checks.filter(({ detail }) => detail.startsWith(NOT_RUN));
   const lines = report.checks
@@ -45,7 +49,7 @@ function formatCheck(check: CheckReport, paint: Paint): string[] {
   }
   if (check.outcome === "not-observable") lines.push(`      ${check.detail}`);
   if (check.note) lines.push(`      Note: ${check.note}`);
-  return lines.map(printableLines);
+  return lines;
 }
 
 function formatUnseen({ what, how }: Unseen): string {
@@ -59,5 +63,5 @@ function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
   const lines = [`${verdict}  ${report.url}: ${counts}`];
   if (report.fail_on !== "minor") lines.push(`Failures below ${report.fail_on} don't fail the receiver.`);
   if (report.stopped) lines.push(report.stopped);
-  return lines.map(printableLines);
+  return lines;
 }

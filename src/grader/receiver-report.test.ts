@@ -81,5 +81,7 @@ describe("interfaces 2 the receiver test's reports", () => {
     const coloured = formatText(reportWith({}), { colour: true });
     expect(coloured).toContain("\u001b[31mFAIL");
     expect(coloured).not.toContain("\u001b[2J");
+    const hidden = formatText(reportWith({ detail: "\u001b[8mhidden" }), { colour: true });
+    expect(hidden).toContain("\\u001b[8mhidden");
   });
 });

@@ -129,6 +129,7 @@ describe("connector notifications", () => {
       "INVALID_INPUT",
       { field, value },
     ]);
+    expect(answer.error.message.length).toBeGreaterThan(field.length + " is".length);
     expect((await api.call("dan", "GET", `${BASE}/notifications`)).body.updated_at).toBeNull();
   });
 

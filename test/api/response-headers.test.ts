@@ -17,6 +17,7 @@ describe("section 9: response headers", () => {
       expect(answer.headers.get("service-api-version")).toMatch(/^\d{4}-\d\d-\d\d$/);
       expect(answer.headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{16}$/);
       expect(answer.headers.get("service-processing-ms")).toMatch(/^\d+$/);
+      expect(answer.headers.get("content-length")).toBe(String(Buffer.byteLength(answer.text)));
     }
   });
 

@@ -191,8 +191,17 @@ describe("answers of faults", () => {
       error: { code: "HTTP_503", type: "server_error", status: 503 },
     });
     expect(a.body.error.trace_id).toBe(a.headers.get("x-request-id"));
+    expect(a.body.error.message).toBe("The service is unavailable.");
     const b = await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
     expect(b.body.error).toMatchObject({ code: "HTTP_503", type: "server_error" });
+    await arm(api, { effect: { status: 418 } });
+    const refused = await api.call("ada", "POST", REPARENT, { new_parent_id: null });
+    expect(refused.body.error).toMatchObject({
+      code: "HTTP_418",
+      message: "The request was refused.",
+      system_message: "The service answered with status 418.",
+    });
+    await arm(api, { effect: { status: 503 } });
     const c = await api.call(undefined, "POST", "/v1/auth/token", {});
     expect(c.body).toMatchObject({ status_code: 503 });
     expect(await parentOf()).toBe("dept_eng");

@@ -47,6 +47,7 @@ describe("4.21 webhooks.create", () => {
     [{ ...input, url: "http://" }, "url", "http://"],
     [{ ...input, url: "http:partner.example" }, "url", "http:partner.example"],
     [{ ...input, url: "https://user:pass@partner.example/" }, "url", "https://user:pass@partner.example/"],
+    [{ ...input, url: "https://:pass@partner.example/" }, "url", "https://:pass@partner.example/"],
     [{ ...input, url: "https://partner.example:99999/" }, "url", "https://partner.example:99999/"],
     [{ ...input, url: 7 }, "url", 7],
     [{ ...input, events: [] }, "events", []],

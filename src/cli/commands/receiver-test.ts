@@ -1,7 +1,7 @@
 import type { CommandModule } from "yargs";
 import type { Severity } from "../../grader/report.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
-import { isInteractive, print } from "../output.ts";
+import { isInteractive, print, sayColoured } from "../output.ts";
 import { reportFiles, writeReports } from "../report-files.ts";
 import { typedValue } from "../typed-value.ts";
 
@@ -150,7 +150,8 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       });
       if (live) stderr.write("\r\u001b[K");
       writeReports(reports, { junit: () => receiverJunit(graded), html: () => receiverHtml(graded) });
-      print(options.json, graded, formatText(graded, { colour: isInteractive(process.stdout) }));
+      if (options.json) print(true, graded, "");
+      else sayColoured(formatText(graded, { colour: isInteractive(process.stdout) }));
       if (graded.verdict === "fail") process.exitCode = 1;
     } catch (error) {
       if (live) stderr.write("\r\u001b[K");

@@ -1,0 +1,41 @@
+import Type from "typebox";
+import { describe, expect, it } from "vitest";
+import { readQuery } from "./read-query.ts";
+import { unknownFields } from "./unknown-fields.ts";
+
+describe("what a contract does not know", () => {
+  const schema = Type.Object({
+    known: Type.Union([Type.Object({ inner: Type.String() }), Type.Null()]),
+    free: Type.Unsafe<object>({ type: "object" }),
+    list: Type.Array(Type.Object({ inner: Type.String() })),
+  });
+  const fieldsOf = (value: unknown) => unknownFields(schema, value).map(({ field }) => field);
+
+  it("G09 is named where it stands; what may hold anything, or is null, has nothing unknown", () => {
+    expect(fieldsOf({ known: { inner: "a" }, free: { any: { thing: 1 } }, list: [{ inner: "a" }] })).toEqual(
+      [],
+    );
+    expect(fieldsOf({ known: null, free: null, list: null })).toEqual([]);
+    expect(fieldsOf(null)).toEqual([]);
+    expect(fieldsOf({ other: null, list: [{ inner: "a" }, { more: 1 }, null] })).toEqual([
+      "other",
+      "list[1].more",
+    ]);
+  });
+});
+
+describe("numbers of a query", () => {
+  const page = { type: "object", properties: { limit: { type: "integer", "x-page": true } } } as never;
+  const limitOf = (text: string, outOfRange: "clamp" | "reject") =>
+    readQuery(page, `limit=${text}`, { unknown: "keep", outOfRange })["limit"];
+
+  it("G08 a page's beyond 2^53 is the largest or smallest there is, and only what is all digits is a number", () => {
+    const long = "9".repeat(20);
+    expect(limitOf(long, "clamp")).toBe(Number.MAX_SAFE_INTEGER);
+    expect(limitOf(`-${long}`, "clamp")).toBe(Number.MIN_SAFE_INTEGER);
+    expect(limitOf(long, "reject")).toBe(long);
+    for (const text of [`${long}x`, `x${long}`, `--${long}`, "1.5", "1e3"])
+      expect(limitOf(text, "clamp")).toBe(text);
+    expect(limitOf("12", "clamp")).toBe(12);
+  });
+});
