@@ -76,6 +76,9 @@ describe("4.6 simple upload", () => {
     const twice = fileForm("a");
     twice.append("file", new Blob(["b"]), "b.txt");
     expectInvalid(await upload(twice), "file", "b.txt");
+    const text = fileForm("a");
+    for (const note of ["one", "two"]) text.append("note", note);
+    expectInvalid(await upload(text), "note", "two");
     const many = fileForm("a");
     for (let i = 0; i < 200; i++) many.append(`field${i}`, "x");
     expect((await upload(many)).status).toBe(413);
