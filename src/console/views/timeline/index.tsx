@@ -119,7 +119,9 @@ function Live({ opening }: { opening: BundleOpening }) {
           }
         />
       </div>
-      {selected && <EntryDetail key={selected} id={selected} node={chosen} nodes={nodes} onClose={close} />}
+      {selected && (chosen || story.isTold) && (
+        <EntryDetail key={selected} id={selected} node={chosen} nodes={nodes} onClose={close} />
+      )}
     </div>
   );
 }
