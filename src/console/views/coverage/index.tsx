@@ -93,7 +93,7 @@ function groupOf(status: number): string {
 }
 
 /** One in so many. */
-const COMMON = 4;
+const COMMON = 2;
 
 function columnsOf(operations: readonly Covered[]): readonly Column<Covered>[] {
   const groups = new Set(operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => groupOf(status))));
