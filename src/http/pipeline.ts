@@ -216,7 +216,8 @@ async function proceed(parts: PipelineParts, exchange: Exchange): Promise<Answer
     if (checked) checkResponse(operation, value);
   }
   const answer = toAnswer(operation, value);
-  if (faulty) await injectFault(exchange, "after", answer);
+  const spoilt = faulty ? injectFault(exchange, "after", answer) : undefined;
+  if (spoilt !== undefined) await spoilt;
   return answer;
 }
 
