@@ -1,4 +1,6 @@
 import Type, { type Static } from "typebox";
+import { DelaySchema } from "../faults/effects/delay.ts";
+import type { EffectDocument } from "../faults/effects/effect.ts";
 
 export const BUNDLE_FORMAT = "understudy-bundle";
 /** Grows when an older Understudy could no longer replay what a newer one writes. */
@@ -85,6 +87,8 @@ export const Bundle = Type.Object(
       Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
     ),
     active: Type.Array(Type.String()),
+    /** Of a server that was started with it: by how much every answer was late. */
+    delay: Type.Optional(Type.Unsafe<NonNullable<EffectDocument["delay"]>>(DelaySchema)),
     /** What receivers answered and when, by delivery and attempt; a replay calls nobody. */
     deliveries: Type.Unsafe<Record<string, RecordedAttempt[]>>({
       type: "object",

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readDocument } from "../documents/read-document.ts";
 import { SHIPPED_SCENARIOS } from "../documents/shipped-files.ts";
+import type { Faults } from "../faults/faults.ts";
 import type { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
@@ -20,7 +21,7 @@ import { Vault } from "./vault.ts";
 export function makeBundle(
   sandbox: Sandbox,
   recording: Recording,
-  { version, library }: { version: string; library: ScenarioLibrary },
+  { version, faults: { library, delay } }: { version: string; faults: Pick<Faults, "library" | "delay"> },
 ): Bundle {
   const { first, calls } = recording;
   const entries = completeJournal(sandbox, recording);
@@ -49,6 +50,7 @@ export function makeBundle(
     settings: { ...first.settings },
     scenarios,
     active: [...active],
+    ...(delay === undefined ? {} : { delay }),
     deliveries: deliveriesOf(recording),
     steps: stepsOf(sandbox, { entries, calls, vault }),
   };

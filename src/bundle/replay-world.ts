@@ -30,7 +30,7 @@ export async function replayWorld(
   const now = Date.parse(bundle.clock.start);
   const day = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
   const settings = bundle.settings as Partial<Settings>;
-  const understudy = assemble({ ...day, settings, scenariosFolder: folder, replay });
+  const understudy = assemble({ ...day, settings, scenariosFolder: folder, delay: bundle.delay, replay });
   const { sandboxes } = understudy;
   const close = async () => {
     await understudy.close();

@@ -136,6 +136,9 @@ function explained(
 ): string {
   const [, got] = /^Not enough non-option arguments: got (\d+)/.exec(message) ?? [];
   if (got !== undefined) return missingArgument(Number(got), help.split("\n")[0]!);
+  const [, name, given, choices] = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message) ?? [];
+  if (choices !== undefined)
+    return `--${name} takes ${choices.replaceAll(/, (?=[^,]+$)/g, " or ")}, not ${given}`;
   const [, unknown] = /^Unknown arguments?: (\S+?)(?:,|$)/.exec(message) ?? [];
   if (unknown === undefined) return message;
   const action = unknownAction(words, help);

@@ -1734,6 +1734,12 @@ export interface Bundle {
     };
   }[];
   active: string[];
+  delay?:
+    | Duration
+    | {
+        p50: Duration;
+        p99: Duration;
+      };
   deliveries: {
     [k: string]: {
       response_code: number;

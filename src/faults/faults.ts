@@ -22,6 +22,8 @@ export class Faults {
   readonly library: ScenarioLibrary;
   /** The names of the scenarios that the options gave. */
   readonly named: readonly string[];
+  /** By how much every answer of every sandbox is late, where the server was started so. */
+  readonly delay: EffectDocument["delay"];
   private readonly parts: FaultParts;
   private readonly sandboxes = new WeakMap<Sandbox, SandboxFaults>();
 
@@ -32,6 +34,7 @@ export class Faults {
       folders: scenarioFolders(scenariosFolder),
     });
     this.library = library;
+    this.delay = delay;
     const base = delay === undefined ? [] : [readInlineRule({ effect: { delay } }, parts.api, () => "delay")];
     this.parts = { ...parts, base, library, names: new RecentNames(library) };
     this.named = scenarios.map((scenario) => (isPath(scenario) ? library.addFile(scenario).name : scenario));

@@ -232,6 +232,22 @@ describe("interfaces 14 trigger and clock advance", () => {
     expect((await run("coverage", "--all", "--fail-under", "100")).code).toBe(1);
   });
 
+  it("interfaces 11 a bundle of a server that was started with a delay replays", async () => {
+    await run("sandbox", "create", "late");
+    await fetch(`${server.ready.url}/_s/late/v1/models`, { headers: { "api-key": KEYS.dan } });
+    const file = join(scratch(), "late.json");
+    expect((await run("bundle", file, "--sandbox", "late")).code).toBe(0);
+    expect(await runCommand(["replay", file])).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("interfaces 2 says in a sentence which values an option takes", async () => {
+    const { code, stderr } = await run("journal", "--kind", "deliverys");
+    expect([code, stderr.split("\n")[0]]).toEqual([
+      2,
+      'understudy: --kind takes "request" or "delivery", not "deliverys"',
+    ]);
+  });
+
   it("interfaces 11 start refuses a delay that is none", async () => {
     const { code, stderr } = await runCommand(["start", "--port", "0", "--delay", "slow"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("--delay must be a duration such as 200ms")]);

@@ -28,7 +28,7 @@ const takeBundle = operation({
     await Promise.race([sandbox.world.settled(), patience()]);
     const { makeBundle } = await import("../../bundle/make-bundle.ts");
     try {
-      return makeBundle(sandbox, recording, { version: server.version, library: server.faults.library });
+      return makeBundle(sandbox, recording, { version: server.version, faults: server.faults });
     } catch (error) {
       throw error instanceof BundleRefusal ? conflict(error.kind, error.message, error.advice) : error;
     }

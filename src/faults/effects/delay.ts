@@ -3,21 +3,21 @@ import type { Random } from "../../state/random.ts";
 import { DurationText, delayProblem, MAX_DELAY_MS } from "./delay-range.ts";
 import type { DelayPlan, Effect } from "./effect.ts";
 
+export const DelaySchema = {
+  anyOf: [
+    DurationText,
+    {
+      type: "object",
+      properties: { p50: DurationText, p99: DurationText },
+      required: ["p50", "p99"],
+      additionalProperties: false,
+    },
+  ],
+};
+
 /** Waits on the wall clock, frozen or not (interfaces 3). */
 export const delayEffect: Effect = {
-  keys: {
-    delay: {
-      anyOf: [
-        DurationText,
-        {
-          type: "object",
-          properties: { p50: DurationText, p99: DurationText },
-          required: ["p50", "p99"],
-          additionalProperties: false,
-        },
-      ],
-    } as never,
-  },
+  keys: { delay: DelaySchema as never },
   check({ delay }, report) {
     if (delay === undefined) return;
     const parts = typeof delay === "object" ? Object.entries(delay) : ([["", delay]] as const);
