@@ -42,6 +42,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import { forwardClock } from "./state/clock.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
+import { mcpOf, ownAddress, urlOf } from "./understudy-itself.ts";
 import type { ReplaySeams, UnderstudyOptions } from "./understudy-options.ts";
 import { heavyWork, servicesOf } from "./understudy-services.ts";
 import { createDeliveries } from "./webhooks/deliveries.ts";
@@ -204,7 +205,11 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     options.store ? ofSandbox(() => fleet!, prefix, handle) : handle;
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [
-    { prefix: "/_control/mcp", access: "token", handle: mcpOf(() => server, options.shared?.token) },
+    {
+      prefix: "/_control/mcp",
+      access: "token",
+      handle: mcpOf(() => server, { token: options.shared?.token, version: manifest.version }),
+    },
     {
       prefix: "/_control",
       access: "token",
@@ -268,8 +273,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       return new Promise((resolve, reject) => {
         server.once("error", reject);
         server.listen(port, host, () => {
-          const { port: bound } = server.address() as AddressInfo;
-          resolve(`http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
+          resolve(urlOf(host, (server.address() as AddressInfo).port));
         });
       });
     },
@@ -288,29 +292,6 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         uploads.close();
       }
     },
-  };
-}
-
-/** Where a server that may listen on every address is reached from within. */
-function ownAddress(server: Server): { host: string; port: number } {
-  const { address, port } = server.address() as AddressInfo;
-  return { host: address === "::" ? "::1" : address === "0.0.0.0" ? "127.0.0.1" : address, port };
-}
-
-/** Loaded with the first client: most servers never see one. Its tools are a client of the control API. */
-function mcpOf(server: () => Server, token: string | undefined): Mount["handle"] {
-  let loading: Promise<Mount["handle"]> | undefined;
-  const url = () => {
-    const { host, port } = ownAddress(server());
-    return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  };
-  const load = async () => {
-    const { mcpOverHttp } = await import("./mcp/serve-http.ts");
-    return mcpOverHttp({ url, token, version: manifest.version });
-  };
-  return async (...exchange) => {
-    loading ??= load();
-    await (await loading)(...exchange);
   };
 }
 

@@ -16,6 +16,8 @@ import { API, RESOURCES } from "../resources/index.ts";
 import { EmailBody } from "../webhooks/outbox.ts";
 import { SettingsInput } from "./check-settings.ts";
 import { ClockBody, ClockInput } from "./clock-input.ts";
+import { DeliveryQuery, RedeliverInput } from "./deliveries/chosen-deliveries.ts";
+import { DeliveryDetail, ListedDelivery } from "./deliveries/shown-delivery.ts";
 import { RuleBody, RuleInput, ScenarioBody } from "./faults-body.ts";
 import { RecordChangesBody } from "./history/record-changes.ts";
 import { HistoryEntryBody } from "./history/render-entry.ts";
@@ -30,7 +32,6 @@ import {
   PendingBody,
   RanTimerBody,
 } from "./operations/clock.ts";
-import { DeliveryDetail, DeliveryQuery, ListedDelivery, RedeliverInput } from "./operations/deliveries.ts";
 import { TriggeredBody, TriggerInput } from "./operations/events.ts";
 import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
 import { FleetBody } from "./operations/fleet.ts";

@@ -1,0 +1,143 @@
+import Type, { type Static } from "typebox";
+import { parseDateOrInstant } from "../../contract/instant.ts";
+import { Closed, typed } from "../../contract/schema.ts";
+import { nearest } from "../../documents/nearest.ts";
+import { type Delivery, deliveries, webhooks } from "../../resources/webhooks/schema.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { DELIVERED_EVENTS } from "../delivered-events.ts";
+import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
+
+const MAX_LISTED = 10_000;
+/** Attempts that one call begins. */
+const MAX_REDELIVERED = 1000;
+
+const Status = Type.Unsafe<"success" | "failed" | "pending">({
+  type: "string",
+  enum: ["success", "failed", "pending"],
+  description: "`failed` for good, or `pending` a retry",
+});
+const Text = (description: string, type = "string") =>
+  Type.Optional(typed(type, Type.String({ minLength: 1, description })));
+
+export const DeliveryQuery = Closed({
+  status: Type.Optional(Status),
+  event: Text("An event's name", "EventName"),
+  webhook: Text("A webhook's id"),
+  since: Text("An ISO 8601 date or timestamp, on the sandbox's clock"),
+  limit: Type.Integer({ minimum: 1, maximum: MAX_LISTED, default: 100 }),
+});
+
+export const RedeliverInput = Closed(
+  {
+    ids: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: MAX_REDELIVERED,
+        description: "Deliveries that failed",
+      }),
+    ),
+    all_failed: Type.Optional(
+      Type.Unsafe<true>({ const: true, description: "All that failed, those with a retry to come included" }),
+    ),
+    again: Type.Optional(
+      Type.Boolean({
+        description:
+          "With `ids`: those that succeeded, too, as by a sender whom the receipt never reached; they stay delivered",
+      }),
+    ),
+    since: Text("With `all_failed`: those of events since then"),
+    webhook: Text("With `all_failed`: those of this webhook"),
+  },
+  { $id: "RedeliverInput", description: "`ids` or `all_failed`", examples: [{ all_failed: true }] },
+);
+
+/** @throws Problem 422 */
+export function chosenIn(
+  tx: Transaction,
+  { ids, all_failed, since, webhook, again }: Static<typeof RedeliverInput>,
+): Delivery[] {
+  if ((ids === undefined) === (all_failed === undefined))
+    throw unprocessable(
+      ids ? "all_failed" : "ids",
+      ids ?? null,
+      ids ? "cannot stand beside ids" : "is needed, or else all_failed",
+    );
+  if (ids === undefined && again !== undefined)
+    throw unprocessable("again", again, "stands beside ids, not beside all_failed");
+  if (ids === undefined) {
+    const failed = matching(tx, { since, webhook }).filter(({ status }) => status === "failed");
+    if (failed.length <= MAX_REDELIVERED) return failed;
+    const advice = `name a time with since, or a webhook; one call redelivers at most ${MAX_REDELIVERED}`;
+    throw unprocessable("all_failed", true, `means ${failed.length} deliveries: ${advice}`);
+  }
+  const named = since === undefined ? (webhook === undefined ? undefined : "webhook") : "since";
+  if (named !== undefined)
+    throw unprocessable(named, since ?? webhook, "stands beside all_failed, not beside ids");
+  return [...new Set(ids)].map((id, i) => {
+    const delivery = tx.get(deliveries, id);
+    if (delivery === undefined)
+      throw unknownWord(`ids[${i}]`, id, {
+        is: "is no delivery of this sandbox",
+        known: knownIds(tx),
+        where: WHERE.deliveries,
+      });
+    if (delivery.status === "success" && again !== true)
+      throw unprocessable(
+        `ids[${i}]`,
+        id,
+        "was delivered; send it once more with again, or name one that failed",
+      );
+    return delivery;
+  });
+}
+
+type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
+
+/** Newest first. @throws Problem 422 for a webhook that is not there, or an unreadable instant */
+export function matching(tx: Transaction, { status, event, webhook, since }: Filter): Delivery[] {
+  if (webhook !== undefined && tx.get(webhooks, webhook) === undefined) {
+    const known = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);
+    throw unknownWord("webhook", webhook, {
+      is: "is no webhook of this sandbox",
+      known,
+      where: WHERE.webhooks,
+    });
+  }
+  if (event !== undefined && !DELIVERED_EVENTS.includes(event))
+    throw unknownWord("event", event, {
+      is: "is no event of the service",
+      known: DELIVERED_EVENTS,
+      where: `it has ${DELIVERED_EVENTS.join(", ")}`,
+    });
+  const span = since === undefined ? undefined : parseDateOrInstant(since);
+  if (since !== undefined && span === undefined)
+    throw unprocessable("since", since, "must be an ISO 8601 date or timestamp");
+  const from = span === undefined ? Number.NEGATIVE_INFINITY : tx.relative(span.from);
+  const all = webhook === undefined ? tx.all(deliveries) : tx.index(deliveries, "newest", webhook);
+  return [...all]
+    .filter(
+      (one) =>
+        one.created_at >= from &&
+        (event === undefined || one.event === event) &&
+        (status === undefined || statusOf(one) === status),
+    )
+    .sort((a, b) => b.created_at - a.created_at);
+}
+
+function statusOf({ status, next_retry }: Delivery): Static<typeof Status> {
+  return status === "failed" && next_retry !== null ? "pending" : status;
+}
+
+export function unknownDelivery(id: string, world: Transaction): Problem {
+  const hint = nearest(id, knownIds(world));
+  const meant = hint === undefined ? "" : ` Did you mean ${quoted(hint)}?`;
+  return new Problem("unknown-record", {
+    detail: `There is no delivery ${quoted(id)}.${meant} ${WHERE.deliveries}.`,
+    value: id,
+    hint,
+  });
+}
+
+function knownIds(world: Transaction): string[] {
+  return [...world.all(deliveries).page(0, 1000)].map(({ delivery_id }) => delivery_id);
+}

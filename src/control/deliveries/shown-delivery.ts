@@ -1,0 +1,114 @@
+import Type, { type Static } from "typebox";
+import { Closed, examplesOf, Nullable, Timestamp } from "../../contract/schema.ts";
+import { bodyOf } from "../../resources/webhooks/body.ts";
+import { presentDelivery } from "../../resources/webhooks/present.ts";
+import { type Delivery, DeliveryBody, webhooks, whyInactive } from "../../resources/webhooks/schema.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
+
+export const ListedDelivery = Closed(
+  {
+    ...DeliveryBody.properties,
+    webhook_id: Type.String(),
+    created_at: Timestamp(),
+    url: Type.String({ description: "Where the webhook is now; an attempt's own is in its log" }),
+    active: Type.Boolean({ description: "Whether the webhook still is" }),
+    inactive_because: Nullable(Type.String({ description: "Of a webhook that is not: what made it so" })),
+    why: Nullable(Type.String({ description: "Of one that failed: what came of the last attempt" })),
+  },
+  {
+    $id: "ListedDelivery",
+    examples: [
+      {
+        delivery_id: "del_1",
+        event: "user.created",
+        status: "failed",
+        response_code: 0,
+        attempts: 1,
+        last_attempt: "2026-03-15T12:00:00.000Z",
+        next_retry: "2026-03-15T12:01:00.000Z",
+        webhook_id: "wh_ops",
+        created_at: "2026-03-15T12:00:00.000Z",
+        url: "http://127.0.0.1:9/hook",
+        active: true,
+        inactive_because: null,
+        why: "no answer: connect ECONNREFUSED 127.0.0.1:9",
+      },
+    ],
+  },
+);
+type ListedDelivery = Static<typeof ListedDelivery>;
+
+const AttemptBody = Closed({
+  at: Timestamp({ description: "When it began; made by an advance, its due time" }),
+  kind: Type.Unsafe<"first" | "retry" | "redelivery">({
+    type: "string",
+    enum: ["first", "retry", "redelivery"],
+  }),
+  url: Type.String(),
+  response_code: Type.Integer({ description: "0 for no answer" }),
+  duration_ms: Type.Integer({ description: "On the wall clock" }),
+  why: Nullable(Type.String({ description: "Of one that failed: why, in words" })),
+  fault: Nullable(Type.String({ description: "The armed fault that had a hand in it" })),
+});
+
+export const DeliveryDetail = Closed(
+  {
+    ...ListedDelivery.properties,
+    body: Type.String({ description: "The exact text that each attempt sends" }),
+    log: Type.Array(AttemptBody, { description: "Each attempt, oldest first" }),
+    exchanges: Type.Array(JournalEntryBody, {
+      description: "Of those attempts that the journal still holds: what was sent and answered",
+    }),
+  },
+  {
+    $id: "DeliveryDetail",
+    examples: [{ ...examplesOf(ListedDelivery)[0]!, body: "{}", log: [], exchanges: [] }],
+  },
+);
+
+export function presentListed(delivery: Delivery, world: Transaction): ListedDelivery {
+  const { webhook_id, created_at, attempt_log, response_code, status } = delivery;
+  const webhook = world.get(webhooks, webhook_id)!;
+  const last = attempt_log.at(-1) ?? { response_code };
+  return {
+    ...presentDelivery(delivery, world),
+    webhook_id,
+    created_at: world.iso(created_at),
+    url: webhook.url,
+    active: webhook.active,
+    inactive_because: whyInactive(webhook),
+    why: status === "success" ? null : whyOf(last),
+  };
+}
+
+function whyOf({ response_code, error }: { response_code: number; error?: string }): string | null {
+  if (response_code >= 200 && response_code < 300) return null;
+  return response_code === 0 ? `no answer: ${error ?? "the connection ended"}` : `answered ${response_code}`;
+}
+
+export function detailOf(
+  delivery: Delivery,
+  { journal }: Sandbox,
+  world: Transaction,
+): Static<typeof DeliveryDetail> {
+  const body = bodyOf(delivery, world);
+  return {
+    ...presentListed(delivery, world),
+    body,
+    log: delivery.attempt_log.map(({ at, kind, url, response_code, duration_ms, error, fault }) => ({
+      at: world.iso(at),
+      kind,
+      url,
+      response_code,
+      duration_ms,
+      why: whyOf({ response_code, error }),
+      fault: fault ?? null,
+    })),
+    exchanges: journal
+      .entries()
+      .filter((entry) => entry.delivery?.delivery_id === delivery.delivery_id)
+      .map(renderEntry),
+  };
+}
