@@ -132,8 +132,9 @@ describe.each([
   });
 
   it("interfaces 13 shows deliveries with their bytes, adds up coverage, and hands over a bundle that replays", async () => {
-    const name = `${sandbox}-told`;
-    await call(client, "create_sandbox", { name, clock: { mode: "frozen" } });
+    const { name } = (await call(client, "create_sandbox", { clock: { mode: "frozen" } })) as {
+      name: string;
+    };
     const hook = { url: "http://127.0.0.1:9/hook", events: ["user.created"] };
     const asked = { sandbox: name, method: "POST", path: "/webhooks", as: "usr_ada", body: hook };
     expect(await call(client, "call_api", asked)).toMatchObject({ status: 201 });
