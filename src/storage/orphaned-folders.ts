@@ -4,6 +4,7 @@ import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProcessAlive, startOfProcess } from "./live-process.ts";
+import { makeFolder } from "./make-folder.ts";
 
 const NAME = /^understudy-uploads-([0-9a-f]{12})-(\d{1,10})-(\d{1,20})-[A-Za-z0-9]{6}$/;
 /** Stands for an unknown start, where the system does not tell. */
@@ -12,6 +13,8 @@ const UNKNOWN_START = "0";
 /** Makes a folder among the system's temporary ones whose name says which process it belongs to. */
 export function makeOwnedFolder(): string {
   const started = startOfProcess(process.pid) ?? UNKNOWN_START;
+  // Somebody may have tidied up the system's own, too.
+  makeFolder(tmpdir());
   return mkdtempSync(join(tmpdir(), `understudy-uploads-${machine()}-${process.pid}-${started}-`));
 }
 

@@ -1,6 +1,6 @@
 import { execSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -339,5 +339,22 @@ describe("interfaces 2 start", () => {
     edit("extends: reference\nusers: { usr_dan: { nmae: D } }\n");
     await expect.poll(() => server.output().stderr).toMatch(/mine\.yaml:2:\d+/);
     expect(await name()).toBe("Daniel");
+  });
+
+  it("interfaces 6 a scenario whose file is deleted while it is on is listed as such", async () => {
+    const folder = scratch();
+    mkdirSync(join(folder, "scenarios"));
+    const file = join(folder, "scenarios/mine.yaml");
+    writeFileSync(file, "name: mine\ndescription: Mine alone\nrules: []\n");
+    const { ready } = await started(["--scenario", "mine", "--quiet"], { cwd: folder });
+    const listed = async () => {
+      const { stdout } = await runCommand(["scenario", "list", "--url", ready.url]);
+      return stdout.split("\n").find((line) => / mine /.test(line));
+    };
+    expect(await listed()).toMatch(/^on +mine +Mine alone/);
+    rmSync(file);
+    await expect
+      .poll(listed, { interval: 300 })
+      .toMatch(/^on +mine +.*there is no file scenarios\/mine\.yaml; what it was before is in force/);
   });
 });

@@ -30,6 +30,14 @@ it("4.6 a temporary folder that somebody removed is made again", async () => {
   expect(await send()).toBe(201);
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
   expect(await send()).toBe(201);
+  rmSync(folder, { recursive: true });
+  expect(await send()).toBe(201);
+  await api.close();
+  // Before anything had been sent, too.
+  rmSync(folder, { recursive: true });
+  api = await startReference();
+  rmSync(folder, { recursive: true, force: true });
+  expect(await send()).toBe(201);
   await api.close();
   api = undefined;
   expect(readdirSync(folder)).toEqual([]);

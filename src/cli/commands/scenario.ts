@@ -19,10 +19,12 @@ export const scenarioCommand: CommandModule = {
         builder: targetOptions,
         async handler(target: Options) {
           const { items, total } = await (await sandboxOf(target)).scenarios.list();
-          const rows = items.map(({ active, name, description }) => [
+          const rows = items.map(({ active, name, description, problem }) => [
             active ? "on" : "",
             name,
-            description ?? "",
+            problem === undefined
+              ? (description ?? "")
+              : `${problem.split("\n")[0]}${active ? "; what it was before is in force" : ""}`,
           ]);
           print(target.json, { items, total }, table(["", "name", "description"], rows));
         },
