@@ -47,6 +47,19 @@ describe("interfaces 11 verify within", () => {
     expect(hopeless.body).toEqual({ ok: false, found: 1, nearest: [] });
   });
 
+  it("interfaces 11 tells callers apart", async () => {
+    const name = await fresh();
+    await models(name);
+    const by = async (principal: string) =>
+      (await verify(name, { match: { ...MODELS, principal }, count: 1 })).body;
+    expect(await by("usr_ada")).toMatchObject({ ok: true, found: 1 });
+    expect(await by("usr_dan")).toMatchObject({
+      ok: false,
+      found: 0,
+      nearest: [{ differences: ["principal is usr_ada, not usr_dan"] }],
+    });
+  });
+
   it.each([
     ["soon", "must be a duration such as 5s."],
     ["3m", "must be at most 2m."],

@@ -198,6 +198,7 @@ describe("answers of faults", () => {
     const refused = await api.call("ada", "POST", REPARENT, { new_parent_id: null });
     expect(refused.body.error).toMatchObject({
       code: "HTTP_418",
+      type: "client_error",
       message: "The request was refused.",
       system_message: "The service answered with status 418.",
     });

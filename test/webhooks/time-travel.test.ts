@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { outgoing } from "../../src/webhooks/outgoing.ts";
 import { until } from "../support/eventually.ts";
 import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
@@ -75,6 +76,31 @@ describe("interfaces 4 snapshots with deliveries in flight", () => {
     await api.understudy.sandboxes.get("default")!.world.settled();
     expect(gate.bodies[1]).toBe(gate.bodies[0]);
     expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "failed", attempts: 1 });
+  });
+
+  it("interfaces 4 attempts that a restore finds waiting are made again, in their order", async () => {
+    const api = await start();
+    const gate = await startGate();
+    await api.webhook(gate.url);
+    const { world } = api.understudy.sandboxes.get("default")!;
+    // First attempts go one by one: all but one of them wait. More than nine, so that 10 must come after 9.
+    const users = ["usr_dan", "usr_ada", "usr_ben", "usr_cleo"];
+    const asked = Array.from({ length: 12 }, (_, index) => users[index % users.length]!);
+    for (const [index, user] of asked.entries()) {
+      void api.trigger({ event: "user.created", for: user });
+      await until(() => [...world.read().all(outgoing)].length > index);
+    }
+    await api.control("POST", "/snapshots", { name: "waiting" });
+    await api.control("POST", "/snapshots/waiting/restore");
+    for (let sent = 1; sent <= asked.length; sent++) {
+      await gate.arrived(1 + sent);
+      gate.waiting[sent]!(200);
+    }
+    await world.settled();
+    const told = gate.bodies
+      .slice(1)
+      .map((body) => (JSON.parse(body) as { data: { user_id: string } }).data.user_id);
+    expect(told).toEqual(asked);
   });
 
   it("interfaces 4 a fork carries pending retries on its own, and deleting it cancels them", async () => {
