@@ -85,7 +85,8 @@ export async function handleExchange(parts: PipelineParts, exchange: Exchange): 
     } else answer = failed(parts, exchange, error);
   }
   // Also for refusals and broken wires: they were counted, and a rule has come further.
-  const unsaved = durability && (await durability.settle(exchange.sandbox, mark!));
+  const settling = durability?.settle(exchange.sandbox, mark!);
+  const unsaved = settling && (await settling);
   if (unsaved !== undefined) {
     answer = unsaved.answer;
     exchange.decision = unsaved.decision;
