@@ -41,7 +41,9 @@ export class PassedBody {
   giveTo(taker: ClientRequest): void {
     const isFirst = this.taker === undefined;
     this.taker = taker;
-    if (!this.isThere || this.isWhole) return void taker.end(Buffer.concat(this.kept));
+    // Also an empty piece would be written by itself.
+    if (!this.isThere) return void taker.end();
+    if (this.isWhole) return void taker.end(Buffer.concat(this.kept));
     for (const piece of this.kept) taker.write(piece);
     if (isFirst) this.begin();
     else this.request.resume();
