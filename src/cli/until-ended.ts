@@ -3,7 +3,11 @@ export const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Tells of the first signal to end; to be called before anybody is told that the process is up, who may end it at once. */
 export function onEnding(end: () => void): void {
-  for (const signal of ENDINGS) process.once(signal, end);
+  const told = () => {
+    for (const signal of ENDINGS) process.off(signal, told);
+    end();
+  };
+  for (const signal of ENDINGS) process.on(signal, told);
 }
 
 /** Does what is to be told when the process is to end, by a signal that is aborted then. */

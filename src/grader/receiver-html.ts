@@ -73,9 +73,9 @@ ${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quie
 
 /** Of a receiver inside an Understudy: where the console shows what it was sent, as long as that server runs. */
 function consoleHtml({ url }: ReceiverReport): Html {
-  const { origin, pathname } = new URL(url);
-  const [, sandbox, id] = /^\/_receivers\/([a-z0-9-]+)\/(rcv_\w+)/.exec(pathname) ?? [];
-  if (sandbox === undefined) return html``;
+  const [, origin, sandbox, id] =
+    /^(https?:\/\/[^/?#]+)\/_receivers\/([a-z0-9-]+)\/(rcv_\w+)/.exec(url) ?? [];
+  if (origin === undefined) return html``;
   const view = `${origin}/_console/s/${sandbox}/webhooks?show=receivers&receiver=${id}`;
   return html`<p>It is a receiver inside an Understudy: <a href="${view}">what it was sent, with each signature's verdict</a>, stands in that server's console while it runs.</p>`;
 }

@@ -2,6 +2,13 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeOwnedFolder } from "./orphaned-folders.ts";
 
+/** Those that there are; one listener for all, however many servers a process has. */
+const folders = new Set<TemporaryFolder>();
+
+function removeOnExit(): void {
+  for (const folder of folders) folder.remove();
+}
+
 /**
  * A folder that comes into being with the first file for it and goes with the process; what a killed one
  * leaves behind, the next server sweeps away.
@@ -9,14 +16,13 @@ import { makeOwnedFolder } from "./orphaned-folders.ts";
 export class TemporaryFolder {
   private made: string | undefined;
   private files = 0;
-  private readonly removeOnExit = () => this.remove();
 
   get path(): string {
     // Machines clear their temporary folders, also under those who run.
     if (this.made === undefined || !existsSync(this.made)) {
-      process.off("exit", this.removeOnExit);
       this.made = makeOwnedFolder();
-      process.once("exit", this.removeOnExit);
+      if (folders.size === 0) process.on("exit", removeOnExit);
+      folders.add(this);
     }
     return this.made;
   }
@@ -28,7 +34,7 @@ export class TemporaryFolder {
   }
 
   remove(): void {
-    process.off("exit", this.removeOnExit);
+    if (folders.delete(this) && folders.size === 0) process.off("exit", removeOnExit);
     if (this.made === undefined) return;
     rmSync(this.made, { recursive: true, force: true });
     this.made = undefined;

@@ -3,6 +3,7 @@ import type { CommandModule } from "yargs";
 import type { ReplayResult } from "../../bundle/replay-bundle.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
 import { isInteractive, print } from "../output.ts";
+import { untilEnded } from "../until-ended.ts";
 
 interface Options {
   bundle: string;
@@ -22,15 +23,14 @@ export const replayCommand: CommandModule<object, Options> = {
   async handler({ bundle: file, json }) {
     const text = read(file);
     const { readBundle, replayBundle } = await import("../../bundle/index.ts");
-    const stop = new AbortController();
-    process.once("SIGINT", () => stop.abort());
     const live = !json && isInteractive(process.stderr);
-    const result = await replayBundle(readBundle(text, file), {
-      signal: stop.signal,
-      ...(live ? { onStep: (done, total) => void process.stderr.write(`\r${done} of ${total}`) } : {}),
+    const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
+    const result = await untilEnded(async (signal) => {
+      const replayed = await replayBundle(readBundle(text, file), { signal, ...(live ? { onStep } : {}) });
+      if (live) process.stderr.write("\r\u001b[K");
+      if (signal.aborted) throw new CheckFailed("the replay was interrupted");
+      return replayed;
     });
-    if (live) process.stderr.write("\r\u001b[K");
-    if (stop.signal.aborted) throw new CheckFailed("the replay was interrupted");
     print(json, { ok: result.difference === undefined, ...result }, resultText(result));
     if (result.difference !== undefined) process.exitCode = EXIT_FAILED;
   },
