@@ -44,6 +44,11 @@ export function Problem({ error }: { error: unknown }) {
   );
 }
 
+/** Why something could not be read anew. Of a server that does not answer, the banner over every view tells, once. */
+export function ReadProblem({ error }: { error: unknown }) {
+  return error instanceof ControlError && error.unreachable ? null : <Problem error={error} />;
+}
+
 /** In place of a list that has nothing: why, and what would fill it. */
 export function Nothing({ title, children }: { title: string; children?: ReactNode }) {
   return (

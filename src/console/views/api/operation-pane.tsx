@@ -4,6 +4,7 @@ import { useSandbox } from "../../api/queries.ts";
 import type { FidelityLedger } from "../../api/types.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Badge } from "../../parts/mark.tsx";
+import { PathText } from "../../parts/path-text.tsx";
 import { SchemaTable } from "./schema-table.tsx";
 import { exampleOf, linesOf, typeText } from "./schema-text.ts";
 import { TryOut } from "./try-out.tsx";
@@ -24,7 +25,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
       <div className="operation">
         <p>
           <code>
-            <strong>{method}</strong> {path}
+            <strong>{method}</strong> <PathText>{path}</PathText>
           </code>{" "}
           <span className="quiet">
             {operationId}, section {operation["x-section"]}

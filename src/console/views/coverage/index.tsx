@@ -5,7 +5,7 @@ import { useParameters } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import type { CoverageMatrix } from "../../api/types.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Nothing, Problem } from "../../parts/notice.tsx";
+import { Nothing, Problem, ReadProblem } from "../../parts/notice.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
 import { HeatCell } from "./heat-cell.tsx";
 import { type Covered, OutcomesPane } from "./outcomes-pane.tsx";
@@ -40,7 +40,7 @@ export default function Coverage() {
           </div>
           {data && <Summary matrix={data} />}
         </div>
-        <Problem error={error} />
+        <ReadProblem error={error} />
         <VirtualTable
           label="Coverage"
           columns={columns}

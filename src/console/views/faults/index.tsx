@@ -2,7 +2,7 @@ import { useCallback } from "react";
 import { Button } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
-import { Problem } from "../../parts/notice.tsx";
+import { ReadProblem } from "../../parts/notice.tsx";
 import { ArmedRules } from "./armed-rules.tsx";
 import { ComposePane } from "./compose.tsx";
 import { ExplainPane } from "./explain.tsx";
@@ -45,7 +45,7 @@ export default function Faults() {
             Compose a rule
           </Button>
         </div>
-        <Problem error={rules.error ?? scenarios.error} />
+        <ReadProblem error={rules.error ?? scenarios.error} />
         {rules.data && <ArmedRules rules={rules.data.items} />}
         {scenarios.data && <Switchboard scenarios={scenarios.data.items} />}
       </div>

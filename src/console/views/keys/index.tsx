@@ -3,7 +3,7 @@ import { Button } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { Badge } from "../../parts/mark.tsx";
-import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
+import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
 import { KeyPane } from "./key-pane.tsx";
@@ -81,7 +81,7 @@ export default function Keys() {
             <code>X-API-Key</code> or <code>Authorization: Bearer</code>.
           </p>
         </div>
-        <Problem error={error} />
+        <ReadProblem error={error} />
         {get("key") !== undefined && data && !chosen && (
           <Notice outcome="refused">There is no key {get("key")}; it may have been deleted.</Notice>
         )}

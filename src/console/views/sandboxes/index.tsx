@@ -4,7 +4,7 @@ import { useParameters, useSandboxName } from "../../address.ts";
 import { useSandboxes } from "../../api/queries.ts";
 import type { SandboxState } from "../../api/types.ts";
 import { Badge } from "../../parts/mark.tsx";
-import { Notice, Problem } from "../../parts/notice.tsx";
+import { Notice, ReadProblem } from "../../parts/notice.tsx";
 import { clockWords, RelativeTime, useWallClock } from "../../parts/time.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
 import { NewSandbox } from "./new-sandbox.tsx";
@@ -57,7 +57,8 @@ const columnsAt = (here: string, wall: number): readonly Column<SandboxState>[] 
     id: "created",
     title: "Made",
     value: ({ created_at }) => created_at,
-    show: ({ created_at }) => <RelativeTime at={created_at} now={wall} />,
+    // Nothing was made in the future, whatever is rounded.
+    show: ({ created_at }) => <RelativeTime at={created_at} now={Math.max(wall, Date.parse(created_at))} />,
     width: "6.5rem",
     from: "wide",
   },
@@ -88,7 +89,7 @@ export default function Sandboxes() {
             one by its base URL, or by the header <code>X-Sandbox</code>.
           </p>
         </div>
-        <Problem error={error} />
+        <ReadProblem error={error} />
         {name !== undefined && data && !chosen && (
           <Notice outcome="refused">There is no sandbox {name}; it may have been deleted.</Notice>
         )}

@@ -1,5 +1,5 @@
 import { useSandboxQuery } from "../../api/queries.ts";
-import { Problem } from "../../parts/notice.tsx";
+import { ReadProblem } from "../../parts/notice.tsx";
 import { ClockPanel } from "./clock-panel.tsx";
 import { PendingPanel } from "./pending-panel.tsx";
 import { RanTable } from "./ran-table.tsx";
@@ -30,8 +30,7 @@ export default function Time() {
       <div className="page-head">
         <h1>Time</h1>
       </div>
-      {/* Where the server is away, the banner above says so already. */}
-      {!error?.unreachable && <Problem error={error} />}
+      <ReadProblem error={error} />
       {clock.data && <ClockPanel clock={clock.data} nothingPending={pending.data?.length === 0} />}
       <div className="time-lists">
         {pending.data && <PendingPanel pending={pending.data} />}

@@ -14,14 +14,14 @@ const columnsAt = (now: number): readonly Column<Pending>[] => [
     title: "Due",
     value: ({ due_at }) => due_at,
     show: ({ due_at }) => <RelativeTime at={due_at} now={now} />,
-    width: "6.5rem",
+    width: "5.75rem",
   },
   {
     id: "kind",
     title: "What",
     value: ({ kind }) => kind,
     show: ({ kind }) => <Badge outcome={SHAPES[kind]}>{kindWord(kind)}</Badge>,
-    width: "10rem",
+    width: "10.75rem",
   },
   { id: "subject", title: "Of", value: ({ subject }) => subject, width: "minmax(0, 1fr)" },
   {

@@ -6,6 +6,7 @@ import { useLive } from "../../live/use-live.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Mark } from "../../parts/mark.tsx";
 import { Nothing } from "../../parts/notice.tsx";
+import { PathText } from "../../parts/path-text.tsx";
 import { VirtualRows } from "../../parts/virtual-rows.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
@@ -128,13 +129,17 @@ function Live({ opening }: { opening: BundleOpening }) {
 
 function NothingYet() {
   const { data } = useSandbox();
-  const line = `curl -s -H 'api-key: …' ${data?.base_url ?? ""}/v1/models`;
   return (
     <Nothing title="No request has reached this sandbox yet.">
       <p>
         Point a client at its base URL, with one of the keys of the view Keys; requests show up as they come.
       </p>
-      <pre>{line}</pre>
+      <pre>
+        {"curl -s -H 'api-key: …' "}
+        <span className="whole">
+          <PathText>{`${data?.base_url ?? ""}/v1/models`}</PathText>
+        </span>
+      </pre>
       <CopyButton text={data?.base_url ?? ""} label="Copy the base URL" />
     </Nothing>
   );

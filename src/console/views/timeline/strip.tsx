@@ -64,8 +64,9 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
       <div ref={place} className="strip-plot" aria-hidden="true" />
       <div className="strip-words small quiet">
         <span>
-          {last.length > 0 &&
-            `${timeOfDay(iso(last[0]!.at)).slice(0, 8)} to ${timeOfDay(iso(last.at(-1)!.at)).slice(0, 8)}, higher is slower`}
+          {last.length === 0
+            ? "Each entry becomes a mark here, higher is slower"
+            : `${timeOfDay(iso(last[0]!.at)).slice(0, 8)} to ${timeOfDay(iso(last.at(-1)!.at)).slice(0, 8)}, higher is slower`}
         </span>
         {isBrushed ? (
           <Button className="link-button" onPress={() => onBrush(undefined, undefined)}>

@@ -2,7 +2,7 @@ import type { JournalEntry } from "../../api/types.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { Exchange } from "../../parts/exchange.tsx";
 import { Badge, Mark, type Outcome } from "../../parts/mark.tsx";
-import { Problem } from "../../parts/notice.tsx";
+import { ReadProblem } from "../../parts/notice.tsx";
 import { absolute, relative } from "../../parts/time.tsx";
 import type { AttemptMark, AttemptState, Delivery } from "./attempts.ts";
 import { useSignature } from "./signature.ts";
@@ -34,7 +34,7 @@ export function AttemptList({
   const exchanges = new Map(data?.exchanges.map((entry) => [entry.delivery!.attempt, entry]));
   return (
     <>
-      <Problem error={error} />
+      <ReadProblem error={error} />
       <ol className="attempt-list" aria-label="Attempts">
         {marks.map((mark, index) => {
           const line = <AttemptLine mark={mark} />;

@@ -4,7 +4,7 @@ import { addressOf, useParameters, useSandboxName } from "../../address.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { ChoiceField } from "../../parts/form.tsx";
 import { Badge, type Outcome } from "../../parts/mark.tsx";
-import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
+import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
 import { RelativeTime, relative } from "../../parts/time.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
 import { AttemptAxis } from "./attempt-axis.tsx";
@@ -140,7 +140,7 @@ export function Deliveries() {
             </span>
           )}
         </div>
-        <Problem error={error ?? webhooks.error} />
+        <ReadProblem error={error ?? webhooks.error} />
         {get("delivery") !== undefined && data && !chosen && (
           <Notice outcome="refused">
             There is no delivery {get("delivery")}: it goes with its webhook, and with a reset.

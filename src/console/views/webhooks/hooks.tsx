@@ -3,7 +3,7 @@ import { Button } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { Badge } from "../../parts/mark.tsx";
-import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
+import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
 import type { Webhook } from "./attempts.ts";
@@ -70,7 +70,7 @@ export function Hooks() {
             Register a webhook
           </Button>
         </div>
-        <Problem error={error} />
+        <ReadProblem error={error} />
         {get("webhook") !== undefined && data && !chosen && (
           <Notice outcome="refused">There is no webhook {get("webhook")}; it may have been deleted.</Notice>
         )}

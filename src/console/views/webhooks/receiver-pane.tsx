@@ -10,7 +10,8 @@ import { CopyButton } from "../../parts/copy-button.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Form } from "../../parts/form.tsx";
 import { Badge, type Outcome } from "../../parts/mark.tsx";
-import { Notice, Problem } from "../../parts/notice.tsx";
+import { Notice, ReadProblem } from "../../parts/notice.tsx";
+import { PathText } from "../../parts/path-text.tsx";
 import { Section } from "../../parts/section.tsx";
 import { absolute, relative } from "../../parts/time.tsx";
 import { answersIn, answersText } from "./answers.ts";
@@ -53,7 +54,9 @@ export function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClos
         </>
       }
     >
-      <pre className="wire">{url}</pre>
+      <pre className="wire">
+        <PathText>{url}</PathText>
+      </pre>
       <p className="quiet small">
         {has_secret
           ? "It verifies with a secret of its own."
@@ -111,7 +114,7 @@ function Received({ id }: { id: string }) {
     .reverse();
   return (
     <Section title={data ? `${data.total} received` : "Received"}>
-      <Problem error={error} />
+      <ReadProblem error={error} />
       {data?.total === 0 && <p className="quiet">Nothing was sent to it yet.</p>}
       <ul className="received" aria-label="Received">
         {newest.map(({ request, number }) => (

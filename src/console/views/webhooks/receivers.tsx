@@ -3,7 +3,7 @@ import { Button } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import type { Receiver } from "../../api/types.ts";
-import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
+import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
 import { answersText } from "./answers.ts";
 import { OpenReceiver } from "./open-receiver.tsx";
@@ -40,7 +40,7 @@ export function Receivers() {
             Open a receiver
           </Button>
         </div>
-        <Problem error={error} />
+        <ReadProblem error={error} />
         {get("receiver") !== undefined && data && !chosen && (
           <Notice outcome="refused">There is no receiver {get("receiver")}; it may have been closed.</Notice>
         )}

@@ -4,7 +4,7 @@ import { addressOf, useParameters, useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { sandboxKey, useSandboxes } from "../../api/queries.ts";
 import { ChoiceField } from "../../parts/form.tsx";
-import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
+import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
 import { Comparison, type World } from "./comparison.tsx";
 
 /** The world as it is; a snapshot cannot be called so where two are compared. */
@@ -54,7 +54,7 @@ export function Compare() {
           choices={worldsOf(theirs.data?.items)}
         />
       </div>
-      <Problem error={sandboxes.error ?? own.error} />
+      <ReadProblem error={sandboxes.error ?? own.error} />
       {sandboxes.data && of !== undefined && !sandboxes.data.items.some(({ name }) => name === of) ? (
         <Notice outcome="refused">There is no sandbox {of}; it may have been deleted.</Notice>
       ) : (

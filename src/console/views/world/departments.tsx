@@ -7,7 +7,7 @@ import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { sandboxKey, useSandboxQuery } from "../../api/queries.ts";
 import { ActorField, NOBODY } from "../../parts/actor-field.tsx";
 import { ChoiceField } from "../../parts/form.tsx";
-import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
+import { Nothing, Notice, Problem, ReadProblem } from "../../parts/notice.tsx";
 import { type Move, treeOf } from "./department-tree.ts";
 import { DepartmentTree } from "./department-tree-view.tsx";
 import { MoveForm } from "./move-form.tsx";
@@ -46,7 +46,7 @@ export function Departments() {
           label="Moved by"
         />
       </div>
-      <Problem error={organizations.error ?? query.error} />
+      <ReadProblem error={organizations.error ?? query.error} />
       {move.variables && <Moved move={move.variables} answer={move.data} error={move.error} />}
       <div className="tree-and-move">
         <DepartmentTree
@@ -58,7 +58,9 @@ export function Departments() {
           onMove={(change) => move.mutate(change)}
           empty={
             isLonely ? (
-              <Nothing title="This world has no organization." />
+              <Nothing title="This world has no organization.">
+                Make one under Records, in the collection organizations.
+              </Nothing>
             ) : query.data && actors ? (
               <Nothing title="This organization has no departments." />
             ) : (

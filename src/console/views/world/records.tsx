@@ -8,7 +8,7 @@ import { useSandboxQuery } from "../../api/queries.ts";
 import type { CollectionName } from "../../api/types.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { ChoiceField } from "../../parts/form.tsx";
-import { Nothing, Problem } from "../../parts/notice.tsx";
+import { Nothing, ReadProblem } from "../../parts/notice.tsx";
 import { VirtualTable } from "../../parts/virtual-table.tsx";
 import { NewRecord } from "./new-record.tsx";
 import { recordColumns } from "./record-columns.tsx";
@@ -29,7 +29,7 @@ export function Records() {
   const chosen = collections.find(({ name }) => name === wanted);
   return (
     <div className="world-records">
-      <Problem error={error} />
+      <ReadProblem error={error} />
       <Collections collections={collections} chosen={wanted} />
       {chosen && <Collection key={chosen.name} collection={chosen} />}
       {data && !chosen && <Nothing title={`There is no collection ${wanted}.`}>Choose another.</Nothing>}
@@ -98,7 +98,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
             value={typed}
             onChange={(filter) => parameters.set({ filter }, { replace: true })}
           >
-            <Input className="input" placeholder="Filter: words, or status:running" />
+            <Input className="input" placeholder="Filter: words, status:running" />
           </SearchField>
           <span className="quiet" aria-live="polite">
             {typed && found ? `${rows.length.toLocaleString("en-GB")} of ` : ""}
@@ -113,7 +113,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
             New …
           </Button>
         </div>
-        <Problem error={query.error} />
+        <ReadProblem error={query.error} />
         <VirtualTable
           label={name}
           columns={columns}

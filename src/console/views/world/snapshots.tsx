@@ -7,7 +7,7 @@ import type { SnapshotState } from "../../api/types.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Field, Form } from "../../parts/form.tsx";
-import { Nothing, Notice, Problem } from "../../parts/notice.tsx";
+import { Nothing, Notice, Problem, ReadProblem } from "../../parts/notice.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { NOW } from "./compare.tsx";
 
@@ -17,7 +17,7 @@ export function Snapshots() {
   const snapshots = data?.items ?? [];
   return (
     <div className="page">
-      <Problem error={error} />
+      <ReadProblem error={error} />
       <TakeSnapshot />
       {data && snapshots.length === 0 && (
         <Nothing title="No snapshot has been taken.">

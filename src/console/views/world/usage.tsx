@@ -4,7 +4,7 @@ import { addressOf, useSandboxName } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { Badge } from "../../parts/mark.tsx";
-import { Nothing, Problem } from "../../parts/notice.tsx";
+import { Nothing, ReadProblem } from "../../parts/notice.tsx";
 import { type Gauge, statusOf, usageOf } from "./usage-figures.ts";
 
 /** What each organization and each of its keys has spent of its limits, in the month that the sandbox's clock shows. */
@@ -21,11 +21,15 @@ export function Usage() {
   const all = data ? usageOf(data.usage, data.organizations, data.keys, month) : [];
   return (
     <div className="page">
-      <Problem error={error} />
+      <ReadProblem error={error} />
       <p className="quiet">
         Spent in {month}, by the sandbox’s clock. Choose one to change its limit or what is spent.
       </p>
-      {data && all.length === 0 && <Nothing title="There are no organizations, so nobody spends." />}
+      {data && all.length === 0 && (
+        <Nothing title="There are no organizations, so nobody spends.">
+          Make one under Records, in the collection organizations.
+        </Nothing>
+      )}
       <div className="usage">
         {all.map(({ id, name, gauges }) => (
           <section key={id} className="usage-organization" aria-label={name}>
