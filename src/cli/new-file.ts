@@ -1,7 +1,8 @@
-import { chmodSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeFolder } from "../storage/make-folder.ts";
 import { UsageError } from "./failure.ts";
+import { complain } from "./output.ts";
 
 export interface NewFile {
   /** Replace a file that exists. */
@@ -21,7 +22,7 @@ export function writeNewFile(
   { force = false, secret = false }: NewFile = {},
 ): void {
   requireFile(file);
-  makeFolder(dirname(file));
+  makeFolderOf(file);
   try {
     writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
   } catch (error) {
@@ -39,4 +40,12 @@ export function requireFile(file: string): void {
   throw new UsageError(
     `${file} is ${stats.isDirectory() ? "a folder" : "no ordinary file"}; name a file to write`,
   );
+}
+
+/** A pipeline's reports need no `mkdir`; a name that was mistyped shows by what is said. */
+export function makeFolderOf(file: string): void {
+  const folder = dirname(file);
+  if (existsSync(folder)) return;
+  makeFolder(folder);
+  complain(`made the folder ${folder}`);
 }

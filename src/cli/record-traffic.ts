@@ -1,11 +1,9 @@
-import { dirname } from "node:path";
 import { printableJson } from "../contract/printable.ts";
 import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
-import { makeFolder } from "../storage/make-folder.ts";
 import { HarFile } from "../traffic/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { requireFile } from "./new-file.ts";
+import { makeFolderOf, requireFile } from "./new-file.ts";
 import { complain, say, sayJson } from "./output.ts";
 import { onEnding } from "./until-ended.ts";
 
@@ -81,7 +79,7 @@ function refuseItself(target: string, port: number): void {
 /** @throws UsageError */
 function openArchive({ out, version, force }: Recording): HarFile {
   requireFile(out);
-  makeFolder(dirname(out));
+  makeFolderOf(out);
   try {
     return new HarFile(out, { version, replace: force });
   } catch (error) {

@@ -11,7 +11,7 @@ import { verifyHtml, verifyJunit } from "../verify/verify-report.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { isInteractive, print } from "./output.ts";
 import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";
-import { ENDINGS } from "./until-ended.ts";
+import { untilStopped } from "./until-ended.ts";
 import { verifyProgress } from "./verify-progress.ts";
 import { verifyText } from "./verify-text.ts";
 
@@ -37,7 +37,8 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<v
     const uses = readUses(options.use ?? [], contract.names);
     const result =
       options.har === undefined
-        ? await withSignals((signal) => run({ contract, options, uses, signal }))
+        ? // The first Ctrl-C ends the checks, lets what was changed be put back, and still gives the report.
+          await untilStopped((signal) => run({ contract, options, uses, signal }))
         : await verifyRecorded({ contract, file: options.har, target: options.target });
     show(result, options, reports);
   } catch (error) {
@@ -84,18 +85,6 @@ async function run({ contract, options, uses, signal }: Asked): Promise<VerifyRe
     });
   } finally {
     progress.close();
-  }
-}
-
-/** The first Ctrl-C, or the end of the terminal, ends the checks, lets what was changed be put back, and still gives the report. */
-async function withSignals<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const interrupt = () => stop.abort();
-  for (const name of ENDINGS) process.once(name, interrupt);
-  try {
-    return await work(stop.signal);
-  } finally {
-    for (const name of ENDINGS) process.off(name, interrupt);
   }
 }
 

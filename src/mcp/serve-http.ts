@@ -20,7 +20,13 @@ export function mcpOverHttp({ url, token, version }: HttpServing) {
   // Each request has a server of its own; what the control API says of itself stays the same.
   let reach: ReturnType<typeof reachOf> | undefined;
   const handler = createMcpHandler(async () => {
-    reach ??= reachOf(connect(url(), token === undefined ? {} : { token }));
+    if (reach === undefined) {
+      reach = reachOf(connect(url(), token === undefined ? {} : { token }));
+      // One look that failed is not for ever: the next request takes another.
+      reach.catch(() => {
+        reach = undefined;
+      });
+    }
     return mcpServer(await reach, version);
   });
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -2,6 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { sign } from "../webhooks/sign.ts";
 import { explainSignature } from "./explain-signature.ts";
+import { verdict } from "./verdict.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const BARE = SECRET.slice(6);
@@ -39,6 +40,12 @@ describe("6.3 what a receiver's own digest was made of", () => {
     expect(found.reason).toMatch(reason);
     expect(found.mend).toContain("whsec_ included");
     expect(`${found.reason} ${found.mend}`).not.toContain(BARE);
+  });
+
+  it.each(keys)("interfaces 14 listen says the same of a secret %s", (_name, key) => {
+    const header = `sha256=${hex(key)}`;
+    const { reason, code } = explain(header);
+    expect(verdict({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
   });
 
   it("6.3 a secret whose part after the prefix is hex, decoded", () => {

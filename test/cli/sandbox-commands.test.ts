@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KEYS } from "../support/harness.ts";
 import {
@@ -138,6 +138,23 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     const again = await run("bundle", file);
     expect([again.code, again.stderr]).toEqual([2, `understudy: ${file} exists; replace it with --force\n`]);
     expect((await run("bundle", file, "--force")).code).toBe(0);
+  });
+
+  it("interfaces 11 folders that are missing above a file are made, and named", async () => {
+    await run("snapshot", "save", "far");
+    const commands = [["bundle"], ["snapshot", "export", "far"], ["coverage", "--html"]];
+    for (const [position, words] of commands.entries()) {
+      const file = join(scratch(), "not", "there", `${position}`);
+      const { code, stderr } = await run(...words, file);
+      expect([code, stderr], words[0]).toEqual([0, `understudy: made the folder ${dirname(file)}\n`]);
+      expect(readFileSync(file, "utf8"), words[0]).not.toBe("");
+    }
+  });
+
+  it("interfaces 11 openapi --control prints what the server says of its control API", async () => {
+    const { code, stdout } = await runCommand(["openapi", "--control"]);
+    const told = await (await fetch(`${server.ready.url}/_control/api.json`)).json();
+    expect([code, JSON.parse(stdout)]).toEqual([0, told]);
   });
 
   it("interfaces 11 snapshot diff shows fields, and export replaces nothing unasked", async () => {

@@ -90,6 +90,7 @@ describe("interfaces 2 wrong usage of listen and receiver-test", () => {
     const { url, close } = await startReceiver(SECRET, { get: () => [500] });
     const test = (...args: string[]) =>
       runCommand(["receiver-test", url, "--secret", SECRET, "--only", "method-post-only,body-utf8", ...args]);
+    const listening = process.listenerCount("SIGINT");
     const strict = await test("--json");
     const lenient = await test("--fail-on", "major", "--data", "user_id=usr_known");
     await close();
@@ -99,6 +100,7 @@ describe("interfaces 2 wrong usage of listen and receiver-test", () => {
       "method-post-only",
     ]);
     expect([strict.code, lenient.code]).toEqual([1, 0]);
+    expect(process.listenerCount("SIGINT")).toBe(listening);
     expect(lenient.stdout).toContain("Failures below major don't fail the receiver.");
   });
 

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -6,6 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { TOOLS } from "../../src/mcp/mcp-server.ts";
+import { mcpOverHttp } from "../../src/mcp/serve-http.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
@@ -265,6 +269,24 @@ describe("interfaces 13 the way in", () => {
   it("interfaces 13 caps bodies, and answers what is no message", async () => {
     expect((await post(JSON.stringify({ long: "x".repeat(2 * 1024 * 1024) }))).status).toBe(413);
     expect((await post("{")).status).toBe(400);
+  });
+
+  it("interfaces 13 one look at the control API that failed is not for ever", async () => {
+    let url = "http://127.0.0.1:9";
+    const serve = mcpOverHttp({ url: () => url, token: undefined, version: "0.1.0" });
+    const front = createServer((request, response) => {
+      serve(request, response).catch(() => response.writeHead(500).end());
+    }).listen(0, "127.0.0.1");
+    await once(front, "listening");
+    const address = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+    try {
+      await expect(overHttp(address)).rejects.toThrow();
+      ({ url } = understudy);
+      expect(await call(await overHttp(address), "list_sandboxes")).toHaveProperty("items");
+    } finally {
+      front.closeAllConnections();
+      front.close();
+    }
   });
 
   it("interfaces 13 a command without a server says so and ends", async () => {

@@ -222,6 +222,23 @@ describe("interfaces 14 deliveries are seen where requests are", () => {
     });
   });
 
+  it("interfaces 14 attempts come in the stream, and stand in the history with what led to them", async () => {
+    const { name } = await failing();
+    const stream = await fetch(`${api.url}/_control/sandboxes/${name}/journal/stream?kind=delivery`);
+    const first = (async () => {
+      let text = "";
+      for await (const chunk of stream.body!) {
+        text += Buffer.from(chunk).toString("utf8");
+        const [, data] = /^data: (.*)\n\n/m.exec(text) ?? [];
+        if (data !== undefined) return JSON.parse(data);
+      }
+    })();
+    await control("POST", `/${name}/clock/advance`, { by: "1m" });
+    expect(await first).toMatchObject({ kind: "delivery", status: 200, delivery: { attempt: 2 } });
+    const { entries } = (await control("GET", `/${name}/history?kind=delivery`)).body;
+    expect(entries).toMatchObject([{ delivered: true, cause: entries[1].id }, { delivered: false }]);
+  });
+
   it("interfaces 14 requests alone are asked for as before, and verify takes one kind at a time", async () => {
     const { name, webhook_id } = await failing();
     const { body } = await control("GET", `/${name}/journal?kind=request`);

@@ -86,7 +86,7 @@ describe("6.2 what the grader itself sends", () => {
     expect(bodies().length).toBeGreaterThan(150);
   });
 
-  it("6.2, G25 the data of every event is as that event is declared, field by field", () => {
+  it("6.2, G25, interfaces 14 the data of every event is as that event is declared, field by field", () => {
     const seen = new Set<string>();
     const misfits: unknown[] = [];
     for (const { event, data, api_version } of bodies()) {
@@ -110,7 +110,7 @@ describe("6.2 what the grader itself sends", () => {
     expect(broken.map(({ isSigned }) => isSigned)).toEqual([true]);
   });
 
-  it("6.2 genuine deliveries carry the service's five headers as it spells them, and connections are kept", () => {
+  it("6.2, interfaces 14 genuine deliveries carry the service's five headers as it spells them, and connections are kept", () => {
     const genuine = sent.filter(({ isSigned, body }) => isSigned && body.toString("utf8").endsWith("}"));
     const kept = genuine.filter(({ headers }) => headerOf(headers, "Connection") === "keep-alive");
     expect(kept.length).toBeGreaterThan(50);

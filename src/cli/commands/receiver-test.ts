@@ -4,6 +4,7 @@ import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, print, sayColoured } from "../output.ts";
 import { reportFiles, writeReports } from "../report-files.ts";
 import { typedValue } from "../typed-value.ts";
+import { untilStopped } from "../until-ended.ts";
 
 interface Options {
   endpoint: string;
@@ -126,28 +127,31 @@ export const receiverTestCommand: CommandModule<object, Options> = {
     );
     const stderr = process.stderr;
     const live = !options.json && isInteractive(stderr);
-    const stop = new AbortController();
-    process.once("SIGINT", () => stop.abort());
     try {
-      const graded = await gradeReceiver(options.endpoint, {
-        secret: options.secret,
-        probe: options.probe,
-        requireProbe: options["require-probe"],
-        only: ids(options.only),
-        skip: ids(options.skip),
-        failOn: options["fail-on"],
-        data: dataOf(options.data),
-        event: options.event,
-        memoryMs: options.memory * 1000,
-        timeoutMs: options.timeout * 1000,
-        patienceMs: options.patience * 1000,
-        serviceName: options["service-name"],
-        caFile: options.ca,
-        signal: stop.signal,
-        onProgress: live
-          ? ({ index, total, title }) => stderr.write(`\r\u001b[K[${index}/${total}] ${title}`)
-          : undefined,
-      });
+      const graded = await untilStopped((signal) =>
+        gradeReceiver(options.endpoint, {
+          secret: options.secret,
+          probe: options.probe,
+          requireProbe: options["require-probe"],
+          only: ids(options.only),
+          skip: ids(options.skip),
+          failOn: options["fail-on"],
+          data: dataOf(options.data),
+          event: options.event,
+          memoryMs: options.memory * 1000,
+          timeoutMs: options.timeout * 1000,
+          patienceMs: options.patience * 1000,
+          serviceName: options["service-name"],
+          caFile: options.ca,
+          signal,
+          onProgress: live
+            ? ({ index, total, title }) => stderr.write(`\r\u001b[K[${index}/${total}] ${title}`)
+            : undefined,
+        }).catch((error: unknown) => {
+          if (error instanceof ReceiverTestUsageError) throw new UsageError(error.message);
+          throw signal.aborted ? new CheckFailed("the grading was interrupted") : error;
+        }),
+      );
       if (live) stderr.write("\r\u001b[K");
       writeReports(reports, { junit: () => receiverJunit(graded), html: () => receiverHtml(graded) });
       if (options.json) print(true, graded, "");
@@ -155,8 +159,6 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       if (graded.verdict === "fail") process.exitCode = 1;
     } catch (error) {
       if (live) stderr.write("\r\u001b[K");
-      if (error instanceof ReceiverTestUsageError) throw new UsageError(error.message);
-      if (stop.signal.aborted) throw new CheckFailed("the grading was interrupted");
       throw error;
     }
   },

@@ -3,7 +3,7 @@ import type { CommandModule } from "yargs";
 import type { ReplayResult } from "../../bundle/replay-bundle.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
 import { isInteractive, print } from "../output.ts";
-import { untilEnded } from "../until-ended.ts";
+import { untilStopped } from "../until-ended.ts";
 
 interface Options {
   bundle: string;
@@ -25,7 +25,7 @@ export const replayCommand: CommandModule<object, Options> = {
     const { readBundle, replayBundle } = await import("../../bundle/index.ts");
     const live = !json && isInteractive(process.stderr);
     const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
-    const result = await untilEnded(async (signal) => {
+    const result = await untilStopped(async (signal) => {
       const replayed = await replayBundle(readBundle(text, file), { signal, ...(live ? { onStep } : {}) });
       if (live) process.stderr.write("\r\u001b[K");
       if (signal.aborted) throw new CheckFailed("the replay was interrupted");
