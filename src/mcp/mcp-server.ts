@@ -85,7 +85,7 @@ const ACCEPTING: jsonSchemaValidator = {
   },
 };
 
-/** @throws Error with the sentence for an argument that does not exist or that is missing */
+/** @throws Error with the sentence for an argument that does not exist, that is missing, or that is no text or map */
 function requireFitting(tool: string, fields: ToolFields, args: Arguments): void {
   const known = Object.keys(fields);
   const has = known.length === 0 ? "it takes none" : `its arguments are ${known.join(", ")}`;
@@ -94,6 +94,15 @@ function requireFitting(tool: string, fields: ToolFields, args: Arguments): void
   }
   const missing = known.filter((name) => fields[name]!.required && args[name] === undefined);
   if (missing.length > 0) throw new Error(`${tool} needs the argument ${missing.join(" and ")}; ${has}`);
+  for (const [name, value] of Object.entries(args)) {
+    const { type } = fields[name]!.schema;
+    if (value === undefined || (type !== "string" && type !== "object")) continue;
+    const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+    if (type === "string" ? typeof value === "string" : isMap) continue;
+    throw new Error(
+      `${tool} takes ${name} as ${type === "string" ? "a text" : "a map"}, not ${JSON.stringify(value).slice(0, 100)}`,
+    );
+  }
 }
 
 function shown(value: unknown) {

@@ -224,6 +224,16 @@ describe.each([
     expect(await refused(client, "call_api", { method: "GET" })).toMatch(
       /^call_api needs the argument path;/,
     );
+    const asked = { method: "GET", path: "/v1/models", headers: "accept: text/csv" };
+    expect(await refused(client, "call_api", asked)).toBe(
+      'call_api takes headers as a map, not "accept: text/csv"',
+    );
+    expect(await refused(client, "list_journal", { sandbox: {} })).toBe(
+      "list_journal takes sandbox as a text, not {}",
+    );
+    expect(
+      await refused(client, "change_state", { action: "create", collection: "threads", record: [1] }),
+    ).toBe("change_state takes record as a map, not [1]");
     expect(await refused(client, "call_api", { method: "GET", path: "/_control/sandboxes" })).toContain(
       "the emulated API",
     );
