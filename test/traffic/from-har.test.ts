@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readsOnly } from "../../src/contract/operation.ts";
 import { API, RESOURCES } from "../../src/resources/index.ts";
@@ -172,7 +172,8 @@ describe("interfaces 12 fixture from-har", () => {
     const out = join(scratch(), "worlds", "seen.yaml");
     const file = written(session);
     const made = await runCommand(["fixture", "from-har", file, "--out", out]);
-    expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: "" });
+    const said = `understudy: made the folder ${dirname(out)}\n`;
+    expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: said });
     expect(made.stdout).toMatch(/Wrote \S+seen\.yaml: .*3 models, .*\n.*the key is ak_recorded0+\.$/m);
     expect((await runCommand(["fixture", "check", out])).code).toBe(0);
     const text = readFileSync(out, "utf8");
