@@ -1,16 +1,15 @@
-import { once } from "node:events";
-import http from "node:http";
-import type net from "node:net";
+import type http from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../../test/support/eventually.ts";
+import { hostile, posting as quickly, receiver, sender, undoAll } from "../../test/support/outbound-setup.ts";
 import {
   HOSTILE_BEHAVIOURS,
   type HostileBehaviour,
   startHostile,
 } from "../../test/support/receivers/hostile.ts";
 import { createAddressPolicy } from "./address-policy.ts";
-import { createOutbound, type Outbound, type OutboundOptions } from "./outbound.ts";
+import { createOutbound } from "./outbound.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 
 const TIMEOUT_MS = 1500;
@@ -22,41 +21,10 @@ const lag = monitorEventLoopDelay();
 lag.enable();
 const heldUp = () => lag.max / 1e6;
 
-let cleanup: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const undo of cleanup.reverse()) await undo();
-  cleanup = [];
-});
+afterEach(undoAll);
 
-function sender(options: Partial<OutboundOptions> = {}): Outbound {
-  const outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }), ...options });
-  cleanup.push(() => outbound.close());
-  return outbound;
-}
-
-function posting(url: string, changes: Partial<OutboundRequest> = {}): OutboundRequest {
-  const body = Buffer.from('{"event":"user.created"}');
-  return { url, method: "POST", headers: {}, body, timeoutMs: TIMEOUT_MS, ...changes };
-}
-
-async function hostile(behaviour: HostileBehaviour) {
-  const receiver = await startHostile(behaviour);
-  cleanup.push(() => receiver.close());
-  return receiver;
-}
-
-/** A well-behaved receiver, to be told what to answer. */
-async function receiver(answer: http.RequestListener) {
-  const server = http.createServer(answer);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  cleanup.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as net.AddressInfo;
-  return { url: `http://127.0.0.1:${port}/hook` };
-}
+const posting = (url: string, changes: Partial<OutboundRequest> = {}) =>
+  quickly(url, { timeoutMs: TIMEOUT_MS, ...changes });
 
 /** What must become of an attempt at each hostile receiver: the status, or the kind of failure. */
 const EXPECTED: Record<HostileBehaviour, number | string> = {
