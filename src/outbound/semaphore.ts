@@ -31,9 +31,4 @@ export class Semaphore {
       next();
     }
   }
-
-  /** For one who has gone: nobody calls it back. */
-  forget(retry: () => void): void {
-    this.waiting.delete(retry);
-  }
 }

@@ -19,7 +19,7 @@ export interface DeliveriesParts<S extends Sender> {
   fault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
   /** Called once an attempt's outcome is recorded. */
-  onAttempt?: (sandbox: S, attempt: MadeAttempt) => void;
+  onAttempt: (sandbox: S, attempt: MadeAttempt) => void;
   /** Before an attempt leaves the server; at once unless given. */
   readyToSend?: (sandbox: S) => Promise<void>;
 }
@@ -47,7 +47,7 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         settings: () => sandbox.settings,
         fault: (facts) => fault(sandbox, facts),
         onError,
-        onAttempt: (attempt) => onAttempt?.(sandbox, attempt),
+        onAttempt: (attempt) => onAttempt(sandbox, attempt),
         readyToSend: () => readyToSend(sandbox),
       });
       dispatchers.set(sandbox, dispatcher);

@@ -45,7 +45,6 @@ export class DeliveryQueue {
       if (this.sending[kind] >= (oneByOne ? 1 : AT_ONCE[kind])) continue;
       for (const job of this.waiting[kind]) {
         if (!this.busy.has(job.row.delivery_id)) return job;
-        if (kind === "first") break;
       }
     }
     return undefined;

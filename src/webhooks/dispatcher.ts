@@ -13,7 +13,6 @@ import {
 } from "./attempt.ts";
 import { DeliveryQueue, type Job } from "./delivery-queue.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
-import { DEFAULT_RETRY_SCHEDULE } from "./schedule.ts";
 
 /** How records follow from attempts; `resources/webhooks/lifecycle.ts` holds the rules. */
 export interface DeliveryRules {
@@ -45,11 +44,12 @@ export interface DispatcherParts extends AttemptParts {
  */
 export class Dispatcher {
   private readonly parts: DispatcherParts;
-  private world: ListenedWorld | undefined;
+  /** The one world that commits to it; known from its first commit on. */
+  private world!: ListenedWorld;
   private jobs = new Map<string, Job>();
   private queues = new Map<string, DeliveryQueue>();
   private sending = 0;
-  /** Lanes that found no place free. */
+  /** Webhooks that found no place free, those that have waited longest first. */
   private starved = new Set<string>();
   /** The setting that was read last, in milliseconds. */
   private read: { retry_schedule: readonly (string | number)[]; delays: readonly number[] } | undefined;
@@ -68,7 +68,7 @@ export class Dispatcher {
       const row = present.get(outgoing, id);
       const job = this.jobs.get(id);
       if (row === undefined) job?.controller.abort();
-      else if (job === undefined) this.accept(world, row);
+      else if (job === undefined) this.accept(row);
     }
   }
 
@@ -78,15 +78,13 @@ export class Dispatcher {
     const { jobs } = this;
     this.jobs = new Map();
     this.queues = new Map();
-    this.starved.clear();
-    this.parts.budget.forget(this.resume);
     for (const job of jobs.values()) {
       job.controller.abort();
       job.end(false);
     }
     if (world.isClosed) return;
     const rows = [...world.read().all(outgoing)].sort((a, b) => a.position - b.position);
-    for (const row of rows) this.accept(world, row);
+    for (const row of rows) this.accept(row);
   }
 
   /** Whether the attempt was made; false when it was called off. */
@@ -94,7 +92,7 @@ export class Dispatcher {
     return this.jobs.get(attempt_id)?.done ?? Promise.resolve(false);
   }
 
-  private accept(world: ListenedWorld, row: Outgoing): void {
+  private accept(row: Outgoing): void {
     let end = (_made: boolean) => {};
     const done = new Promise<boolean>((resolve) => {
       end = resolve;
@@ -108,7 +106,7 @@ export class Dispatcher {
     }
     queue.add(job);
     job.controller.signal.addEventListener("abort", () => this.callOff(job), { once: true });
-    world.track(done);
+    this.world.track(done);
     this.pump(row.webhook_id);
   }
 
@@ -121,45 +119,50 @@ export class Dispatcher {
   }
 
   private pump(webhook_id: string): void {
-    const world = this.world;
     const queue = this.queues.get(webhook_id);
-    if (queue === undefined || world === undefined || world.isClosed) return;
-    for (;;) {
-      const job = queue.next(world.clock.pinned !== undefined);
-      if (job === undefined) break;
+    for (let job = this.next(queue); job !== undefined; job = this.next(queue)) {
       if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.parts.budget.take(this.resume)) {
         this.starved.add(webhook_id);
         return;
       }
-      this.sending += 1;
-      queue.begin(job);
-      void this.make(world, job)
-        .catch(this.parts.onError)
-        .finally(() => {
-          this.sending -= 1;
-          queue.finish(job);
-          this.parts.budget.release();
-          this.pump(webhook_id);
-          this.resume();
-        });
+      this.send(job, queue!);
     }
+    this.starved.delete(webhook_id);
     this.tidy(webhook_id);
+  }
+
+  private next(queue: DeliveryQueue | undefined): Job | undefined {
+    return queue?.next(this.world.clock.pinned !== undefined);
+  }
+
+  private send(job: Job, queue: DeliveryQueue): void {
+    this.sending += 1;
+    queue.begin(job);
+    void this.make(job)
+      .catch(this.parts.onError)
+      .finally(() => {
+        this.sending -= 1;
+        queue.finish(job);
+        // Behind those that found no place.
+        this.starved.add(job.row.webhook_id);
+        this.parts.budget.release();
+        this.resume();
+      });
   }
 
   private tidy(webhook_id: string): void {
     if (this.queues.get(webhook_id)?.isEmpty) this.queues.delete(webhook_id);
   }
 
-  /** A place is free: the queue that has waited longest goes on. */
+  /** A place is free: the queue that has waited longest goes on; one that still finds none keeps its turn. */
   private readonly resume = (): void => {
-    for (let [webhook_id] = this.starved; webhook_id !== undefined; [webhook_id] = this.starved) {
-      this.starved.delete(webhook_id);
+    for (const webhook_id of this.starved) {
       this.pump(webhook_id);
       if (this.starved.has(webhook_id)) return;
     }
   };
 
-  private async make(world: ListenedWorld, job: Job): Promise<void> {
+  private async make(job: Job): Promise<void> {
     const { row, controller } = job;
     const { rules } = this.parts;
     let made = false;
@@ -168,39 +171,47 @@ export class Dispatcher {
       // was undone meanwhile has taken the attempt with it.
       await this.parts.readyToSend().catch(() => {});
       if (this.jobs.get(row.id) !== job) return;
-      const before = world.read();
+      const before = this.world.read();
       const plan = rules.plan(before, row);
-      if (plan === undefined) return this.write(world, job, (tx) => rules.discard(tx, row));
+      if (plan === undefined) {
+        this.write(job, (tx) => rules.discard(tx, row));
+        return;
+      }
       const at = before.now;
       const { answer, exchange } = await makeAttempt(this.parts, { row, plan }, controller.signal);
       const outcome = { at, url: plan.url, ...answer };
-      made = this.jobs.get(row.id) === job && !controller.signal.aborted;
-      const act = attemptAct(row, plan, outcome);
-      this.write(world, job, (tx) => rules.record(tx, row, { outcome, schedule: this.schedule() }), { act });
+      const record = (tx: Transaction) => rules.record(tx, row, { outcome, schedule: this.schedule() });
+      made = this.write(job, record, { act: attemptAct(row, plan, outcome) }) && !controller.signal.aborted;
       if (made) this.parts.onAttempt({ row, plan, outcome, exchange });
+    } catch (error) {
+      // Left in the queue, the row would be waited for without end.
+      this.write(job, (tx) => rules.discard(tx, row));
+      throw error;
     } finally {
-      if (this.jobs.get(row.id) === job) this.jobs.delete(row.id);
       job.end(made);
     }
   }
 
-  /** Work that a restore has overtaken must leave no trace in what came after. */
-  private write(world: ListenedWorld, job: Job, change: (tx: Transaction) => void, by?: Actor): void {
-    if (this.jobs.get(job.row.id) !== job || world.isClosed) return;
-    this.jobs.delete(job.row.id);
+  /** False where a restore has overtaken the work: it must leave no trace in what came after. */
+  private write(job: Job, change: (tx: Transaction) => void, by?: Actor): boolean {
+    const { id } = job.row;
+    if (this.jobs.get(id) !== job) return false;
+    // First, so that the row's end does not call it off.
+    this.jobs.delete(id);
     try {
-      world.transact(change, by);
+      this.world.transact(change, by);
     } catch (error) {
-      // Left in the queue, the row would be waited for without end.
-      world.transact((tx) => this.parts.rules.discard(tx, job.row));
+      this.jobs.set(id, job);
       throw error;
     }
+    return true;
   }
 
   private schedule(): readonly number[] {
     const { retry_schedule } = this.parts.settings();
     if (this.read?.retry_schedule !== retry_schedule) {
-      const delays = retry_schedule.map((delay, i) => parseDuration(delay) ?? DEFAULT_RETRY_SCHEDULE[i] ?? 0);
+      // What is no duration is refused where settings are given.
+      const delays = retry_schedule.map((delay) => parseDuration(delay)!);
       this.read = { retry_schedule, delays };
     }
     return this.read.delays;

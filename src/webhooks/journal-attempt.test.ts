@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import type { WorldReader } from "../state/transaction.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import { journaledAttempt } from "./journal-attempt.ts";
+
+const present = { absolute: (instant: number) => 1_000_000 + instant } as WorldReader;
+
+function journaled(outcome: Partial<AttemptOutcome>, response_body = Buffer.from("busy")) {
+  const url = "https://hooks.test:8443/in/box?a=1&b=2";
+  return journaledAttempt(
+    {
+      row: {
+        ...{ id: "del_1/retry", kind: "retry", webhook_id: "wh_1", delivery_id: "del_1", position: 3 },
+        cancelled: false,
+      },
+      // Where it goes now, which is not where this attempt went.
+      plan: {
+        number: 2,
+        url: "https://moved.test/",
+        secret: "whsec",
+        event: "user.created",
+        body: '{"é":1}',
+      },
+      outcome: { at: 77, url, response_code: 503, duration_ms: 40, ...outcome },
+      exchange: {
+        request_headers: { "X-Service-Event": "user.created", "User-Agent": "Acme" },
+        response_headers: { "retry-after": "5", "set-cookie": ["a=1", "b=2"] },
+        response_body,
+      },
+    },
+    { present, follows: "the next retry is due soon" },
+  );
+}
+
+describe("an attempt in the journal", () => {
+  it("interfaces 14 says what was sent, what was answered, and what follows", () => {
+    const body = Buffer.from('{"é":1}');
+    expect(journaled({})).toStrictEqual({
+      ...{ id: "del_1.2", at: 1_000_077, committed_at: undefined, operation: null, method: "POST" },
+      ...{ path: "/in/box", query: "a=1&b=2", status: 503, code: null, duration_ms: 40, principal: null },
+      ...{ api_key: null, decision: "failed", warnings: [] },
+      reasons: [
+        "the receiver answered 503; a delivery succeeds with a status from 200 to 299",
+        "the next retry is due soon",
+      ],
+      request_headers: ["X-Service-Event", "user.created", "User-Agent", "Acme"],
+      ...{ request_body: body, request_bytes: body.length },
+      response_head: "retry-after: 5\r\nset-cookie: a=1\r\nset-cookie: b=2\r\n",
+      ...{ response_body: Buffer.from("busy"), streamed: undefined, history: null },
+      delivery: {
+        ...{ event: "user.created", webhook_id: "wh_1", delivery_id: "del_1", attempt: 2, kind: "retry" },
+        ...{ origin: "https://hooks.test:8443", error: undefined },
+      },
+    });
+  });
+
+  it("interfaces 14 needs no reasons where the receiver took it; a fault is the decision", () => {
+    expect(journaled({ response_code: 204 })).toMatchObject({ decision: "delivered", reasons: [] });
+    expect(journaled({ response_code: 200, fault: "fault:inline/f" })).toMatchObject({
+      ...{ decision: "fault:inline/f", reasons: [] },
+    });
+  });
+
+  it("interfaces 14 says in words why it failed", () => {
+    const why = (outcome: Partial<AttemptOutcome>) => journaled(outcome).reasons[0];
+    expect(why({ response_code: 0, error: "nobody listens" })).toBe("there was no answer: nobody listens");
+    expect(why({ response_code: 0 })).toBe("there was no answer: the connection ended");
+    for (const code of [300, 399]) {
+      expect(why({ response_code: code })).toBe(`the receiver answered ${code}: redirects are not followed`);
+    }
+    for (const code of [199, 400, 410]) expect(why({ response_code: code })).toContain("from 200 to 299");
+    expect(journaled({ response_code: 0, error: "nobody listens" }).delivery).toMatchObject({
+      error: "nobody listens",
+    });
+  });
+
+  it("interfaces 14 keeps the first 4,096 bytes of an answer", () => {
+    const long = Buffer.from("0123456789".repeat(500));
+    expect(journaled({}, long).response_body!.toString()).toBe(long.toString().slice(0, 4096));
+  });
+});

@@ -1,0 +1,101 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { makeClock } from "../state/clock.ts";
+import { Tables } from "../state/tables.ts";
+import { timers } from "../state/timers.ts";
+import { World } from "../state/world.ts";
+import { attemptsEnded, outgoing, queueAttempt } from "./outgoing.ts";
+
+function makeWorld() {
+  const world = new World({
+    root: { tables: Tables.empty([outgoing, timers]), draws: 0 },
+    clock: makeClock("frozen", 0, 0),
+    ...{ origin: 0, seed: 1, secretKey: "test", wallClock: () => 0 },
+    parts: { timerHandlers: {}, onEmit: () => {}, onCommit: () => {} },
+  });
+  const queue = (id: string, webhook_id = "wh_1", delivery_id = id) =>
+    world.transact((tx) => queueAttempt(tx, { id, kind: "first", webhook_id, delivery_id }));
+  const end = (id: string) => world.transact((tx) => tx.remove(outgoing, id));
+  return { world, queue, end };
+}
+
+/** Whether it has resolved; asked when everything that waits for nothing has gone on. */
+async function hasEnded(work: Promise<void>): Promise<boolean> {
+  let ended = false;
+  void work.then(() => {
+    ended = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return ended;
+}
+
+describe("the queue of outgoing attempts", () => {
+  it("6.4 an attempt stands behind those of its webhook, in number and in order", () => {
+    const { world, queue, end } = makeWorld();
+    for (const id of ["z", "a", "m"]) queue(id);
+    queue("other", "wh_2", "z");
+    end("z");
+    queue("b");
+    const of = (index: string, group: string) => [...world.read().index(outgoing, index, group)];
+    expect(of("by_webhook", "wh_1").map(({ id, position }) => [id, position])).toEqual([
+      ...[["a", 2] as const, ["m", 3] as const, ["b", 4] as const],
+    ]);
+    expect(world.read().get(outgoing, "other")).toMatchObject({ position: 1, cancelled: false });
+    queue("z", "wh_2", "z");
+    expect(of("by_delivery", "z").map(({ id }) => id)).toEqual(["other", "z"]);
+  });
+
+  it("interfaces 4 waits until the outcome of each attempt is recorded, whichever is first", async () => {
+    const { world, queue, end } = makeWorld();
+    for (const id of ["a", "b", "c"]) queue(id);
+    const all = attemptsEnded(world, ["a", "b"]);
+    const none = attemptsEnded(world, []);
+    const gone = attemptsEnded(world, ["gone"]);
+    expect(await Promise.all([none, gone].map(hasEnded))).toEqual([true, true]);
+    end("b");
+    expect(await hasEnded(all)).toBe(false);
+    end("a");
+    expect(await hasEnded(all)).toBe(true);
+  });
+
+  it("interfaces 4 waits no longer where the world ends or a restore replaces it", async () => {
+    const { world, queue } = makeWorld();
+    queue("a");
+    const before = attemptsEnded(world, ["a"]);
+    world.restore(world.value());
+    expect(await hasEnded(before)).toBe(true);
+    const after = attemptsEnded(world, ["a"]);
+    expect(await hasEnded(after)).toBe(false);
+    world.close();
+    expect(await hasEnded(after)).toBe(true);
+  });
+
+  it("interfaces 4 waits no longer for who has left, and leaves no listener behind", async () => {
+    const { world, queue, end } = makeWorld();
+    let listening = 0;
+    const subscribe = world.subscribe.bind(world);
+    world.subscribe = (listener) => {
+      const stop = subscribe(listener);
+      listening += 1;
+      return () => {
+        listening -= 1;
+        stop();
+      };
+    };
+    for (const id of ["a", "b"]) queue(id);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const [a, b] = ["a", "b"].map((id) => attemptsEnded(world, [id], signal)) as [
+      Promise<void>,
+      Promise<void>,
+    ];
+    expect([listening, getEventListeners(signal, "abort").length]).toEqual([2, 2]);
+    end("a");
+    expect([await hasEnded(a), await hasEnded(b)]).toEqual([true, false]);
+    expect([listening, getEventListeners(signal, "abort").length]).toEqual([1, 1]);
+    controller.abort();
+    expect(await hasEnded(b)).toBe(true);
+    expect([listening, getEventListeners(signal, "abort").length]).toEqual([0, 0]);
+    expect(await hasEnded(attemptsEnded(world, ["b"], signal))).toBe(true);
+  });
+});

@@ -1,0 +1,139 @@
+import { DEFAULT_SETTINGS, type Settings } from "../../src/contract/settings.ts";
+import type { OutboundRequest, OutboundResult } from "../../src/outbound/outbound-request.ts";
+import type { DeliveryFacts, DeliveryFault } from "../../src/sandbox/fault-gate.ts";
+import { makeClock } from "../../src/state/clock.ts";
+import { Tables } from "../../src/state/tables.ts";
+import { timers } from "../../src/state/timers.ts";
+import { World } from "../../src/state/world.ts";
+import type { Commit } from "../../src/state/world-parts.ts";
+import type { MadeAttempt } from "../../src/webhooks/attempt.ts";
+import { createDeliveries, type DeliveriesParts } from "../../src/webhooks/deliveries.ts";
+import { type AttemptKind, type Outgoing, outgoing, queueAttempt } from "../../src/webhooks/outgoing.ts";
+
+/** A request that has left, and waits for its receiver. */
+export interface Left extends OutboundRequest {
+  delivery_id: string;
+  answer(response_code: number): Promise<void>;
+}
+
+/** What records of webhooks follow from is not what is looked at: an attempt is planned, recorded, and that is all. */
+type Rules = DeliveriesParts<Sandbox>["rules"];
+
+interface Sandbox {
+  name: string;
+  settings: Settings;
+}
+
+/** The sender of deliveries over a network that answers when it is told to; its sandboxes share one bound. */
+export function senderStand(
+  given: Partial<Omit<DeliveriesParts<Sandbox>, "rules">> & { rules?: Partial<Rules> } = {},
+) {
+  const left: Left[] = [];
+  const recorded: { row: Outgoing; schedule: readonly number[] }[] = [];
+  const made: MadeAttempt[] = [];
+  const errors: unknown[] = [];
+  const faults: DeliveryFacts[] = [];
+  const fault = (_sandbox: Sandbox, facts: DeliveryFacts): DeliveryFault | undefined => {
+    faults.push(facts);
+    return undefined;
+  };
+  const deliveries = createDeliveries<Sandbox>({
+    outbound: {
+      send: (request) =>
+        new Promise<OutboundResult>((resolve) => {
+          const end = (response_code: number, error?: OutboundResult["error"]) =>
+            resolve({
+              ...{ response_code, headers: {}, body: Buffer.alloc(0), truncated: false, duration_ms: 1 },
+              ...(error && { error }),
+            });
+          request.signal?.addEventListener("abort", () => end(0, { kind: "aborted", message: "called off" }));
+          const delivery_id = String((request.headers as Record<string, string>)["X-Service-Delivery"]);
+          left.push({
+            ...request,
+            delivery_id,
+            answer(response_code) {
+              end(response_code);
+              return turn();
+            },
+          });
+        }),
+    },
+    fault,
+    onError: (error) => errors.push(error),
+    onAttempt: (_sandbox, attempt) => made.push(attempt),
+    ...given,
+    rules: {
+      plan: (_world, { webhook_id, delivery_id }) => ({
+        ...{ number: 1, url: `http://${webhook_id}.test/`, secret: "whsec", event: "user.created" },
+        body: delivery_id,
+      }),
+      record(tx, row, { schedule }) {
+        recorded.push({ row, schedule });
+        tx.remove(outgoing, row.id);
+      },
+      discard: (tx, row) => tx.remove(outgoing, row.id),
+      queueRetry(tx, delivery_id) {
+        queueAttempt(tx, { id: `${delivery_id}/retry`, kind: "retry", webhook_id: "wh_1", delivery_id });
+        return `${delivery_id}/retry`;
+      },
+      ...given.rules,
+    },
+  });
+
+  return {
+    left,
+    recorded,
+    made,
+    errors,
+    faults,
+    /** Ids of the deliveries whose requests have left, in their order. */
+    ids: () => left.map(({ delivery_id }) => delivery_id),
+    sandbox(name = "default") {
+      const commits: Commit[] = [];
+      const sandbox: Sandbox = { name, settings: { ...DEFAULT_SETTINGS } };
+      const { onCommit, ...parts } = deliveries.worldParts(sandbox);
+      const world: World = new World({
+        root: { tables: Tables.empty([outgoing, timers]), draws: 0 },
+        clock: makeClock("frozen", 0, 0),
+        ...{ origin: 0, seed: 1, secretKey: "test", wallClock: () => 0 },
+        parts: {
+          ...parts,
+          onEmit: () => {},
+          onCommit(listened, commit) {
+            commits.push(commit);
+            onCommit(listened, commit);
+          },
+        },
+      });
+      return {
+        world,
+        commits,
+        settings: sandbox.settings,
+        /** Queues an attempt of each delivery and lets them leave. */
+        async queue(delivery_ids: readonly string[], webhook_id = "wh_1", kind: AttemptKind = "first") {
+          for (const delivery_id of delivery_ids) {
+            world.transact((tx) => queueAttempt(tx, { id: delivery_id, kind, webhook_id, delivery_id }));
+          }
+          await turn();
+        },
+        /** Takes an attempt out of the queue, as the deletion of its webhook does. */
+        async remove(id: string) {
+          world.transact((tx) => tx.remove(outgoing, id));
+          await turn();
+        },
+        waiting: () => [...world.read().all(outgoing)].map(({ id }) => id),
+        attempt: (id: string) => deliveries.attempt(sandbox, id),
+      };
+    },
+    attempt: deliveries.attempt,
+  };
+}
+
+/** Lets everything go on that waits for nothing. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** As many names as are asked for, such as `wh_0`, `wh_1`. */
+export const several = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, i) => `${prefix}${i}`);
