@@ -29,8 +29,7 @@ export const emails = collection<Email>({
 export function sendEmail(tx: Transaction, email: { to: string; subject: string; body: string }): Email {
   const stored = tx.insert(emails, { id: tx.newestFirstId("email_"), ...email, at: tx.now });
   const all = tx.index(emails, "newest", "");
-  if (all.size > MAX_EMAILS)
-    for (const { id } of all.page(MAX_EMAILS, all.size - MAX_EMAILS)) tx.remove(emails, id);
+  for (const { id } of all.page(MAX_EMAILS, all.size)) tx.remove(emails, id);
   return stored;
 }
 

@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
+import { validatorOf } from "../contract/validator.ts";
 import { makeClock } from "../state/clock.ts";
 import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
@@ -43,6 +44,17 @@ describe("the queue of outgoing attempts", () => {
     expect(world.read().get(outgoing, "other")).toMatchObject({ position: 1, cancelled: false });
     queue("z", "wh_2", "z");
     expect(of("by_delivery", "z").map(({ id }) => id)).toEqual(["other", "z"]);
+  });
+
+  it("interfaces 4 what a store or a snapshot says of an attempt is judged", () => {
+    const row = { ...{ id: "a", kind: "first", webhook_id: "wh_1", delivery_id: "a" }, position: 1 };
+    const judge = validatorOf(outgoing.schema!);
+    for (const kind of ["first", "retry", "redelivery"]) {
+      expect(judge({ ...row, kind, cancelled: false, again: true })).toBe(true);
+    }
+    expect(judge({ ...row, cancelled: false, kind: "other" })).toBe(false);
+    expect(judge({ ...row, cancelled: false, position: 0 })).toBe(false);
+    expect(judge(row)).toBe(false);
   });
 
   it("interfaces 4 waits until the outcome of each attempt is recorded, whichever is first", async () => {

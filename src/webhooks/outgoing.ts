@@ -90,7 +90,7 @@ export function attemptsEnded(world: World, ids: readonly string[], signal?: Abo
       signal?.removeEventListener("abort", look);
       resolve();
     };
-    signal?.addEventListener("abort", look, { once: true });
+    signal?.addEventListener("abort", look);
     stop = world.subscribe(look);
     look();
   });

@@ -37,6 +37,12 @@ describe("interfaces 6 faults in a receiver's place", () => {
       60_000,
       controller.signal,
     );
+    let waits = true;
+    void waiting.finally(() => {
+      waits = false;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(waits).toBe(true);
     controller.abort();
     expect(await waiting).toMatchObject({ response_code: 0 });
   });
