@@ -17,7 +17,12 @@ const TESTS = {
   "src/sandbox": ["test/control", "test/history"],
   "src/faults": ["test/faults", "test/control/explain.test.ts", "test/history"],
   "src/webhooks": ["test/webhooks", "test/faults/delivery-faults.test.ts", "test/control/unsaved.test.ts"],
-  "src/control": ["test/control", "test/history", "test/contract/control-run.test.ts"],
+  "src/control": [
+    "test/control",
+    "test/history",
+    "test/contract/control-run.test.ts",
+    "test/contract/generated.test.ts",
+  ],
   "src/persistence": [
     "test/control/former-format.test.ts",
     "test/control/ledger.test.ts",

@@ -24,7 +24,8 @@ export function makeBundle(
   { version, faults: { library, delay } }: { version: string; faults: Pick<Faults, "library" | "delay"> },
 ): Bundle {
   const { first, calls } = recording;
-  const entries = completeJournal(sandbox, recording);
+  // Refused for a file that is wrong, a request has changed nothing, and no replay would find that file.
+  const entries = completeJournal(sandbox, recording).filter((entry) => !isRefusedForFile(entry, library));
   const vault = new Vault();
   for (const root of rootsOf(sandbox, recording)) {
     for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
@@ -120,29 +121,37 @@ function scenariosOf(library: ScenarioLibrary, recording: Recording, entries: re
     if (call.operation !== "scenarios.activate") continue;
     for (const name of (call.body as { names: string[] }).names) names.add(name);
   }
-  for (const { request_headers } of entries) {
-    request_headers.forEach((header, i) => {
-      const value = request_headers[i + 1]?.trim();
-      if (i % 2 === 0 && header.toLowerCase() === "x-sandbox-fault" && value && library.has(value))
-        names.add(value);
-    });
+  for (const entry of entries) {
+    const name = faultAskedBy(entry);
+    if (name !== undefined && library.has(name)) names.add(name);
   }
-  const scenarios = [...names].map((name) => {
-    return { name, document: { ...documentOf(name, library.get(name).file), name } };
-  });
+  const scenarios = [...names].map((name) => ({ name, document: { ...documentOf(name, library), name } }));
   return { active, scenarios };
 }
 
+function isRefusedForFile(entry: JournalEntry, library: ScenarioLibrary): boolean {
+  if (entry.decision !== "fault:header/refused") return false;
+  const name = faultAskedBy(entry);
+  return name !== undefined && library.has(name) && !library.isUsable(name);
+}
+
+/** What a request asked for by its own header, be it a code or a scenario's name. */
+function faultAskedBy({ request_headers }: JournalEntry): string | undefined {
+  const at = request_headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "x-sandbox-fault");
+  return at < 0 ? undefined : request_headers[at + 1]?.trim();
+}
+
 /** @throws BundleRefusal */
-function documentOf(name: string, file: string): object {
+function documentOf(name: string, library: ScenarioLibrary): object {
   try {
+    const { file } = library.get(name);
     return readDocument(SHIPPED_SCENARIOS.textOf(file) ?? readFileSync(file, "utf8"), { file })
       .value as object;
   } catch {
     throw new BundleRefusal(
       "not-replayable",
-      `The file of the scenario ${name} can no longer be read`,
-      "put it back",
+      `The file of the scenario ${name} can no longer be used`,
+      "put it back as it was",
     );
   }
 }

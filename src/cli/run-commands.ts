@@ -97,6 +97,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   parser.completion(COMPLETION, COMPLETION_SUMMARY);
   try {
     refuseUnknownCommand(words);
+    refuseWayBack(words);
     await parser.parseAsync();
   } catch (error) {
     process.exitCode = report(error, json);
@@ -127,6 +128,18 @@ function refuseUnknownCommand([first]: readonly string[]): void {
   const meant = nearest(first, NAMES);
   const hint = meant === undefined ? `Commands are ${NAMES.join(", ")}.` : `Did you mean "${meant}"?`;
   throw new UsageError(`there is no command "${first.slice(0, 80)}". ${hint}`);
+}
+
+/** To yargs `-5m` would be the options 5 and m. @throws UsageError */
+function refuseWayBack([command, action, ...given]: readonly string[]): void {
+  if (command !== "clock" || (action !== "advance" && action !== "set")) return;
+  const back = given.find((word) => /^-[\dP]/.test(word));
+  if (back === undefined) return;
+  const shown = back.slice(0, 80);
+  const forward = action === "set" ? "an instant such as 2026-03-15T12:00:00Z" : shown.slice(1);
+  throw new UsageError(
+    `the clock only moves forward, and ${shown} is back: write ${forward} to go on; to go back, \`understudy rewind\`, \`snapshot restore\` or \`reset\``,
+  );
 }
 
 /** yargs counts what is missing, and names options that it does not know, but not those that it does. */

@@ -122,8 +122,7 @@ export function conflict(kind: ProblemKind, detail: string, advice: string): Pro
 /** Whatever was thrown, as an answer; undefined for what is a defect of ours. */
 export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
-  if (error instanceof DocumentError) return documentProblem(error);
-  if (error instanceof UnknownScenario) return unknownScenario(error);
+  if (error instanceof DocumentError) return documentProblem(error, (field) => field);
   if (error instanceof StoreRefusal) return storeProblem(error);
   return error instanceof ApiError ? apiProblem(error) : undefined;
 }
@@ -158,7 +157,7 @@ export function storeProblem(
 }
 
 /** 422: the name stands in the call's body, not in its path. */
-export function unknownScenario({ scenario, hint }: UnknownScenario, field = "scenarios"): Problem {
+function unknownScenario({ scenario, hint }: UnknownScenario, field: string): Problem {
   return new Problem("invalid-input", {
     detail: `${sentence(`There is no scenario ${quoted(scenario)}`, hint)} GET S/scenarios lists them all.`,
     field,
@@ -167,8 +166,30 @@ export function unknownScenario({ scenario, hint }: UnknownScenario, field = "sc
   });
 }
 
-function documentProblem(error: DocumentError): Problem {
-  const place = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
+/** @throws Problem 422 at the place of the name, whether nothing is called so or its file cannot be used */
+export function scenarioAt<T>(field: string, find: () => T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof UnknownScenario) throw unknownScenario(error, field);
+    if (error instanceof DocumentError) throw documentProblem(error, () => field);
+    throw error;
+  }
+}
+
+/** 422 for a rule that stands in a field of the body. @throws Problem */
+export function ruleAt<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    throw documentProblem(error, (inner) => (inner === "" ? field : `${field}.${inner}`));
+  }
+}
+
+/** `place` says where in the call the document's own field stands. */
+function documentProblem(error: DocumentError, place: (field: string) => string): Problem {
+  const shown = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
     file,
     line,
     column,
@@ -179,9 +200,9 @@ function documentProblem(error: DocumentError): Problem {
   const [first] = error.problems;
   return new Problem("invalid-document", {
     detail: error.format(),
-    field: first!.field,
+    field: place(first!.field),
     hint: error.hint,
-    extension: { problems: error.problems.map(place) },
+    extension: { problems: error.problems.map(shown) },
   });
 }
 

@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { nearest } from "../documents/nearest.ts";
 import type { Check } from "./check.ts";
 import { CHECKS, FIRST_CHECK } from "./checks/index.ts";
 import { freshId } from "./delivery.ts";
@@ -96,10 +96,10 @@ function known(
 ): void {
   const unknown = given.find((one) => !all.includes(one));
   if (unknown === undefined) return;
-  throw new ReceiverTestUsageError(
-    `there is no ${what} "${unknown.slice(0, 80)}"; did you mean "${closest(unknown.slice(0, 80), all)}"?`,
-    option,
-  );
+  const meant = nearest(unknown, all);
+  // Where no word is near, all of them are the better help.
+  const hint = meant === undefined ? `take one of ${all.join(", ")}` : `did you mean "${meant}"?`;
+  throw new ReceiverTestUsageError(`there is no ${what} "${unknown.slice(0, 80)}"; ${hint}`, option);
 }
 
 function duration(what: string, ms: number): number {

@@ -207,6 +207,18 @@ describe("interfaces 14 trigger and clock advance", () => {
     expect((await run("clock", "advance")).code).toBe(2);
   });
 
+  it.each([
+    [["advance", "-5m"], "-5m is back: write 5m to go on"],
+    [["advance", "-PT5M"], "-PT5M is back: write PT5M to go on"],
+    [["set", "-5m"], "-5m is back: write an instant such as 2026-03-15T12:00:00Z to go on"],
+  ])("interfaces 4 clock %j says that the clock only moves forward", async (words, says) => {
+    const { code, stderr } = await run("clock", ...words);
+    expect([code, stderr]).toEqual([
+      2,
+      `understudy: the clock only moves forward, and ${says}; to go back, \`understudy rewind\`, \`snapshot restore\` or \`reset\`\n`,
+    ]);
+  });
+
   it("interfaces 14 clock advance --until-delivered goes from retry to retry, and is exit 1 when one failed for good", async () => {
     await receiver([500, 500, 200]);
     await run("trigger", "user.created");

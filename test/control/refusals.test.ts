@@ -85,7 +85,9 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", "/_control/sandboxes", { fixture: { organisations: [] } }],
     ["POST", "/_control/sandboxes", { fixture: { users: [{ id: "usr_x", emial: "x@y.test" }] } }],
     ["POST", "/_control/sandboxes", { scenarios: ["flaky-upload"] }],
-    ["POST", "/_control/sandboxes", { scenarios: ["nothing-like-it"] }],
+    ["POST", "/_control/sandboxes", { scenarios: ["flaky-uploads", "nothing-like-it"] }],
+    ["POST", "/_control/sandboxes", { scenarios: ["flaky-uploads", "broken"] }],
+    ["POST", "/_control/sandboxes", { fixture: "referense", scenarios: ["flaky-uploads"] }],
     ["POST", "/_control/sandboxes", { clock: { mode: "real", now: EPOCH } }],
     ["POST", "/_control/sandboxes", { clock: { mode: "frozen", rate: 2 } }],
     ["POST", "/_control/sandboxes", { clock: { mode: "frozen", now: "noon" } }],
@@ -171,7 +173,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", `${S}/faults`, { effect: { error: "RATE_LIMIT_EXCEEDED" }, times: 0 }],
     ["PUT", `${S}/scenarios/active`, {}],
     ["PUT", `${S}/scenarios/active`, { names: ["flaky-uploads", "flaky-upload"] }],
-    ["PUT", `${S}/scenarios/active`, { names: ["broken"] }],
+    ["PUT", `${S}/scenarios/active`, { names: ["flaky-uploads", "broken"] }],
     ["PUT", `${S}/scenarios/active`, { names: Array.from({ length: 1001 }, () => "flaky-uploads") }],
   ],
   explain: [
@@ -239,7 +241,12 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", `${S}/history/KEPT/repeat`, {}],
     ["POST", `${S}/history/KEPT/repeat`, { in: "min" }],
     ["POST", `${S}/history/REQUEST/repeat`, { in: "min" }],
-    ["POST", `${S}/history/REQUEST/repeat`, { with: { match: { operation: "nowhere" } } }],
+    ["POST", `${S}/history/REQUEST/repeat`, { with: {} }],
+    [
+      "POST",
+      `${S}/history/REQUEST/repeat`,
+      { with: { match: { path: "/v1/model" }, effect: { wire: "reset" } } },
+    ],
   ],
   "events, deliveries and receivers": [
     ["POST", `${S}/events`, { event: "user.creatd" }],

@@ -275,6 +275,29 @@ describe("interfaces 2 replay", () => {
     }
   });
 
+  it("interfaces 4 bundle leaves out what was refused for a scenario's broken file, and takes none that broke", async () => {
+    const scenariosFolder = scratch();
+    const [broken, outage] = ["broken", "outage"].map((name) => join(scenariosFolder, `${name}.yaml`));
+    writeFileSync(broken!, "rules: [{match: {operation: nowhere}, effect: {status: 500}}]\n");
+    writeFileSync(outage!, "rules: [{match: {operation: models.list}, effect: {status: 503}}]\n");
+    const api = await start({ scenariosFolder });
+    const asking = (name: string) =>
+      api.call("dan", "GET", "/v1/models", undefined, { "x-sandbox-fault": name });
+    expect((await asking("broken")).status).toBe(400);
+    expect((await asking("RESOURCE_NOT_FOUND")).status).toBe(400);
+    expect((await api.control("PUT", "/scenarios/active", { names: ["broken"] })).status).toBe(422);
+    expect((await asking("outage")).status).toBe(503);
+    const bundle = await api.bundle();
+    expect(bundle.scenarios.map(({ name }) => name)).toEqual(["outage"]);
+    expect(await replayBundle(bundle)).toEqual({ requests: 2, control_calls: 0 });
+    writeFileSync(outage!, "rules: [{match: {operation: nowhere}, effect: {status: 503}}]\n");
+    const { status, body } = await api.control("POST", "/bundle");
+    expect([status, body.detail]).toEqual([
+      409,
+      "The file of the scenario outage can no longer be used; put it back as it was.",
+    ]);
+  });
+
   it("interfaces 2 replay calls no receiver, and remembers what each answered", async () => {
     let calls = 0;
     const receiver = createServer((_request, response) => {

@@ -59,7 +59,7 @@ export function chosenIn(
   if ((ids === undefined) === (all_failed === undefined))
     throw unprocessable(
       ids ? "all_failed" : "ids",
-      ids ?? null,
+      all_failed,
       ids ? "cannot stand beside ids" : "is needed, or else all_failed",
     );
   if (ids === undefined && again !== undefined)

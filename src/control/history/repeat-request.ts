@@ -6,7 +6,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { Elsewhere, type WireRequest } from "../elsewhere.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
-import { conflict, type Problem } from "../problem.ts";
+import { conflict, type Problem, ruleAt } from "../problem.ts";
 import type { ComparedAnswer } from "./answer-differences.ts";
 
 /** Marks the repeated request, so that nobody else's is taken for it and no other is struck by its rule. */
@@ -120,7 +120,7 @@ async function arm(
   }
   const { rules } = server.faults.of(target);
   requireRoom(server, "rules", rules.all().length + 1);
-  const { id } = rules.add(rule).rule;
+  const { id } = ruleAt("with", () => rules.add(rule)).rule;
   server.recordings.spoil(target, "a request was repeated under a rule of its own");
   return () => rules.remove(id);
 }

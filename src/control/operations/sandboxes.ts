@@ -12,7 +12,7 @@ import { listFleet } from "../fleet-list.ts";
 import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
 import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
-import { Problem } from "../problem.ts";
+import { Problem, scenarioAt } from "../problem.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 
 const Seed = Type.Integer({
@@ -134,11 +134,18 @@ const createSandbox = operation({
     requireRoom(server, "sandboxes", server.sandboxes.size + 1);
     const settings = body.settings && checkSettings(body.settings);
     const clock = body.clock && clockSetting(body.clock, "clock");
-    return settled(server, origin, () =>
-      fixtureErrors(() =>
-        server.sandboxes.create({ name, fixture, seed, clock, scenarios, settings, judge: judgeOf(server) }),
-      ),
-    );
+    const first = { name, fixture, seed, clock, scenarios, settings, judge: judgeOf(server) };
+    return settled(server, origin, () => {
+      try {
+        return fixtureErrors(() => server.sandboxes.create(first));
+      } catch (error) {
+        // Looked for anew, so that only who names one that cannot be used waits for it.
+        const { library } = server.faults;
+        for (const [i, one] of (scenarios ?? []).entries())
+          scenarioAt(`scenarios[${i}]`, () => library.get(one));
+        throw error;
+      }
+    });
   },
 });
 

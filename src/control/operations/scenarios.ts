@@ -1,11 +1,10 @@
 import Type from "typebox";
 import { Closed, examplesOf, ListOf } from "../../contract/schema.ts";
-import { UnknownScenario } from "../../sandbox/fault-gate.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { presentScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
-import { unknownScenario } from "../problem.ts";
+import { scenarioAt } from "../problem.ts";
 
 const listScenarios = operation({
   id: "scenarios.list",
@@ -55,14 +54,11 @@ const activateScenarios = operation({
   success: { status: 200, schema: ActiveScenariosBody },
   handle({ body: { names }, sandbox, server }) {
     const faults = server.faults.of(sandbox);
-    try {
-      const rules = [...new Set(names)].flatMap((name) => server.faults.library.get(name).rules);
-      requireRoom(server, "rules", faults.rules.inlineRules.length + rules.length);
-      faults.setScenarios(names);
-    } catch (error) {
-      if (!(error instanceof UnknownScenario)) throw error;
-      throw unknownScenario(error, `names[${names.indexOf(error.scenario)}]`);
-    }
+    const { library } = server.faults;
+    const scenarios = new Set(names.map((name, i) => scenarioAt(`names[${i}]`, () => library.get(name))));
+    const rules = [...scenarios].flatMap((scenario) => scenario.rules);
+    requireRoom(server, "rules", faults.rules.inlineRules.length + rules.length);
+    faults.setScenarios(names);
     return { names: [...faults.scenarios], ...scenariosOf(server, sandbox) };
   },
 });

@@ -85,6 +85,11 @@ export class ScenarioLibrary {
     throw known?.problem ?? this.unknown(name);
   }
 
+  /** Whether `get` has it. */
+  isUsable(name: string): boolean {
+    return this.isInForce(name) || this.files.find(name)?.problem === undefined;
+  }
+
   has(name: string): boolean {
     return this.isInForce(name) || this.files.find(name) !== undefined;
   }
