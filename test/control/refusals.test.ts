@@ -406,7 +406,7 @@ async function told(server: Api, calls: readonly Call[]): Promise<string> {
   const paragraphs: string[] = [];
   for (const [method, path, body, headers = {}] of calls) {
     const filled = [...ids].reduce((text, [name, id]) => text.replaceAll(name, id), path);
-    const type = method === "GET" ? {} : { "content-type": "application/json" };
+    const type: Record<string, string> = method === "GET" ? {} : { "content-type": "application/json" };
     const answer = await server.call(undefined, method, filled, body, { ...type, ...headers });
     expect(answer.headers.get("content-type"), `${method} ${path}`).toBe("application/problem+json");
     paragraphs.push(`${callLine(method, path, body, headers)}\n${answerLines(answer)}`);
