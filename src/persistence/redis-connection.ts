@@ -79,8 +79,9 @@ export class RedisConnection {
     const tooLate = new Promise<never>((_, reject) => {
       late = setTimeout(
         () => {
-          this.drop(client);
+          // First, as the end of the connection is told to whoever waits too.
           reject(this.unreachable("it does not answer"));
+          this.drop(client);
         },
         ANSWER_MS + bytes / BYTES_PER_MS,
       );

@@ -1,0 +1,279 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { INFO, type PlainReply, plainRedis } from "../../test/support/plain-redis.ts";
+import { RedisConnection, type RedisFacts } from "./redis-connection.ts";
+import { COMMIT, REDIS_SCRIPTS } from "./redis-scripts.ts";
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+async function stand(
+  info: Record<string, string> = {},
+  answer?: (words: string[]) => PlainReply,
+): Promise<{
+  redis: Awaited<ReturnType<typeof plainRedis>>;
+  said: string[];
+  connect: (url?: string) => Promise<RedisConnection>;
+}> {
+  const redis = await plainRedis();
+  open.push(redis);
+  redis.info = { ...INFO, ...info };
+  redis.answer = answer;
+  const said: string[] = [];
+  const connect = async (url = redis.url) => {
+    const connection = await RedisConnection.open(url, (warning) => said.push(warning));
+    open.push(connection);
+    return connection;
+  };
+  return { redis, said, connect };
+}
+
+/** Until it holds; whatever it waits for comes over a socket, while the clock stands. */
+async function reached(holds: () => boolean): Promise<void> {
+  for (const began = performance.now(); !holds(); ) {
+    if (performance.now() - began > 10_000) throw new Error(`it has not come about: ${holds}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const holdTime = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+
+describe("a connection to Redis", () => {
+  it("interfaces 15 brings its scripts along, and has nothing to say of a Redis that loses nothing", async () => {
+    const { redis, said, connect } = await stand();
+    const connection = await connect();
+    expect(redis.of("SCRIPT")).toEqual(REDIS_SCRIPTS.map(({ text }) => ["LOAD", text]));
+    expect([connection.run_id, connection.isUp, said]).toEqual(["run-1", true, []]);
+    expect(await connection.ask(["GET", "a"])).toBe("OK");
+    redis.answer = ([name]) => (name === "LIST" ? ["a", 5, null] : undefined);
+    expect(await connection.ask(["LIST"])).toEqual(["a", 5, null]);
+    expect(await connection.ask(["GET", "a"], { as: "bytes" })).toEqual(Buffer.from("OK"));
+  });
+
+  it("interfaces 15 says what is set so that data may be lost, and what to set, once", async () => {
+    const { redis, said, connect } = await stand({
+      ...{ maxmemory_policy: "allkeys-lru", aof_enabled: "0", role: "slave" },
+    });
+    const { place } = await connect();
+    expect(said).toEqual([
+      `${place} throws data away when its memory is full: set maxmemory-policy to noeviction (it is allkeys-lru), or sandboxes will be lost.`,
+      `${place} forgets what was acknowledged when it ends: set appendonly to yes, or sandboxes will be lost with it.`,
+      `${place} is a replica, which takes no writes: give the address of its primary.`,
+    ]);
+    redis.drop();
+    await reached(() => redis.connections === 2 && redis.of("INFO").length === 2);
+    expect(said).toHaveLength(3);
+  });
+
+  it("interfaces 15 has nothing to say of what Redis does not tell", async () => {
+    const { redis, said, connect } = await stand();
+    redis.info = { run_id: "run-1" };
+    await connect();
+    expect(said).toEqual([]);
+  });
+
+  it("interfaces 15 its place is the address without user and password", async () => {
+    const { redis, connect } = await stand();
+    const { host } = new URL(redis.url);
+    expect((await connect(`redis://someone:s3cret@${host}/`)).place).toBe(`redis://${host}`);
+    expect((await connect(`redis://${host}/1`)).place).toBe(`redis://${host}/1`);
+    expect(redis.of("AUTH")).toEqual([["someone", "s3cret"]]);
+  });
+
+  it("interfaces 15 says in a sentence why a server cannot begin", async () => {
+    const why = async (answer: (words: string[]) => PlainReply) => {
+      const { redis, connect } = await stand({}, answer);
+      const url = redis.url.replace("//", "//:wrong@");
+      const error = await connect(url).catch((thrown: Error) => thrown);
+      expect((error as Error).name).toBe("PersistenceError");
+      return (error as Error).message.replace(new URL(redis.url).host, "HOST");
+    };
+    const to =
+      (name: string, message: string) =>
+      ([first]: string[]) =>
+        first === name ? new Error(message) : undefined;
+    const write = "write them as in redis://user:password@host:6379";
+    for (const message of [
+      ...["WRONGPASS invalid username-password pair", "NOAUTH Authentication required", "NOPERM no"],
+      ...["ERR AUTH <password> called without any password", "ERR invalid password"],
+    ]) {
+      expect(await why(to("AUTH", message))).toBe(
+        `--store redis://HOST: Redis refuses the user or password (${message}); ${write}.`,
+      );
+    }
+    expect(await why(to("INFO", "ERR not now"))).toBe("--store redis://HOST: Redis refuses (ERR not now).");
+    expect(await why(to("INFO", "MISCONF NOAUTH"))).toBe(
+      "--store redis://HOST: Redis refuses (MISCONF NOAUTH).",
+    );
+    const { redis, connect } = await stand();
+    await redis.close();
+    open.splice(open.indexOf(redis), 1);
+    await expect(connect()).rejects.toThrow(
+      `--store ${redis.url}: no Redis answers there (ECONNREFUSED); start it, or give the address of one that runs.`,
+    );
+  });
+
+  it("interfaces 15 a connection that could not be made leaves none behind", async () => {
+    const { redis, connect } = await stand({}, ([name]) =>
+      name === "INFO" ? new Error("ERR no") : undefined,
+    );
+    const closed = vi.fn();
+    await expect(connect()).rejects.toThrow("ERR no");
+    await redis.close().then(closed);
+    open.splice(open.indexOf(redis), 1);
+    expect(closed).toHaveBeenCalled();
+  });
+
+  it.each([
+    ["OOM command not allowed", "full", "has no memory left (OOM command not allowed)"],
+    ["READONLY You can't write", "read-only", "refuses (READONLY You can't write)"],
+    ["LOADING it is loading", "unreachable", "refuses (LOADING it is loading)"],
+    ["BUSY a script", "unreachable", "refuses (BUSY a script)"],
+    ["MASTERDOWN it is", "unreachable", "refuses (MASTERDOWN it is)"],
+    ["TRYAGAIN later", "unreachable", "refuses (TRYAGAIN later)"],
+    ["CLUSTERDOWN it is", "unreachable", "refuses (CLUSTERDOWN it is)"],
+    ["WRONGTYPE Operation", "failed", "refuses (WRONGTYPE Operation)"],
+    ["ERR no OOM, not READONLY, BUSY", "failed", "refuses (ERR no OOM, not READONLY, BUSY)"],
+    ["ERR wrong script: 5ab, on @user_script:3.", "failed", "refuses (ERR wrong)"],
+    ["ERR wrong &c @user_script: 3: -WRONG", "failed", "refuses (ERR wrong)"],
+  ])("interfaces 15 %s is told as %s", async (message, kind, words) => {
+    const { connect } = await stand({}, ([name]) => (name === "SET" ? new Error(message) : undefined));
+    const connection = await connect();
+    await expect(connection.ask(["SET", "a", "b"])).rejects.toMatchObject({
+      ...{ kind, message: `${connection.place} ${words}`, retry_after: 1 },
+    });
+    // It is a refusal, and no reason to let the connection go.
+    expect(connection.isUp).toBe(true);
+  });
+
+  it("interfaces 15 a script is run by its sum, and by its text where Redis has forgotten it", async () => {
+    const { redis, connect } = await stand();
+    const connection = await connect();
+    const words = ["2", "lease", "rows", "more", "1"];
+    expect(await connection.run(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
+    expect(redis.of("EVALSHA")).toEqual([[COMMIT.sha, ...words]]);
+    expect(redis.of("EVAL")).toEqual([]);
+    redis.answer = ([name]) =>
+      name === "EVALSHA" ? new Error("NOSCRIPT No matching script. Please use EVAL.") : undefined;
+    expect(await connection.run(COMMIT, ["lease", "rows"], ["more", "1"])).toBe("OK");
+    expect(redis.of("EVAL")).toEqual([[COMMIT.text, ...words]]);
+    redis.answer = ([name]) => (name === "EVALSHA" ? new Error("ERR it has no NOSCRIPT") : undefined);
+    await expect(connection.run(COMMIT, ["lease", "rows"], [])).rejects.toThrow("ERR it has");
+    expect(redis.of("EVAL")).toHaveLength(1);
+  });
+
+  it("interfaces 15 what is asked while there is no connection is refused at once, and it comes back by itself", async () => {
+    const { redis, connect } = await stand();
+    const connection = await connect();
+    const back: RedisFacts[] = [];
+    connection.onBack = (facts) => back.push(facts);
+    const silent = connection.ask(["GET", "a"]);
+    expect(await silent).toBe("OK");
+    redis.isSilent = true;
+    const cut = connection.ask(["GET", "b"]).catch((error: Error) => error);
+    await reached(() => redis.of("GET").length === 2);
+    redis.isSilent = false;
+    redis.drop();
+    expect(await cut).toMatchObject({ kind: "unreachable", retry_after: 1 });
+    await reached(() => !connection.isUp);
+    await expect(connection.ask(["GET", "c"])).rejects.toMatchObject({
+      ...{ kind: "unreachable", message: `${connection.place} is not to be reached: there is no connection` },
+    });
+    await reached(() => back.length === 1);
+    expect([back, connection.isUp]).toEqual([[{ restarted: false }], true]);
+    redis.info = { ...INFO, run_id: "run-2" };
+    redis.drop();
+    await reached(() => back.length === 2);
+    expect([back[1], connection.run_id]).toEqual([{ restarted: true }, "run-2"]);
+    redis.drop();
+    await reached(() => back.length === 3);
+    expect(back[2]).toEqual({ restarted: false });
+  });
+
+  it("interfaces 15 one that does not answer within two seconds is unreachable, and asked over a new connection", async () => {
+    const { redis, connect } = await stand();
+    const connection = await connect();
+    holdTime();
+    redis.isSilent = true;
+    const settled: unknown[] = [];
+    const note = (what: unknown) => settled.push(what);
+    connection.ask(["GET", "a"]).then(note, note);
+    vi.advanceTimersByTime(1999);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([settled, connection.isUp]).toEqual([[], true]);
+    vi.advanceTimersByTime(1);
+    await reached(() => settled.length > 0);
+    expect(settled[0]).toMatchObject({
+      ...{ kind: "unreachable", message: `${connection.place} is not to be reached: it does not answer` },
+    });
+    expect(connection.isUp).toBe(false);
+    redis.isSilent = false;
+    vi.advanceTimersByTime(50);
+    await reached(() => connection.isUp);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("interfaces 15 larger requests may take longer", async () => {
+    const { redis, connect } = await stand();
+    const connection = await connect();
+    holdTime();
+    redis.isSilent = true;
+    const settled: unknown[] = [];
+    connection.ask(["SET", "x".repeat(10_000_000)]).catch((error) => settled.push(error));
+    vi.advanceTimersByTime(2999);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(settled).toEqual([]);
+    vi.advanceTimersByTime(10);
+    await reached(() => settled.length === 1);
+  });
+
+  it("interfaces 15 tries less and less often while nobody answers, once a second at least", async () => {
+    const { redis, connect } = await stand();
+    const connection = await connect();
+    holdTime();
+    redis.answer = ([name]) => (name === "INFO" ? new Error("LOADING") : undefined);
+    redis.drop();
+    await reached(() => !connection.isUp);
+    for (const after of [50, 100, 200, 400, 800, 1000, 1000]) {
+      const { connections } = redis;
+      await reached(() => vi.getTimerCount() === 1);
+      vi.advanceTimersByTime(after - 1);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(redis.connections).toBe(connections);
+      vi.advanceTimersByTime(1);
+      await reached(() => redis.connections === connections + 1);
+    }
+    await reached(() => vi.getTimerCount() === 1);
+    redis.answer = undefined;
+    vi.advanceTimersByTime(1000);
+    await reached(() => connection.isUp);
+  });
+
+  it("interfaces 15 once closed it does not come back, whatever was under way", async () => {
+    const { redis, connect } = await stand();
+    const connection = await connect();
+    holdTime();
+    redis.drop();
+    await reached(() => !connection.isUp);
+    connection.close();
+    expect(vi.getTimerCount()).toBe(0);
+
+    const other = await connect();
+    const back = vi.fn();
+    other.onBack = back;
+    redis.drop();
+    await reached(() => !other.isUp);
+    redis.isSilent = true;
+    const { connections } = redis;
+    vi.advanceTimersByTime(50);
+    await reached(() => redis.connections > connections && redis.of("INFO").length === 3);
+    other.close();
+    redis.drop();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([other.isUp, back.mock.calls.length, vi.getTimerCount()]).toEqual([false, 0, 0]);
+    other.close();
+    await expect(other.ask(["GET"])).rejects.toThrow("there is no connection");
+  });
+});

@@ -1,0 +1,252 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { plainRedis } from "../../test/support/plain-redis.ts";
+import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
+import { pieces, put } from "../../test/support/stores.ts";
+import { RedisStore } from "./redis-store.ts";
+import type { Change } from "./store.ts";
+
+let redis: TestRedis;
+const open: { close(): Promise<void> }[] = [];
+beforeAll(async () => {
+  if (hasRedis) redis = await TestRedis.start();
+});
+beforeEach(({ skip }) => {
+  if (!hasRedis) skip(NO_REDIS);
+});
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+  if (hasRedis) await redis.ask("FLUSHALL");
+});
+afterAll(() => redis?.remove());
+
+async function node(session: string, url = redis.url): Promise<RedisStore> {
+  const store = await RedisStore.open(url, { session, url: `http://${session}` }, () => {});
+  open.push(store);
+  return store;
+}
+
+const clear = (sandbox: string): Change => ({ sandbox, clear: "" });
+const textsOf = async (store: RedisStore, sandbox: string) =>
+  (await store.load(sandbox)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
+
+describe("the store of a fleet", () => {
+  it("interfaces 15 a sandbox that is made is its maker's; another of the name is refused", async () => {
+    const [a, b] = [await node("a"), await node("b")];
+    await a.commit(pieces([clear("one"), put("one", "world", "x", 1), put("two", "world", "x", 1)]));
+    expect(a.held).toEqual(
+      new Map([
+        ["one", { epoch: 1, number: "1" }],
+        ["two", { epoch: 1, number: "1" }],
+      ]),
+    );
+    expect(await b.leaseOf("one")).toEqual({ session: "a", url: "http://a", epoch: "1" });
+    expect(await b.leaseOf("none")).toBeUndefined();
+    await expect(b.commit(pieces([put("one", "world", "x", 2)]))).rejects.toMatchObject({
+      ...{ kind: "taken", message: "one" },
+    });
+    expect(await textsOf(b, "one")).toEqual(["world x 1"]);
+    expect([await b.list(), await b.count()]).toEqual([["one", "two"], 2]);
+    await redis.ask("ZADD", "understudy:sandboxes", "0", "zero");
+    expect(await b.list()).toEqual(["one", "two", "zero"]);
+  });
+
+  it("interfaces 15 who takes a sandbox over fences its former owner; one of several claimants gets it", async () => {
+    const [a, b, c] = [await node("a"), await node("b"), await node("c")];
+    await a.commit(pieces([put("one", "world", "x", 1)]));
+    const seen = (await b.leaseOf("one"))!;
+    expect(await b.claim("one", seen)).toBe(true);
+    expect(await c.claim("one", seen)).toBe(false);
+    expect(await c.claim("one", { session: "a", epoch: "2" })).toBe(false);
+    expect(await c.claim("none", seen)).toBe(false);
+    expect([b.held.get("one"), c.held.size]).toEqual([{ epoch: 2, number: "1" }, 0]);
+    expect(await c.leaseOf("one")).toEqual({ session: "b", url: "http://b", epoch: "2" });
+    for (const changes of [
+      [put("one", "world", "x", 2)],
+      [clear("one")],
+      [clear("one"), put("one", "s", "i", 1)],
+    ]) {
+      await expect(a.commit(pieces(changes))).rejects.toMatchObject({
+        ...{ kind: "moved", message: "another node of the fleet owns sandbox one now", retry_after: 1 },
+      });
+    }
+    await b.commit(pieces([put("one", "world", "x", 3)]));
+    expect(b.held.get("one")).toEqual({ epoch: 2, number: "2" });
+    expect(await textsOf(c, "one")).toEqual(["world x 3"]);
+  });
+
+  it("interfaces 15 one that Redis is behind wants all of it", async () => {
+    const a = await node("a");
+    await a.commit(pieces([put("one", "world", "x", 1)]));
+    await redis.ask("HSET", "understudy:{one}:lease", "number", "0");
+    await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
+      ...{ kind: "behind", message: "the store has not all of sandbox one", retry_after: 1 },
+    });
+    await a.commit(pieces([clear("one"), put("one", "world", "z", 3)]));
+    expect(await textsOf(a, "one")).toEqual(["world z 3"]);
+    expect(a.held.get("one")).toEqual({ epoch: 1, number: "2" });
+    await redis.ask("HSET", "understudy:{one}:lease", "epoch", "0");
+    await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
+      ...{ kind: "unreachable", message: "the store has lost who owns sandbox one", retry_after: 1 },
+    });
+  });
+
+  it("interfaces 15 an owner takes back what nobody has taken over meanwhile", async () => {
+    const [a, b] = [await node("a"), await node("b")];
+    for (const name of ["kept", "behind", "taken", "gone"])
+      await a.commit(pieces([put(name, "world", "x", 1)]));
+    await redis.ask("HSET", "understudy:{behind}:lease", "number", "0");
+    await b.claim("taken", (await b.leaseOf("taken"))!);
+    await redis.ask("DEL", "understudy:{gone}:rows", "understudy:{gone}:lease");
+    a.owner = { session: "a2", url: "http://a2" };
+    const again = (name: string, restarted = false) => a.reclaim(name, { former: "a", restarted });
+    expect(await again("kept")).toBe("same");
+    expect(await again("behind")).toBe("behind");
+    expect(await again("taken")).toBe("fenced");
+    expect(await again("taken", true)).toBe("fenced");
+    expect(await again("never")).toBe("fenced");
+    expect(await again("gone")).toBe("fenced");
+    // A Redis that has begun anew knows less than the owner.
+    expect(await again("gone", true)).toBe("behind");
+    expect([a.held.get("kept"), a.held.get("gone")]).toEqual([
+      { epoch: 2, number: "1" },
+      { epoch: 2, number: "1" },
+    ]);
+    expect(await b.leaseOf("kept")).toEqual({ session: "a2", url: "http://a2", epoch: "2" });
+    await a.commit(pieces([put("kept", "world", "x", 2)]));
+  });
+
+  it("interfaces 15 what is deleted is gone, its name is free, and its rest goes by itself", async () => {
+    const [a, b] = [await node("a"), await node("b")];
+    await a.commit(pieces([put("one", "world", "x", 1)]));
+    await a.commit(pieces([put("one", "world", "x", 2), clear("one")]));
+    expect([await b.list(), await b.load("one"), await b.leaseOf("one"), a.held.size]).toEqual([
+      ...[[], [], undefined, 0],
+    ]);
+    expect(await redis.ask("TTL", "understudy:{one}:lease")).toBeGreaterThan(0);
+    // What was never there needs no removal.
+    await a.commit(pieces([clear("never")]));
+    expect(await b.list()).toEqual([]);
+    await b.commit(pieces([put("one", "world", "y", 3)]));
+    expect(b.held.get("one")).toEqual({ epoch: 3, number: "1" });
+    expect(await redis.ask("TTL", "understudy:{one}:lease")).toBe(-1);
+    expect(await textsOf(b, "one")).toEqual(["world y 3"]);
+  });
+
+  it("interfaces 15 changes are applied in their order, rows of many sandboxes each to its own", async () => {
+    const a = await node("a");
+    await a.commit(
+      pieces(
+        [put("one", "snapshots/a/world", "x", 1), put("one", "snapshots/ab/world", "x", 1)],
+        [put("two", "world", "x", 1), { sandbox: "one", clear: "snapshots/a/" }],
+        [put("one", "world", "x", 1), { sandbox: "one", section: "world", id: "x", text: null }],
+      ),
+    );
+    await a.save("one", pieces([put("one", "world", "with\0zero", "y")]));
+    expect(await textsOf(a, "one")).toEqual(["snapshots/ab/world x 1", 'world with\0zero "y"']);
+    expect(await textsOf(a, "two")).toEqual(["world x 1"]);
+    expect(a.held.get("one")).toEqual({ epoch: 1, number: "2" });
+  });
+
+  it("interfaces 15 there are no more sandboxes than the fleet may have", async () => {
+    const a = await node("a");
+    a.limit = 2;
+    await a.commit(pieces([put("one", "world", "x", 1)]));
+    await a.commit(pieces([put("two", "world", "x", 1)]));
+    await expect(a.commit(pieces([put("three", "world", "x", 1)]))).rejects.toMatchObject({
+      ...{ kind: "limit", message: "3" },
+    });
+    expect(await a.list()).toEqual(["one", "two"]);
+    await a.commit(pieces([put("two", "world", "x", 2)]));
+    // A name that is listed already is no further one.
+    await redis.ask("DEL", "understudy:{two}:rows");
+    a.held.delete("two");
+    await redis.ask("ZADD", "understudy:sandboxes", "0", "three");
+    await a.commit(pieces([put("two", "world", "x", 3)]));
+  });
+
+  it("interfaces 15 one that Redis has lost from the list is listed again, and no other is made older by it", async () => {
+    const a = await node("a");
+    await a.relist("one", 5);
+    await a.relist("one", 9);
+    expect(await redis.ask("ZSCORE", "understudy:sandboxes", "one")).toBe("5");
+  });
+
+  it("interfaces 15 knows for how long this run of Redis has been there", async () => {
+    const a = await node("a");
+    // The first that sees it takes it for one that has always been there.
+    expect(await a.age()).toBeGreaterThan(1_000_000);
+    a.connection.run_id = "another";
+    expect(await a.age()).toBe(0);
+    expect(await redis.ask("HGET", "understudy:run", "id")).toBe("another");
+  });
+
+  it("interfaces 15 gives each row once, however many there are", async () => {
+    const a = await node("a");
+    const rows = Array.from({ length: 2500 }, (_, i) => put("one", "records/n", `n${i}`, i));
+    await a.commit(pieces(rows));
+    const loaded = await a.load("one");
+    expect(new Set(loaded.map(({ id }) => id)).size).toBe(2500);
+    expect(loaded).toHaveLength(2500);
+  });
+
+  it("interfaces 15 a database of a newer version is left alone, and another one named", async () => {
+    await redis.ask("SET", "understudy:format", "99");
+    await expect(node("a")).rejects.toThrow(
+      `--store ${redis.url} was written by a newer Understudy (format 99, this one knows 2); update this node, or use another database of that Redis, as in ${redis.url}/1.`,
+    );
+    await redis.ask("SET", "understudy:format", "2");
+    await (await node("a")).close();
+    await redis.ask("DEL", "understudy:format");
+    await node("a");
+    expect(await redis.ask("GET", "understudy:format")).toBe("2");
+  });
+});
+
+describe("the store of a fleet, and a Redis that comes and goes", () => {
+  async function stand() {
+    const fake = await plainRedis();
+    const answers: ((words: string[]) => ReturnType<NonNullable<typeof fake.answer>>)[] = [];
+    const usual = ([name, ...words]: string[]) =>
+      name === "GET" ? "2" : name === "EVALSHA" ? ["OK", 1, "1"] : name === "ZADD" ? 1 : words && undefined;
+    fake.answer = (words) => (words[0] === "EVALSHA" && answers.shift()?.(words)) || usual(words);
+    const store = await node("a", fake.url);
+    open.unshift(fake);
+    return { fake, store, answers };
+  }
+
+  it("interfaces 15 a commit is brought again with the same id while Redis is not to be reached", async () => {
+    const { fake, store, answers } = await stand();
+    answers.push(
+      () => new Error("LOADING it is"),
+      () => new Error("BUSY it is"),
+    );
+    await store.commit(pieces([put("one", "world", "x", 1)]));
+    const runs = fake.of("EVALSHA");
+    expect(runs).toHaveLength(3);
+    expect(new Set(runs.map((words) => words.join())).size).toBe(1);
+    const [, , lease, rows, mode, epoch, before, number, id, ...rest] = runs[0]!;
+    expect([lease, rows, mode, epoch, before, number]).toEqual([
+      ...["understudy:{one}:lease", "understudy:{one}:rows", "new", "0", "", "1"],
+    ]);
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(rest).toEqual(["a", "http://a", "p", "world\0x", "1"]);
+    expect(fake.of("ZADD")).toEqual([["understudy:sandboxes", "NX", expect.stringMatching(/^\d+$/), "one"]]);
+  });
+
+  it("interfaces 15 what Redis refuses is not brought again", async () => {
+    const { fake, store, answers } = await stand();
+    answers.push(() => new Error("OOM command not allowed"));
+    await expect(store.commit(pieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({ kind: "full" });
+    expect(fake.of("EVALSHA")).toHaveLength(1);
+    expect(store.held.size).toBe(0);
+  });
+
+  it("interfaces 15 one whose format cannot be read is no store", async () => {
+    const fake = await plainRedis();
+    open.unshift(fake);
+    fake.answer = ([name]) => (name === "SET" ? new Error("READONLY You can't write") : undefined);
+    await expect(node("a", fake.url)).rejects.toThrow(
+      `--store ${fake.url}: ${fake.url} refuses (READONLY You can't write).`,
+    );
+  });
+});

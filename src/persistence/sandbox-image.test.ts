@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { makeNotesWorld, plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
+import type { SandboxValue } from "../sandbox/sandbox.ts";
+import { SandboxImage } from "./sandbox-image.ts";
+
+type Stand = ReturnType<typeof plainSandbox> & Pick<ReturnType<typeof plainUploads>, "bytes">;
+
+/** What makes a sandbox another than its image; the first ones only count. */
+const COUNTS: [string, (stand: Stand) => unknown][] = [
+  ["a request", ({ plain }) => ++plain.world.requests],
+  ["a request that was counted", ({ count }) => count()],
+  ["an entry of the history", ({ plain }) => ++plain.history.revision],
+];
+const CHANGES: [string, (stand: Stand) => unknown][] = [
+  ["a record", ({ write }) => write("n2", "new")],
+  ["the clock", ({ plain }) => plain.world.setClock("frozen", 600)],
+  ["a restore to the same root", ({ plain }) => ++plain.world.generation],
+  ["another world of the same root", ({ plain }) => (plain.world = sameWorld(plain.world))],
+  ["a fault", ({ plain }) => ++plain.faults.revision],
+  ["bytes of an upload", ({ bytes }) => ++bytes.revision],
+  ["the fixture", ({ plain }) => (plain.source = { ...plain.source })],
+  ["a setting", ({ plain }) => (plain.settings = { ...plain.settings })],
+  ["the seed", ({ plain }) => ++plain.seed],
+  ["a reset", ({ plain }) => ++plain.resets],
+  ["its first day", ({ plain }) => ++plain.start],
+  ["when it was made", ({ plain }) => ++plain.created_at],
+  ["a snapshot", ({ plain }) => plain.snapshots.set("b", plain.value())],
+  ["a snapshot that is gone", ({ plain }) => plain.snapshots.delete("a")],
+  ["another snapshot of the name", ({ plain }) => plain.snapshots.set("a", plain.value())],
+  [
+    "another name for a snapshot",
+    ({ plain }) => {
+      plain.snapshots.set("b", plain.snapshots.get("a"));
+      plain.snapshots.delete("a");
+    },
+  ],
+];
+
+/** All that tells one from the other is which it is. */
+function sameWorld(world: Stand["plain"]["world"]): Stand["plain"]["world"] {
+  const other = makeNotesWorld(world.root);
+  other.clock = world.clock;
+  other.generation = world.generation;
+  return other;
+}
+
+function stand() {
+  const made = plainSandbox();
+  const { uploads, ...rest } = plainUploads();
+  made.plain.snapshots.set("a", { ...made.plain.value(), blobs: "bytes of a" });
+  return { ...made, ...rest, uploads, image: SandboxImage.of(made.sandbox, uploads) };
+}
+
+describe("a sandbox's image", () => {
+  it("interfaces 2 is the present until something happens", () => {
+    const { image } = stand();
+    expect([image.isPresent(), image.isPresentButForCounts()]).toEqual([true, true]);
+  });
+
+  it.each(COUNTS)("interfaces 2 %s is to be saved, and undoes nothing", (_, happen) => {
+    const made = stand();
+    happen(made);
+    expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([false, true]);
+  });
+
+  it.each(CHANGES)("interfaces 2 %s is to be saved", async (_, happen) => {
+    const made = stand();
+    await happen(made);
+    expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([false, false]);
+  });
+
+  it("interfaces 2 a sandbox that was put back to it is its present again", () => {
+    const made = stand();
+    for (const [, happen] of COUNTS) happen(made);
+    made.plain.world.generation += 1;
+    made.plain.faults.revision += 1;
+    made.bytes.revision += 1;
+    made.image.remark();
+    expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([true, true]);
+  });
+
+  it("interfaces 2 what a store gave is not all that is to be saved, until it is said to be", () => {
+    const { sandbox, uploads, held } = stand();
+    const image = SandboxImage.asLoaded(sandbox, uploads, { ...sandbox.value(), blobs: "loaded" });
+    expect([image.isPresent(), image.isPresentButForCounts()]).toEqual([false, false]);
+    image.remark();
+    expect(image.isPresent()).toBe(true);
+    expect(held.get("loaded")).toBe(1);
+    expect(image.faults).toEqual({ numbered: 0 });
+  });
+
+  it("interfaces 2 holds what it is made of as it was", () => {
+    const { image, plain, sandbox } = stand();
+    const { created_at, fixture, seed, settings, resets, start } = sandbox;
+    plain.snapshots.clear();
+    plain.seed = 99;
+    expect(image.about).toStrictEqual({ created_at, fixture, seed: 7, settings, resets, start });
+    expect([...image.snapshots.keys()]).toEqual(["a"]);
+    expect(image.base).toBe(plain.source.root());
+    expect(image.document).toEqual({ notes: [] });
+    expect(image.history).toEqual({ about: { next: 1, base: 0, dropped: 0 }, entries: new Map() });
+    expect(seed).toBe(7);
+  });
+
+  it("interfaces 2 its bytes are held until it is released, and named by file", () => {
+    const { image, held } = stand();
+    // Its own were captured for it; a snapshot's are held a second time.
+    expect(Object.fromEntries(held)).toEqual({ "bytes of a": 1 });
+    expect([...image.files()].map(({ path }) => path)).toEqual(["/default's bytes", "/bytes of a"]);
+    expect(image.filesOf({ blobs: "others" } as unknown as SandboxValue)).toEqual({ of: "others" });
+    image.release();
+    expect(Object.fromEntries(held)).toEqual({ "default's bytes": -1, "bytes of a": 0 });
+  });
+
+  it("interfaces 2 brings to the disk what it has that the image before has not", async () => {
+    const { image, plain, sandbox, uploads, synced } = stand();
+    await image.syncBytes(undefined);
+    expect(synced.splice(0)).toEqual(["default's bytes", "bytes of a"]);
+    plain.snapshots.set("b", { ...plain.value(), blobs: "bytes of b" });
+    await SandboxImage.of(sandbox, uploads).syncBytes(image);
+    expect(synced).toEqual(["default's bytes", "bytes of b"]);
+  });
+
+  it("interfaces 2 has the root that its fixture gives with the sandbox's seed", () => {
+    const { plain, sandbox, uploads } = stand();
+    const [first, second] = [rootOf(), rootOf()];
+    plain.source.root = ((seed: number) => (seed === 7 ? first : second)) as typeof plain.source.root;
+    expect(SandboxImage.of(sandbox, uploads).base).toBe(first);
+  });
+});

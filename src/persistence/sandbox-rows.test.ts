@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
+import { SandboxImage } from "./sandbox-image.ts";
+import { inPieces, rowsBetween } from "./sandbox-rows.ts";
+import type { Change } from "./store.ts";
+
+const { uploads } = plainUploads();
+
+/** As `section/id`, with what stands there; what is cleared as `clear ...`. */
+function written(before: SandboxImage | undefined, after: SandboxImage): Record<string, unknown> {
+  return Object.fromEntries(
+    [...rowsBetween(before, after)].map((change) => {
+      expect(change.sandbox).toBe("default");
+      return "clear" in change
+        ? [`clear ${change.clear}`, undefined]
+        : [`${change.section}/${change.id}`, change.text === null ? "gone" : JSON.parse(change.text)];
+    }),
+  );
+}
+
+const ALWAYS = ["sandbox/about", "sandbox/faults", "world/facts", "world/windows", "world/uploads"];
+const FIRST = ["clear ", "sandbox/fixture", ...ALWAYS];
+
+describe("what is written down of a sandbox", () => {
+  it("interfaces 2 at first everything, its records as their difference from the fixture", () => {
+    const { sandbox, plain, write, remove, count } = plainSandbox(
+      "default",
+      rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" }, { id: "n3", text: "removed" }),
+    );
+    write("n2", "is another");
+    write("n4", "new");
+    remove("n3");
+    count();
+    plain.world.requests = 5;
+    const rows = written(undefined, SandboxImage.of(sandbox, uploads));
+    expect(Object.keys(rows)[0]).toBe("clear ");
+    expect(rows).toEqual({
+      "clear ": undefined,
+      "sandbox/fixture": { name: "reference", document: { notes: [] } },
+      "sandbox/about": {
+        ...{ created_at: 1000, fixture: "reference", seed: 7, settings: sandbox.settings },
+        ...{ resets: 0, start: 500, snapshots: [] },
+      },
+      "sandbox/faults": { numbered: 0 },
+      "world/facts": {
+        ...{ seed: 7, secret_key: "key", origin: 0, requests: 5, draws: 0, taken_at: 500 },
+        clock: { mode: "frozen", now: 500, rate: 0, wall: 0 },
+      },
+      "world/windows": [["key", { minute: 0, requests: 1, tokens: 0 }]],
+      "world/uploads": { of: "default's bytes" },
+      "history/about": { next: 1, base: 0, dropped: 0 },
+      "records/notes/n2": { id: "n2", text: "is another" },
+      "records/notes/n4": { id: "n4", text: "new" },
+      "records/notes/n3": null,
+    });
+  });
+
+  it("interfaces 2 later only what has changed; a record that is as in the fixture again has no row", () => {
+    const base = rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" });
+    const { sandbox, write, remove } = plainSandbox("default", base);
+    write("n2", "is another");
+    write("n4", "new");
+    const before = SandboxImage.of(sandbox, uploads);
+    sandbox.world.transact((tx) => {
+      for (const [name, table] of base.tables)
+        if (name === "notes") tx.put(table.collection, table.get("n2")!);
+    });
+    remove("n4");
+    remove("n1");
+    const rows = written(before, SandboxImage.of(sandbox, uploads));
+    expect(Object.keys(rows).toSorted()).toEqual(
+      [...ALWAYS, "history/about", "records/notes/n1", "records/notes/n2", "records/notes/n4"].toSorted(),
+    );
+    expect(rows).toMatchObject({
+      "records/notes/n1": null,
+      "records/notes/n2": "gone",
+      "records/notes/n4": "gone",
+    });
+  });
+
+  it("interfaces 2 everything anew where it is another sandbox, or one of another fixture", () => {
+    const [one, other] = [plainSandbox(), plainSandbox()];
+    one.write("n2", "new");
+    other.write("n2", "new");
+    const image = SandboxImage.of(one.sandbox, uploads);
+    const expected = [...FIRST, "history/about", "records/notes/n2"].toSorted();
+    const again = written(image, SandboxImage.of(other.sandbox, uploads));
+    expect(Object.keys(again).toSorted()).toEqual(expected);
+    const base = rootOf({ id: "n1", text: "of the fixture" });
+    one.plain.source = { ...one.plain.source, root: () => base };
+    const refounded = written(image, SandboxImage.of(one.sandbox, uploads));
+    expect(Object.keys(refounded)).toEqual(expect.arrayContaining(["clear ", "sandbox/fixture"]));
+    // All else is as it was.
+    expect(Object.keys(written(image, SandboxImage.of({ ...image.sandbox } as never, uploads)))).toContain(
+      "clear ",
+    );
+  });
+
+  it("interfaces 2 a snapshot is written once, and again only where another has its name", () => {
+    const { sandbox, plain, write } = plainSandbox();
+    write("n2", "then");
+    plain.snapshots.set("a", plain.value());
+    plain.snapshots.set("b", plain.value());
+    const before = SandboxImage.of(sandbox, uploads);
+    const first = written(undefined, before);
+    expect(first["sandbox/about"]).toMatchObject({ snapshots: ["a", "b"] });
+    for (const row of ["world/facts", "world/windows", "world/uploads", "records/notes/n2"]) {
+      expect(first[`snapshots/a/${row}`]).toEqual(first[row]);
+    }
+    write("n3", "now");
+    plain.snapshots.delete("a");
+    plain.snapshots.set("c", plain.value());
+    const next = SandboxImage.of(sandbox, uploads);
+    const rows = written(before, next);
+    expect(Object.keys(rows).filter((place) => place.includes("snapshots/"))).toEqual([
+      "clear snapshots/a/",
+      ...["facts", "windows", "uploads"].map((id) => `snapshots/c/world/${id}`),
+      ...["n2", "n3"].map((id) => `snapshots/c/records/notes/${id}`),
+    ]);
+    plain.snapshots.set("b", plain.value());
+    const replaced = Object.keys(written(next, SandboxImage.of(sandbox, uploads)));
+    expect(replaced.filter((place) => place.includes("snapshots/"))).toEqual([
+      "clear snapshots/b/",
+      ...["facts", "windows", "uploads"].map((id) => `snapshots/b/world/${id}`),
+      ...["n2", "n3"].map((id) => `snapshots/b/records/notes/${id}`),
+    ]);
+  });
+
+  it("interfaces 10 of the history only entries of which something new is to be said, and those that are gone", () => {
+    const { sandbox, plain } = plainSandbox();
+    const { history } = plain;
+    const entries = [1, 2, 3, 4].map((sequence) => ({ sequence }));
+    const tell = (next: number, told: [number, number][]) => {
+      history.about = { ...history.about, next };
+      history.entries = new Map(told.map(([sequence, revision]) => [entries[sequence - 1]!, revision]));
+      return SandboxImage.of(sandbox, uploads);
+    };
+    const first = tell(4, [
+      [1, 0],
+      [2, 0],
+      [3, 0],
+    ]);
+    const told = (before: SandboxImage | undefined, after: SandboxImage) =>
+      Object.entries(written(before, after)).filter(([place]) => /^history\/\d/.test(place));
+    expect(told(undefined, first)).toEqual([
+      ["history/1", { sequence: 1 }],
+      ["history/2", { sequence: 2 }],
+      ["history/3", { sequence: 3 }],
+    ]);
+    const second = tell(5, [
+      [2, 1],
+      [3, 0],
+      [4, 0],
+    ]);
+    expect(told(first, second)).toEqual([
+      ["history/1", "gone"],
+      ["history/2", { sequence: 2 }],
+      ["history/4", { sequence: 4 }],
+    ]);
+    expect(told(second, second)).toEqual([]);
+  });
+});
+
+describe("changes in pieces", () => {
+  const changes = (count: number): Change[] =>
+    Array.from({ length: count }, (_, i) => ({ sandbox: "a", section: "s", id: `${i}`, text: null }));
+  async function sizes(given: Iterable<Change>): Promise<number[]> {
+    const all: number[] = [];
+    for await (const piece of inPieces(given)) all.push(piece.length);
+    return all;
+  }
+
+  it("quality 2.8 are all there, in their order, none larger than five hundred", async () => {
+    const given = changes(1203);
+    const got: Change[] = [];
+    for await (const piece of inPieces(given)) {
+      expect(piece.length).toBeLessThanOrEqual(500);
+      got.push(...piece);
+    }
+    expect(got).toEqual(given);
+    expect(await sizes([])).toEqual([]);
+    expect((await sizes(changes(500))).reduce((sum, one) => sum + one, 0)).toBe(500);
+  });
+
+  it("quality 2.8 let requests have a turn between them, also where each change takes its time", async () => {
+    let turns = 0;
+    let goesOn = true;
+    const tick = () => {
+      turns += 1;
+      if (goesOn) setImmediate(tick);
+    };
+    setImmediate(tick);
+    function* slow() {
+      for (const change of changes(3)) {
+        for (const end = performance.now() + 5; performance.now() < end; );
+        yield change;
+      }
+    }
+    expect(await sizes(slow())).toEqual([1, 1, 1]);
+    expect(turns).toBeGreaterThanOrEqual(3);
+    goesOn = false;
+  });
+});

@@ -1,0 +1,133 @@
+import Type from "typebox";
+import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import type { PersistenceError } from "../../src/persistence/persistence-error.ts";
+import { type Change, type Store, StoreRefusal } from "../../src/persistence/store.ts";
+import { RateWindows } from "../../src/sandbox/rate-windows.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { makeClock } from "../../src/state/clock.ts";
+import { collection } from "../../src/state/collection.ts";
+import type { Root } from "../../src/state/root.ts";
+import { Tables } from "../../src/state/tables.ts";
+import { timers } from "../../src/state/timers.ts";
+import { World } from "../../src/state/world.ts";
+import type { UploadKeeper } from "../../src/storage/upload-keeper.ts";
+
+export interface Note {
+  id: string;
+  text: string;
+}
+
+export const notes = collection<Note>({
+  ...{ name: "notes", prefix: "note_", idField: "id", schema: Type.Object({}), indexes: {} },
+});
+
+export function makeNotesWorld(root: Root): World {
+  return new World({
+    root,
+    clock: makeClock("frozen", 500, 0),
+    ...{ origin: 0, seed: 7, secretKey: "key", wallClock: () => 0 },
+    parts: { timerHandlers: {}, onEmit: () => {}, onCommit: () => {} },
+  });
+}
+
+/** A root with these notes. */
+export function rootOf(...all: Note[]): Root {
+  const world = makeNotesWorld({ tables: Tables.empty([notes, timers]), draws: 0 });
+  world.transact((tx) => tx.putAll(notes, all));
+  return world.root;
+}
+
+/** What a saver asks of a sandbox, with a real world and real windows; whatever else changes is set by hand. */
+export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "of the fixture" })) {
+  const putBack: unknown[] = [];
+  const sandbox = {
+    ...{ name, created_at: 1000, fixture: "reference", seed: 7, resets: 0, start: 500 },
+    settings: { ...DEFAULT_SETTINGS },
+    world: makeNotesWorld(base),
+    windows: new RateWindows(),
+    source: { name: "reference", root: () => base, document: () => ({ notes: [] }), leastRecords: () => 1 },
+    faults: { revision: 0, state: () => ({ numbered: sandbox.faults.revision }) },
+    history: {
+      revision: 0,
+      about: { next: 1, base: 0, dropped: 0 },
+      entries: new Map<{ sequence: number }, number>(),
+      story: () => ({ about: sandbox.history.about, entries: new Map(sandbox.history.entries) }),
+    },
+    snapshots: new Map<string, unknown>(),
+    blobs: `${name}'s bytes`,
+    value: () => ({
+      world: sandbox.world.value(),
+      windows: RateWindows.of(sandbox.windows.counted),
+      taken_at: 500,
+      blobs: sandbox.blobs,
+    }),
+    putBack(kept: { value: { world: { root: Root } } }) {
+      putBack.push(kept);
+      sandbox.world.root = kept.value.world.root;
+      sandbox.world.generation += 1;
+    },
+  };
+  return {
+    sandbox: sandbox as unknown as Sandbox,
+    /** The same, for what a test changes about it. */
+    plain: sandbox,
+    putBack,
+    write: (id: string, text: string) => sandbox.world.transact((tx) => tx.put(notes, { id, text })),
+    remove: (id: string) => sandbox.world.transact((tx) => tx.remove(notes, id)),
+    count: () => sandbox.windows.count("key", 10, 500),
+  };
+}
+
+/** Bytes of uploads that are only names; says who still holds which. */
+export function plainUploads() {
+  const held = new Map<string, number>();
+  const synced: unknown[] = [];
+  const bytes = { revision: 0 };
+  const add = (blobs: unknown, by: number) => {
+    if (blobs !== undefined) held.set(String(blobs), (held.get(String(blobs)) ?? 0) + by);
+  };
+  const uploads = {
+    hold: (blobs: unknown) => add(blobs, 1),
+    release: (blobs: unknown) => add(blobs, -1),
+    revisionOf: () => bytes.revision,
+    async sync(blobs: unknown) {
+      synced.push(blobs);
+    },
+    filesOf: (blobs: unknown) => ({ of: blobs }),
+    *pathsOf(blobs: unknown) {
+      if (blobs !== undefined) yield { path: `/${blobs}`, length: 1 };
+    },
+  };
+  return { uploads: uploads as unknown as UploadKeeper, held, synced, bytes };
+}
+
+/** A store in memory that refuses when it is told to, and takes its time when it is told to. */
+export function plainStore() {
+  const commits: Change[][] = [];
+  const store = {
+    /** What it answers; undefined: it takes everything. */
+    refusal: undefined as ((changes: readonly Change[]) => Error | undefined) | undefined,
+    /** Waited for before it answers. */
+    pause: undefined as Promise<void> | undefined,
+    isClosed: false,
+    commits,
+    closing: undefined as PersistenceError | undefined,
+    list: async () => [],
+    load: async () => [],
+    async commit(pieces: AsyncIterable<readonly Change[]>) {
+      const changes: Change[] = [];
+      for await (const piece of pieces) changes.push(...piece);
+      await store.pause;
+      const refusal = store.refusal?.(changes);
+      if (refusal !== undefined) throw refusal;
+      commits.push(changes);
+    },
+    async close() {
+      store.isClosed = true;
+      if (store.closing !== undefined) throw store.closing;
+    },
+  } satisfies Store & Record<string, unknown>;
+  return store;
+}
+
+export const full = () => new StoreRefusal("full", "there is no room left");

@@ -1,0 +1,89 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Socket } from "node:net";
+
+/** What is answered to a command; an error's text is Redis' own, undefined is no answer at all. */
+export type PlainReply = string | number | Error | readonly PlainReply[] | null | undefined;
+
+/** INFO of a Redis under which nothing is lost. */
+export const INFO = { run_id: "run-1", maxmemory_policy: "noeviction", aof_enabled: "1", role: "master" };
+
+/** Redis' protocol (RESP 2) over answers that a test gives, for what no real Redis can be brought to. */
+export async function plainRedis() {
+  const asked: string[][] = [];
+  const sockets = new Set<Socket>();
+  const redis = {
+    info: INFO as Record<string, string>,
+    /** Asked first; what it leaves undefined is answered as below. */
+    answer: undefined as ((words: string[]) => PlainReply) | undefined,
+    isSilent: false,
+    asked,
+    url: "",
+    /** How many connections there have been. */
+    connections: 0,
+    /** Commands of that name, without it. */
+    of: (name: string) => asked.filter(([first]) => first === name).map(([, ...words]) => words),
+    drop() {
+      for (const socket of sockets) socket.destroy();
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        redis.drop();
+      }),
+  };
+  const usual = ([name]: string[]): PlainReply =>
+    name === "INFO"
+      ? `# Server\r\n${Object.entries(redis.info)
+          .map(([key, value]) => `${key}:${value}`)
+          .join("\r\n")}\r\n`
+      : "OK";
+  const server = createServer((socket) => {
+    redis.connections += 1;
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    let rest = Buffer.alloc(0);
+    socket.on("data", (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      for (let read = commandIn(rest); read !== undefined; read = commandIn(rest)) {
+        rest = rest.subarray(read.length);
+        asked.push(read.words);
+        if (redis.isSilent) continue;
+        socket.write(encoded(redis.answer?.(read.words) ?? usual(read.words)));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  redis.url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return redis;
+}
+
+/** The first whole command: a list of texts. */
+function commandIn(bytes: Buffer): { words: string[]; length: number } | undefined {
+  let at = 0;
+  const line = () => {
+    const end = bytes.indexOf("\r\n", at);
+    if (end < 0) return undefined;
+    const number = Number(bytes.toString("latin1", at + 1, end));
+    at = end + 2;
+    return number;
+  };
+  const count = line();
+  if (count === undefined) return undefined;
+  const words: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const length = line();
+    if (length === undefined || bytes.length < at + length + 2) return undefined;
+    words.push(bytes.toString("utf8", at, at + length));
+    at += length + 2;
+  }
+  return { words, length: at };
+}
+
+function encoded(reply: PlainReply): string {
+  if (reply === null || reply === undefined) return "$-1\r\n";
+  if (typeof reply === "number") return `:${reply}\r\n`;
+  if (typeof reply === "string") return `$${Buffer.byteLength(reply)}\r\n${reply}\r\n`;
+  if (reply instanceof Error) return `-${reply.message}\r\n`;
+  return `*${reply.length}\r\n${reply.map(encoded).join("")}`;
+}
