@@ -1,0 +1,251 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { pieces, put } from "../../test/support/stores.ts";
+import { DocumentFile, type Kept } from "./document-file.ts";
+import { DocumentStore } from "./document-store.ts";
+import type { Change } from "./store.ts";
+
+let folder: string;
+let path: string;
+let said: string[];
+let file: DocumentFile;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-document-"));
+  path = join(folder, "worlds.json");
+  said = [];
+  file = new DocumentFile(path, (warning) => said.push(warning));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const kept = (text: string): Kept => new Map([["a", new Map([["world", new Map([["x", text]])]])]]);
+const documentOf = (sandboxes: string) =>
+  `{\n  "format": "understudy-worlds",\n  "version": 2,\n  "sandboxes": ${sandboxes}\n}\n`;
+
+describe("the document of --persist FILE.json", () => {
+  it("interfaces 2 is text that people read, sandboxes in order", async () => {
+    await file.write(
+      new Map([
+        ["b", new Map([["world", new Map([["x", "1"]])]])],
+        ["a", new Map([["records/notes", new Map([["n1", '{"id":"n1"}']])]])],
+      ]),
+    );
+    expect(readFileSync(path, "utf8")).toBe(`{
+  "format": "understudy-worlds",
+  "version": 2,
+  "sandboxes": {
+    "a": {
+      "records": {
+        "notes": {
+          "n1": {"id":"n1"}
+        }
+      }
+    },
+    "b": {
+      "world": {
+        "x": 1
+      }
+    }
+  }
+}
+`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const again = await file.read();
+    expect(again).toEqual(
+      new Map([
+        ["a", new Map([["records/notes", new Map([["n1", '{"id":"n1"}']])]])],
+        ["b", new Map([["world", new Map([["x", "1"]])]])],
+      ]),
+    );
+    expect(said).toEqual([]);
+  });
+
+  it("interfaces 2 keeps the document before, and no draft", async () => {
+    await file.write(kept("1"));
+    expect(readdirSync(folder)).toEqual(["worlds.json"]);
+    const first = readFileSync(path, "utf8");
+    await file.write(kept("2"));
+    expect(readFileSync(`${path}.previous`, "utf8")).toBe(first);
+    await file.write(new Map());
+    expect(await file.read()).toEqual(new Map());
+    expect(readFileSync(path, "utf8")).toBe(documentOf("{\n  }"));
+    expect(readdirSync(folder)).toEqual(["worlds.json", "worlds.json.previous"]);
+  });
+
+  it("interfaces 2 a large one is whole, and written between two turns of others", async () => {
+    let turns = 0;
+    const tick = () => {
+      turns += 1;
+      if (turns < 10_000) setImmediate(tick);
+    };
+    setImmediate(tick);
+    const rows = Array.from({ length: 40 }, (_, i) => [`n${i}`, JSON.stringify("x".repeat(50_000))] as const);
+    const large = new Map([["a", new Map([["records/notes", new Map(rows)]])]]);
+    await file.write(large);
+    expect(turns).toBeGreaterThan(7);
+    turns = 10_000;
+    expect((await file.read())?.get("a")?.get("records/notes")?.size).toBe(40);
+  });
+
+  it("interfaces 2 what cannot be written leaves everything as it was, and no draft", async () => {
+    await file.write(kept("1"));
+    // In the way of the draft, then of the copy.
+    for (const inTheWay of [`${path}.previous`, `${path}.previous.draft`]) {
+      mkdirSync(inTheWay);
+      writeFileSync(join(inTheWay, "x"), "");
+      await expect(file.write(kept("2"))).rejects.toThrow();
+      expect(await file.read()).toEqual(kept("1"));
+      expect(existsSync(`${path}.draft`)).toBe(false);
+      rmSync(inTheWay, { recursive: true });
+    }
+    expect(readdirSync(folder)).toEqual(["worlds.json"]);
+  });
+
+  it("quality 2.7 one that cannot be read is kept under another name, and the one before is used", async () => {
+    expect(await file.read()).toBeNull();
+    await file.write(kept("1"));
+    await file.write(kept("2"));
+    writeFileSync(path, "{ no");
+    expect(await file.read()).toEqual(kept("1"));
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^\S+worlds\.json cannot be read and was kept as \S+worlds\.json\.damaged: .+\.$/,
+      ),
+      `${path}.previous is used in its place.`,
+    ]);
+    expect(readFileSync(`${path}.damaged`, "utf8")).toBe("{ no");
+    said.splice(0);
+    for (const [i, text] of ["5", "null", '"text"'].entries()) {
+      writeFileSync(path, text);
+      rmSync(`${path}.previous`, { force: true });
+      expect(await file.read()).toBeNull();
+      expect(said.splice(0)).toEqual([
+        `${path} cannot be read and was kept as ${path}.damaged-${i + 2}: it holds no object.`,
+      ]);
+    }
+  });
+
+  it("interfaces 2 what is written by hand and holds no sandboxes is empty", async () => {
+    for (const sandboxes of ["null", "5", '"text"']) {
+      writeFileSync(path, documentOf(sandboxes));
+      expect(await file.read()).toEqual(new Map());
+    }
+    writeFileSync(path, documentOf('{ "a": { "world": { "x": 1, "y": 2 } }, "b": 5 }'));
+    expect(await file.read()).toEqual(
+      new Map([
+        [
+          "a",
+          new Map([
+            [
+              "world",
+              new Map([
+                ["x", "1"],
+                ["y", "2"],
+              ]),
+            ],
+          ]),
+        ],
+        ["b", new Map()],
+      ]),
+    );
+  });
+
+  it("interfaces 2 one that is none of ours, or of a newer version, is refused before it is touched", () => {
+    const refused = (text: string) => {
+      writeFileSync(path, text);
+      try {
+        file.requireKnownFormat();
+      } catch (error) {
+        expect((error as Error).name).toBe("PersistenceError");
+        return (error as Error).message;
+      }
+      return undefined;
+    };
+    file.requireKnownFormat();
+    expect(refused("{ no")).toBeUndefined();
+    expect(refused(documentOf("{}"))).toBeUndefined();
+    expect(refused('{ "format": "understudy-worlds", "version": 1 }')).toBeUndefined();
+    expect(refused('{ "name": "package" }')).toBe(
+      `${path} is no document that Understudy keeps worlds in (its "format" would be "understudy-worlds"); nothing was touched.`,
+    );
+    const newer = (version: unknown) =>
+      `${path} was written by a newer Understudy (format ${version}, this one knows 2). Update Understudy, or choose another file with --persist.`;
+    expect(refused('{ "format": "understudy-worlds", "version": 3 }')).toBe(newer(3));
+    expect(refused('{ "format": "understudy-worlds", "version": "two" }')).toBe(newer("two"));
+  });
+});
+
+describe("the store over it", () => {
+  it("interfaces 2 needs its folder, and says which is missing", async () => {
+    const elsewhere = join(folder, "none", "worlds.json");
+    await expect(DocumentStore.open(elsewhere, () => {})).rejects.toThrow(
+      `--persist ${elsewhere}: there is no folder ${join(folder, "none")}.`,
+    );
+  });
+
+  it("interfaces 2 keeps what is its own beside the document", async () => {
+    const store = await DocumentStore.open(path, () => {});
+    expect([store.uploads, store.aside]).toEqual([`${path}.uploads`, `${path}.set-aside`]);
+    await store.close();
+  });
+
+  it("interfaces 2 is free again where it could not be opened", async () => {
+    writeFileSync(path, "{ no");
+    const broken = () => {
+      throw new Error("nobody listens");
+    };
+    await expect(DocumentStore.open(path, broken)).rejects.toThrow("nobody listens");
+    const store = await DocumentStore.open(path, () => {});
+    await expect(DocumentStore.open(path, () => {})).rejects.toThrow(
+      `${path} is in use by another server; stop that server, or choose another file with --persist.`,
+    );
+    await store.close();
+  });
+
+  it("interfaces 2 what cannot be locked is said, and why", async () => {
+    mkdirSync(`${path}.lock`);
+    await expect(DocumentStore.open(path, () => {})).rejects.toThrow(/^--persist \S+ cannot be used: .+\.$/);
+  });
+
+  it("interfaces 2 many changes of one section are one commit; those of a refused one are gone", async () => {
+    const store = await DocumentStore.open(path, () => {});
+    const rows = async (name: string) =>
+      (await store.load(name)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
+    await store.commit(
+      pieces(
+        [put("b", "world", "x", 1), put("a", "world", "x", 1), put("a", "world", "y", 2)],
+        [put("a", "snapshots/s/world", "x", 3), put("a", "records/n", "n1", 4)],
+      ),
+    );
+    await store.commit(
+      pieces([
+        { sandbox: "a", section: "world", id: "x", text: null },
+        put("a", "records/n", "n2", 5),
+        { sandbox: "a", clear: "snapshots/s/" },
+        put("a", "world", "z", 6),
+      ]),
+    );
+    const expected = ["records/n n1 4", "records/n n2 5", "world y 2", "world z 6"];
+    expect([await rows("a"), await rows("b"), await rows("c")]).toEqual([expected, ["world x 1"], []]);
+    expect(await store.list()).toEqual(["a", "b"]);
+    const failing = async function* (): AsyncGenerator<readonly Change[]> {
+      yield [{ sandbox: "b", clear: "" }, put("a", "world", "y", 9)];
+      throw new Error("out of ideas");
+    };
+    await expect(store.commit(failing())).rejects.toThrow("out of ideas");
+    mkdirSync(`${path}.draft`);
+    await expect(store.commit(pieces([put("a", "world", "y", 9)]))).rejects.toMatchObject({ kind: "failed" });
+    expect([await rows("a"), await rows("b")]).toEqual([expected, ["world x 1"]]);
+    await store.close();
+  });
+});

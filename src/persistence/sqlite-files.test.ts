@@ -1,0 +1,157 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FORMAT_ID, SqliteFiles } from "./sqlite-files.ts";
+
+let folder: string;
+let files: SqliteFiles;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-files-"));
+  files = new SqliteFiles(folder);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A database of this page size as its header describes it, so many bytes long. */
+function write({
+  page = 4096,
+  size = 8192,
+  version = 2,
+  id = FORMAT_ID,
+  magic = "SQLite format 3\0",
+} = {}): void {
+  const bytes = Buffer.alloc(size);
+  bytes.write(magic, "latin1");
+  bytes.writeUInt16BE(page, 16);
+  bytes.writeUInt32BE(version, 60);
+  bytes.writeUInt32BE(id, 68);
+  writeFileSync(files.database, bytes);
+}
+
+const age = (file: string, seconds: number) => utimesSync(file, seconds, seconds);
+
+describe("the files of a kept folder", () => {
+  it("interfaces 2 a database of ours, a new one, or what is none at all may be opened", () => {
+    const look = () => files.requireKnownFormat();
+    expect(look).not.toThrow();
+    for (const given of [{}, { version: 1 }, { id: 0, version: 0 }, { magic: "", version: 99, id: 5 }]) {
+      write(given);
+      expect(look).not.toThrow();
+    }
+  });
+
+  it("interfaces 2 one of a newer version or of another program may not", () => {
+    write({ version: 3 });
+    expect(() => files.requireKnownFormat()).toThrow(
+      `${files.database} was written by a newer Understudy (format 3, this one knows 2). Update Understudy, or choose another folder with --persist.`,
+    );
+    write({ id: 5 });
+    expect(() => files.requireKnownFormat()).toThrow(
+      `${files.database} is no database that Understudy made; nothing was touched.`,
+    );
+  });
+
+  it("quality 2.7 a database is cut where its last page is not whole, unless a log beside it mends it", () => {
+    expect(files.isCut()).toBe(false);
+    const cut = (given: Parameters<typeof write>[0]) => {
+      write(given);
+      return files.isCut();
+    };
+    expect(cut({})).toBe(false);
+    expect(cut({ size: 8191 })).toBe(true);
+    expect(cut({ page: 1024, size: 5 * 1024 })).toBe(false);
+    // As SQLite writes 65,536, for which two bytes are too few.
+    expect(cut({ page: 1, size: 65_536 })).toBe(false);
+    expect(cut({ page: 1, size: 65_535 })).toBe(true);
+    // There is no telling.
+    expect(cut({ page: 0, size: 8191 })).toBe(false);
+    write({ size: 8191 });
+    writeFileSync(`${files.database}-wal`, "");
+    expect(files.isCut()).toBe(true);
+    writeFileSync(`${files.database}-wal`, "log");
+    expect(files.isCut()).toBe(false);
+  });
+
+  it("quality 2.7 a database is emptied where nothing is left of it but its copy", () => {
+    expect(files.isEmptied()).toBe(false);
+    writeFileSync(files.database, "");
+    expect(files.isEmptied()).toBe(false);
+    writeFileSync(files.copy, "copy");
+    expect(files.isEmptied()).toBe(true);
+    writeFileSync(files.database, "x");
+    expect(files.isEmptied()).toBe(false);
+    rmSync(files.database);
+    expect(files.isEmptied()).toBe(false);
+  });
+
+  it("quality 2.7 a copy is fresh where it is no older than the database", () => {
+    write();
+    age(files.database, 100);
+    expect(files.hasFreshCopy()).toBe(false);
+    writeFileSync(files.copy, "copy");
+    for (const [seconds, isFresh] of [
+      [99, false],
+      [100, true],
+      [101, true],
+    ] as const) {
+      age(files.copy, seconds);
+      expect(files.hasFreshCopy()).toBe(isFresh);
+    }
+  });
+
+  it("quality 2.7 a damaged one is set aside with its logs, and its copy takes its place", () => {
+    write();
+    writeFileSync(`${files.database}-wal`, "wal");
+    writeFileSync(`${files.database}-shm`, "shm");
+    writeFileSync(files.copy, "copy");
+    age(files.copy, 1_700_000_000);
+    const aside = `${files.database}.damaged`;
+    expect(files.setDamagedAside()).toBe(
+      `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}; the copy of 2023-11-14T22:13:20.000Z is used in its place.`,
+    );
+    expect(readFileSync(files.database, "utf8")).toBe("copy");
+    expect(["", "-wal", "-shm"].map((part) => statSync(aside + part).size)).toEqual([8192, 3, 3]);
+    expect(["-wal", "-shm", ".previous"].some((part) => existsSync(files.database + part))).toBe(false);
+    // The copy is damaged as well, and has no log.
+    expect(files.setDamagedAside()).toBe(
+      `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}-2; there is no earlier copy, so everything starts anew.`,
+    );
+    expect([existsSync(files.database), readFileSync(`${aside}-2`, "utf8")]).toEqual([false, "copy"]);
+  });
+
+  it("interfaces 2 only its owner may read what holds keys and secrets", () => {
+    files.makePrivate();
+    expect(statSync(files.database).mode & 0o777).toBe(0o600);
+    expect(statSync(files.database).size).toBe(0);
+    write();
+    chmodSync(files.database, 0o600);
+    files.makePrivate();
+    expect(statSync(files.database).size).toBe(8192);
+    files.noteHolder();
+    expect(statSync(join(folder, "in-use-by.json")).mode & 0o777).toBe(0o600);
+  });
+
+  it("interfaces 2 says who uses the folder, as far as that is known", () => {
+    const holder = join(folder, "in-use-by.json");
+    const words = (who: string) =>
+      `${folder} is in use by ${who}; stop that server, or choose another folder with --persist.`;
+    expect(files.inUse().message).toBe(words("another process"));
+    files.noteHolder();
+    expect(JSON.parse(readFileSync(holder, "utf8"))).toEqual({ pid: process.pid, host: hostname() });
+    expect(files.inUse().message).toBe(words(`process ${process.pid}`));
+    writeFileSync(holder, JSON.stringify({ pid: 7, host: "elsewhere" }));
+    expect(files.inUse().message).toBe(words("process 7 on elsewhere"));
+    files.forgetHolder();
+    files.forgetHolder();
+    expect(existsSync(holder)).toBe(false);
+  });
+});

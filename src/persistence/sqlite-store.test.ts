@@ -1,0 +1,160 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { pieces, put } from "../../test/support/stores.ts";
+import { EngineThread } from "./engine-thread.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+import type { Change } from "./store.ts";
+
+let folder: string;
+let database: string;
+let said: string[];
+const open: SqliteStore[] = [];
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), "understudy-sqlite-")), "kept");
+  database = join(folder, "understudy.db");
+  said = [];
+});
+afterEach(async () => {
+  for (const store of open.splice(0)) await store.close().catch(() => {});
+  rmSync(join(folder, ".."), { recursive: true, force: true });
+});
+
+async function start(): Promise<SqliteStore> {
+  const store = await SqliteStore.open(folder, (warning) => said.push(warning));
+  open.push(store);
+  return store;
+}
+
+async function stop(store: SqliteStore): Promise<void> {
+  open.splice(open.indexOf(store), 1);
+  await store.close();
+}
+
+describe("the database of --persist DIR", () => {
+  it("interfaces 2 makes its folder, and is the owner's alone, copy and all", async () => {
+    const store = await start();
+    expect([store.uploads, store.aside]).toEqual([join(folder, "uploads"), join(folder, "set-aside")]);
+    await store.commit(pieces([put("a", "world", "x", 1)]));
+    expect(existsSync(join(folder, "in-use-by.json"))).toBe(true);
+    await stop(store);
+    for (const file of [database, `${database}.previous`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(existsSync(join(folder, "in-use-by.json"))).toBe(false);
+  });
+
+  it("interfaces 2 has a copy after its start, and renews it where it is older than the database", async () => {
+    const copy = `${database}.previous`;
+    const store = await start();
+    await store.commit(pieces([put("a", "world", "x", 1)]));
+    expect(existsSync(copy)).toBe(true);
+    await stop(store);
+    const made = statSync(copy).ino;
+    utimesSync(copy, 2_000_000_000, 2_000_000_000);
+    await stop(await start());
+    expect(statSync(copy).ino).toBe(made);
+    rmSync(copy);
+    await stop(await start());
+    expect(existsSync(copy)).toBe(true);
+  });
+
+  it("interfaces 2 says that its copy could not be made, at the start and at the end; all is saved", async () => {
+    mkdirSync(`${database}.previous.draft`, { recursive: true });
+    writeFileSync(join(`${database}.previous.draft`, "x"), "");
+    const store = await start();
+    await store.commit(pieces([put("a", "world", "x", 1)]));
+    const words = new RegExp(
+      `^Everything is saved, but the copy ${database}.previous could not be renewed: .+\\.$`,
+    );
+    expect(said).toEqual([expect.stringMatching(words)]);
+    open.splice(0);
+    await expect(store.close()).rejects.toThrow(words);
+    rmSync(`${database}.previous.draft`, { recursive: true });
+    expect(await (await start()).load("a")).toEqual([{ section: "world", id: "x", text: "1" }]);
+  });
+
+  it("interfaces 2 a large commit is whole or not there, and a later one goes through", async () => {
+    const store = await start();
+    await store.commit(pieces([put("a", "world", "x", 1)], [put("a", "world", "y", 2)], []));
+    await store.commit(pieces());
+    const failing = async function* (): AsyncGenerator<readonly Change[]> {
+      yield [put("a", "world", "x", 2)];
+      yield [put("a", "world", "y", 3)];
+      yield [put("a", "world", "z", 4)];
+      throw new Error("out of ideas");
+    };
+    await expect(store.commit(failing())).rejects.toMatchObject({ kind: "failed" });
+    expect((await store.load("a")).map(({ text }) => text)).toEqual(["1", "2"]);
+    await store.commit(pieces([put("a", "world", "z", 5)]));
+    expect(await store.list()).toEqual(["a"]);
+  });
+
+  it("interfaces 2 is not made up where its folder is gone, and says whose it is when it is back", async () => {
+    const store = await start();
+    await store.commit(pieces([put("a", "world", "x", 1)]));
+    rmSync(folder, { recursive: true });
+    for (let i = 0; i < 2; i++) {
+      await expect(store.commit(pieces([put("a", "world", "x", 2)]))).rejects.toMatchObject({ kind: "gone" });
+      expect(existsSync(folder)).toBe(false);
+    }
+    await expect(store.commit(pieces([put("a", "world", "x", 2)]))).rejects.toThrow(`${folder} is gone`);
+    mkdirSync(folder);
+    await store.commit(pieces([put("a", "world", "x", 3)]));
+    expect(JSON.parse(readFileSync(join(folder, "in-use-by.json"), "utf8"))).toMatchObject({
+      pid: process.pid,
+    });
+    expect(await store.load("a")).toEqual([{ section: "world", id: "x", text: "3" }]);
+    // What could not be copied is no failure of the end where nothing is left to copy.
+    rmSync(folder, { recursive: true });
+    await store.commit(pieces([put("a", "world", "x", 4)])).catch(() => {});
+    await stop(store);
+  });
+
+  it("interfaces 2 what cannot be opened is one sentence", async () => {
+    mkdirSync(database, { recursive: true });
+    await expect(start()).rejects.toThrow(/^--persist: .+\.$/);
+    rmSync(folder, { recursive: true });
+    await stop(await start());
+    const bytes = readFileSync(database);
+    bytes.writeUInt32BE(5, 68);
+    writeFileSync(database, bytes);
+    await expect(start()).rejects.toThrow(
+      `${database} is no database that Understudy made; nothing was touched.`,
+    );
+  });
+});
+
+describe("the engine's thread", () => {
+  it("interfaces 2 answers each in its turn, and tells the engine's own words for a failure", async () => {
+    mkdirSync(folder);
+    const thread = new EngineThread(database);
+    await thread.ask("open", { isFresh: true });
+    const change = { sandbox: "a", section: "s", id: "i", text: "1" };
+    const [, list, rows] = await Promise.all([
+      thread.ask("apply", { changes: [change], begins: true, ends: true }),
+      thread.ask("list"),
+      thread.ask("load", { sandbox: "a" }),
+    ]);
+    expect([list, rows]).toEqual([["a"], [{ section: "s", id: "i", text: "1" }]]);
+    const failure = await thread.ask("apply", { changes: [change] }).catch((error: Error) => error);
+    expect(failure).toMatchObject({ message: "no transaction is open", code: "" });
+    await thread.end();
+  });
+
+  it("interfaces 2 whoever waits when it ends is told, as is whoever asks an engine that cannot begin", async () => {
+    mkdirSync(folder);
+    const thread = new EngineThread(database);
+    const waiting = thread.ask("open", { isFresh: true }).catch((error: Error) => error);
+    await thread.end();
+    expect(await waiting).toMatchObject({ message: "the engine's thread has ended" });
+  });
+});
