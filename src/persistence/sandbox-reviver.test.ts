@@ -1,0 +1,191 @@
+import { describe, expect, it } from "vitest";
+import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
+import type { LoadedFixture } from "../sandbox/fixture-source.ts";
+import type { Revival, Sandbox } from "../sandbox/sandbox.ts";
+import { SandboxImage } from "./sandbox-image.ts";
+import { type ReviverParts, SandboxReviver } from "./sandbox-reviver.ts";
+import { rowsBetween } from "./sandbox-rows.ts";
+import type { Row } from "./store.ts";
+
+/** Brings back what was written down of a sandbox, on a server that is made of nothing but its answers. */
+function stand(wall = 0) {
+  const made = plainSandbox();
+  const { uploads, held } = plainUploads();
+  const revived: { name: string; fixture: LoadedFixture; revival: Revival }[] = [];
+  const deleted: string[] = [];
+  const said: string[] = [];
+  const from: unknown[] = [];
+  const restored: unknown[] = [];
+  const parts = {
+    sandboxes: {
+      revive(options: { name: string }, fixture: LoadedFixture, revival: Revival) {
+        revived.push({ ...options, fixture, revival });
+        const faults = {
+          ...made.plain.faults,
+          restoreState(state: unknown): readonly string[] {
+            restored.push(state);
+            return [];
+          },
+        };
+        return { ...made.plain, faults } as unknown as Sandbox;
+      },
+      delete: (name: string) => deleted.push(name),
+    },
+    fixtures: { load: (_: string | object): LoadedFixture => made.plain.source },
+    collections: [notes],
+    uploads: Object.assign(uploads, {
+      async fromFiles(files: object, say: (warning: string) => void, folder?: string) {
+        from.push({ files, folder });
+        say("its bytes are gone.");
+        return `from ${JSON.stringify(files)}`;
+      },
+      decode: async (document: unknown) => `decoded ${document}`,
+    }),
+    judge: { shape: (_: unknown) => {}, world: (..._: unknown[]) => {} },
+    wallClock: () => wall,
+    log: { warn: (words: string) => said.push(words) },
+  };
+  const reviver = new SandboxReviver(parts as unknown as ReviverParts);
+  const rows = () =>
+    [...rowsBetween(undefined, SandboxImage.of(made.sandbox, uploads))].filter(
+      (change): change is Row & { sandbox: string } => "section" in change,
+    );
+  return { ...made, ...{ held, revived, deleted, said, from, restored, parts, reviver, rows } };
+}
+
+describe("a sandbox that is brought back", () => {
+  it("interfaces 2 has everything that was written down of it", async () => {
+    const { reviver, rows, write, remove, plain, revived, from, said, restored, held } = stand();
+    write("n2", "new");
+    remove("n1");
+    plain.windows.count("key", 10, 500);
+    plain.created_at = 1;
+    const image = await reviver.bringBack("default", rows(), "/folder");
+    const [{ name, revival, fixture }] = revived as [(typeof revived)[0]];
+    expect([name, fixture, restored]).toEqual(["default", plain.source, [{ numbered: 0 }]]);
+    const { root } = revival.value.world;
+    expect([...root.tables.get("notes")!.all()]).toEqual([{ id: "n2", text: "new" }]);
+    expect(revival).toMatchObject({
+      ...{ created_at: 1, resets: 0, start: 500, snapshots: new Map(), seed: 7 },
+      value: { taken_at: 500, world: { requests: 0, secretKey: "key", origin: 0, seed: 7 } },
+      history: { about: { next: 1 }, entries: [] },
+    });
+    expect(revival.value.windows.toJSON()).toEqual([["key", { minute: 0, requests: 1, tokens: 0 }]]);
+    expect(from).toEqual([{ files: { of: "default's bytes" }, folder: "/folder" }]);
+    expect(said).toEqual(["Sandbox default: its bytes are gone."]);
+    // Those that were made for it are the sandbox's now; the image has its own hold of them.
+    expect([image.value.world.root, held.get(String(image.value.blobs))]).toEqual([root, 0]);
+    expect(image.isPresent()).toBe(false);
+  });
+
+  it("interfaces 2 its frozen clock stands, one that moves has moved on, and none goes back", async () => {
+    const clockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
+      const { reviver, rows, plain, revived } = stand(now);
+      plain.world.clock = {
+        mode,
+        at: 500,
+        wall: 1000,
+        rate: mode === "frozen" ? 0 : mode === "real" ? 1 : 60,
+      };
+      plain.value = () => ({
+        ...stand().plain.value(),
+        world: { ...plain.world.value(), clock: plain.world.clock },
+      });
+      await reviver.bringBack("default", rows());
+      return revived[0]!.revival.value.world.clock;
+    };
+    expect(await clockAt("frozen", 3000)).toEqual({ mode: "frozen", rate: 0, wall: 3000, at: 500 });
+    expect(await clockAt("real", 3000)).toEqual({ mode: "real", rate: 1, wall: 3000, at: 2500 });
+    expect(await clockAt("scaled", 3000)).toMatchObject({ at: 500 + 2000 * 60 });
+    expect(await clockAt("real", 400)).toEqual({ mode: "real", rate: 1, wall: 400, at: 500 });
+  });
+
+  it("interfaces 2 has its snapshots in their order; those that nobody put in order come last", async () => {
+    const { reviver, rows, plain, revived } = stand();
+    for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.value());
+    const given = rows().map((row) =>
+      row.id === "about" && row.section === "sandbox"
+        ? { ...row, text: row.text.replace('["z","m","a"]', '["z","gone","a"]') }
+        : row,
+    );
+    await reviver.bringBack("default", given);
+    expect([...revived[0]!.revival.snapshots.keys()]).toEqual(["z", "a", "m"]);
+    expect(revived[0]!.revival.snapshots.get("m")).toMatchObject({ taken_at: 500 });
+  });
+
+  it("interfaces 2 goes on with its fixture where that says what it said, else with what was kept", async () => {
+    const edited = stand();
+    const loaded: unknown[] = [];
+    const present = { ...edited.plain.source, name: "present" };
+    edited.parts.fixtures.load = (fixture) => {
+      loaded.push(fixture);
+      return present;
+    };
+    await edited.reviver.bringBack("default", edited.rows());
+    expect([loaded, edited.revived[0]!.fixture]).toEqual([["reference"], present]);
+    const rows = edited.rows();
+    present.document = () => ({ notes: ["another"] }) as never;
+    await edited.reviver.bringBack("default", rows);
+    expect(loaded.slice(1)).toEqual(["reference", { notes: [] }]);
+    expect(edited.revived[1]!.fixture.name).toBe("reference");
+    edited.parts.fixtures.load = (fixture) => {
+      if (typeof fixture === "string") throw new Error("no such fixture");
+      return present;
+    };
+    await edited.reviver.bringBack("default", rows);
+    expect(edited.revived[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
+  });
+
+  it("interfaces 2 is none where its name, its rows or its world are unfit; nothing has changed then", async () => {
+    const { reviver, rows, parts, revived } = stand();
+    for (const name of ["No", "a/b", "", "-"]) {
+      await expect(reviver.bringBack(name, rows())).rejects.toThrow("no sandbox can have this name");
+    }
+    parts.judge.shape = () => {
+      throw new Error("about is missing");
+    };
+    await expect(reviver.bringBack("default", rows())).rejects.toThrow("about is missing");
+    parts.judge.shape = () => {};
+    parts.judge.world = () => {
+      throw new Error("a note is wrong");
+    };
+    await expect(reviver.bringBack("default", rows())).rejects.toThrow("a note is wrong");
+    expect(revived).toEqual([]);
+    expect(reviver.idFieldOf("notes")).toBe("id");
+    expect(reviver.idFieldOf("_timers")).toBe("id");
+    expect(reviver.idFieldOf("none")).toBeUndefined();
+  });
+
+  it("interfaces 6 names the scenarios that are not to be found any more; broken faults let it go again", async () => {
+    const { reviver, rows, parts, said, deleted, plain } = stand();
+    const { revive } = parts.sandboxes;
+    const restore = (restoreState: () => readonly string[]) => {
+      parts.sandboxes.revive = (...given) => {
+        revive(...given);
+        return { ...plain, faults: { ...plain.faults, restoreState } } as unknown as Sandbox;
+      };
+    };
+    restore(() => ["lost"]);
+    await reviver.bringBack("default", rows());
+    expect(said).toContain("The scenario lost was on in sandbox default and is not to be found any more.");
+    expect(deleted).toEqual([]);
+    restore(() => {
+      throw new Error("no rules");
+    });
+    await expect(reviver.bringBack("default", rows())).rejects.toThrow("no rules");
+    expect(deleted).toEqual(["default"]);
+  });
+
+  it("interfaces 2 what says nothing of faults or files, or has its bytes in it, is brought back too", async () => {
+    const { reviver, rows, restored, from, revived } = stand();
+    await reviver.bringBack(
+      "default",
+      rows().filter(({ id }) => id !== "faults" && id !== "uploads"),
+    );
+    expect([restored, from]).toEqual([[], [{ files: {}, folder: undefined }]]);
+    const bytes = { section: "world", id: "blobs", text: '"bytes"' };
+    await reviver.bringBack("default", [...rows(), bytes]);
+    expect(from).toHaveLength(1);
+    expect(revived[1]!.revival.value.blobs).toBe("decoded bytes");
+  });
+});
