@@ -143,6 +143,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
       await page.keyboard.press("Enter");
       await see(page.getByRole("heading", { level: 1, name: view })).toBeVisible();
       await seeWhole(page);
+      await see(page.locator("[role=grid], [role=treegrid]").first()).toBeVisible();
       await tabTo(/^(tree)?grid$/);
       // What is due opens nothing.
       if (view === "Time") continue;

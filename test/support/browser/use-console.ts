@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { type Api, startReference } from "../harness.ts";
-import { type ConsoleOptions, type OpenedConsole, openConsole, seeLive } from "./console.ts";
+import { type ConsoleOptions, leavePage, type OpenedConsole, openConsole, seeLive } from "./console.ts";
 import { useChromium } from "./with-chromium.ts";
 
 export interface ConsoleStage {
@@ -27,7 +27,7 @@ export function useConsole(
     Object.assign(api, await startReference(options));
   });
   afterEach(async () => {
-    await Promise.all(pages.splice(0).map((page) => page.close()));
+    await Promise.all(pages.splice(0).map(leavePage));
   });
   afterAll(() => api.close());
   const openAt: ConsoleStage["openAt"] = async (address, options, base = api.url) => {

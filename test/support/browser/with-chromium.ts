@@ -79,11 +79,17 @@ export async function openPage(
     const session = await page.context().newCDPSession(page);
     await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWER });
   }
+  const complaints = complaintsOf(page);
+  if (url !== undefined) await page.goto(url);
+  return { page, complaints };
+}
+
+/** From now on, until the page's listeners are removed. */
+export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(error.message));
-  if (url !== undefined) await page.goto(url);
-  return { page, complaints };
+  return complaints;
 }
