@@ -99,10 +99,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     rules: DELIVERY_RULES,
     fault: ({ faults }, facts) => (replay ? undefined : faults.delivery(facts)),
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
-    onAttempt: ({ journal, world }, attempt) => {
+    onAttempt: ({ journal, history, world }, attempt) => {
       const present = world.read();
       const follows = whatFollows(present, attempt.row, attempt.outcome.response_code);
-      journal.add(journaledAttempt(attempt, { present, follows }));
+      journal.add(journaledAttempt(attempt, { present, follows, told: history.at(history.lastSequence) }));
     },
     readyToSend:
       isDurable(options) || options.store

@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path";
+import { counted } from "../contract/counted.ts";
 import { HarError } from "../exchanges/har-error.ts";
 import { fixtureText } from "../fixtures/generate-fixture.ts";
 import { RESOURCES } from "../resources/index.ts";
@@ -30,7 +31,12 @@ export async function writeFixture({ file, out, force, json }: FromHar): Promise
   writeNewFile(out, text, { force });
   const seen = Object.entries(counts).map(([list, count]) => `${count} ${list}`);
   const shown = dropped.slice(0, MAX_DROPPED_SHOWN).join(", ");
-  const left = dropped.length === 0 ? [] : [`${dropped.length} values were left out, such as ${shown}.`];
+  const left =
+    dropped.length === 0
+      ? []
+      : [
+          `${dropped.length === 1 ? "1 value was" : `${dropped.length} values were`} left out, such as ${shown}.`,
+        ];
   const lines = [
     `Wrote ${out}: ${seen.join(", ")}.`,
     ...left,
@@ -51,7 +57,7 @@ export async function writeScenario({ file, out, force, json }: FromHar): Promis
   print(
     json,
     { file: out, name, rules: scenario.rules.length },
-    `Wrote ${out}: ${scenario.rules.length} rules.`,
+    `Wrote ${out}: ${counted(scenario.rules.length, "rule")}.`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../contract/counted.ts";
 import { printableJson } from "../contract/printable.ts";
 import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
 import { HarFile } from "../traffic/har-file.ts";
@@ -54,7 +55,7 @@ export async function record(options: Recording): Promise<void> {
   await ended;
   await recorder.close();
   file.close();
-  if (!json) say(`${file.count} exchanges in ${out}`);
+  if (!json) say(`${counted(file.count, "exchange")} in ${out}`);
   if (lost !== undefined) throw new CheckFailed(`${out} lacks exchanges that could not be written: ${lost}`);
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../contract/counted.ts";
 import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../verify/report.ts";
 import { table } from "./output.ts";
 
@@ -64,7 +65,7 @@ function recordedText({ file, entries, judged, ...left }: RecordedReport): strin
   });
   const told = others.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
   const rest = told.length === 0 ? "" : `; not judged: ${told.join(", ")}`;
-  return `${judged} of ${entries} entries of ${file} judged, of ${left.operations.length} operations${rest}.`;
+  return `${judged} of ${counted(entries, "entry", "entries")} of ${file} judged, of ${counted(left.operations.length, "operation")}${rest}.`;
 }
 
 function verdictText({

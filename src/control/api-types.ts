@@ -1167,6 +1167,12 @@ export interface Live {
   requests: RequestLine[];
   /** Entries that are new, and those of which something has changed, such as `undone` */
   history: HistoryEntry[];
+  /** To deliver: how long each waited for its answer */
+  attempts: {
+    /** The id of its history entry */
+    history: string;
+    duration_ms: number;
+  }[];
   /** How many the journal's bounds have taken so far */
   dropped: number;
 }

@@ -29,7 +29,7 @@ export function formatText(told: ReceiverReport, { colour = false }: FormatTextO
     .flatMap((check) => formatCheck(check, paint));
   if (notRun.length > 0) {
     lines.push(
-      `${paint(33, "----")}  ${notRun.length} checks were not run: ${notRun.map(({ id }) => id).join(", ")}`,
+      `${paint(33, "----")}  ${notRun.length === 1 ? "1 check was" : `${notRun.length} checks were`} not run: ${notRun.map(({ id }) => id).join(", ")}`,
     );
   }
   // A receiver that could not be graded has other worries.

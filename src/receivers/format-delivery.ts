@@ -1,3 +1,4 @@
+import { counted } from "../contract/counted.ts";
 import { printable } from "../contract/printable.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import type { Judgement } from "./verdict.ts";
@@ -35,7 +36,7 @@ export function formatDelivery(delivery: HeardDelivery): string {
       `  why:       ${printable(judgement.reason)}`,
       `  mend:      ${judgement.mend}`,
       `  received:  ${SIGNATURE_HEADER}: ${printable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
-      `  signed:    the ${body.length} bytes of the body, exactly as received:`,
+      `  signed:    the ${counted(body.length, "byte")} of the body, exactly as received:`,
       ...hexDump(body),
     );
   }

@@ -1,3 +1,4 @@
+import { counted } from "../contract/counted.ts";
 import { codeInB } from "../contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, errorCodesOf, successesOf } from "../contract/operation.ts";
@@ -73,7 +74,7 @@ export async function scenarioFromHar({
   const calls = operations.reduce((sum, one) => sum + one.calls, 0);
   return {
     name,
-    description: `How ${base} answered ${calls} requests of a recording with ${entries} entries: waits until an answer began, and shares of errors.`,
+    description: `How ${base} answered ${counted(calls, "request")} of a recording with ${counted(entries, "entry", "entries")}: waits until an answer began, and shares of errors.`,
     // A rule that only delays lets a later one answer.
     rules: [...operations.flatMap(latencyOf), ...operations.flatMap(errorsOf)],
   };

@@ -1,3 +1,4 @@
+import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { AnsweredRequest } from "../sandbox/journal-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { MadeAttempt } from "./attempt.ts";
@@ -9,11 +10,12 @@ const MAX_ANSWER_BYTES = 4096;
 /**
  * An attempt as the journal keeps it (interfaces 14): what was sent, what was answered, and in words why it
  * failed and what follows. `present` is the world in which its outcome
- * stands, `follows` what comes of that.
+ * stands, `follows` what comes of that, `told` the newest entry of the history, which is the attempt's where its
+ * outcome could be recorded.
  */
 export function journaledAttempt(
   made: MadeAttempt,
-  { present, follows }: { present: WorldReader; follows: string },
+  { present, follows, told }: { present: WorldReader; follows: string; told: HistoryEntry | undefined },
 ): AnsweredRequest {
   const { row, plan, outcome, exchange } = made;
   const { delivery_id, webhook_id, kind } = row;
@@ -44,7 +46,7 @@ export function journaledAttempt(
       .join(""),
     response_body: exchange.response_body.subarray(0, MAX_ANSWER_BYTES),
     streamed: undefined,
-    history: null,
+    history: told?.kind === "delivery" && told.subject === delivery_id ? told.id : null,
     delivery: {
       event: plan.event,
       webhook_id,

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { EventStream } from "../support/event-stream.ts";
+import { eventually } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 let api: Api;
@@ -43,6 +44,29 @@ describe("interfaces 11 following a sandbox for a page", () => {
     stream.leave();
   });
 
+  it("interfaces 14 tells how long an attempt to deliver waited, by its entry in the history", async () => {
+    const receiver = await api.call(undefined, "POST", LIVE.replace("live", "receivers"), { answers: [200] });
+    const hook = { url: receiver.body.url, events: ["thread.deleted"] };
+    await api.call("ada", "POST", "/webhooks", hook);
+    const stream = await EventStream.open(api, "dan", LIVE);
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    const journal = () => api.call(undefined, "GET", LIVE.replace("live", "journal?kind=delivery"));
+    const [attempt] = await eventually(async () => {
+      const { entries } = (await journal()).body;
+      expect(entries).toHaveLength(1);
+      return entries;
+    });
+    const told = await eventually(async () => {
+      const attempts = stream.events.flatMap(({ data }) => data.attempts);
+      expect(attempts).toHaveLength(1);
+      return attempts;
+    });
+    expect(told).toEqual([{ history: attempt.history, duration_ms: attempt.duration_ms }]);
+    const { body } = await api.call(undefined, "GET", LIVE.replace("live", `history/${attempt.history}`));
+    expect(body).toMatchObject({ kind: "delivery", subject: attempt.delivery.delivery_id });
+    stream.leave();
+  });
+
   it("interfaces 11 goes on behind the last event that came", async () => {
     await act("thread_1");
     const stream = await EventStream.open(api, "dan", LIVE);
@@ -63,6 +87,7 @@ describe("interfaces 11 following a sandbox for a page", () => {
     await api.call(undefined, "POST", "/_control/sandboxes/again/reset");
     expect((await stream.upTo(2))[1]!.data).toEqual({
       begins: true,
+      attempts: [],
       requests: [],
       history: [],
       dropped: 0,

@@ -1,4 +1,5 @@
 import type { CommandModule } from "yargs";
+import { counted } from "../../contract/counted.ts";
 import { print } from "../output.ts";
 import { replaceAsked } from "../replace-asked.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
@@ -22,7 +23,7 @@ export const bundleCommand: CommandModule<object, Options> = {
     print(
       target.json,
       { file, steps: steps.length },
-      `Wrote ${file}: ${steps.length} steps. Replay it with \`understudy replay ${file}\`.`,
+      `Wrote ${file}: ${counted(steps.length, "step")}. Replay it with \`understudy replay ${file}\`.`,
     );
   },
 };

@@ -2,6 +2,7 @@ import type { CommandModule } from "yargs";
 import { ControlError } from "../../client/http.ts";
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { EventName } from "../../client/types.ts";
+import { counted } from "../../contract/counted.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { complain, print, table } from "../output.ts";
 import { whysOf } from "../ran-timers.ts";
@@ -109,7 +110,9 @@ export const triggerCommand: CommandModule<object, Options> = {
     const failed = deliveries.filter(({ status }) => status !== "success").length;
     if (expect === undefined || (deliveries.length > 0 && failed === 0)) return;
     const what =
-      deliveries.length === 0 ? "nobody listens" : `${failed} of ${deliveries.length} attempts failed`;
+      deliveries.length === 0
+        ? "nobody listens"
+        : `${failed} of ${counted(deliveries.length, "attempt")} failed`;
     complain(what);
     process.exitCode = EXIT_FAILED;
   },

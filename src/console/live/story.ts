@@ -6,12 +6,14 @@ export interface Story {
   requests: readonly RequestLine[];
   /** Oldest first. */
   history: readonly HistoryEntry[];
+  /** How long attempts to deliver waited for their answers, in milliseconds, by their entries in the history. */
+  waits: ReadonlyMap<string, number>;
   dropped: number;
   /** Whether the server has told what it had. */
   isTold: boolean;
 }
 
-export const NOTHING_YET: Story = { requests: [], history: [], dropped: 0, isTold: false };
+export const NOTHING_YET: Story = { requests: [], history: [], waits: new Map(), dropped: 0, isTold: false };
 
 /** As many as a journal may hold (interfaces 4). */
 const MAX_LINES = 100_000;
@@ -31,6 +33,10 @@ export function continued(story: Story, batch: readonly Live[]): Story {
         fresh.flatMap(({ history }) => history),
       ),
     ),
+    waits: waitsWith(
+      before.waits,
+      fresh.flatMap(({ attempts }) => attempts),
+    ),
     dropped: fresh.at(-1)?.dropped ?? story.dropped,
     isTold: true,
   };
@@ -45,6 +51,15 @@ function merged(known: readonly HistoryEntry[], told: readonly HistoryEntry[]): 
   const still =
     fresh.length === distinct.size ? known : known.map((entry) => distinct.get(entry.id) ?? entry);
   return still.concat(fresh.sort((a, b) => a.sequence - b.sequence));
+}
+
+function waitsWith(known: Story["waits"], attempts: Live["attempts"]): Story["waits"] {
+  if (attempts.length === 0) return known;
+  const all = [
+    ...known,
+    ...attempts.map(({ history, duration_ms }): [string, number] => [history, duration_ms]),
+  ];
+  return new Map(newest(all));
 }
 
 function newest<T>(entries: readonly T[]): readonly T[] {

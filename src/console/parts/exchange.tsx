@@ -1,5 +1,6 @@
 import type { JournalEntry } from "../api/types.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { counted } from "./counted.ts";
 import { Section } from "./section.tsx";
 
 /** Request and answer as they went over the wire, secrets masked. */
@@ -54,9 +55,7 @@ export function Message({
       <pre className="wire">{line}</pre>
       {headers.length > 0 && (
         <details className="headers" open={isOpen}>
-          <summary>
-            {headers.length} {headers.length === 1 ? "header" : "headers"}
-          </summary>
+          <summary>{counted(headers.length, "header")}</summary>
           <dl>
             {headers.map(({ name, value }, place) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a header may stand twice, and their order is what was sent

@@ -49,6 +49,11 @@ export function Badge({ outcome, children }: { outcome: Outcome; children: React
   );
 }
 
+/** A word without a mark, in a column where others have one. */
+export function Unmarked({ children }: { children: React.ReactNode }) {
+  return <span className="unmarked">{children}</span>;
+}
+
 const paths = new Map<Outcome, Path2D>();
 
 /** The same shape for a canvas, 12 by 12. */

@@ -1,4 +1,5 @@
 import type { RecordChanges } from "../api/types.ts";
+import { PathText } from "./path-text.tsx";
 
 type Change = RecordChanges[string][number];
 type Kind = "added" | "removed" | "changed";
@@ -64,7 +65,7 @@ function RecordChange({ change, words }: { change: Change; words: ChangeWords })
         </span>
         <code>{id}</code> <span className="quiet">{words[kind]}</span>
       </summary>
-      <table className="fields">
+      <table className={before && after ? "fields two-sides" : "fields"}>
         <thead>
           <tr>
             <th scope="col">Field</th>
@@ -76,13 +77,36 @@ function RecordChange({ change, words }: { change: Change; words: ChangeWords })
           {fields.map((name) => (
             <tr key={name}>
               <th scope="row">{name}</th>
-              {before && <td className="was">{textOf(before[name])}</td>}
-              {after && <td className="is">{textOf(after[name])}</td>}
+              {before && (
+                <td className="was" data-side={words.before}>
+                  <Value text={textOf(before[name])} />
+                </td>
+              )}
+              {after && (
+                <td className="is" data-side={words.after}>
+                  <Value text={textOf(after[name])} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
       </table>
     </details>
+  );
+}
+
+const INSTANT = /^(\d{4}-\d\d-\d\dT)(\d\d:\d\d:\d\d(?:\.\d+)?Z)$/;
+
+/** Where it has no room on one line, an instant breaks before its time of day, and a path after a slash. */
+function Value({ text }: { text: string }) {
+  const [, day, time] = INSTANT.exec(text) ?? [];
+  if (day === undefined) return <PathText>{text}</PathText>;
+  return (
+    <>
+      {day}
+      <wbr />
+      {time}
+    </>
   );
 }
 

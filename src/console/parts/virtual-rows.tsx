@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 
 export interface VirtualRowsProps<Row> {
   label: string;
@@ -31,17 +31,22 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string>();
   const id = useId();
-  const getKey = useCallback((at: number) => keyOf(rows[at]!), [rows, keyOf]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    getItemKey: getKey,
     overscan: 12,
     scrollPaddingStart: head ? rowHeight : 0,
   });
   const place = active === undefined ? -1 : rows.findIndex((row) => keyOf(row) === active);
   useStaying(scroller, rows, { keyOf, rowHeight });
+  useShown(rows, keyOf, selected, (at) => {
+    const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
+    const top = at * rowHeight;
+    const isSeen = top + rowHeight > scrollTop && top < scrollTop + clientHeight - (head ? rowHeight : 0);
+    // In the middle it stays in view when what is around the list comes later and takes room.
+    virtual.scrollToIndex(at, { align: isSeen ? "auto" : "center" });
+  });
   const moveTo = (at: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, at));
     const row = rows[next];
@@ -95,8 +100,10 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
         </div>
       ) : (
         <div className="rows-inner" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index, key, start }) => {
+          {virtual.getVirtualItems().map(({ index, start }) => {
             const row = rows[index]!;
+            // Not the list's own: it would measure a hundred thousand rows anew whenever their order changes.
+            const key = keyOf(row);
             const isSelected = key === selected;
             return (
               // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled by the list
@@ -110,7 +117,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
                 aria-selected={isSelected}
                 style={{ height: rowHeight, transform: `translateY(${start}px)` }}
                 onClick={() => {
-                  setActive(String(key));
+                  setActive(key);
                   props.onSelect(row);
                 }}
               >
@@ -140,4 +147,21 @@ function useStaying<Row>(
     const moved = rows.findIndex((row) => keyOf(row) === before);
     if (moved > 0) element.scrollTop += moved * rowHeight;
   }, [rows, keyOf, rowHeight, scroller]);
+}
+
+/** What an address chooses is scrolled to, once it is there; where somebody scrolls afterwards is theirs. */
+function useShown<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  selected: string | undefined,
+  scrollTo: (at: number) => void,
+): void {
+  const shown = useRef<string>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: how to scroll is no reason to
+  useEffect(() => {
+    if (selected === shown.current) return;
+    const at = selected === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selected);
+    if (at >= 0) scrollTo(at);
+    if (at >= 0 || selected === undefined) shown.current = selected;
+  }, [rows, keyOf, selected]);
 }

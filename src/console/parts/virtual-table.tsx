@@ -1,20 +1,13 @@
-import {
-  createSortedRowModel,
-  rowSortingFeature,
-  type SortingState,
-  sortFn_alphanumeric,
-  sortFn_basic,
-  tableFeatures,
-  useTable,
-} from "@tanstack/react-table";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useState } from "react";
+import { nextSort, type Sort, type SortKey } from "./sorting.ts";
+import { useSorted } from "./use-sorted.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
 
 export interface Column<Row> {
   id: string;
   title: string;
   /** What it is sorted by. */
-  value: (row: Row) => string | number;
+  value: (row: Row) => SortKey;
   /** What is shown, where it is not the value itself. */
   show?: (row: Row) => ReactNode;
   /** As in CSS grid, such as `8rem` or `minmax(8rem, 1fr)`. */
@@ -34,39 +27,11 @@ interface VirtualTableProps<Row> {
   empty: ReactNode;
 }
 
-const features = tableFeatures({
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-  sortFns: { alphanumeric: sortFn_alphanumeric, basic: sortFn_basic },
-});
-
 const ROW_HEIGHT = 34;
-/** More are put in the order of their characters: to tell 9 from 10 within a text takes a second of so many. */
-const MANY = 10_000;
-
 /** A table of any length: sorted by its heads, with the columns that there is room for. */
-export function VirtualTable<Row extends object>({ columns, rows, ...props }: VirtualTableProps<Row>) {
-  const [sorting, setSorting] = useState<SortingState>([]);
-  const isLong = rows.length > MANY;
-  const shape = useMemo(
-    () =>
-      columns.map(({ id, value }) => ({
-        id,
-        accessorFn: (row: Row) => value(row),
-        sortFn: isLong ? ("basic" as const) : ("alphanumeric" as const),
-      })),
-    [columns, isLong],
-  );
-  const table = useTable({
-    features,
-    columns: shape,
-    data: rows as Row[],
-    state: { sorting },
-    onSortingChange: setSorting,
-  });
-  // Rows that nobody sorts are taken as they are: to wrap a hundred thousand takes longer than a frame.
-  const sorted = sorting.length > 0 ? table.getRowModel().rows : undefined;
-  const ordered = useMemo(() => sorted?.map(({ original }) => original) ?? rows, [sorted, rows]);
+export function VirtualTable<Row>({ columns, rows, ...props }: VirtualTableProps<Row>) {
+  const [sort, setSort] = useState<Sort>();
+  const ordered = useSorted(rows, sort, columns.find(({ id }) => id === sort?.id)?.value);
   const cell = ({ id, from, number }: Column<Row>) =>
     `cell ${from ? `from-${from}` : ""} ${number ? "number" : ""} cell-${id}`;
   return (
@@ -82,23 +47,21 @@ export function VirtualTable<Row extends object>({ columns, rows, ...props }: Vi
         head={
           <div role="row" className="row row-head" aria-rowindex={1}>
             {columns.map((column) => {
-              const direction = table.getColumn(column.id)?.getIsSorted();
+              const direction = sort?.id !== column.id ? undefined : sort.down ? "descending" : "ascending";
               return (
                 <div
                   key={column.id}
                   role="columnheader"
                   className={cell(column)}
-                  aria-sort={direction === "asc" ? "ascending" : direction === "desc" ? "descending" : "none"}
+                  aria-sort={direction ?? "none"}
                 >
                   <button
                     type="button"
                     className="sorter"
-                    onClick={() => table.getColumn(column.id)?.toggleSorting()}
+                    onClick={() => setSort(nextSort(sort, column.id, rows[0] && column.value(rows[0])))}
                   >
                     {column.title}
-                    <span aria-hidden="true">
-                      {direction === "asc" ? " ↑" : direction === "desc" ? " ↓" : ""}
-                    </span>
+                    <span aria-hidden="true">{direction === "ascending" ? " ↑" : direction ? " ↓" : ""}</span>
                   </button>
                 </div>
               );

@@ -48,7 +48,8 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
           aria-controls="navigation"
           onPress={() => setMenu(!menu)}
         >
-          Menu
+          <span className="head-word">Menu</span>
+          <HeadIcon path={LINES} />
         </Button>
         <Link className="brand" href={addressOf(sandbox, VIEWS[0]!.id)}>
           Understudy
@@ -57,7 +58,8 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
         <Clock />
         <div className="top-end">
           <Button className="button search-button" onPress={() => setPalette(true)}>
-            <span>Find</span> <kbd>Ctrl K</kbd>
+            <span className="head-word">Find</span> <kbd>Ctrl K</kbd>
+            <HeadIcon path={LENS} />
           </Button>
           <ThemeButton />
         </div>
@@ -90,6 +92,18 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
         </Suspense>
       )}
     </div>
+  );
+}
+
+const LINES = "M3 5.5h14M3 10h14M3 14.5h14";
+const LENS = "M13 13l4 4M14 8.5a5.5 5.5 0 1 1-11 0a5.5 5.5 0 1 1 11 0z";
+
+/** In place of a button's word, where the head has no room for both that and the sandbox's name. */
+function HeadIcon({ path }: { path: string }) {
+  return (
+    <svg className="head-icon" viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
+      <path d={path} />
+    </svg>
   );
 }
 

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { lostEntries } from "../../contract/counted.ts";
 import type { EntryStates, HistoryEntry } from "../../sandbox/history-entry.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { below } from "../operation.ts";
@@ -11,7 +12,7 @@ export function entryOf({ history }: Sandbox, id: string): HistoryEntry {
   const entry = history.find(id);
   if (entry !== undefined) return entry;
   throw new Problem("unknown-entry", {
-    detail: `The history holds no ${id.slice(0, 100)}; ${history.dropped} entries were lost to its bound, and a reset begins it anew. GET S/history lists those that are there.`,
+    detail: `The history holds no ${id.slice(0, 100)}; ${lostEntries(history.dropped)} lost to its bound, and a reset begins it anew. GET S/history lists those that are there.`,
     value: id,
   });
 }

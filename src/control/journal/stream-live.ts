@@ -54,6 +54,12 @@ export const RequestLine = Closed(
   },
 );
 
+/** An attempt to deliver, of which the history tells the rest. */
+const AttemptLine = Closed({
+  history: Type.String({ description: "The id of its history entry" }),
+  duration_ms,
+});
+
 /** What a page that follows a sandbox is told at once. */
 export const LiveBody = Closed(
   {
@@ -64,6 +70,7 @@ export const LiveBody = Closed(
     history: Type.Array(HistoryEntryBody, {
       description: "Entries that are new, and those of which something has changed, such as `undone`",
     }),
+    attempts: Type.Array(AttemptLine, { description: "To deliver: how long each waited for its answer" }),
     dropped: Type.Integer({ minimum: 0, description: "How many the journal's bounds have taken so far" }),
   },
   { $id: "Live" },
@@ -106,6 +113,9 @@ export async function* streamLive(
         begins,
         requests: fresh.filter(({ delivery }) => delivery === undefined).map(lineOf),
         history: some.map((entry) => renderHistoryEntry(entry)),
+        attempts: fresh.flatMap(({ delivery, history: of, duration_ms }) =>
+          delivery === undefined || of === null ? [] : [{ history: of, duration_ms }],
+        ),
         dropped: journal.dropped,
       };
       begins = false;

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { counted } from "../../contract/counted.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import { Closed, typed } from "../../contract/schema.ts";
 import { users } from "../../resources/users/schema.ts";
@@ -114,7 +115,7 @@ function requireWhole({ dropped }: Journal): void {
   if (dropped === 0) return;
   throw conflict(
     "journal-incomplete",
-    `The journal has lost ${dropped} entries to its bound, so nothing can be verified`,
+    `The journal has lost ${counted(dropped, "entry", "entries")} to its bound, so nothing can be verified`,
     "raise the setting journal_limit, or DELETE the journal before what is to be verified",
   );
 }

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { lostEntries } from "../../contract/counted.ts";
 import { noContent, Reply, StreamBody } from "../../contract/reply.ts";
 import { Closed } from "../../contract/schema.ts";
 import type { JournalEntry } from "../../sandbox/journal.ts";
@@ -86,7 +87,7 @@ const retrieveEntry = operation({
     const entry = journal.find(id);
     if (entry !== undefined) return renderEntry(entry);
     throw new Problem("unknown-entry", {
-      detail: `The journal holds no ${id.slice(0, 100)}; ${journal.dropped} entries were lost to its bound. The id is that of the response's x-request-id.`,
+      detail: `The journal holds no ${id.slice(0, 100)}; ${lostEntries(journal.dropped)} lost to its bound. The id is that of the response's x-request-id.`,
       value: id,
     });
   },

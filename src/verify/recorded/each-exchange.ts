@@ -65,5 +65,5 @@ function nothingOf(
   const [first] = hosts;
   const whose = first === undefined ? "" : `, most of them of ${first}`;
   const under = base === undefined ? "this API" : `${base} that belongs to this API and was answered`;
-  return `${file} holds no request of ${under}; its ${entries} entries are others'${whose}`;
+  return `${file} holds no request of ${under}; ${entries === 1 ? "its 1 entry is another's" : `its ${entries} entries are others'`}${whose}`;
 }

@@ -31,6 +31,18 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("interfaces 2 names the sandbox in full on a phone", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "checkout" });
+    const { page } = await openAt("/s/checkout/timeline", { width: 360 });
+    await seeLive(page);
+    const name = page.locator(".switcher-button .react-aria-SelectValue");
+    await see(name).toHaveText("checkout");
+    const cut = ({ scrollWidth, clientWidth }: { scrollWidth: number; clientWidth: number }) =>
+      scrollWidth - clientWidth;
+    expect(await name.evaluate(cut)).toBe(0);
+    await expectToFit(page);
+  });
+
   it("interfaces 2 finds views by Ctrl-K and the keyboard alone", async () => {
     const { page, complaints } = await openAt("/s/default/nowhere");
     await see(page.getByText("There is no view nowhere.")).toBeVisible();

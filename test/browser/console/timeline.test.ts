@@ -23,6 +23,12 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await open();
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await see(rowOf(page, /answered 500: thread.deleted, first attempt/)).toBeVisible();
+    // How long each waited for its answer; nothing is chosen that nobody chose.
+    await see(rowOf(page, /DELETE \/v1\/threads\/thread_ada/)).toContainText(/usr_ada\d+ ms\d\d:/);
+    await see(rowOf(page, /answered 500: thread.deleted/)).toContainText(
+      /\+1 delivery, ~1 webhook\d+ ms\d\d:/,
+    );
+    await see(page.getByRole("row", { selected: true })).toHaveCount(0);
     await control("POST", "/clock/advance", { by: "1h" });
     const retry = rowOf(page, /answered 200: thread.deleted, retry/);
     await see(retry).toBeVisible();

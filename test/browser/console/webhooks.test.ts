@@ -20,6 +20,19 @@ const trigger = async (event = "user.created") =>
   (await control("POST", "/events", { event, organization: "org_acme" })).deliveries[0];
 
 describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
+  it("interfaces 4 offers for an example an object that the event can tell of", async () => {
+    const { page } = await open("?show=trigger&event=thread.deleted");
+    const subject = page.getByRole("textbox", { name: "For", exact: true });
+    await see(subject).toHaveAttribute("placeholder", /^thread_/);
+    const example = (await subject.getAttribute("placeholder"))!;
+    const { body } = await api.call(undefined, "GET", `/_control/sandboxes/default/state/threads/${example}`);
+    expect(body.id).toBe(example);
+    await choose(page, "Event", /^user\.created/);
+    await see(subject).toHaveAttribute("placeholder", /^usr_/);
+    await choose(page, "Event", /^invoice\.paid/);
+    await see(subject).toHaveAttribute("placeholder", /^inv_/);
+  });
+
   it("G24 shows a delivery's attempts on the retry schedule, watched to the sixth by the clock", async () => {
     await listening([500]);
     const { page, complaints } = await open();

@@ -223,6 +223,30 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     ).toEqual([]);
   });
 
+  it("interfaces 4 keeps a comparison while the server is away, says so once, and goes on by itself", async () => {
+    await api.call(undefined, "POST", `${S}/snapshots`, { name: "kept" });
+    const created_at = "2026-01-02T03:04:05.678Z";
+    await api.call(undefined, "PATCH", `${S}/state/threads/thread_ada`, { created_at });
+    const { page } = await open("?show=compare&from=kept&to=now", { width: 360 });
+    const threads = page.getByRole("region", { name: "threads" });
+    const instant = threads.getByRole("cell", { name: /03:04:05\.678Z/ });
+    await see(instant).toBeVisible();
+    // On one line, as narrow as it is.
+    expect((await instant.boundingBox())!.height).toBeLessThan(30);
+    await expectToFit(page);
+    await page.route("**/_control/**", (route) => route.abort());
+    api.understudy.server.closeAllConnections();
+    await see(page.getByRole("alert")).toContainText("The server does not answer");
+    // What is asked meanwhile fails as well.
+    await page.getByRole("button", { name: "Try now" }).click();
+    await see(page.getByRole("alert")).toHaveCount(1);
+    await see(instant).toBeVisible();
+    await page.unroute("**/_control/**");
+    await see(page.getByRole("alert")).toHaveCount(0);
+    await see(instant).toBeVisible();
+    await api.call(undefined, "DELETE", `${S}/snapshots/kept`).catch(() => {});
+  });
+
   it("interfaces 4 says that a snapshot's name is taken, and keeps what was typed", async () => {
     const { page } = await open("?show=snapshots");
     const name = page.getByRole("textbox", { name: "Name" });

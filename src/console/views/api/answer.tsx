@@ -1,6 +1,7 @@
 import { Link } from "wouter";
 import { addressOf, useSandboxName } from "../../address.ts";
 import type { ServiceAnswer } from "../../api/fetch-service.ts";
+import { counted } from "../../parts/counted.ts";
 import { Badge, type Outcome } from "../../parts/mark.tsx";
 
 /** What came back, with the way to why. */
@@ -19,7 +20,7 @@ export function Answer({ answer: { status, headers, text, json } }: { answer: Se
       </div>
       {text !== "" && <pre>{json === undefined ? text : JSON.stringify(json, null, 2)}</pre>}
       <details>
-        <summary>{headers.length} headers</summary>
+        <summary>{counted(headers.length, "header")}</summary>
         <pre>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
       </details>
     </section>

@@ -7,7 +7,7 @@ import { server } from "../../api/calls.ts";
 import { type Operation, operationsOf } from "../../api/open-api.ts";
 import { useOpenApi } from "../../api/queries.ts";
 import { Badge } from "../../parts/mark.tsx";
-import { Nothing, Problem } from "../../parts/notice.tsx";
+import { Nothing, ReadProblem } from "../../parts/notice.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
 import { OperationPane } from "./operation-pane.tsx";
 
@@ -83,7 +83,7 @@ export default function Api() {
             <Input className="input" placeholder="Filter: departments, POST, assumed" />
           </SearchField>
         </div>
-        <Problem error={document.error ?? fidelity.error} />
+        <ReadProblem error={document.error ?? fidelity.error} />
         <VirtualTable
           label="Operations"
           columns={COLUMNS}

@@ -1,5 +1,6 @@
 import type { FaultRule } from "../../api/types.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
+import { counted } from "../../parts/counted.ts";
 import { RelativeTime } from "../../parts/time.tsx";
 
 /** What is left of a rule's lease, running down with the sandbox's clock. */
@@ -14,7 +15,7 @@ export function Lease({ rule: { lease, spent } }: { rule: FaultRule }) {
         </>
       )}
       {lease.ends_at && lease.hits_left !== undefined && ", "}
-      {lease.hits_left !== undefined && `${lease.hits_left} ${lease.hits_left === 1 ? "hit" : "hits"} left`}
+      {lease.hits_left !== undefined && `${counted(lease.hits_left, "hit")} left`}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { Button } from "react-aria-components";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { useSandboxes } from "../../api/queries.ts";
 import type { SandboxState } from "../../api/types.ts";
-import { Badge } from "../../parts/mark.tsx";
+import { Badge, Unmarked } from "../../parts/mark.tsx";
 import { Notice, ReadProblem } from "../../parts/notice.tsx";
 import { clockWords, RelativeTime, useWallClock } from "../../parts/time.tsx";
 import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
@@ -17,7 +17,8 @@ const columnsAt = (here: string, wall: number): readonly Column<SandboxState>[] 
     id: "name",
     title: "Sandbox",
     value: ({ name }) => name,
-    show: ({ name }) => (name === here ? <Badge outcome="ok">{name}, here</Badge> : name),
+    show: ({ name }) =>
+      name === here ? <Badge outcome="ok">{name}, here</Badge> : <Unmarked>{name}</Unmarked>,
     width: "minmax(0, 1.4fr)",
   },
   {

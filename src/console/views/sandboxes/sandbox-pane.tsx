@@ -7,6 +7,7 @@ import { useServerChange } from "../../api/queries.ts";
 import type { SandboxState } from "../../api/types.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
+import { counted } from "../../parts/counted.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -71,7 +72,7 @@ export function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClo
           ]}
         />
       </Section>
-      <Section title={`${recordsIn(sandbox).toLocaleString("en-GB")} records`}>
+      <Section title={counted(recordsIn(sandbox), "record")}>
         <ul className="counts">
           {Object.entries(counts)
             .filter(([, count]) => count > 0)

@@ -1,4 +1,5 @@
 import type { Pending } from "../../api/types.ts";
+import { counted } from "../../parts/counted.ts";
 import type { Outcome } from "../../parts/mark.tsx";
 
 type Kind = Pending["kind"];
@@ -32,5 +33,5 @@ export function kindWord(kind: Kind): string {
 /** "3 webhook retries". */
 export function kindWords(kind: string, count: number): string {
   const [one, many] = WORDS[kind as Kind];
-  return `${count} ${count === 1 ? one : many}`;
+  return counted(count, one, many);
 }

@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import { Button } from "react-aria-components";
 import type { Bundle } from "../../api/types.ts";
+import { counted } from "../../parts/counted.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Message } from "../../parts/exchange.tsx";
 import { Badge, Mark } from "../../parts/mark.tsx";
@@ -125,7 +126,7 @@ function StepDetail({ row: { step, at, status, outcome } }: { row: StepRow }) {
         headers={namedHeaders(answer.headers)}
         body={
           answer.digest
-            ? `${answer.digest.bytes} bytes, too many to keep; SHA-256 ${answer.digest.sha256}`
+            ? `${counted(answer.digest.bytes, "byte")}, too many to keep; SHA-256 ${answer.digest.sha256}`
             : bodyText(answer.body)
         }
         isOpen={false}
@@ -143,7 +144,7 @@ type Body = Extract<BundleStep, { request: unknown }>["request"]["body"];
 /** JSON is laid out; other bytes than text are counted. */
 function bodyText(body: Body): unknown {
   if (body === undefined) return undefined;
-  if ("latin1" in body) return `${body.latin1.length} bytes that are no text`;
+  if ("latin1" in body) return `${counted(body.latin1.length, "byte")} that are no text`;
   try {
     return JSON.parse(body.text);
   } catch {

@@ -1,6 +1,6 @@
 import { useSandboxQuery } from "../../api/queries.ts";
 import type { HistoryEntry } from "../../api/types.ts";
-import { Problem } from "../../parts/notice.tsx";
+import { ReadProblem } from "../../parts/notice.tsx";
 import { RecordChangeLists } from "../../parts/record-changes.tsx";
 import { Section } from "../../parts/section.tsx";
 
@@ -23,7 +23,7 @@ export function Changes({ entry }: { entry: HistoryEntry }) {
   }
   return (
     <Section title="Changes">
-      <Problem error={error} />
+      <ReadProblem error={error} />
       {data && <RecordChangeLists changes={data} />}
     </Section>
   );

@@ -4,14 +4,14 @@ import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { Exchange } from "../../parts/exchange.tsx";
 import { Badge } from "../../parts/mark.tsx";
-import { Notice, Problem } from "../../parts/notice.tsx";
+import { Notice, ReadProblem } from "../../parts/notice.tsx";
 import { Section } from "../../parts/section.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
 import { Changes } from "./changes.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import { Kin } from "./kin.tsx";
 import type { Node } from "./nodes.ts";
-import { kindOf, titleOf, whyOf } from "./words.ts";
+import { kindOf, titleOf, waitWords, whyOf } from "./words.ts";
 
 interface EntryDetailProps {
   /** As the address names it: of a request or of the history. */
@@ -19,11 +19,12 @@ interface EntryDetailProps {
   /** Undefined where the list no longer, or not yet, knows it. */
   node: Node | undefined;
   nodes: readonly Node[];
+  wait: number | undefined;
   onClose: () => void;
 }
 
 /** One entry in full: why it was answered so, what was said, what it changed, and what can be done now. */
-export function EntryDetail({ id, node, nodes, onClose }: EntryDetailProps) {
+export function EntryDetail({ id, node, nodes, wait, onClose }: EntryDetailProps) {
   const requestId =
     node?.request?.id ??
     node?.entry?.request ??
@@ -57,13 +58,13 @@ export function EntryDetail({ id, node, nodes, onClose }: EntryDetailProps) {
             : kindOf(node)}
         </Badge>
         <RelativeTime at={(request ?? entry)!.at} now={now} />
-        {request && <span>{request.duration_ms} ms</span>}
+        {wait !== undefined && <span>{waitWords(wait)}</span>}
         {request && <span>as {request.principal ?? "nobody"}</span>}
         {request?.operation && <code>{request.operation}</code>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}
       </p>
       {journal.data && <Why entry={journal.data} />}
-      {journal.error && <Problem error={journal.error} />}
+      <ReadProblem error={journal.error} />
       <div className="actions">
         <EntryActions node={node} journal={journal.data} />
       </div>

@@ -2,14 +2,14 @@ import { memo } from "react";
 import { Mark } from "../../parts/mark.tsx";
 import { timeOfDay } from "../../parts/time.tsx";
 import type { Node } from "./nodes.ts";
-import { changesOf, kindOf, shortTitleOf } from "./words.ts";
+import { changesOf, kindOf, shortTitleOf, waitWords } from "./words.ts";
 
 const MAX_LEVEL = 6;
 /** Of a time of day, as long as it is without milliseconds. */
 const SECONDS = "12:00:05".length;
 
-/** One line: how it went, what it was, what it changed, who and when. */
-export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
+/** One line: how it went, what it was, what it changed, who, how long the answer took, and when. */
+export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait: number | undefined }) {
   const { request, entry, outcome, level } = row;
   const changes = changesOf(row);
   const at = timeOfDay((request ?? entry)!.at);
@@ -30,6 +30,9 @@ export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
       </div>
       <div role="gridcell" className="cell from-wide quiet">
         {request ? (request.principal ?? "nobody") : ""}
+      </div>
+      <div role="gridcell" className="cell number quiet from-medium">
+        {wait === undefined ? "" : waitWords(wait)}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
         {at.slice(0, SECONDS)}

@@ -47,10 +47,16 @@ function Live({ opening }: { opening: BundleOpening }) {
     (from: string | undefined, to: string | undefined) => set({ from, to }, { replace: true }),
     [set],
   );
+  /** What waited for an answer: a caller of ours, or we for a receiver of a delivery. */
+  const { waits } = story;
+  const waitOf = useCallback(
+    ({ request, entry }: Node) => request?.duration_ms ?? (entry ? waits.get(entry.id) : undefined),
+    [waits],
+  );
   const open = useCallback((row: Node) => set({ entry: row.id }), [set]);
   const close = useCallback(() => set({ entry: undefined }), [set]);
   const chosen = useMemo(
-    () => nodes.find(({ id, entry }) => id === selected || entry?.id === selected),
+    () => (selected ? nodes.find(({ id, entry }) => id === selected || entry?.id === selected) : undefined),
     [nodes, selected],
   );
   return (
@@ -61,7 +67,13 @@ function Live({ opening }: { opening: BundleOpening }) {
           <Exports />
           <OpenBundleButton {...opening} />
         </div>
-        <Strip nodes={nodes} keep={keep} onBrush={brush} isBrushed={filter.from !== undefined} />
+        <Strip
+          nodes={nodes}
+          keep={keep}
+          onBrush={brush}
+          isBrushed={filter.from !== undefined}
+          waitOf={waitOf}
+        />
         <div className="filters">
           <SearchField
             className="filter-text"
@@ -102,8 +114,8 @@ function Live({ opening }: { opening: BundleOpening }) {
           selected={chosen?.id}
           onSelect={open}
           rowHeight={ROW_HEIGHT}
-          columns={4}
-          draw={(row) => <EntryRow row={row} />}
+          columns={5}
+          draw={(row) => <EntryRow row={row} wait={waitOf(row)} />}
           empty={
             nodes.length > 0 ? (
               <Nothing title="Nothing here fits the filter.">
@@ -121,7 +133,14 @@ function Live({ opening }: { opening: BundleOpening }) {
         />
       </div>
       {selected && (chosen || story.isTold) && (
-        <EntryDetail key={selected} id={selected} node={chosen} nodes={nodes} onClose={close} />
+        <EntryDetail
+          key={selected}
+          id={selected}
+          node={chosen}
+          nodes={nodes}
+          wait={chosen && waitOf(chosen)}
+          onClose={close}
+        />
       )}
     </div>
   );

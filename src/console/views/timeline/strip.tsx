@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { Button } from "react-aria-components";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -7,11 +7,14 @@ import { shapeAt } from "../../parts/mark.tsx";
 import { timeOfDay } from "../../parts/time.tsx";
 import { useTheme } from "../../shell/theme.ts";
 import type { Node } from "./nodes.ts";
+import { type StripAxis, stripAxis } from "./strip-axis.ts";
 
-const HEIGHT = 84;
+const HEIGHT = 104;
 const MARK = 9;
 /** The last ones are what a strip this wide can show. */
 const MAX_MARKS = 2000;
+/** More lines than this would tell nothing. */
+const MAX_CUTS = 12;
 /** Narrower than this was a click. */
 const MIN_BRUSH_PX = 6;
 
@@ -20,25 +23,29 @@ interface StripProps {
   keep: (node: Node) => boolean;
   onBrush: (from: string | undefined, to: string | undefined) => void;
   isBrushed: boolean;
+  waitOf: (node: Node) => number | undefined;
 }
 
 interface Shown {
   nodes: readonly Node[];
   keep: (node: Node) => boolean;
   onBrush: StripProps["onBrush"];
+  waitOf: StripProps["waitOf"];
+  axis: StripAxis;
 }
 
 /**
- * The last entries, one mark each: from left to right as they came, the higher the longer it took to answer. Dragging
+ * The last entries, one mark each: by the sandbox's clock, the higher the longer it took to answer. Dragging
  * over some filters the list.
  */
-export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
+export function Strip({ nodes, keep, onBrush, isBrushed, waitOf }: StripProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const theme = useTheme();
-  const last = nodes.slice(-MAX_MARKS);
-  const shown = useRef<Shown>({ nodes: last, keep, onBrush });
-  shown.current = { nodes: last, keep, onBrush };
+  const last = useMemo(() => nodes.slice(-MAX_MARKS), [nodes]);
+  const axis = useMemo(() => stripAxis(last.map(({ at }) => at)), [last]);
+  const shown = useRef<Shown>({ nodes: last, keep, onBrush, waitOf, axis });
+  shown.current = { nodes: last, keep, onBrush, waitOf, axis };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has other colours
   useEffect(() => {
@@ -56,8 +63,8 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
       made.destroy();
     };
   }, [theme]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown is made of these two
-  useEffect(() => plot.current?.setData(dataOf(shown.current)), [nodes, keep]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown is made of these three
+  useEffect(() => plot.current?.setData(dataOf(shown.current)), [nodes, keep, waitOf]);
 
   return (
     <div className="strip">
@@ -73,7 +80,12 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
             Show all again
           </Button>
         ) : (
-          nodes.length > 0 && <span className="strip-hint">drag to look at a part</span>
+          nodes.length > 0 && (
+            <span className="strip-hint">
+              {axis.cuts.length > 0 && axis.cuts.length <= MAX_CUTS && "┆ a pause is left out; "}drag to look
+              at a part
+            </span>
+          )
         )}
       </div>
     </div>
@@ -82,27 +94,8 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** Of the usual distance between two marks. */
-const NEAREST = 0.15;
-const FARTHEST = 4;
-
-/**
- * Where the marks stand: by the sandbox's clock, with long pauses shortened and bursts kept apart. A clock that stands
- * still, or is rewound, leaves their order.
- */
-function placesOf(nodes: readonly Node[]): number[] {
-  const gaps = nodes.map(({ at }, place) => (place === 0 ? 0 : at - nodes[place - 1]!.at));
-  const moving = gaps.filter((gap) => gap > 0).sort((a, b) => a - b);
-  const usual = moving[Math.floor(moving.length / 2)] ?? 1;
-  let x = 0;
-  return gaps.map((gap, place) => {
-    if (place > 0) x += gap < 0 ? FARTHEST : Math.min(FARTHEST, Math.max(NEAREST, gap / usual));
-    return x;
-  });
-}
-
-function dataOf({ nodes }: Shown): uPlot.AlignedData {
-  return [placesOf(nodes), nodes.map(({ request }) => Math.log10(1 + (request?.duration_ms ?? 0)))];
+function dataOf({ nodes, axis, waitOf }: Shown): uPlot.AlignedData {
+  return [[...axis.places], nodes.map((node) => Math.log10(1 + (waitOf(node) ?? 0)))];
 }
 
 function optionsOf(element: HTMLElement, shown: React.RefObject<Shown>): uPlot.Options {
@@ -110,20 +103,58 @@ function optionsOf(element: HTMLElement, shown: React.RefObject<Shown>): uPlot.O
     width: element.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    axes: [{ show: false }, { show: false }],
-    padding: [MARK, MARK, MARK, MARK],
+    axes: [timeAxis(element, shown), { show: false }],
+    padding: [MARK, MARK, 0, MARK],
     scales: {
       x: { time: false, range: (_plot, min, max) => (max > min ? [min, max] : [min - 1, max + 1]) },
       // A millisecond at the bottom, ten seconds at the top.
-      y: { range: () => [0, 4] },
+      y: { range: () => [-0.35, 4] },
     },
     series: [{}, { paths: () => null, points: { show: false } }],
     cursor: { show: false },
     hooks: {
-      draw: [(plot) => drawMarks(plot, element, shown.current!)],
+      draw: [
+        (plot) => drawCuts(plot, element, shown.current!),
+        (plot) => drawMarks(plot, element, shown.current!),
+      ],
       ready: [(plot) => followBrush(plot, shown)],
     },
   };
+}
+
+const LABEL = "11px system-ui, sans-serif";
+
+/** A line at each tick, and its time to the right of it. */
+function timeAxis(element: HTMLElement, shown: React.RefObject<Shown>): uPlot.Axis {
+  const ticks = (plot: uPlot) => shown.current!.axis.ticks(plot.bbox.width / devicePixelRatio);
+  return {
+    size: 20,
+    gap: 2,
+    align: 1,
+    font: LABEL,
+    stroke: () => colourOf(element, "strip-word"),
+    grid: { stroke: () => colourOf(element, "strip-line"), width: 1 },
+    ticks: { stroke: () => colourOf(element, "strip-line"), width: 1, size: 4 },
+    splits: (plot) => ticks(plot).map(({ at }) => at),
+    values: (plot) => ticks(plot).map(({ word }) => word),
+  };
+}
+
+function drawCuts(plot: uPlot, element: HTMLElement, { axis: { cuts } }: Shown): void {
+  if (cuts.length > MAX_CUTS) return;
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = colourOf(element, "strip-cut");
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+  ctx.beginPath();
+  for (const cut of cuts) {
+    const x = Math.round(plot.valToPos(cut, "x", true)) + 0.5;
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+  }
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** Drags by mouse, pen or finger. */
@@ -170,7 +201,7 @@ function drawMarks(plot: uPlot, element: HTMLElement, { nodes, keep }: Shown): v
   for (const [place, node] of nodes.entries()) {
     const x = plot.valToPos(plot.data[0][place]!, "x", true);
     const y = plot.valToPos(plot.data[1]![place]!, "y", true);
-    const colour = colours.get(node.outcome) ?? colourOf(element, node.outcome);
+    const colour = colours.get(node.outcome) ?? colourOf(element, `mark-${node.outcome}`);
     colours.set(node.outcome, colour);
     ctx.save();
     ctx.globalAlpha = keep(node) ? 1 : 0.2;
@@ -189,9 +220,9 @@ function drawMarks(plot: uPlot, element: HTMLElement, { nodes, keep }: Shown): v
 }
 
 /** As the theme gives it: a custom property would be read as it is written, not as it comes out. */
-function colourOf(element: HTMLElement, outcome: Outcome): string {
+function colourOf(element: HTMLElement, className: string): string {
   const probe = document.createElement("i");
-  probe.className = `mark-${outcome}`;
+  probe.className = className;
   element.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();

@@ -1,4 +1,5 @@
 import type { JournalEntry } from "../../api/types.ts";
+import { recordWords } from "../../parts/counted.ts";
 import type { Node } from "./nodes.ts";
 
 const KINDS = {
@@ -31,7 +32,7 @@ export function shortTitleOf(node: Node): string {
   return kind === undefined ? title : `${answered ?? none}: ${event}, ${kind}`;
 }
 
-/** "3 threads", "+1 −2 messages": what it changed, in numbers. */
+/** "+1 delivery", "+1 −2 messages": what it changed, in numbers. */
 export function changesOf({ entry }: Node): string {
   if (entry === undefined) return "";
   return Object.entries(entry.changes)
@@ -39,9 +40,17 @@ export function changesOf({ entry }: Node): string {
       const counts = [added && `+${added}`, removed && `−${removed}`, changed && `~${changed}`].filter(
         Boolean,
       );
-      return `${counts.join(" ")} ${collection.replaceAll("_", " ")}`;
+      const words =
+        added + removed + changed === 1 ? recordWords(collection) : collection.replaceAll("_", " ");
+      return `${counts.join(" ")} ${words}`;
     })
     .join(", ");
+}
+
+/** "34 ms", "1.2 s", "2 min": by the clock on the wall, whatever the sandbox's does. */
+export function waitWords(ms: number): string {
+  if (ms < 1000) return `${ms} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
 const STEPS: Record<string, string> = {

@@ -1,6 +1,7 @@
 import { Button } from "react-aria-components";
 import type { CheckReport, ReceiverReport } from "../../api/types.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
+import { counted } from "../../parts/counted.ts";
 import { Badge, type Outcome } from "../../parts/mark.tsx";
 import { Notice } from "../../parts/notice.tsx";
 import { saveFile } from "../../parts/save-file.ts";
@@ -36,9 +37,9 @@ export function TestReport({ report }: { report: ReceiverReport }) {
           </Button>
         }
       >
-        <strong>{verdict === "pass" ? "Pass" : "Fail"}.</strong> {summary.passed} of {summary.total} checks
-        passed, {summary.failed} failed, {summary.not_observable} not observable, {summary.error} with an
-        error; in {(report.duration_ms / 1000).toFixed(1)} s. {stopped}
+        <strong>{verdict === "pass" ? "Pass" : "Fail"}.</strong> {summary.passed} of{" "}
+        {counted(summary.total, "check")} passed, {summary.failed} failed, {summary.not_observable} not
+        observable, {summary.error} with an error; in {(report.duration_ms / 1000).toFixed(1)} s. {stopped}
       </Notice>
       <ul className="checks" aria-label="Checks">
         {ordered.map((check) => (

@@ -28,6 +28,7 @@ export function Trigger() {
     () => (api && event ? formFields(dataOf(event.post), api.components) : []),
     [api, event],
   );
+  const example = useExample(fields[0]?.name);
   const [subject, setSubject] = useState("");
   const [organization, setOrganization] = useState(ANY);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
@@ -68,7 +69,7 @@ export function Trigger() {
             name="for"
             value={subject}
             onChange={setSubject}
-            placeholder="usr_dan"
+            placeholder={example}
             hint="The id of an object that fills the data. Left empty, the seed does."
           />
           <ChoiceField
@@ -99,6 +100,19 @@ export function Trigger() {
       {trigger.data && !trigger.isPending && <Outcome event={name} triggered={trigger.data} />}
     </div>
   );
+}
+
+/** The id of a record that an event can tell of: its data begin with it, such as with `thread_id`. */
+function useExample(field: string | undefined): string {
+  const { data: collections } = useSandboxQuery(["collections"], (calls) => calls.collections());
+  const of = collections?.items.find(({ name }) => name === field?.replace(/_id$/, "s"));
+  const { data: some } = useSandboxQuery(
+    ["example", of?.name],
+    (calls) => calls.records(of!.name, { limit: 1 }),
+    { enabled: of !== undefined },
+  );
+  const [first] = (some?.items ?? []) as unknown as readonly Readonly<Record<string, unknown>>[];
+  return of === undefined || some === undefined ? "" : String(first?.[of.id_field] ?? `${of.prefix}…`);
 }
 
 /** What was typed, as values. @throws ControlError at the field that is no JSON */

@@ -1,7 +1,7 @@
 import type { Fields } from "../../api/form-fields.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import type { Difference, RecordChanges } from "../../api/types.ts";
-import { Nothing, Problem } from "../../parts/notice.tsx";
+import { Nothing, ReadProblem } from "../../parts/notice.tsx";
 import { type ChangeWords, kindOfChange, RecordChangeLists } from "../../parts/record-changes.tsx";
 
 /** Nothing tells of what happens in a sandbox that the page does not follow. */
@@ -22,7 +22,8 @@ export function Comparison({ from, to }: { from: World; to: World }) {
     (calls) => calls.compare(from.at, to.at, to.sandbox),
     to.sandbox === from.sandbox ? {} : { everyMs: ELSEWHERE_MS },
   );
-  if (error) return <Problem error={error} />;
+  // What was seen last stays while the server is away, as everywhere; a world that is gone has nothing to show.
+  if (error && (data === undefined || !error.unreachable)) return <ReadProblem error={error} />;
   if (isPending) return <p className="quiet">Comparing …</p>;
   const changes = changesIn(data);
   const all = Object.values(changes).flat();

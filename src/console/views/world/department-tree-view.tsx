@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
 import {
   Button,
   type DragAndDropHooks,
@@ -10,6 +10,7 @@ import {
   useDragAndDrop,
   Virtualizer,
 } from "react-aria-components";
+import { counted } from "../../parts/counted.ts";
 import type { Branch, Department, Move } from "./department-tree.ts";
 
 const ROW_HEIGHT = 36;
@@ -34,12 +35,15 @@ export function DepartmentTree({
 }: DepartmentTreeProps) {
   const hooks = useMoves(departments, onMove);
   const expanded = useMemo(() => departments.map(({ id }) => id), [departments]);
+  const scroller = useRef<HTMLDivElement>(null);
+  useShown(scroller, tree, selected);
   if (tree.length === 0) return empty;
   return (
     <Virtualizer layout={ListLayout} layoutOptions={{ rowHeight: ROW_HEIGHT }}>
       <Tree
         // Departments that come later are shown open too.
         key={expanded.length}
+        ref={scroller}
         className="tree"
         aria-label="Departments"
         items={tree}
@@ -53,6 +57,37 @@ export function DepartmentTree({
       </Tree>
     </Virtualizer>
   );
+}
+
+/** What an address chooses is scrolled to, once it is there: the list of react-aria scrolls to what is focused alone. */
+function useShown(
+  scroller: RefObject<HTMLDivElement | null>,
+  tree: readonly Branch[],
+  selected: string | undefined,
+): void {
+  const shown = useRef<string>(undefined);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null || selected === shown.current) return;
+    const at = inOrder(tree).findIndex(({ id }) => id === selected);
+    if (at < 0) return;
+    const top = at * ROW_HEIGHT;
+    // Before the list has its height, there is nothing to scroll.
+    const watch = new ResizeObserver(() => {
+      const { scrollTop, clientHeight, scrollHeight } = element;
+      if (scrollHeight < top + ROW_HEIGHT) return;
+      watch.disconnect();
+      shown.current = selected;
+      if (top + ROW_HEIGHT > scrollTop + clientHeight || top < scrollTop)
+        element.scrollTop = top - clientHeight / 2;
+    });
+    watch.observe(element.firstElementChild ?? element);
+    return () => watch.disconnect();
+  }, [scroller, tree, selected]);
+}
+
+function inOrder(tree: readonly Branch[]): Department[] {
+  return tree.flatMap(({ department, children }) => [department, ...inOrder(children)]);
 }
 
 function drawBranch({ department, children }: Branch) {
@@ -76,7 +111,7 @@ function drawBranch({ department, children }: Branch) {
             <span className="clip">{name}</span>
             {!is_active && <span className="quiet">inactive</span>}
             <code className="quiet clip branch-id">{id}</code>
-            <span className="quiet branch-count">{member_count} members</span>
+            <span className="quiet branch-count">{counted(member_count, "member")}</span>
           </div>
         )}
       </TreeItemContent>

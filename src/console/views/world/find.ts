@@ -1,5 +1,6 @@
 import { addressOf } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
+import { counted } from "../../parts/counted.ts";
 import type { FindCommands } from "../view.ts";
 
 const MAX_FOUND = 20;
@@ -12,7 +13,7 @@ export const find: FindCommands = async (typed, sandbox) => {
     id: `collection ${name}`,
     group: "Collections",
     title: name,
-    detail: `${records} records`,
+    detail: counted(records, "record"),
     to: addressOf(sandbox, "world", { collection: name }),
   }));
   const word = typed.trim();

@@ -7,7 +7,7 @@ import type { CollectionName } from "../../api/types.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Notice, Problem } from "../../parts/notice.tsx";
+import { Notice, ReadProblem } from "../../parts/notice.tsx";
 import { useDraft } from "./draft.ts";
 import { RecordForm } from "./record-form.tsx";
 
@@ -39,7 +39,7 @@ export function RecordPane(props: RecordPaneProps) {
         )
       }
     >
-      <Problem error={query.error} />
+      <ReadProblem error={query.error} />
       {query.data && <EditRecord {...props} record={query.data as unknown as Fields} />}
       {deleting && <DeleteRecord {...props} onDone={() => setDeleting(false)} />}
     </DetailPane>

@@ -6,6 +6,7 @@ import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import type { SnapshotState } from "../../api/types.ts";
 import { useSandboxNow } from "../../live/sandbox-now.ts";
 import { Confirm } from "../../parts/confirm.tsx";
+import { counted } from "../../parts/counted.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { Nothing, Notice, Problem, ReadProblem } from "../../parts/notice.tsx";
 import { RelativeTime } from "../../parts/time.tsx";
@@ -69,7 +70,7 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
     <li className="snapshot">
       <span className="snapshot-name">{name}</span>
       <span className="quiet">
-        {records.toLocaleString("en-GB")} records, <RelativeTime at={taken_at} now={now} />
+        {counted(records, "record")}, <RelativeTime at={taken_at} now={now} />
       </span>
       <span className="actions">
         <Link

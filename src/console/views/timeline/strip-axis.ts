@@ -1,0 +1,132 @@
+/** A pause that would take more of the axis than this, and is so much longer than the usual one, is cut. */
+const MOST_SHARE = 0.25;
+const FAR = 8;
+const MOST_CUTS = 8;
+/** Of the axis, what stands for a pause that was cut. */
+const CUT_SHARE = 0.04;
+/** Of one character of a tick's word, in pixels, and what stays free behind it. */
+const CHARACTER = 6.8;
+const FREE = 14;
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const STEPS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((step) => step * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((step) => step * MINUTE),
+  ...[1, 2, 3, 6, 12].map((step) => step * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365, 3650].map((step) => step * DAY),
+];
+
+/** Entries that follow each other without a cut. */
+interface Stretch {
+  /** On the axis. */
+  begin: number;
+  end: number;
+  /** Milliseconds since 1970; the same where the clock stood still. */
+  from: number;
+  to: number;
+}
+
+export interface Tick {
+  at: number;
+  /** Empty where there is no room for it. */
+  word: string;
+}
+
+/** A time axis of even scale on which entries stand, with the long pauses cut out. */
+export interface StripAxis {
+  /** Of each entry, in entries' widths. */
+  places: readonly number[];
+  /** Where a pause is cut. */
+  cuts: readonly number[];
+  /** For so many pixels from the first place to the last. */
+  ticks: (pixels: number) => Tick[];
+}
+
+/**
+ * Entries by the sandbox's clock, in the order in which they came. Where the clock mostly stands still, as it may, the
+ * order is all that there is: what is of one instant then stands side by side, and each instant is told once.
+ */
+export function stripAxis(times: readonly number[]): StripAxis {
+  const isCut = cutsOf(times);
+  const bounds = [0, ...isCut.flatMap((cut, at) => (cut ? [at] : [])), times.length];
+  const groups = bounds.slice(1).map((end, at) => [bounds[at]!, end - 1] as const);
+  const moving = groups.filter(([first, last]) => times[last]! > times[first]!);
+  const sum = (of: (first: number, last: number) => number) =>
+    moving.reduce((total, [first, last]) => total + of(first, last), 0);
+  const scale = sum((first, last) => last - first + 1) / sum((first, last) => times[last]! - times[first]!);
+  const gap = groups.length > MOST_CUTS + 1 ? 1 : Math.max(1, times.length * CUT_SHARE);
+  const places: number[] = [];
+  const cuts: number[] = [];
+  const stretches: Stretch[] = [];
+  let begin = 0;
+  for (const [first, last] of times.length === 0 ? [] : groups) {
+    const [from, to] = [times[first]!, times[last]!];
+    for (let at = first; at <= last; at += 1)
+      places.push(begin + (to > from ? (times[at]! - from) * scale : at - first));
+    const end = places.at(-1)!;
+    stretches.push({ begin, end, from, to });
+    if (last < times.length - 1) cuts.push(end + gap / 2);
+    begin = end + gap;
+  }
+  return { places, cuts, ticks: (pixels) => ticksOf(stretches, scale, pixels) };
+}
+
+/** Of each entry, whether there is a cut before it. */
+function cutsOf(times: readonly number[]): boolean[] {
+  const gaps = times.map((time, at) => (at === 0 ? 0 : time - times[at - 1]!));
+  const standing = gaps.filter((gap, at) => at > 0 && gap === 0).length;
+  if (standing > (gaps.length - 1) / 2) return gaps.map((gap) => gap !== 0);
+  // A rewind goes back, which no axis does.
+  const isCut = gaps.map((gap) => gap < 0);
+  const forward = gaps.map((gap, at) => ({ gap, at })).filter(({ gap }) => gap > 0);
+  forward.sort((a, b) => b.gap - a.gap);
+  let rest = forward.reduce((total, { gap }) => total + gap, 0);
+  for (const [cut, { gap, at }] of forward.slice(0, MOST_CUTS).entries()) {
+    const usual = (rest - gap) / Math.max(1, gaps.length - 2 - cut);
+    if (gap < rest * MOST_SHARE || gap < usual * FAR) break;
+    isCut[at] = true;
+    rest -= gap;
+  }
+  return isCut;
+}
+
+/** Round times at even distances; a stretch that has none is told when it begins. */
+function ticksOf(stretches: readonly Stretch[], scale: number, pixels: number): Tick[] {
+  const width = Math.max(1, stretches.at(-1)?.end ?? 1);
+  const perUnit = pixels / width;
+  const step = STEPS.find((ms) => ms * scale * perUnit >= roomOf(wordOf(0, ms))) ?? STEPS.at(-1)!;
+  const ticks: (Tick & { weight: number })[] = [];
+  for (const { begin, from, to } of stretches) {
+    const first = Math.ceil(from / step) * step;
+    if (to === from || first > to) ticks.push({ at: begin, word: wordOf(from, SECOND), weight: 1 });
+    else
+      for (let time = first; time <= to; time += step)
+        ticks.push({ at: begin + (time - from) * scale, word: wordOf(time, step), weight: 0 });
+  }
+  let free = Number.NEGATIVE_INFINITY;
+  return ticks.flatMap(({ at, word, weight }, place) => {
+    const left = at * perUnit;
+    const right = left + roomOf(word);
+    const next = ticks[place + 1];
+    const yields = weight === 0 && next?.weight === 1 && right > next.at * perUnit;
+    if (left >= free && right - FREE <= pixels + FREE && !yields) {
+      free = right;
+      return { at, word };
+    }
+    return weight === 0 ? { at, word: "" } : [];
+  });
+}
+
+const roomOf = (word: string) => word.length * CHARACTER + FREE;
+
+function wordOf(time: number, step: number): string {
+  const iso = new Date(time).toISOString();
+  if (step >= DAY) return iso.slice(0, 10);
+  if (step >= MINUTE) return iso.slice(11, 16);
+  if (step >= SECOND) return iso.slice(11, 19);
+  return iso.slice(11, step >= 100 ? 21 : step >= 10 ? 22 : 23);
+}

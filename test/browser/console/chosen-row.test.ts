@@ -1,0 +1,38 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+
+const { api, openAt, control } = useConsole("timeline");
+/** What addresses below name in braces, as it is called in this world. */
+const names: Record<string, string> = {};
+const ROWS = 40;
+
+beforeAll(async () => {
+  const { headers } = await api.call("dan", "GET", "/v1/models");
+  names["entry"] = headers.get("x-request-id")!;
+  for (let row = 0; row < ROWS; row += 1) {
+    await api.call("dan", "GET", "/v1/models");
+    const department = { id: `dept_${row}`, name: `Zone ${row + 10}`, organization_id: "org_acme" };
+    await control("POST", "/state/departments?silent=true", department);
+  }
+  const { items } = (await control("GET", "/state/audit_logs?limit=1&offset=300")).body;
+  names["record"] = items[0].id;
+});
+
+describe("what an address chooses", { timeout: 4 * PATIENCE_MS }, () => {
+  it.each([
+    ["timeline?entry={entry}", "treegrid"],
+    ["world?collection=audit_logs&record={record}", "grid"],
+    [`world?show=departments&department=dept_${ROWS - 1}`, "treegrid"],
+    ["faults?scenario=webhooks-list-signed-out", "grid"],
+    ["api?operation=webhooks.update", "grid"],
+    ["coverage?operation=webhooks.update", "grid"],
+  ])("interfaces 2 is in sight in a list, however far down it stands: %s", async (part, role) => {
+    const address = part.replace(/\{(\w+)\}/g, (_, name) => names[name]!);
+    const { page } = await openAt(`/s/default/${address}`, { height: 640 });
+    const list = page.getByRole(role as "grid").first();
+    await see(list.getByRole("row", { selected: true })).toBeInViewport();
+    // It had stood below.
+    expect(await list.evaluate((element: { scrollTop: number }) => element.scrollTop)).toBeGreaterThan(0);
+  });
+});
