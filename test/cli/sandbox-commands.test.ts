@@ -133,7 +133,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     await run("reset");
     await call("/v1/models");
     const file = join(scratch(), "bundle.json");
-    expect((await run("bundle", file)).stdout).toContain(`Wrote ${file}: 1 steps.`);
+    expect((await run("bundle", file)).stdout).toContain(`Wrote ${file}: 1 step.`);
     expect((await runCommand(["replay", file])).code).toBe(0);
     const again = await run("bundle", file);
     expect([again.code, again.stderr]).toEqual([2, `understudy: ${file} exists; replace it with --force\n`]);

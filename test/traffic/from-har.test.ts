@@ -266,7 +266,7 @@ describe("interfaces 12 archives that cannot be used", () => {
       [
         archive([{ path: "/other" }]),
         1,
-        /holds no request of this API; its 1 entries are others', most of them of api\.example\.com/,
+        /holds no request of this API; its 1 entry is another's, most of them of api\.example\.com/,
       ],
     ];
     for (const [har, wanted, message] of cases) {

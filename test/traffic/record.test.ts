@@ -261,7 +261,7 @@ describe("interfaces 12 record on the command line", () => {
     running.child.kill("SIGTERM");
     const { code, stdout } = await running.finished;
     expect(code).toBe(0);
-    expect(stdout).toContain(`1 exchanges in ${out}`);
+    expect(stdout).toContain(`1 exchange in ${out}`);
   });
 
   it("interfaces 12 wrong usage is 2, with one message, and loses no file", async () => {

@@ -2,7 +2,6 @@ import type { CommandModule } from "yargs";
 import { ControlError } from "../../client/http.ts";
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { EventName } from "../../client/types.ts";
-import { counted } from "../../contract/counted.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { complain, print, table } from "../output.ts";
 import { whysOf } from "../ran-timers.ts";
@@ -110,9 +109,7 @@ export const triggerCommand: CommandModule<object, Options> = {
     const failed = deliveries.filter(({ status }) => status !== "success").length;
     if (expect === undefined || (deliveries.length > 0 && failed === 0)) return;
     const what =
-      deliveries.length === 0
-        ? "nobody listens"
-        : `${failed} of ${counted(deliveries.length, "attempt")} failed`;
+      deliveries.length === 0 ? "nobody listens" : `${failed} of ${deliveries.length} attempts failed`;
     complain(what);
     process.exitCode = EXIT_FAILED;
   },
