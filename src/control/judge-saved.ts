@@ -1,13 +1,14 @@
 import Type from "typebox";
 import type { Resource } from "../contract/resource.ts";
 import { Words } from "../contract/schema.ts";
+import { validatorOf } from "../contract/validator.ts";
 import { HISTORY_KINDS } from "../sandbox/history-entry.ts";
 import type { Root } from "../state/root.ts";
 import type { WorldValue } from "../state/world-parts.ts";
 import { KeptUploads, UploadsDocument } from "../storage/upload-keeper.ts";
 import { checkInput } from "./check-input.ts";
 import { SomeSettings } from "./check-settings.ts";
-import { judgeWorld } from "./judge-world.ts";
+import { judgeWorld, prepareJudging } from "./judge-world.ts";
 import { CLOSED, Epoch, Records, Whole, Windows, worldFields } from "./world-schema.ts";
 
 const Names = Type.Array(Type.String());
@@ -97,5 +98,11 @@ export function savedJudge(resources: readonly Resource[]) {
   return {
     shape: (saved: unknown) => checkInput(Saved, saved),
     world: (world: WorldValue, base: Root) => judgeWorld(resources, world, base),
+    /** Has what both take compiled, a piece at each step. */
+    *prepare(): Generator<void> {
+      validatorOf(Saved);
+      yield;
+      yield* prepareJudging(resources);
+    },
   };
 }

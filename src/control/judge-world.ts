@@ -20,9 +20,8 @@ export function judgeWorld(
   base?: Root,
 ): void {
   const tx = new Transaction(root, { origin, seed, now: clock.at - origin, secretKey: "" });
-  const all: readonly AnyCollection[] = [...resources.flatMap(({ collections }) => collections), timers];
-  for (const collection of all) {
-    const state = stateCollections(resources).get(collection.name) ?? internalCollection(collection);
+  for (const collection of collectionsOf(resources)) {
+    const state = stateOf(resources, collection);
     for (const record of foreignRecords(collection, tx, base)) {
       const { problem } = wholeness(state, record, tx);
       if (problem === undefined) continue;
@@ -34,6 +33,22 @@ export function judgeWorld(
       );
     }
   }
+}
+
+/** Has what judges records compiled, collection by collection. */
+export function* prepareJudging(resources: readonly Resource[]): Generator<void> {
+  for (const collection of collectionsOf(resources)) {
+    stateOf(resources, collection).prepare();
+    yield;
+  }
+}
+
+function collectionsOf(resources: readonly Resource[]): readonly AnyCollection[] {
+  return [...resources.flatMap(({ collections }) => collections), timers];
+}
+
+function stateOf(resources: readonly Resource[], collection: AnyCollection): StateCollection {
+  return stateCollections(resources).get(collection.name) ?? internalCollection(collection);
 }
 
 function* foreignRecords(

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import type { Lease, RedisStore } from "../persistence/redis-store.ts";
@@ -23,6 +23,10 @@ const POLL_MS = 5;
 /** Then it goes on being reached until nobody has asked for so long. */
 const QUIET_MS = 250;
 const MAX_LINGER_MS = 1500;
+/** So long after its start a node makes ready for what it may have to take over in a hurry. */
+const WARM_UP_MS = 500;
+/** After so many times the code for it is no longer new to the machine. */
+const REHEARSALS = 5;
 /** Clocks that differ by less are nobody's trouble. */
 const MAX_DIFFERENCE_MS = 2000;
 
@@ -51,6 +55,7 @@ export class FleetNode {
   private readonly taking = new Map<string, Promise<Sandbox | undefined>>();
   private isReachable: boolean | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private warmingUp: NodeJS.Timeout | undefined;
 
   constructor(parts: FleetParts) {
     const { store, log, sandboxes, uploads } = parts;
@@ -83,6 +88,21 @@ export class FleetNode {
     await this.place("default");
     this.timer = setInterval(() => void this.look().catch(() => {}), RENEW_MS);
     this.timer.unref();
+    this.warmingUp = setTimeout(() => void this.warmUp().catch(() => {}), WARM_UP_MS);
+    this.warmingUp.unref();
+  }
+
+  /**
+   * When another node ends, its sandboxes come all at once: whoever asks for the first must not wait until validators
+   * are compiled. Done while nobody waits, in pieces, with the sandbox that there always is.
+   */
+  private async warmUp(): Promise<void> {
+    for (const _ of this.parts.judge.prepare()) await nextTurn();
+    const rows = await this.store.load("default");
+    for (let time = 0; time < REHEARSALS && !this.placing.isLeaving; time++) {
+      await this.reviver.rehearse("default", rows);
+      await nextTurn();
+    }
   }
 
   /**
@@ -93,6 +113,7 @@ export class FleetNode {
   async leave(unanswered: () => number): Promise<void> {
     const { placing, saver, register, session } = this;
     clearInterval(this.timer);
+    clearTimeout(this.warmingUp);
     placing.isLeaving = true;
     const end = performance.now() + FINISH_MS;
     while (unanswered() > placing.searching && performance.now() < end) await pause(POLL_MS);

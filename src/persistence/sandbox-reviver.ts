@@ -20,7 +20,12 @@ export interface ReviverParts {
   collections: readonly AnyCollection[];
   uploads: UploadKeeper;
   /** What a store says is judged like what is sent. Both throw an error that names the place. */
-  judge: { shape(saved: unknown): void; world(world: WorldValue, base: Root): void };
+  judge: {
+    shape(saved: unknown): void;
+    world(world: WorldValue, base: Root): void;
+    /** Has what it takes ready, a piece at each step. */
+    prepare(): Iterable<void>;
+  };
   wallClock: () => number;
   log: Log;
 }
@@ -45,6 +50,16 @@ export class SandboxReviver {
     const saved = savedSandboxOf(this.idFieldOf, rows);
     const { sandbox, value } = await this.revive(name, saved, folder);
     return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
+  }
+
+  /** Everything up to where there would be a sandbox, so that it has been done once; nothing comes of it. */
+  async rehearse(name: string, rows: readonly Row[]): Promise<void> {
+    const saved = savedSandboxOf(this.idFieldOf, rows);
+    this.parts.judge.shape(saved);
+    const base = sameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
+    const present = { ...saved.present, uploads: undefined };
+    const { blobs } = await this.valueOf(name, present, { base, folder: undefined });
+    this.parts.uploads.release(blobs);
   }
 
   /** Everything is made and judged before the sandbox is. */

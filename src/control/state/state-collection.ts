@@ -4,6 +4,7 @@ import { instantConverter } from "../../contract/instant-fields.ts";
 import type { Make } from "../../contract/make.ts";
 import type { Resource, StateRules } from "../../contract/resource.ts";
 import { isStoredOnly, withoutStoredOnly } from "../../contract/shown.ts";
+import { validatorOf } from "../../contract/validator.ts";
 import type { AnyCollection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { checkInput } from "../check-input.ts";
@@ -74,6 +75,11 @@ export class StateCollection {
         throw unprocessable("body", value, "stands where an instant is stored as a number");
       return value;
     });
+  }
+
+  /** Has what judges a whole record compiled, which the first one would wait for. */
+  prepare(): void {
+    validatorOf(this.whole);
   }
 
   /** The same for a whole record in public form. */
