@@ -94,7 +94,8 @@ export class FleetNode {
 
   /**
    * When another node ends, its sandboxes come all at once: whoever asks for the first must not wait until validators
-   * are compiled. Done while nobody waits, in pieces, with the sandbox that there always is.
+   * are compiled and the fixture's records made, which takes longer than all the rest. Done while nobody waits, in
+   * pieces, with the sandbox that there always is.
    */
   private async warmUp(): Promise<void> {
     for (const _ of this.parts.judge.prepare()) await nextTurn();

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import type { FixtureSource, LoadedFixture } from "../sandbox/fixture-source.ts";
 import { RateWindows } from "../sandbox/rate-windows.ts";
@@ -52,12 +53,19 @@ export class SandboxReviver {
     return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
   }
 
-  /** Everything up to where there would be a sandbox, so that it has been done once; nothing comes of it. */
+  /**
+   * Everything up to where there would be a sandbox, so that it has been done once, in pieces; nothing comes of it but
+   * the fixture's own records, which are made when somebody first needs them.
+   */
   async rehearse(name: string, rows: readonly Row[]): Promise<void> {
     const saved = savedSandboxOf(this.idFieldOf, rows);
     this.parts.judge.shape(saved);
     const base = sameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
     const present = { ...saved.present, uploads: undefined };
+    for (const collection of this.parts.collections) {
+      void base.tables.get(collection.name)?.size;
+      await nextTurn();
+    }
     const { blobs } = await this.valueOf(name, present, { base, folder: undefined });
     this.parts.uploads.release(blobs);
   }
