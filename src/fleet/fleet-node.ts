@@ -98,6 +98,10 @@ export class FleetNode {
    * pieces, with the sandbox that there always is.
    */
   private async warmUp(): Promise<void> {
+    const { url } = this.session;
+    // Has the control API loaded, which a node that only passes calls on has not needed yet.
+    const asked = { authorization: `Bearer ${this.parts.token}` };
+    await this.placing.passing.ask(`${url}/_control/metrics`, asked).catch(() => {});
     for (const _ of this.parts.judge.prepare()) await nextTurn();
     const rows = await this.store.load("default");
     for (let time = 0; time < REHEARSALS && !this.placing.isLeaving; time++) {
