@@ -1,11 +1,16 @@
 import { describe, expect, it } from "vitest";
+import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { journaledAttempt } from "./journal-attempt.ts";
 
 const present = { absolute: (instant: number) => 1_000_000 + instant } as WorldReader;
 
-function journaled(outcome: Partial<AttemptOutcome>, response_body = Buffer.from("busy")) {
+function journaled(
+  outcome: Partial<AttemptOutcome>,
+  response_body = Buffer.from("busy"),
+  told: HistoryEntry | undefined = undefined,
+) {
   const url = "https://hooks.test:8443/in/box?a=1&b=2";
   return journaledAttempt(
     {
@@ -28,7 +33,7 @@ function journaled(outcome: Partial<AttemptOutcome>, response_body = Buffer.from
         response_body,
       },
     },
-    { present, follows: "the next retry is due soon" },
+    { present, follows: "the next retry is due soon", told },
   );
 }
 
@@ -52,6 +57,15 @@ describe("an attempt in the journal", () => {
         ...{ origin: "https://hooks.test:8443", error: undefined },
       },
     });
+  });
+
+  it("interfaces 10 names its entry in the history, and no other's", () => {
+    const told = { id: "h_7", kind: "delivery", subject: "del_1" } as HistoryEntry;
+    const historyOf = (entry: HistoryEntry) => journaled({}, undefined, entry).history;
+    expect(historyOf(told)).toBe("h_7");
+    // The newest is another's where the outcome could not be recorded.
+    expect(historyOf({ ...told, subject: "del_2" } as HistoryEntry)).toBe(null);
+    expect(historyOf({ ...told, kind: "control" } as HistoryEntry)).toBe(null);
   });
 
   it("interfaces 14 needs no reasons where the receiver took it; a fault is the decision", () => {
