@@ -74,6 +74,18 @@ describe("the store of a fleet", () => {
     expect(await textsOf(c, "one")).toEqual(["world x 3"]);
   });
 
+  it("interfaces 15 one whose lease Redis has lost is anybody's", async () => {
+    const [a, b] = [await node("a"), await node("b")];
+    await a.commit(pieces([put("one", "world", "x", 1)]));
+    await redis.ask("DEL", "understudy:{one}:lease");
+    const seen = (await b.leaseOf("one"))!;
+    expect(seen).toEqual({ session: "", url: "", epoch: "0" });
+    expect(await b.claim("one", seen)).toBe(true);
+    expect(b.held.get("one")).toEqual({ epoch: 1, number: "" });
+    await b.commit(pieces([clear("one"), put("one", "world", "x", 2)]));
+    expect(b.held.get("one")).toEqual({ epoch: 1, number: "1" });
+  });
+
   it("interfaces 15 one that Redis is behind wants all of it", async () => {
     const a = await node("a");
     await a.commit(pieces([put("one", "world", "x", 1)]));

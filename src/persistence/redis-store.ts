@@ -186,7 +186,7 @@ export class RedisStore implements Store {
     if (mode === "new") await this.enlist(name);
     const { session, url } = this.owner;
     const id = randomUUID();
-    const number = mode === "gone" ? "" : String(Number(hold?.number || 0) + 1);
+    const number = String(Number(hold?.number || 0) + 1);
     const about = [mode, String(hold?.epoch ?? 0), hold?.number ?? "", number, id, session, url];
     const [status, epoch] = await this.insist(() =>
       this.connection.run(COMMIT, keysOf(name), [...about, ...changes.words]),
