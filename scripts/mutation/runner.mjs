@@ -79,8 +79,7 @@ export async function openRunner({ instrumented, tests, patience }) {
       let late = false;
       const limit = setTimeout(
         () => {
-          late = true;
-          process.kill(Number(readFileSync(pidFile, "utf8")), "SIGKILL");
+          late = hasEnded(Number(readFileSync(pidFile, "utf8")));
         },
         60_000 + 4 * milliseconds,
       );
@@ -154,6 +153,16 @@ export async function openRunner({ instrumented, tests, patience }) {
   function count(source, file) {
     const of = kills.get(source) ?? kills.set(source, new Map()).get(source);
     of.set(file, (of.get(file) ?? 0) + 1);
+  }
+}
+
+/** Kills a worker; false where it is gone already, and the next one not there yet. */
+function hasEnded(pid) {
+  try {
+    return process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+    return false;
   }
 }
 

@@ -1,0 +1,101 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
+import { pieces, put } from "../../test/support/stores.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { DocumentStore } from "./document-store.ts";
+import { openPersistence, type PersistenceParts } from "./open-persistence.ts";
+import { SandboxImage } from "./sandbox-image.ts";
+import { rowsBetween } from "./sandbox-rows.ts";
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-open-"));
+  file = join(folder, "worlds.json");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Opens what is kept in the file, on a server of which nothing else is there. */
+async function opened() {
+  const { uploads } = plainUploads();
+  const there = new Map<string, Sandbox>();
+  const said: string[] = [];
+  const places: string[] = [];
+  let sweeps = 0;
+  const parts = {
+    place: { file },
+    sandboxes: {
+      all: () => there.values(),
+      get: (name: string) => there.get(name),
+      delete: (name: string) => there.delete(name),
+      revive({ name }: { name: string }) {
+        const { plain } = plainSandbox(name);
+        const faults = { ...plain.faults, restoreState: () => [] };
+        const sandbox = Object.assign(plain, { faults }) as unknown as Sandbox;
+        there.set(name, sandbox);
+        return sandbox;
+      },
+    },
+    fixtures: { load: () => plainSandbox().plain.source },
+    collections: [notes],
+    uploads: Object.assign(uploads, {
+      keepIn: (place: string) => places.push(place),
+      fromFiles: async () => undefined,
+      sweep: () => {
+        sweeps += 1;
+      },
+    }),
+    judge: { shape: () => {}, world: () => {} },
+    wallClock: () => 0,
+    log: { warn: (words: string) => said.push(words), error: (words: string) => said.push(words) },
+  };
+  const saver = await openPersistence(parts as unknown as PersistenceParts);
+  return { saver, there, said, places, sweeps };
+}
+
+async function keep(...names: string[]): Promise<DocumentStore> {
+  const store = await DocumentStore.open(file, () => {});
+  const { uploads } = plainUploads();
+  for (const name of names) {
+    await store.commit(
+      pieces([...rowsBetween(undefined, SandboxImage.of(plainSandbox(name).sandbox, uploads))]),
+    );
+  }
+  return store;
+}
+
+describe("what is kept, at a start", () => {
+  it("interfaces 2 comes back, and only bytes that nothing names are swept away", async () => {
+    await (await keep("a", "b")).close();
+    const { saver, there, said, places, sweeps } = await opened();
+    expect([[...there.keys()], said, places, sweeps]).toEqual([["a", "b"], [], [`${file}.uploads`], 1]);
+    there.delete("a");
+    await saver.close();
+    expect(Object.keys(JSON.parse(readFileSync(file, "utf8")).sandboxes)).toEqual(["b"]);
+  });
+
+  it("interfaces 2 what cannot be brought back is set aside, alone and once, for people to read", async () => {
+    const store = await keep("good");
+    await store.commit(pieces([put("bad", "elsewhere", "x", { a: 1 }), put("Not A Name", "world", "x", 1)]));
+    await store.close();
+    const { saver, there, said, sweeps } = await opened();
+    // What was set aside may name files too.
+    expect([[...there.keys()], sweeps]).toEqual([["good"], 0]);
+    const aside = join(`${file}.set-aside`, "bad.json");
+    expect(said.toSorted()).toEqual([
+      `Sandbox Not A Name could not be brought back and was set aside as ${join(`${file}.set-aside`, "unnamed.json")}: no sandbox can have this name.`,
+      `Sandbox bad could not be brought back and was set aside as ${aside}: elsewhere is nothing that this server knows.`,
+    ]);
+    expect(readFileSync(aside, "utf8")).toBe('{\n  "elsewhere": {\n    "x": {"a":1}\n  }\n}\n');
+    expect([statSync(aside).mode & 0o777, statSync(`${file}.set-aside`).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ]);
+    await saver.close();
+    const again = await opened();
+    expect([[...again.there.keys()], again.said, again.sweeps]).toEqual([["good"], [], 1]);
+    await again.saver.close();
+  });
+});
