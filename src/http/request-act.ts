@@ -1,6 +1,6 @@
 import type { AnyOperation, Identity } from "../contract/operation.ts";
 import type { Act, ActingRequest, Counted, HistoryEntry } from "../sandbox/history-entry.ts";
-import type { RateState } from "../sandbox/rate-windows.ts";
+import { minuteOf, type RateState } from "../sandbox/rate-windows.ts";
 
 /** What its exchange knows when the request is about to change something. */
 interface Changing {
@@ -14,15 +14,13 @@ interface Changing {
   uploads: ActingRequest["uploads"];
 }
 
-/** A request as the history tells of it: what outlives its exchange. */
+/** A request as the history tells of it: what outlives its exchange, a thousand times. */
 export class RequestAct implements Act, ActingRequest {
-  readonly kind = "request";
-  readonly subject = undefined;
   readonly id: string;
   readonly number: number;
   readonly uploads: ActingRequest["uploads"];
   entry: HistoryEntry | undefined = undefined;
-  private readonly at: number;
+  private readonly minute: number;
   private readonly key_id: string | undefined;
   private readonly operation: AnyOperation;
   private readonly principal: string | undefined;
@@ -35,11 +33,19 @@ export class RequestAct implements Act, ActingRequest {
     this.id = id;
     this.number = number;
     this.uploads = uploads;
-    this.at = at;
+    this.minute = minuteOf(at);
     this.key_id = rate && identity?.principal.key_id;
     this.operation = operation!;
     this.principal = identity?.principal.user_id;
     this.params = params;
+  }
+
+  get kind(): "request" {
+    return "request";
+  }
+
+  get subject(): undefined {
+    return undefined;
   }
 
   get request(): ActingRequest {
@@ -47,7 +53,7 @@ export class RequestAct implements Act, ActingRequest {
   }
 
   get counted(): Counted | undefined {
-    return this.key_id === undefined ? undefined : { key_id: this.key_id, at: this.at };
+    return this.key_id === undefined ? undefined : { key_id: this.key_id, minute: this.minute };
   }
 
   get named(): readonly string[] {

@@ -4,7 +4,14 @@ import { EntryStates, type KeptState } from "./history-entry.ts";
 
 const root = (name: string) => ({ name }) as unknown as KeptRoot;
 const state = (at: KeptRoot, now: number) =>
-  ({ root: at, now, requests: 7, frame: { uploads: "some" } }) as unknown as KeptState;
+  ({
+    root: at,
+    now,
+    requests: 7,
+    frame: { uploads: "some" },
+    windows: "some",
+    counted: undefined,
+  }) as unknown as KeptState;
 
 test("interfaces 10 what an entry began from stays as it was, however far its act goes on", () => {
   const [first, second, third] = [root("first"), root("second"), root("third")];
@@ -16,7 +23,7 @@ test("interfaces 10 what an entry began from stays as it was, however far its ac
 });
 
 test("interfaces 10 a request's own traces are not in the state before it", () => {
-  const counted = { key_id: "key_1", at: 500 };
+  const counted = { key_id: "key_1", minute: 8 };
   const asked = { id: "req_1", number: 6, counted, uploads: undefined };
   const states = new EntryStates(root("first"), state(root("second"), 1000), { cost: 1, request: asked });
   expect(states.before).toMatchObject({ requests: 6, counted, frame: { uploads: "some" } });

@@ -45,8 +45,8 @@ export interface ActingRequest {
 /** What a request has used up of its key's rate window. */
 export interface Counted {
   key_id: string;
-  /** Milliseconds since 1970 on the sandbox's clock. */
-  at: number;
+  /** The window, as `minuteOf` tells it. */
+  minute: number;
 }
 
 /** What few changes touch: it stands once for all states that agree in it. */
@@ -80,7 +80,7 @@ export interface ChangeCounts {
 
 /**
  * What an entry holds of the world, until it is let go. A thousand requests later a collector has all of it to copy,
- * so what is the same before and after stands there once.
+ * so what is the same before and after stands there once, and the state after is no object of its own.
  */
 export class EntryStates {
   /** The part of the change that is its own: what an advance ran has entries of its own. */
@@ -90,7 +90,11 @@ export class EntryStates {
   end = 0;
   /** Bytes that keeping it costs, roughly. */
   readonly cost: number;
-  private reached: KeptState;
+  private root: KeptRoot;
+  private frame: KeptFrame;
+  private now: number;
+  private requests: number;
+  private windows: CountedWindows;
   private start: KeptState | undefined = undefined;
   private readonly request: ActingRequest | undefined;
 
@@ -102,28 +106,37 @@ export class EntryStates {
   ) {
     this.from = from;
     this.to = after.root;
-    this.reached = after;
     this.cost = cost;
     this.request = request;
+    this.root = after.root;
+    this.frame = after.frame;
+    this.now = after.now;
+    this.requests = after.requests;
+    this.windows = after.windows;
   }
 
   get after(): KeptState {
-    return this.reached;
+    const { root, frame, now, requests, windows } = this;
+    return { root, frame, now, requests, windows, counted: undefined };
   }
 
   /** It went on; how it began stays as it was. */
-  set after(state: KeptState) {
+  set after({ root, frame, now, requests, windows }: KeptState) {
     this.start = this.before;
-    this.reached = state;
+    this.root = root;
+    this.frame = frame;
+    this.now = now;
+    this.requests = requests;
+    this.windows = windows;
   }
 
   get before(): KeptState {
     if (this.start !== undefined) return this.start;
-    const { reached, from: root } = this;
-    if (this.request === undefined) return { ...reached, root };
+    const { from: root, after } = this;
+    if (this.request === undefined) return { ...after, root };
     const { number: requests, counted, uploads } = this.request;
-    const frame = uploads === undefined ? reached.frame : { ...reached.frame, uploads: uploads.seen };
-    return { ...reached, root, frame, requests, counted };
+    const frame = uploads === undefined ? after.frame : { ...after.frame, uploads: uploads.seen };
+    return { ...after, root, frame, requests, counted };
   }
 
   set before(state: KeptState) {

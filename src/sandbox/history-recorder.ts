@@ -114,7 +114,7 @@ export class HistoryRecorder {
     const present = this.present();
     const states = new EntryStates(state.root, present, { cost: costOf(0) });
     states.before = state;
-    act.entry = this.history.add(act, UNKNOWN, states, line);
+    act.entry = this.history.add(act, UNKNOWN, { at: present.now, states, parent: line });
     this.history.settleLine();
   }
 
@@ -248,6 +248,6 @@ export class HistoryRecorder {
     const after = this.present();
     const cost = costOf(commit?.written.length ?? 0);
     const states = new EntryStates(commit?.from ?? after.root, after, { cost, request: act.request });
-    return this.history.add(act, from, states);
+    return this.history.add(act, from, { at: after.now, states });
   }
 }

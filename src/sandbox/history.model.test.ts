@@ -8,6 +8,7 @@ import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
 import { encodeWorld } from "../state/world-document.ts";
 import type { Act, HistoryEntry } from "./history-entry.ts";
+import { minuteOf } from "./rate-windows.ts";
 import { SandboxRegistry } from "./registry.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -168,7 +169,7 @@ class Machine {
     const request = {
       id: `req_${this.requests++}`,
       number,
-      counted: { key_id: KEY, at },
+      counted: { key_id: KEY, minute: minuteOf(at) },
       uploads: undefined,
     };
     const act: Act = { kind: "request", title: "asked", subject: undefined, request };

@@ -66,14 +66,19 @@ export class History {
 
   /**
    * Adds what happened; `states` is of its own cost.
+   * @param at milliseconds since 1970 on the sandbox's clock
    * @param parent the entry whose state it goes on from, by position
    */
-  add(act: Act, from: Provenance, states: EntryStates, parent = this.lastSequence): HistoryEntry {
+  add(
+    act: Act,
+    from: Provenance,
+    { at, states, parent = this.lastSequence }: { at: number; states: EntryStates; parent?: number },
+  ): HistoryEntry {
     const sequence = this.next++;
     const id = this.prefix + (sequence - this.base);
     const journal = this.journal.lastSequence;
     const { cause, advanced_by } = from;
-    const place = { id, sequence, at: states.after.now, parent, journal, cause, advanced_by };
+    const place = { id, sequence, at, parent, journal, cause, advanced_by };
     const entry = new HistoryEntry(place, act, states);
     states.end = sequence;
     this.list.push(entry);

@@ -63,43 +63,50 @@ const TEXT_OVERHEAD_BYTES = 32;
 
 /**
  * One request of the journal. Its texts stand in a block of bytes and are read from there when somebody asks
- * for them, as copies: the block may be written anew once the entry is gone.
+ * for them, as copies: the block may be written anew once the entry is gone, and so may the entry itself.
  */
 export class JournalEntry implements AnsweredRequest {
-  readonly id: string;
+  id!: string;
   /** Position since the sandbox began; grows by one. */
-  readonly sequence: number;
-  readonly at: number;
-  readonly committed_at: number | undefined;
-  readonly operation: string | null;
-  readonly method: string;
-  readonly status: number;
-  readonly code: string | null;
-  readonly duration_ms: number;
-  readonly principal: string | null;
-  readonly api_key: string | null;
-  readonly decision: string;
-  readonly reasons: readonly string[];
-  readonly warnings: readonly string[];
-  readonly request_bytes: number;
-  readonly history: string | null;
-  readonly delivery: JournaledAttempt | undefined;
-  streamed: AnsweredRequest["streamed"];
+  sequence!: number;
+  at!: number;
+  operation!: string | null;
+  method!: string;
+  status!: number;
+  code!: string | null;
+  duration_ms!: number;
+  principal!: string | null;
+  api_key!: string | null;
+  decision!: string;
+  reasons!: readonly string[];
+  warnings!: readonly string[];
+  request_bytes!: number;
+  history!: string | null;
+  delivery!: JournaledAttempt | undefined;
+  streamed!: AnsweredRequest["streamed"];
   /** Where the texts stand; undefined where they are too long for a block and are kept as they came. */
-  readonly block: JournalBlock | undefined;
-  private readonly start: number = 0;
+  block!: JournalBlock | undefined;
+  private start = 0;
   /** Of the texts before the bodies (Latin-1, as HTTP has them), then of each body; -1 where there is none. */
-  private readonly headBytes: number = 0;
-  private readonly requestBytes: number = -1;
-  private readonly responseBytes: number = -1;
-  private readonly whole: AnsweredRequest | undefined;
+  private headBytes = 0;
+  private requestBytes = -1;
+  private responseBytes = -1;
+  private whole: AnsweredRequest | undefined;
   private lateBody: Buffer | undefined = undefined;
+  /** A small number where the instant itself would be an object beside the entry. */
+  private committedAfter: number | undefined;
 
   constructor(answered: AnsweredRequest, sequence: number, bytes: JournalBytes) {
+    this.write(answered, sequence, bytes);
+  }
+
+  /** Becomes the entry of another request; for the journal alone, once nobody can hold it any more. */
+  write(answered: AnsweredRequest, sequence: number, bytes: JournalBytes): void {
     this.id = answered.id;
     this.sequence = sequence;
     this.at = answered.at;
-    this.committed_at = answered.committed_at;
+    this.committedAfter =
+      answered.committed_at === undefined ? undefined : answered.committed_at - answered.at;
     this.operation = answered.operation;
     this.method = answered.method;
     this.status = answered.status;
@@ -119,6 +126,10 @@ export class JournalEntry implements AnsweredRequest {
     const most = headLength(answered) + (request_body?.length ?? 0) + 3 * (response_body?.length ?? 0);
     this.block = bytes.room(most);
     this.whole = this.block === undefined ? answered : undefined;
+    this.lateBody = undefined;
+    this.headBytes = 0;
+    this.requestBytes = -1;
+    this.responseBytes = -1;
     if (this.block === undefined) return;
     const { bytes: into, used } = this.block;
     this.start = used;
@@ -135,6 +146,10 @@ export class JournalEntry implements AnsweredRequest {
     }
     this.block.used = end;
     this.block.entries += 1;
+  }
+
+  get committed_at(): number | undefined {
+    return this.committedAfter === undefined ? undefined : this.at + this.committedAfter;
   }
 
   get path(): string {

@@ -81,12 +81,36 @@ describe("the journal", () => {
     for (let i = 0; i < 500; i++) journal.add(answered({ request_body: body(i) }));
     const held = journal.entries().slice();
     for (let i = 500; i < 2000; i++) journal.add(answered({ request_body: body(i) }));
-    for (const [index, entry] of held.entries()) expect(entry.request_body).toEqual(body(450 + index));
+    for (const [index, entry] of held.entries()) {
+      expect(entry.sequence).toBe(451 + index);
+      expect(entry.request_body).toEqual(body(450 + index));
+    }
     const heard: Buffer[] = [];
     journal.subscribe((entry) => entry?.request_body && heard.push(entry.request_body));
     for (let i = 0; i < 200; i++) journal.add(answered({ request_body: body(i) }));
     for (const [index, bytes] of heard.entries()) expect(bytes).toEqual(body(index));
     expect(heard).toHaveLength(200);
+  });
+
+  it("interfaces 4 has nothing of an evicted entry in the one that is written over it", () => {
+    const full: Partial<AnsweredRequest> = {
+      ...{ committed_at: 7, code: "not_found", reasons: ["why"], warnings: ["what"], history: "h_1" },
+      ...{ request_body: Buffer.alloc(3), response_body: "abc" },
+    };
+    const whole = { ...full, request_body: Buffer.alloc(100_000) };
+    const bare = { request_body: undefined, response_body: undefined, request_bytes: 0 };
+    const kinds = [full, whole, bare].map(answered);
+    const journal = new Journal(1);
+    for (const former of kinds) {
+      for (const given of kinds) {
+        for (const one of [former, former, given]) journal.add(one);
+        const fresh = new Journal(1).add(given);
+        const entry = journal.add(given);
+        const fields = Object.keys(given) as (keyof AnsweredRequest)[];
+        for (const field of fields) expect(entry[field]).toEqual(fresh[field]);
+        expect(entry.cost()).toBe(fresh.cost());
+      }
+    }
   });
 
   it("interfaces 4 keeps within 32 MB, warnings and reasons counted", () => {

@@ -30,6 +30,11 @@ export interface CountedWindows {
 }
 const NO_WINDOWS: Windows = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
+/** The window of an instant of the sandbox's clock, in minutes since 1970. */
+export function minuteOf(now: number): number {
+  return Math.floor(now / WINDOW_MS);
+}
+
 export class RateWindows {
   /** By key; a value, so that a copy holds the same. */
   private windows: Windows = NO_WINDOWS;
@@ -38,7 +43,7 @@ export class RateWindows {
 
   /** Counts one request; it is `exceeded` when the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
-    const minute = Math.floor(now / WINDOW_MS);
+    const minute = minuteOf(now);
     let window = this.windows.get(key_id);
     if (window?.minute !== minute) window = { minute, requests: 0, tokens: 0 };
     const exceeded = window.requests >= limit;
@@ -60,7 +65,7 @@ export class RateWindows {
 
   /** What `count` would show of a request that is refused because the window is used up; counts nothing. */
   exhausted(key_id: string, limit: number, now: number): RateState {
-    const minute = Math.floor(now / WINDOW_MS);
+    const minute = minuteOf(now);
     const window = this.windows.get(key_id);
     const tokens = window?.minute === minute ? window.tokens : 0;
     const token_limit = limit * TOKENS_PER_REQUEST;
@@ -77,7 +82,7 @@ export class RateWindows {
   /** What the window holds at this moment; counts nothing. */
   peek(key_id: string, limit: number, now: number): RateState {
     const window = this.windows.get(key_id);
-    const used = window?.minute === Math.floor(now / WINDOW_MS) ? window.requests : 0;
+    const used = window?.minute === minuteOf(now) ? window.requests : 0;
     const remaining = Math.max(0, limit - used);
     return { ...this.exhausted(key_id, limit, now), remaining, exceeded: remaining === 0 };
   }
@@ -88,17 +93,16 @@ export class RateWindows {
    */
   spend(key_id: string, tokens: number, { now, token_limit }: { now: number; token_limit: number }): number {
     const window = this.windows.get(key_id);
-    if (window === undefined || window.minute !== Math.floor(now / WINDOW_MS))
-      return Math.max(0, token_limit - tokens);
+    if (window === undefined || window.minute !== minuteOf(now)) return Math.max(0, token_limit - tokens);
     const spent = window.tokens + tokens;
     this.keep(key_id, { ...window, tokens: spent });
     return Math.max(0, token_limit - spent);
   }
 
-  /** Takes back one request that was counted at this instant. */
-  uncount(key_id: string, at: number): void {
+  /** Takes back one request that was counted in this window, unless it is over. */
+  uncount(key_id: string, minute: number): void {
     const window = this.windows.get(key_id);
-    if (window?.minute !== Math.floor(at / WINDOW_MS)) return;
+    if (window?.minute !== minute) return;
     if (window.requests === 1 && window.tokens === 0) this.forget(key_id);
     else this.keep(key_id, { ...window, requests: window.requests - 1 });
   }

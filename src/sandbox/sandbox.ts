@@ -197,7 +197,7 @@ export class Sandbox {
     const { root, now, requests, counted } = moment;
     const { uploads, clock, ...frame } = moment.frame;
     const windows = RateWindows.of(moment.windows);
-    if (counted !== undefined) windows.uncount(counted.key_id, counted.at);
+    if (counted !== undefined) windows.uncount(counted.key_id, counted.minute);
     const { captured, gone } = this.parts.blobs.regain(uploads);
     const world = { ...frame, requests, root: root.value, clock: moveClock(clock, now, now) };
     return { value: { world, windows, taken_at: now, blobs: captured }, gone };

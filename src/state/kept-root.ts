@@ -17,7 +17,7 @@ export class KeptRoot {
   /** Held as long as nothing follows, and now and then for good. */
   private root: Root | undefined;
   private next: KeptRoot | undefined = undefined;
-  private written: readonly WrittenRecord[] | undefined = undefined;
+  private written: FlatWrites | undefined = undefined;
   private readonly draws: number;
   private steps = 0;
 
@@ -45,7 +45,7 @@ export class KeptRoot {
     const all: WrittenRecord[] = [];
     for (let at: KeptRoot = this; at !== later; at = at.next!) {
       if (at.next === undefined || at.written === undefined) return undefined;
-      all.push(...at.written);
+      all.push(...recordsOf(at.written));
     }
     return joined(all);
   }
@@ -55,8 +55,7 @@ export class KeptRoot {
     if (this.root === undefined || next.root === undefined)
       throw new Error("only the newest root can be followed");
     this.next = next;
-    // A copy of its length: a list that grew by appending has room for sixteen more, in each of a thousand states.
-    this.written = written?.slice();
+    this.written = written && flat(written);
     if (this.written === undefined || this.steps === MAX_STEPS) return;
     this.root = undefined;
     next.steps = this.steps + 1;
@@ -64,15 +63,41 @@ export class KeptRoot {
 
   private before(next: Root): Root {
     let { tables } = next;
-    const written = this.written!;
     // Backwards, since what was written twice was at first as the first change found it.
-    for (let at = written.length - 1; at >= 0; at--) {
-      const { collection, id, before } = written[at]!;
+    for (const { collection, id, before } of recordsOf(this.written!).reverse()) {
       const table = tables.get(collection.name)!;
       tables = tables.replaced(before === undefined ? table.remove(id) : table.put(before));
     }
     return { tables, draws: this.draws };
   }
+}
+
+/**
+ * Written records as one list: collection, id, before, after, collection, id … A thousand of these are kept, and one
+ * list costs a collector less than a list and its records.
+ */
+type FlatWrites = readonly WrittenRecord[keyof WrittenRecord][];
+
+function flat(written: readonly WrittenRecord[]): FlatWrites {
+  // Of its length from the start: a list that grew by appending has room for sixteen more.
+  const all = new Array<WrittenRecord[keyof WrittenRecord]>(written.length * 4);
+  let at = 0;
+  for (const { collection, id, before, after } of written) {
+    all[at++] = collection;
+    all[at++] = id;
+    all[at++] = before;
+    all[at++] = after;
+  }
+  return all;
+}
+
+function recordsOf(all: FlatWrites): WrittenRecord[] {
+  const written: WrittenRecord[] = [];
+  for (let at = 0; at < all.length; at += 4) {
+    const [collection, id, before, after] = all.slice(at, at + 4);
+    written.push({ collection, id, before, after } as WrittenRecord);
+  }
+  return written;
 }
 
 const NOTHING_WRITTEN: readonly WrittenRecord[] = [];

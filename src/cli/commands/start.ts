@@ -1,5 +1,4 @@
 import type { CommandModule, Options } from "yargs";
-import { collectOnSingleCore } from "../single-core.ts";
 import { START_FLAGS, type StartFlags } from "../start-flags.ts";
 
 export const startCommand: CommandModule<object, StartFlags> = {
@@ -26,7 +25,6 @@ export const startCommand: CommandModule<object, StartFlags> = {
         "The same in one document to read, edit and commit",
       ) as never,
   async handler(flags) {
-    collectOnSingleCore();
     // The server's parts are only loaded by the command that needs them.
     const { startServer } = await import("../start-server.ts");
     await startServer(flags);
