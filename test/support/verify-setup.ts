@@ -1,4 +1,11 @@
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { RESOURCES } from "../../src/resources/index.ts";
 import { Contract } from "../../src/verify/contract.ts";
@@ -105,9 +112,12 @@ interface Forwarded {
   text: string;
 }
 
+/** Kept open, as proxies keep them: else each answer passes on that its connection closes, to who may ask again meanwhile. */
+const upstreams = new Agent({ keepAlive: true });
+
 function forward(upstream: string, { method, path, headers, body }: Seen): Promise<Forwarded> {
   return new Promise((resolve, reject) => {
-    const sent = request(upstream + path, { method, headers, agent: false }, async (received) => {
+    const sent = request(upstream + path, { method, headers, agent: upstreams }, async (received) => {
       const pieces: Buffer[] = [];
       try {
         for await (const piece of received) pieces.push(piece as Buffer);

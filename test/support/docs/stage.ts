@@ -25,6 +25,13 @@ export interface Stage {
   close(): void;
 }
 
+/** Looked for once: it is started to see whether it is one. */
+let browser: Promise<string | undefined> | undefined;
+export function browserHere(): Promise<string | undefined> {
+  browser ??= findBrowser();
+  return browser;
+}
+
 export async function openStage(): Promise<Stage> {
   const folder = scratch();
   const ports = new Map<string, string>();
@@ -32,7 +39,7 @@ export async function openStage(): Promise<Stage> {
   furnish(folder);
   const placed = (text: string) =>
     text.replace(new RegExp(`\\b(${WRITTEN.join("|")})\\b`, "g"), (port) => ports.get(port)!);
-  const CHROMIUM = (await findBrowser()) ?? "";
+  const CHROMIUM = (await browserHere()) ?? "";
   let group: number | undefined;
   return {
     folder,
