@@ -38,7 +38,8 @@ export class Journal {
 
   add(answered: AnsweredRequest): JournalEntry {
     const entry = this.entryOf(answered, this.next++);
-    this.tally?.count(entry.operation, entry.status);
+    // What went out of the sandbox is no request to it.
+    if (answered.delivery === undefined) this.tally?.count(entry.operation, entry.status);
     this.ring.push(entry);
     this.bytes += entry.cost();
     this.keepWithin();

@@ -47,7 +47,9 @@ const activateScenarios = operation({
     kind: "scenario",
     as: ({ body: { names } }) => ({
       title:
-        names.length === 0 ? "All scenarios were switched off." : `In force are now: ${names.join(", ")}.`,
+        names.length === 0
+          ? "All scenarios were switched off."
+          : `In force are now: ${[...new Set(names)].join(", ")}.`,
     }),
   },
   errors: ["limit-reached", "invalid-document"],

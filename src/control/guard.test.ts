@@ -1,0 +1,218 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import { authorityOfOrigin, isLoopback, parseAuthority } from "./authority.ts";
+import { preflight } from "./cors.ts";
+import { createGuard, type Guard, tokenProblem } from "./guard.ts";
+import { Login } from "./login.ts";
+import type { Problem } from "./problem.ts";
+
+const TOKEN = "a-token-of-tests";
+
+/** A request with these headers; names as they are sent. */
+function request(headers: Record<string, string>, url = "/_control/health"): IncomingMessage {
+  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return { rawHeaders: Object.entries(headers).flat(), headers: lower, url, method: "GET" } as never;
+}
+
+/** Kind and value of the refusal; undefined where there is none. */
+function refusal(run: () => void): [kind: string, value: unknown] | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    const { kind, body } = error as Problem;
+    return [kind, body.value];
+  }
+}
+
+const local = createGuard({ allowHosts: ["sandbox.example.test", "10.0.0.5:4747", "fd00::1"], token: undefined });
+const source = (headers: Record<string, string>, url?: string, guard: Guard = local) =>
+  refusal(() => guard.requireAllowedSource(request(headers, url)));
+
+describe("interfaces 7 who may talk to the control API", () => {
+  it.each([
+    ["127.0.0.1:4747", undefined],
+    ["127.255.255.255", undefined],
+    ["localhost", undefined],
+    ["LOCALHOST:1", undefined],
+    ["[::1]:65535", undefined],
+    ["sandbox.example.test", undefined],
+    ["sandbox.example.test:9", undefined],
+    ["10.0.0.5:4747", undefined],
+    ["[fd00::1]:80", undefined],
+    ["10.0.0.5", "10.0.0.5"],
+    ["10.0.0.5:4748", "10.0.0.5:4748"],
+    ["127.0.0.1:0", "127.0.0.1:0"],
+    ["127.0.0.1:65536", "127.0.0.1:65536"],
+    ["127.0.0.1:", "127.0.0.1:"],
+    ["127.0.0.256", "127.0.0.256"],
+    ["127.0.0.01", "127.0.0.01"],
+    ["127.0.0", "127.0.0"],
+    ["127.0.0.1.1", "127.0.0.1.1"],
+    ["128.0.0.1", "128.0.0.1"],
+    ["x@127.0.0.1", "x@127.0.0.1"],
+    ["", ""],
+    ["x".repeat(250), `${"x".repeat(199)}…`],
+  ])("interfaces 7 Host: %s", (host, refused) => {
+    expect(source({ Host: host })).toEqual(refused === undefined ? undefined : ["host-not-allowed", refused]);
+  });
+
+  it("interfaces 7 every name that the request claims counts", () => {
+    expect(source({})).toEqual(["host-not-allowed", ""]);
+    expect(source({ Host: "localhost", HOST: "localhost" })).toEqual(["host-not-allowed", "localhost, localhost"]);
+    expect(source({ Host: "localhost" }, "http://localhost:1/_control")).toBeUndefined();
+    expect(source({ Host: "localhost" }, "HTTPS://evil.test/_control")).toEqual(["host-not-allowed", "evil.test"]);
+    expect(source({ Host: "localhost" }, "ftp://localhost/x")).toEqual(["host-not-allowed", "ftp://localhost/x"]);
+  });
+
+  it.each([
+    ["http://localhost:3000", false],
+    ["https://sandbox.example.test", false],
+    ["https://10.0.0.5:4747", false],
+    ["https://10.0.0.5", true],
+    ["null", true],
+    ["ftp://localhost", true],
+    ["http://localhost/", true],
+    ["http://evil.test", true],
+    ["x http://localhost", true],
+  ])("interfaces 7 Origin: %s", (origin, isRefused) => {
+    const refused = source({ Host: "localhost", Origin: origin });
+    expect(refused).toEqual(isRefused ? ["origin-not-allowed", origin] : undefined);
+  });
+
+  it("interfaces 7 a page elsewhere may be followed here, and load nothing from here", () => {
+    const loads = (mode: string, more = {}) =>
+      source({ Host: "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode, ...more });
+    expect(loads("navigate")).toBeUndefined();
+    expect(loads("no-cors")).toEqual(["origin-not-allowed", "another site"]);
+    expect(loads("cors", { Origin: "http://localhost" })).toBeUndefined();
+    expect(source({ Host: "localhost", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" })).toBeUndefined();
+  });
+
+  it("interfaces 3 of browsers alone the emulated API asks by which name they call", () => {
+    const called = (headers: Record<string, string>) =>
+      refusal(() => local.requireAllowedBrowser(request({ Host: "api.test", ...headers })));
+    const refused = ["host-not-allowed", "api.test"];
+    expect(called({})).toBeUndefined();
+    expect(called({ "User-Agent": "curl/8 Mozilla/5.0" })).toBeUndefined();
+    expect(called({ "User-Agent": "Mozilla/5.0" })).toEqual(refused);
+    expect(called({ Origin: "http://localhost" })).toEqual(refused);
+    expect(called({ "Sec-Fetch-Site": "none" })).toEqual(refused);
+    expect(called({ Origin: "http://api.test", Host: "localhost" })).toBeUndefined();
+    try {
+      local.requireAllowedBrowser(request({ Host: "api.test:80", Origin: "x" }));
+    } catch (error) {
+      const { headers, message } = error as Problem;
+      expect(headers).toEqual({ "X-Sandbox-Decision": "host-not-allowed" });
+      expect(message).toBe(
+        "A browser sent this to a name that is not loopback. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host api.test. Other clients may use any name.",
+      );
+    }
+    expect(() => local.requireAllowedBrowser(request({ Host: "a b", Origin: "x" }))).toThrow("--allow-host NAME.");
+  });
+
+  it.each([
+    ["http://localhost:4747/x", true],
+    ["http://127.0.0.1:4747", true],
+    ["http://localhost", true],
+    ["http://localhost:4748", false],
+    ["https://localhost:4747", false],
+    ["http://sandbox.example.test:4747", true],
+    ["http://evil.test:4747", false],
+  ])("interfaces 3 %s is this server: %j", (url, own) => {
+    expect(local.isOwn(new URL(url), 4747)).toBe(own);
+  });
+
+  it.each([
+    [`Bearer ${TOKEN}`, undefined],
+    [`bearer   ${TOKEN} `, undefined],
+    [undefined, "This server is shared"],
+    [`Basic ${TOKEN}`, "This server is shared"],
+    [`x Bearer ${TOKEN}`, "This server is shared"],
+    [`Bearer ${TOKEN} more`, "This server is shared"],
+    [`Bearer ${TOKEN}x`, "The token is not the one of this server"],
+  ])("interfaces 7 Authorization: %s", (authorization, says) => {
+    const guard = createGuard({ allowHosts: [], token: TOKEN });
+    const asked = () => guard.requireToken(request(authorization === undefined ? {} : { authorization }));
+    if (says === undefined) expect(asked).not.toThrow();
+    else expect(asked).toThrow(says);
+    expect(() => local.requireToken(request({}))).not.toThrow();
+  });
+
+  it.each([
+    ["sixteen-letters!", undefined],
+    ["fifteen-letters", "must have at least 16 characters, not 15; leave it away to get one made up"],
+    ["sixteen letters!", "must be printable ASCII without spaces, as a header carries it"],
+    ["sixteen-letterß!", "must be printable ASCII without spaces, as a header carries it"],
+    ["", "must have at least 16 characters, not 0; leave it away to get one made up"],
+  ])("interfaces 7 the token %j", (token, problem) => {
+    expect(tokenProblem(token)).toBe(problem);
+    const made = () => createGuard({ allowHosts: [], token });
+    if (problem === undefined) expect(made).not.toThrow();
+    else expect(made).toThrow(`the control token ${problem}`);
+  });
+
+  it("interfaces 7 a host that no Host header could equal is refused at the start", () => {
+    expect(() => createGuard({ allowHosts: ["http://x"], token: undefined })).toThrow(
+      '"http://x" is no host name: write it as in `sandbox.example.test` or `10.0.0.5:4747`',
+    );
+  });
+
+  it("interfaces 7 names are taken apart by their text alone", () => {
+    expect(parseAuthority("A.Test:80")).toEqual({ host: "a.test", port: 80 });
+    expect(parseAuthority("a".repeat(254))).toBeUndefined();
+    expect(parseAuthority("[::1]x")).toBeUndefined();
+    expect(authorityOfOrigin("https://a.test:1")).toEqual({ host: "a.test", port: 1 });
+    expect(authorityOfOrigin("https://a@b")).toBeUndefined();
+    expect([isLoopback("127.1"), isLoopback("127.0.0.1x"), isLoopback("x127.0.0.1")]).toEqual([false, false, false]);
+  });
+});
+
+describe("interfaces 7 the login of a shared server's console", () => {
+  it("interfaces 7 its code is good for one use", () => {
+    const login = new Login(TOKEN);
+    const code = login.fragment!.replace("#login=", "");
+    expect(code).toMatch(/^[\w-]{32}$/);
+    for (const wrong of [undefined, 1, "", `${code}x`, "x".repeat(32)])
+      expect(() => login.redeem(wrong)).toThrow(/^This login link was used already, or belongs to an earlier start/);
+    expect(login.redeem(code)).toBe(TOKEN);
+    expect(login.fragment).toBeUndefined();
+    for (const again of [code, ""]) expect(() => login.redeem(again)).toThrow("used already");
+  });
+
+  it("interfaces 7 is a POST", async () => {
+    const asked = Promise.resolve().then(() => new Login(TOKEN).handle(request({}), {} as never, ""));
+    await expect(asked).rejects.toMatchObject({
+      ...{ kind: "method-not-allowed", message: "A login is a POST.", headers: { Allow: "POST" } },
+    });
+  });
+});
+
+describe("interfaces 7 what a page on loopback may send", () => {
+  const answered = (method: string, headers: Record<string, string>) => {
+    const said: unknown[] = [];
+    const response = {
+      writeHead: (...head: unknown[]) => said.push(...head),
+      end: () => said.push("end"),
+    } as unknown as ServerResponse;
+    return [preflight({ ...request(headers), method } as never, response), ...said];
+  };
+
+  it("interfaces 7 a preflight is answered, and nothing else", () => {
+    expect(answered("GET", { origin: "http://localhost" })).toEqual([false]);
+    expect(answered("OPTIONS", {})).toEqual([false]);
+    expect(answered("OPTIONS", { origin: "http://localhost" })).toEqual([
+      true,
+      204,
+      {
+        "Access-Control-Allow-Origin": "http://localhost",
+        "Access-Control-Expose-Headers": "Content-Disposition, Location, WWW-Authenticate",
+        Vary: "Origin",
+        "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, X-Sandbox",
+        "Access-Control-Max-Age": "600",
+      },
+      "end",
+    ]);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { answerDifferences, type ComparedAnswer } from "./answer-differences.ts";
+
+const answer = (more: Partial<ComparedAnswer> & { body?: unknown } = {}): ComparedAnswer => {
+  const { body, ...others } = more;
+  return {
+    ...{ id: "req_1", status: 200, response_headers: [], streamed: undefined },
+    response_body: body === undefined ? undefined : JSON.stringify(body),
+    ...others,
+  };
+};
+const between = (first: Parameters<typeof answer>[0], second: Parameters<typeof answer>[0]) =>
+  answerDifferences(answer(first), answer({ id: "req_2", ...second }));
+
+describe("interfaces 10 in what the answer to a repeated request differs", () => {
+  it("interfaces 10 not in its id, the time it took, nor what is left of the rate window", () => {
+    const headers = (id: string, rest: string) => [
+      ...["X-Request-Id", id, "Date", rest, "service-processing-ms", rest, "Connection", rest],
+      ...["keep-alive", rest, "Content-Length", rest, "X-RateLimit-Remaining", rest],
+    ];
+    const first = { body: { trace_id: "req_1" }, response_headers: headers("req_1", "9") };
+    const second = { body: { trace_id: "req_2" }, response_headers: headers("req_2", "8") };
+    expect(between(first, second)).toEqual([]);
+    // Only whole names pass.
+    const odd = (value: string) => ({ response_headers: ["update", value, "dates", value] });
+    expect(between(odd("a"), odd("b")).map(({ what }) => what)).toEqual(["header update", "header dates"]);
+  });
+
+  it("interfaces 10 in status and headers, where one has none in null, secrets masked", () => {
+    const first = { status: 200, response_headers: ["ETag", "a", "Set-Cookie", "s=1"] };
+    const second = { status: 404, response_headers: ["etag", "b", "Location", "/x"] };
+    expect(between(first, second)).toEqual([
+      { what: "status", before: 200, after: 404 },
+      { what: "header etag", before: "a", after: "b" },
+      { what: "header set-cookie", before: "***", after: null },
+      { what: "header location", before: null, after: "/x" },
+    ]);
+  });
+
+  it.each<[unknown, unknown, object[]]>([
+    [{ a: 1 }, { a: 1 }, []],
+    [{ a: 1 }, { a: 2 }, [{ what: "body.a", before: 1, after: 2 }]],
+    [{ a: 1 }, {}, [{ what: "body.a", before: 1, after: null }]],
+    [{}, { a: 1 }, [{ what: "body.a", before: null, after: 1 }]],
+    [{ a: [1, 2] }, { a: [1, 3, 4] }, [
+      { what: "body.a[1]", before: 2, after: 3 },
+      { what: "body.a[2]", before: null, after: 4 },
+    ]],
+    [{ a: [{ b: 1 }] }, { a: [{ b: 2 }] }, [{ what: "body.a[0].b", before: 1, after: 2 }]],
+    [[], {}, [{ what: "body", before: [], after: {} }]],
+    [null, {}, [{ what: "body", before: null, after: {} }]],
+    [{ a: {} }, { a: 1 }, [{ what: "body.a", before: {}, after: 1 }]],
+    [{ password: "a" }, { password: "b" }, [{ what: "body.password", before: "***", after: "***" }]],
+  ])("interfaces 10 %j and %j", (was, is, differences) => {
+    expect(between({ body: was }, { body: is })).toEqual(differences);
+  });
+
+  it("interfaces 10 texts that are no JSON, streams by their digests, and no body at all", () => {
+    const text = (response_body: string | undefined) => ({ response_body });
+    expect(between(text("a,b"), text("a,c"))).toEqual([{ what: "body", before: "a,b", after: "a,c" }]);
+    expect(between(text(""), text(undefined))).toEqual([]);
+    expect(between(text("a"), text(undefined))).toEqual([{ what: "body", before: "a", after: null }]);
+    const stream = (sha256: string) => ({ streamed: { bytes: 1, sha256 }, response_body: "kept" });
+    expect(between(stream("x"), stream("x"))).toEqual([]);
+    expect(between(stream("x"), stream("y"))).toEqual([{ what: "body", before: "x", after: "y" }]);
+    expect(between({ ...stream("x"), streamed: "cut" }, { ...stream("x"), streamed: "cut" })).toEqual([]);
+  });
+
+  it("interfaces 10 a hundred differences are enough", () => {
+    const body = (value: number) => Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`f${i}`, value]));
+    const found = between({ body: body(1) }, { status: 500, body: body(2) });
+    expect([found.length, found[0]!.what, found.at(-1)!.what]).toEqual([100, "status", "body.f98"]);
+  });
+});

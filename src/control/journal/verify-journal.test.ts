@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import { API } from "../../resources/index.ts";
+import type { JournalEntry } from "../../sandbox/journal.ts";
+import { DELIVERED_EVENTS } from "../delivered-events.ts";
+import { bodyDifference, type EntryMatch, type KnownWords } from "./match-entry.ts";
+import { type Count, countVerifier, sequenceVerifier } from "./verify-journal.ts";
+
+const KNOWN: KnownWords = {
+  operations: API.operations,
+  events: DELIVERED_EVENTS,
+  present: {
+    users: new Set(["usr_dan", "usr_ada"]),
+    webhooks: new Set(["wh_ops"]),
+    paths: new Set(["/v1/nowhere"]),
+  },
+};
+
+/** `models.list 200`, and what else is to be known of it. */
+function entry(sequence: number, line: string, more: object = {}): JournalEntry {
+  const [operation, status] = line.split(" ");
+  return {
+    ...{ id: `req_${sequence}`, sequence, at: Date.parse("2026-03-15T12:00:00Z") + sequence },
+    ...{ operation, status: Number(status), method: "GET", path: `/v1/${operation}`, code: null },
+    ...{ principal: "usr_dan", request_body: undefined, delivery: undefined },
+    ...more,
+  } as unknown as JournalEntry;
+}
+const journal = (...lines: string[]) => lines.map((line, i) => entry(i + 1, line));
+const counted = (match: EntryMatch, count: Count, entries: readonly JournalEntry[]) =>
+  countVerifier({ match, count }, KNOWN)(entries);
+const sequenced = (steps: string[], entries: readonly JournalEntry[], strict = false) =>
+  sequenceVerifier({ sequence: steps.map((operation) => ({ operation })), strict }, KNOWN)(entries);
+const delivery = { event: "user.created", webhook_id: "wh_ops", attempt: 2 };
+
+describe("interfaces 4 how many requests came", () => {
+  const three = journal("models.list 200", "models.list 404", "threads.delete 200");
+
+  it.each<[Count, boolean, boolean]>([
+    [2, true, false],
+    [3, false, false],
+    [1, false, true],
+    [{ min: 2 }, true, false],
+    [{ min: 3 }, false, false],
+    [{ max: 2 }, true, false],
+    [{ max: 1 }, false, true],
+    [{ min: 1, max: 3 }, true, false],
+  ])("interfaces 4 of two, %j is %j", (count, ok, hopeless) => {
+    const found = counted({ operation: "models.list" }, count, three);
+    expect([found.ok, found.found, found.hopeless ?? false]).toEqual([ok, 2, hopeless]);
+    // Only where too few came is it a help to see what came nearest.
+    expect(found.nearest.length).toBe(ok || hopeless ? 0 : 1);
+  });
+
+  it("interfaces 4 the nearest come first: a wrong operation, path or event is farther than three other differences", () => {
+    const entries = [
+      entry(1, "threads.delete 200"),
+      entry(2, "models.list 500", { code: "HTTP_500" }),
+      entry(3, "models.list 500", { code: "HTTP_500" }),
+      entry(4, "models.list 200", { code: null }),
+      entry(5, "threads.delete 404", { code: "RESOURCE_NOT_FOUND", method: "DELETE", principal: "usr_ada" }),
+      entry(6, "threads.delete 200", { delivery }),
+    ];
+    const match = { operation: "models.list", status: 404, code: "RESOURCE_NOT_FOUND", method: "delete" };
+    const { nearest } = counted({ ...match, principal: "usr_ada" }, 1, entries);
+    // With one difference of three, then those with four, of which the newest first, then six.
+    expect(nearest.map(({ id }) => id)).toEqual(["req_5", "req_4", "req_3", "req_2", "req_1"]);
+    expect(nearest[0]).toEqual({
+      ...{ id: "req_5", at: "2026-03-15T12:00:00.005Z", operation: "threads.delete", method: "GET" },
+      ...{ method: "DELETE", path: "/v1/threads.delete", status: 404 },
+      differences: ["operation is threads.delete, not models.list"],
+    });
+    expect(nearest[1]!.differences).toEqual([
+      "method is GET, not DELETE",
+      "status is 200, not 404",
+      "code is none, not RESOURCE_NOT_FOUND",
+      "principal is usr_dan, not usr_ada",
+    ]);
+  });
+
+  it("interfaces 4 no more than five are shown", () => {
+    const many = journal(...Array.from({ length: 9 }, () => "models.list 200"));
+    const { nearest } = counted({ operation: "threads.delete" }, 1, many);
+    expect(nearest.map(({ id }) => id)).toEqual(["req_9", "req_8", "req_7", "req_6", "req_5"]);
+  });
+
+  it.each<[EntryMatch, object, string[]]>([
+    [{ event: "user.*", webhook: "wh_ops", attempt: 2 }, { delivery }, []],
+    [{ event: "user.updated" }, { delivery }, ["event is user.created, not user.updated"]],
+    [{ webhook: "wh_ops" }, { delivery: { ...delivery, webhook_id: "wh_2" } }, ["webhook is wh_2, not wh_ops"]],
+    [{ attempt: 1 }, { delivery }, ["attempt is 2, not 1"]],
+    [{ status: "2XX" }, { status: 299 }, []],
+    [{ status: "2xx" }, { status: 300 }, ["status is 300, not 2xx"]],
+    [{ status: "404" }, { status: 404 }, []],
+    [{ code: "HTTP_503" }, { code: "HTTP_503" }, []],
+    [{ path: "/v1/**" }, { path: "/v1/a/b" }, []],
+    [{ path: "/v1/nowhere" }, { path: "/v1/a" }, ["path is /v1/a, not /v1/nowhere"]],
+    [{ operation: "models.*" }, { operation: null }, ["operation is none, not models.*"]],
+    [{ body: { a: 1 } }, { request_body: Buffer.from('{"a":1,"b":2}') }, []],
+    [{ body: { a: 1 } }, { request_body: Buffer.from("a=1") }, ["body is missing, not an object"]],
+    [{ body: { a: 1 } }, { request_body: undefined }, ["body is missing, not an object"]],
+  ])("interfaces 14 %j beside %j", (match, more, differences) => {
+    const { ok, nearest } = counted(match, 1, [entry(1, "models.list 200", more)]);
+    expect([ok, nearest[0]?.differences ?? []]).toEqual([differences.length === 0, differences]);
+  });
+
+  it("interfaces 14 a request is not near to an attempt to deliver, nor the other way round", () => {
+    expect(counted({ attempt: 1 }, 1, journal("models.list 200")).nearest).toEqual([]);
+    expect(counted({ status: 404 }, 1, [entry(1, "models.list 200", { delivery })]).nearest).toEqual([]);
+  });
+});
+
+describe("interfaces 11 in which order they came", () => {
+  const [M, D, R] = ["models.list", "threads.delete", "departments.reparent"];
+  const came = (...operations: string[]) => journal(...operations.map((operation) => `${operation} 200`));
+
+  it.each<[string[], string[], boolean, string | undefined]>([
+    [[M, D], [M, D], true, undefined],
+    [[M, D], [M, R, D], true, undefined],
+    [[M, D], [M, M, D], true, undefined],
+    [[M, M, D], [M, M, M, D], true, undefined],
+    [[D, M], [M, D], true, "step 2 of 2 is missing: nothing that it matches came behind req_2"],
+    [[D], [M], true, "step 1 of 1 is missing: nothing that it matches came"],
+    [[M, D, M], [M, D], true, "step 3 of 3 is missing: nothing that it matches came behind req_2"],
+    [
+      [M, D, M],
+      [M, D, D, M],
+      true,
+      "step 3 of 3 is missing: nothing that it matches came behind req_2; what came there instead is req_3",
+    ],
+  ])("interfaces 11 strict: %j of %j", (steps, operations, strict, why) => {
+    const found = sequenced(steps, came(...operations), strict);
+    expect([found.ok, found.why]).toEqual([why === undefined, why]);
+    if (why === undefined) expect(found).toEqual({ ok: true, found: steps.length, nearest: [] });
+  });
+
+  it("interfaces 11 not strict: others in between do not matter, and why it breaks names none of them", () => {
+    expect(sequenced([M, D, M], came(M, D, D, M))).toEqual({ ok: true, found: 3, nearest: [] });
+    expect(sequenced([M, D, R], came(M, D, D, M))).toMatchObject({
+      ...{ ok: false, found: 2 },
+      why: "step 3 of 3 is missing: nothing that it matches came behind req_2",
+    });
+  });
+
+  it("interfaces 11 the nearest are looked for behind the step before", () => {
+    const { nearest } = sequenced([M, D], came(R, M, R));
+    expect(nearest.map(({ id }) => id)).toEqual(["req_3"]);
+  });
+
+  it("interfaces 4 a problem of a step names the step", () => {
+    expect(() => sequenced([M, "zzz"], [])).toThrow('sequence[1].operation "zzz" matches no operation');
+    expect(() => counted({ operation: "zzz" }, 1, [])).toThrow('match.operation "zzz" matches no operation');
+  });
+});
+
+it.each<[unknown, unknown, string | undefined]>([
+  [1, 1, undefined],
+  [1, 2, "body is 2, not 1"],
+  [[1, 2], [1, 2], undefined],
+  [[1], [1, 2], "body is [1,2], not [1]"],
+  [null, null, undefined],
+  [null, undefined, "body is missing, not null"],
+  [{}, {}, undefined],
+  [{}, [], "body is [], not an object"],
+  [{}, null, "body is null, not an object"],
+  [{}, "x", 'body is "x", not an object'],
+  [{ a: { b: 1 } }, { a: { b: 1, c: 2 } }, undefined],
+  [{ a: { b: 1 } }, { a: { b: 2 } }, "body.a.b is 2, not 1"],
+  [{ a: 1 }, {}, "body.a is missing, not 1"],
+  [{ toString: undefined }, {}, undefined],
+  [{ password: "a" }, { password: "b" }, 'body.password is "***", not "***"'],
+  [{ a: "x" }, { a: "y".repeat(78) }, `body.a is "${"y".repeat(78)}", not "x"`],
+  [{ a: "x" }, { a: "y".repeat(79) }, `body.a is "${"y".repeat(78)}…, not "x"`],
+])("interfaces 4 the body %j of which %j came", (wanted, found, difference) => {
+  expect(bodyDifference(wanted, found)).toBe(difference);
+});

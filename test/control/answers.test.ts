@@ -1,0 +1,245 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import { type Answered, type Api, EPOCH, startReference } from "../support/harness.ts";
+
+/**
+ * What the control API answers when it does as asked, member by member: the files under answers/ hold each answer, as
+ * those under refusals/ do the refusals. `npx vitest run FILE -u` writes them anew.
+ */
+type Call = readonly [method: string, path: string, body?: unknown, headers?: Record<string, string>];
+
+const CALLS: Readonly<Record<string, readonly Call[]>> = {
+  sandboxes: [
+    ["GET", "S"],
+    ["PATCH", "S", { settings: { preview: true, processing_seconds: 5 } }],
+    ["POST", "S/fork", { name: "day-two" }],
+    ["GET", "/_control/sandboxes"],
+    ["POST", "/_control/sandboxes/day-two/reset", { seed: 9 }],
+    ["DELETE", "/_control/sandboxes/day-two"],
+    ["DELETE", "/_control/sandboxes/default"],
+    ["GET", "/_control/fleet"],
+  ],
+  clock: [
+    ["GET", "S/clock"],
+    ["PUT", "S/clock", { mode: "frozen", now: "2026-03-15T12:00:30Z" }],
+    ["POST", "S/clock/advance", { by: "5m" }],
+    ["POST", "S/clock/advance", { to: "2026-03-15T13:00:00Z" }],
+    ["GET", "S/clock/pending"],
+    ["POST", "S/clock/advance", { next: true }],
+    ["POST", "S/clock/advance", { by: 1500 }],
+  ],
+  state: [
+    ["GET", "S/state"],
+    ["GET", "S/state/threads?limit=2&offset=1"],
+    ["GET", "S/state/threads?owner_id=usr_ada&limit=1"],
+    ["GET", "S/state/threads?owner_id=usr_ada&limit=1&offset=1"],
+    ["GET", "S/state/users?name=null&limit=1"],
+    ["POST", "S/state/threads", { id: "thread_new", owner_id: "usr_dan" }],
+    ["POST", "S/state/threads?silent=true&actor=usr_ada"],
+    ["PATCH", "S/state/threads/thread_new", { title: "Plans" }],
+    ["GET", "S/state/threads/thread_new"],
+    ["DELETE", "S/state/threads/thread_new"],
+  ],
+  snapshots: [
+    ["POST", "S/snapshots", { name: "before" }],
+    ["PATCH", "S/state/threads/thread_ada", { title: "Changed" }],
+    ["POST", "S/state/threads", { id: "thread_added" }],
+    ["DELETE", "S/state/threads/thread_long"],
+    ["GET", "S/snapshots/before/diff/now"],
+    ["GET", "S/snapshots/now/diff/before?of=day"],
+    ["POST", "S/snapshots/before/restore"],
+    ["GET", "S/snapshots/before/diff/now"],
+    ["POST", "S/snapshots", { name: "after" }],
+    ["GET", "S/snapshots"],
+    ["DELETE", "S/snapshots/after"],
+  ],
+  "rules and scenarios": [
+    [
+      "POST",
+      "S/faults",
+      {
+        id: "once",
+        match: { operation: "models.list" },
+        effect: { status: 503 },
+        lease: { hits: 2, ttl: "5m" },
+      },
+    ],
+    ["POST", "S/faults", { match: { path: "/v1/beta" }, effect: { body: { ok: true } } }],
+    ["GET", "/_s/day/v1/models", undefined, { "api-key": "dan" }],
+    ["GET", "S/faults"],
+    ["GET", "S/faults/once"],
+    [
+      "POST",
+      "S/faults/explain",
+      { operation: "models.list", principal: "usr_dan", query: { limit: 1 }, body: { a: 1 } },
+    ],
+    ["POST", "S/faults/explain", { method: "get", path: "/v1/models?limit=1" }],
+    ["POST", "S/faults/explain", { operation: "threads.delete", params: {}, principal: "usr_dan" }],
+    ["DELETE", "S/faults/once"],
+    ["DELETE", "S/faults"],
+    ["PUT", "S/scenarios/active", { names: ["broken-wire", "audit-logs-export-forbidden", "broken-wire"] }],
+    ["PUT", "S/scenarios/active", { names: [] }],
+  ],
+  "receivers and deliveries": [
+    ["POST", "S/receivers", { answers: [503, 200], secret: "whsec_of_the_day" }],
+    ["POST", "S/receivers"],
+    ["GET", "S/receivers"],
+    ["PATCH", "S/state/webhooks/wh_ops", { url: "URL/_receivers/day/RECEIVER", active: true }],
+    ["POST", "S/events", { event: "user.created", for: "usr_dan", data: { email: "d@example.test" } }],
+    ["POST", "S/events", { event: "file.processed", organization: "org_acme" }],
+    ["POST", "S/clock/advance", { next: true }],
+    ["GET", "S/receivers/RECEIVER"],
+    ["GET", "S/receivers/RECEIVER/requests"],
+    ["PATCH", "S/receivers/RECEIVER", { answers: [200], secret: null }],
+    ["GET", "S/deliveries?limit=2"],
+    ["GET", "S/deliveries?status=failed&event=file.processed&webhook=wh_ops&since=2026-03-01"],
+    ["GET", "S/deliveries?status=success&limit=1"],
+    ["POST", "S/deliveries/redeliver", { ids: ["del_failed", "del_failed"] }],
+    ["POST", "S/deliveries/redeliver", { ids: ["del_ok"], again: true }],
+    [
+      "POST",
+      "S/deliveries/redeliver",
+      { all_failed: true, since: "2026-03-15T12:00:00Z", webhook: "wh_ops" },
+    ],
+    ["GET", "S/deliveries/del_failed"],
+    ["DELETE", "S/receivers/RECEIVER"],
+    ["GET", "S/outbox"],
+  ],
+  "journal and history": [
+    ["DELETE", "/_s/day/v1/threads/thread_ada", undefined, { "api-key": "ada" }],
+    ["GET", "/_s/day/v1/threads/thread_ada?token=secret", undefined, { "api-key": "ada" }],
+    ["GET", "S/journal?limit=2"],
+    ["GET", "S/journal?kind=delivery&limit=1"],
+    ["GET", "S/journal?kind=request&status=4xx&method=get&path=/v1/threads/*&code=RESOURCE_NOT_FOUND"],
+    ["GET", "S/journal?event=user.*&limit=1"],
+    ["GET", "S/journal?since=2027-01-01"],
+    ["POST", "S/journal/verify", { match: { operation: "threads.*" }, count: 2 }],
+    ["POST", "S/journal/verify", { match: { operation: "threads.*", status: 404 }, count: { min: 5 } }],
+    ["POST", "S/journal/verify", { match: { event: "user.created", status: "2xx" }, count: { max: 0 } }],
+    ["POST", "S/journal/verify", { sequence: [{ status: 404 }, { method: "delete" }], strict: true }],
+    ["GET", "S/history?limit=1"],
+    ["GET", "S/history?kind=control&limit=1"],
+    ["GET", "S/history?subject=thread_ada&since=2026-03-01&limit=1"],
+    ["GET", "S/history/NEWEST"],
+    ["POST", "S/history/NEWEST/repeat", {}],
+    ["POST", "S/history/NEWEST/rewind"],
+    ["POST", "S/history/NEWEST/repeat", { with: { effect: { error: "RATE_LIMIT_EXCEEDED" } } }],
+    ["POST", "S/history/NEWEST/fork", { name: "branch", to: "after" }],
+    ["GET", "S/snapshots/now/diff/now?of=branch"],
+    ["DELETE", "S/journal"],
+    ["GET", "S/journal"],
+  ],
+};
+
+let api: Api;
+const ids = new Map<string, string>();
+beforeAll(async () => {
+  api = await startReference();
+  const day = { name: "day", clock: { mode: "frozen", now: EPOCH } };
+  expect((await api.call(undefined, "POST", "/_control/sandboxes", day)).status).toBe(201);
+});
+afterAll(() => api.close());
+
+// One after the other, in the same sandbox: the last of them shows the history of all.
+it.each(Object.entries(CALLS))("interfaces 4 %s", async (about, calls) => {
+  const paragraphs: string[] = [];
+  for (const [method, path, body, headers = {}] of calls) {
+    const answer = await sent(method, path, body, headers);
+    expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(
+      path.startsWith("/_s/") ? 600 : 300,
+    );
+    const asked = body === undefined ? "" : ` ${JSON.stringify(body)}`;
+    paragraphs.push([`${method} ${path}${asked}`, ...linesOf(answer), ""].join("\n"));
+    if (path === "S/receivers" && method === "POST" && body !== undefined)
+      ids.set("RECEIVER", answer.body.id);
+    if (path.startsWith("S/history?") && !ids.has("NEWEST")) ids.set("NEWEST", answer.body.entries[0].id);
+  }
+  const file = join(import.meta.dirname, "answers", `${about.replaceAll(" ", "-")}.txt`);
+  await expect(paragraphs.join("\n")).toMatchFileSnapshot(file);
+});
+
+it("interfaces 10 each call that changes something says so in the history", async () => {
+  const { body } = await sent("GET", "S/history");
+  const told = body.entries.map(
+    ({ kind, title, subject }: { kind: string; title: string; subject: string | null }) =>
+      named(`${kind}: ${title} (${subject ?? "none"})`),
+  );
+  const file = join(import.meta.dirname, "answers", "history.txt");
+  await expect(told.reverse().join("\n")).toMatchFileSnapshot(file);
+});
+
+it("interfaces 4 what was seen is covered, and counted in Prometheus' text format", async () => {
+  const { body } = await sent("GET", "S/coverage");
+  const seen = body.operations.filter(({ outcomes, other }: Record<string, { hits: number }[]>) =>
+    [...outcomes!, ...other!].some(({ hits }) => hits > 0),
+  );
+  const { text } = await sent("GET", "/_control/metrics");
+  // What a machine does differently each time is a zero.
+  const figures = text.replaceAll(/^((?:process|nodejs|understudy_uptime)\w*) .*$/gm, "$1 0");
+  const lines = [...linesOf({ status: 200, body: { ...body, operations: seen } }), "", figures];
+  await expect(lines.join("\n")).toMatchFileSnapshot(join(import.meta.dirname, "answers", "coverage.txt"));
+});
+
+function sent(
+  method: string,
+  path: string,
+  body?: unknown,
+  { "api-key": who, ...headers } = {} as Record<string, string>,
+) {
+  const fill = (text: string) =>
+    [...ids].reduce((so, [name, id]) => so.replaceAll(name, id), text.replaceAll("URL", api.url));
+  const type = method === "GET" || path.startsWith("/_s/") ? {} : { "content-type": "application/json" };
+  const filled = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body)));
+  const target = fill(path.replace(/^S/, "/_control/sandboxes/day"));
+  return api.call(who as never, method, target, filled, { ...type, ...headers });
+}
+
+/** Each member on a line of its own, each item of a list too. */
+function linesOf({ status, body }: Pick<Answered, "status" | "body">): string[] {
+  if (body === undefined) return [String(status)];
+  const members = Array.isArray(body) ? { "": body } : body;
+  const lines = Object.entries(members).flatMap(([name, value]) => {
+    // On the wall clock.
+    if (name === "created_at" && "base_url" in body) return [];
+    if (!Array.isArray(value))
+      return [`  ${name}: ${shown(name === "settings" ? changed(value as object) : value)}`];
+    const items = value.slice(0, MAX_ITEMS).map((item) => `    - ${shown(item)}`);
+    const more = value.length > MAX_ITEMS ? [`    … (${value.length})`] : [];
+    return [`  ${name}:`, ...items, ...more];
+  });
+  return [String(status), ...lines];
+}
+
+const MAX_ITEMS = 35;
+const MAX_LINE = 1500;
+const OF_THE_CLIENT =
+  /^(date|service-processing-ms|connection|keep-alive|host|user-agent|accept.*|sec-fetch-mode|content-length)$/;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value, function (this: { base_url?: string }, name, inner: unknown) {
+    if (name === "duration_ms") return 0;
+    if (name === "settings") return changed(inner as object);
+    if (name === "created_at" && this.base_url !== undefined) return undefined;
+    if (name !== "headers" || !Array.isArray(inner)) return inner;
+    return inner.filter((one: { name: string }) => !OF_THE_CLIENT.test(one.name.toLowerCase()));
+  });
+  return named(text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)}… (${text.length})` : text);
+}
+
+/** Those that are not as a server has them by default. */
+function changed(settings: object): object {
+  const defaults = Object.entries(DEFAULT_SETTINGS).map(([name, value]) => [name, JSON.stringify(value)]);
+  const known = new Map(defaults as [string, string][]);
+  return Object.fromEntries(
+    Object.entries(settings).filter(([name, value]) => JSON.stringify(value) !== known.get(name)),
+  );
+}
+
+function named(text: string): string {
+  const { host } = new URL(api.url);
+  return [...ids].reduce(
+    (so, [name, id]) => so.replaceAll(id, name),
+    text.replaceAll(host, "HOST").replaceAll(/repeat-\w{24}/g, "repeat-…"),
+  );
+}
