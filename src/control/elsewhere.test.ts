@@ -26,7 +26,11 @@ beforeAll(async () => {
 });
 afterAll(() => owner.close());
 
-const caller = { host: "any.example.test:1", authorization: "Bearer a-token-of-tests", cookie: "not passed on" };
+const caller = {
+  host: "any.example.test:1",
+  authorization: "Bearer a-token-of-tests",
+  cookie: "not passed on",
+};
 const elsewhere = () => new Elsewhere("there", server, caller);
 
 describe("interfaces 15 a sandbox that another node owns", () => {

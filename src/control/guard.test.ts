@@ -10,7 +10,9 @@ const TOKEN = "a-token-of-tests";
 
 /** A request with these headers; names as they are sent. */
 function request(headers: Record<string, string>, url = "/_control/health"): IncomingMessage {
-  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const lower = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   return { rawHeaders: Object.entries(headers).flat(), headers: lower, url, method: "GET" } as never;
 }
 
@@ -25,7 +27,10 @@ function refusal(run: () => void): [kind: string, value: unknown] | undefined {
   }
 }
 
-const local = createGuard({ allowHosts: ["sandbox.example.test", "10.0.0.5:4747", "fd00::1"], token: undefined });
+const local = createGuard({
+  allowHosts: ["sandbox.example.test", "10.0.0.5:4747", "fd00::1"],
+  token: undefined,
+});
 const source = (headers: Record<string, string>, url?: string, guard: Guard = local) =>
   refusal(() => guard.requireAllowedSource(request(headers, url)));
 
@@ -59,10 +64,19 @@ describe("interfaces 7 who may talk to the control API", () => {
 
   it("interfaces 7 every name that the request claims counts", () => {
     expect(source({})).toEqual(["host-not-allowed", ""]);
-    expect(source({ Host: "localhost", HOST: "localhost" })).toEqual(["host-not-allowed", "localhost, localhost"]);
+    expect(source({ Host: "localhost", HOST: "localhost" })).toEqual([
+      "host-not-allowed",
+      "localhost, localhost",
+    ]);
     expect(source({ Host: "localhost" }, "http://localhost:1/_control")).toBeUndefined();
-    expect(source({ Host: "localhost" }, "HTTPS://evil.test/_control")).toEqual(["host-not-allowed", "evil.test"]);
-    expect(source({ Host: "localhost" }, "ftp://localhost/x")).toEqual(["host-not-allowed", "ftp://localhost/x"]);
+    expect(source({ Host: "localhost" }, "HTTPS://evil.test/_control")).toEqual([
+      "host-not-allowed",
+      "evil.test",
+    ]);
+    expect(source({ Host: "localhost" }, "ftp://localhost/x")).toEqual([
+      "host-not-allowed",
+      "ftp://localhost/x",
+    ]);
   });
 
   it.each([
@@ -86,7 +100,9 @@ describe("interfaces 7 who may talk to the control API", () => {
     expect(loads("navigate")).toBeUndefined();
     expect(loads("no-cors")).toEqual(["origin-not-allowed", "another site"]);
     expect(loads("cors", { Origin: "http://localhost" })).toBeUndefined();
-    expect(source({ Host: "localhost", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" })).toBeUndefined();
+    expect(
+      source({ Host: "localhost", "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors" }),
+    ).toBeUndefined();
   });
 
   it("interfaces 3 of browsers alone the emulated API asks by which name they call", () => {
@@ -108,7 +124,9 @@ describe("interfaces 7 who may talk to the control API", () => {
         "A browser sent this to a name that is not loopback. Call it as http://127.0.0.1 or http://localhost, or start the server with --allow-host api.test. Other clients may use any name.",
       );
     }
-    expect(() => local.requireAllowedBrowser(request({ Host: "a b", Origin: "x" }))).toThrow("--allow-host NAME.");
+    expect(() => local.requireAllowedBrowser(request({ Host: "a b", Origin: "x" }))).toThrow(
+      "--allow-host NAME.",
+    );
   });
 
   it.each([
@@ -164,7 +182,11 @@ describe("interfaces 7 who may talk to the control API", () => {
     expect(parseAuthority("[::1]x")).toBeUndefined();
     expect(authorityOfOrigin("https://a.test:1")).toEqual({ host: "a.test", port: 1 });
     expect(authorityOfOrigin("https://a@b")).toBeUndefined();
-    expect([isLoopback("127.1"), isLoopback("127.0.0.1x"), isLoopback("x127.0.0.1")]).toEqual([false, false, false]);
+    expect([isLoopback("127.1"), isLoopback("127.0.0.1x"), isLoopback("x127.0.0.1")]).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -174,7 +196,9 @@ describe("interfaces 7 the login of a shared server's console", () => {
     const code = login.fragment!.replace("#login=", "");
     expect(code).toMatch(/^[\w-]{32}$/);
     for (const wrong of [undefined, 1, "", `${code}x`, "x".repeat(32)])
-      expect(() => login.redeem(wrong)).toThrow(/^This login link was used already, or belongs to an earlier start/);
+      expect(() => login.redeem(wrong)).toThrow(
+        /^This login link was used already, or belongs to an earlier start/,
+      );
     expect(login.redeem(code)).toBe(TOKEN);
     expect(login.fragment).toBeUndefined();
     for (const again of [code, ""]) expect(() => login.redeem(again)).toThrow("used already");

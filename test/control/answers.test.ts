@@ -189,7 +189,8 @@ function sent(
 ) {
   const fill = (text: string) =>
     [...ids].reduce((so, [name, id]) => so.replaceAll(name, id), text.replaceAll("URL", api.url));
-  const type = method === "GET" || path.startsWith("/_s/") ? {} : { "content-type": "application/json" };
+  const json: Record<string, string> = { "content-type": "application/json" };
+  const type = method === "GET" || path.startsWith("/_s/") ? {} : json;
   const filled = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body)));
   const target = fill(path.replace(/^S/, "/_control/sandboxes/day"));
   return api.call(who as never, method, target, filled, { ...type, ...headers });

@@ -42,10 +42,14 @@ describe("interfaces 10 in what the answer to a repeated request differs", () =>
     [{ a: 1 }, { a: 2 }, [{ what: "body.a", before: 1, after: 2 }]],
     [{ a: 1 }, {}, [{ what: "body.a", before: 1, after: null }]],
     [{}, { a: 1 }, [{ what: "body.a", before: null, after: 1 }]],
-    [{ a: [1, 2] }, { a: [1, 3, 4] }, [
-      { what: "body.a[1]", before: 2, after: 3 },
-      { what: "body.a[2]", before: null, after: 4 },
-    ]],
+    [
+      { a: [1, 2] },
+      { a: [1, 3, 4] },
+      [
+        { what: "body.a[1]", before: 2, after: 3 },
+        { what: "body.a[2]", before: null, after: 4 },
+      ],
+    ],
     [{ a: [{ b: 1 }] }, { a: [{ b: 2 }] }, [{ what: "body.a[0].b", before: 1, after: 2 }]],
     [[], {}, [{ what: "body", before: [], after: {} }]],
     [null, {}, [{ what: "body", before: null, after: {} }]],
@@ -67,7 +71,8 @@ describe("interfaces 10 in what the answer to a repeated request differs", () =>
   });
 
   it("interfaces 10 a hundred differences are enough", () => {
-    const body = (value: number) => Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`f${i}`, value]));
+    const body = (value: number) =>
+      Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`f${i}`, value]));
     const found = between({ body: body(1) }, { status: 500, body: body(2) });
     expect([found.length, found[0]!.what, found.at(-1)!.what]).toEqual([100, "status", "body.f98"]);
   });

@@ -86,7 +86,11 @@ describe("interfaces 4 how many requests came", () => {
   it.each<[EntryMatch, object, string[]]>([
     [{ event: "user.*", webhook: "wh_ops", attempt: 2 }, { delivery }, []],
     [{ event: "user.updated" }, { delivery }, ["event is user.created, not user.updated"]],
-    [{ webhook: "wh_ops" }, { delivery: { ...delivery, webhook_id: "wh_2" } }, ["webhook is wh_2, not wh_ops"]],
+    [
+      { webhook: "wh_ops" },
+      { delivery: { ...delivery, webhook_id: "wh_2" } },
+      ["webhook is wh_2, not wh_ops"],
+    ],
     [{ attempt: 1 }, { delivery }, ["attempt is 2, not 1"]],
     [{ status: "2XX" }, { status: 299 }, []],
     [{ status: "2xx" }, { status: 300 }, ["status is 300, not 2xx"]],

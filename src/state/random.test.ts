@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { drawRequestId, hash32, Random } from "./random.ts";
+
+const drawn = (count: number, draw: () => unknown) => Array.from({ length: count }, draw);
+
+/** These are promises: with other numbers the same fixture and seed would give other bytes than before. */
+describe("interfaces 5 the same seed, the same bytes", () => {
+  it("interfaces 5 numbers", () => {
+    const random = new Random(7, "label", 1);
+    expect(drawn(4, () => random.uint32())).toEqual([469192163, 1134271823, 3219655735, 4273588543]);
+    expect(drawn(2, () => random.float())).toEqual([0.31636387784965336, 0.45110778068192303]);
+    expect(drawn(8, () => random.int(3, 5))).toEqual([4, 4, 4, 5, 4, 4, 3, 5]);
+    expect(drawn(8, () => random.chance(0.5))).toEqual([false, false, false, true, true, true, false, true]);
+    expect(drawn(6, () => random.pick(["a", "b", "c"]))).toEqual(["a", "a", "c", "c", "c", "a"]);
+    expect(drawn(3, () => random.sample(["a", "b", "c", "d"], 2))).toEqual([
+      ["b", "d"],
+      ["a", "b"],
+      ["c", "d"],
+    ]);
+    expect([random.letters(10), random.letters(5, "xyz"), random.id("file_")]).toEqual([
+      "vmogdkhplk",
+      "zyzxy",
+      "file_a0iyvwy488u14x25jfde",
+    ]);
+  });
+
+  it("interfaces 5 seed and each label matter, and where one ends", () => {
+    const first = (seed: number, ...labels: (string | number)[]) => new Random(seed, ...labels).uint32();
+    const all = [first(1), first(2), first(1, "a"), first(1, "a", "b"), first(1, "ab"), first(1, "a", 1)];
+    expect(new Set(all).size).toBe(all.length);
+    expect(first(1, "a", 1)).toBe(first(1, "a", "1"));
+  });
+
+  it("interfaces 5 every number of a range, its ends included", () => {
+    const random = new Random(1);
+    expect(new Set(drawn(100, () => random.int(1, 3)))).toEqual(new Set([1, 2, 3]));
+    expect(new Set(drawn(100, () => random.pick(["a", "b"])))).toEqual(new Set(["a", "b"]));
+    expect([random.chance(0), random.chance(1)]).toEqual([false, true]);
+    expect(random.sample(["a", "b"], 5)).toEqual(["a", "b"]);
+  });
+
+  it("interfaces 5 hashes and the ids of requests", () => {
+    expect([hash32(""), hash32("request"), hash32("request", 7)]).toEqual([
+      2872998923, 2805734191, 2250813256,
+    ]);
+    expect([drawRequestId(0, 0), drawRequestId(0xffffffff, 1), drawRequestId(7, 123_456)]).toEqual([
+      "req_11fd02eb1cb62108",
+      "req_d7dcf4403a48804c",
+      "req_b053fd5e9e6dc738",
+    ]);
+  });
+});

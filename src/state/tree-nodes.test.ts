@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SortedTree } from "./sorted-tree.ts";
+import { type Compare, link, type Node, sizeOf } from "./tree-nodes.ts";
+
+const byNumber: Compare<number, string> = (a, _a, b) => a - b;
+type N = Node<number, string> | undefined;
+const rootOf = (tree: SortedTree<number, string>) => (tree as unknown as { root: N }).root;
+const filled = (from: number, to: number) =>
+  SortedTree.fromSorted(
+    byNumber,
+    Array.from({ length: Math.max(0, to - from) }, (_, n): [number, string] => [from + n, `${from + n}`]),
+  );
+
+/** Where sizes do not add up, keys are out of order, or one side is more than three times as heavy as the other. */
+function imbalances(node: N): string[] {
+  if (node === undefined) return [];
+  const { key, size, left, right } = node;
+  const [before, behind] = [sizeOf(left), sizeOf(right)];
+  const found = [...imbalances(left), ...imbalances(right)];
+  if (size !== before + behind + 1) found.push(`${key} has not ${size}`);
+  if (before + behind > 1 && (before > 3 * behind || behind > 3 * before))
+    found.push(`${key} has ${before} and ${behind}`);
+  if ((left && left.key >= key) || (right && right.key <= key)) found.push(`${key} is out of order`);
+  return found;
+}
+
+const change = fc.record({ key: fc.integer({ min: -40, max: 90 }), isSet: fc.boolean() });
+
+describe("decision 2: the nodes of a tree", () => {
+  it("decision 2: stay balanced whatever is added and taken away", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 70 }),
+        fc.array(change, { maxLength: 150, size: "max" }),
+        (size, changes) => {
+          let tree = filled(0, size);
+          for (const { key, isSet } of changes) {
+            tree = isSet ? tree.set(key, `${key}`) : tree.delete(key);
+            expect(imbalances(rootOf(tree))).toEqual([]);
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it("decision 2: stay balanced where two trees of any sizes are put together", () => {
+    for (const left of [0, 1, 2, 3, 5, 8, 20, 64, 300])
+      for (const right of [0, 1, 2, 3, 5, 8, 20, 64, 300]) {
+        const whole = link(
+          rootOf(filled(0, left)),
+          { key: left, value: "middle" },
+          rootOf(filled(left + 1, left + 1 + right)),
+        );
+        expect(whole.size).toBe(left + right + 1);
+        expect(imbalances(whole)).toEqual([]);
+      }
+  });
+
+  it("decision 2: many values at once are put in place, and the rest is shared", () => {
+    const tree = filled(0, 100);
+    for (const keys of [
+      [],
+      [0],
+      [99],
+      [0, 1, 2],
+      [49, 50, 51],
+      [10, 90],
+      Array.from({ length: 100 }, (_, n) => n),
+    ]) {
+      const replaced = tree.replaceSorted(keys.map((key) => [key, `new ${key}`] as const));
+      expect(imbalances(rootOf(replaced))).toEqual([]);
+      const expected = Array.from({ length: 100 }, (_, n) => (keys.includes(n) ? `new ${n}` : `${n}`));
+      expect(replaced.slice()).toEqual(expected);
+      expect([...SortedTree.differences(tree, replaced)].map(({ key }) => key)).toEqual(keys);
+    }
+    const [was, is] = [rootOf(tree)!, rootOf(tree.replaceSorted([[0, "new"]]))!];
+    expect([is.right === was.right, is.left === was.left]).toEqual([true, false]);
+  });
+
+  it("decision 2: positions outside of a list hold nothing", () => {
+    const tree = filled(0, 10);
+    expect([tree.at(-1), tree.at(10), tree.at(0), tree.at(9)]).toEqual([undefined, undefined, "0", "9"]);
+    for (const [from, to] of [
+      [-3, 2],
+      [8, 99],
+      [5, 5],
+      [6, 5],
+      [0, 0],
+      [10, 12],
+      [3, 7],
+    ] as const) {
+      const expected = Array.from({ length: 10 }, (_, n) => `${n}`).slice(Math.max(0, from), Math.max(0, to));
+      expect([tree.slice(from, to), [...tree.values(from, to)]]).toEqual([expected, expected]);
+      expect([...tree.entries(from, to)].map(([, value]) => value)).toEqual(expected);
+    }
+    expect([tree.rank(-1, ""), tree.rank(5, ""), tree.rank(99, "")]).toEqual([0, 5, 10]);
+  });
+
+  it("decision 2: what two trees share is not read to compare them", () => {
+    let compared = 0;
+    const counting: Compare<number, string> = (a, _a, b) => {
+      compared += 1;
+      return a - b;
+    };
+    const entries = Array.from({ length: 10_000 }, (_, n): [number, string] => [n, `${n}`]);
+    const tree = SortedTree.fromSorted(counting, entries);
+    const other = tree.set(5_000, "other").delete(7).set(20_000, "new");
+    compared = 0;
+    expect([...SortedTree.differences(tree, other)]).toEqual([
+      { key: 7, before: "7", after: undefined },
+      { key: 5_000, before: "5000", after: "other" },
+      { key: 20_000, before: undefined, after: "new" },
+    ]);
+    expect(compared).toBeLessThan(200);
+    expect([...SortedTree.differences(SortedTree.empty(counting), SortedTree.empty(counting))]).toEqual([]);
+    expect([...SortedTree.differences(filled(0, 2), filled(1, 3))]).toEqual([
+      { key: 0, before: "0", after: undefined },
+      { key: 2, before: undefined, after: "2" },
+    ]);
+  });
+});

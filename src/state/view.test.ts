@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { SortedTree } from "./sorted-tree.ts";
+import { type IdTree, type Order, View } from "./view.ts";
+
+const rows = (count: number) =>
+  SortedTree.fromSorted<string, { n: number }>(
+    (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0),
+    Array.from({ length: count }, (_, n) => [String(n).padStart(4, "0"), { n }] as const),
+  );
+/** Two ids of each order. */
+const ids = (count: number): IdTree =>
+  SortedTree.fromSorted<Order, string>(
+    (a, aId, b, bId) => (a < b ? -1 : a > b ? 1 : aId < bId ? -1 : aId > bId ? 1 : 0),
+    Array.from({ length: count }, (_, n) => [n >> 1, String(n).padStart(4, "0")] as const),
+  );
+const numbers = (view: Iterable<{ n: number }>) => [...view].map(({ n }) => n);
+
+describe("decision 2: a list of which only what is asked for is touched", () => {
+  it.each([0, 1, 64, 65, 200])("decision 2: all of %d, however it was made", (count) => {
+    const all = Array.from({ length: count }, (_, n) => n);
+    const list = all.map((n) => ({ n }));
+    for (const view of [View.ofRows(rows(count)), View.ofIds(ids(count), rows(count)), View.ofList(list)]) {
+      expect([view.size, numbers(view)]).toEqual([count, all]);
+      expect(view.first()?.n).toBe(count === 0 ? undefined : 0);
+      for (const [offset, limit] of [
+        [0, 2],
+        [1, 2],
+        [60, 10],
+        [-5, 2],
+        [count, 1],
+        [count - 1, 5],
+        [0, 0],
+      ] as const)
+        expect(numbers(view.page(offset, limit))).toEqual(
+          all.slice(Math.max(0, offset), Math.max(0, offset) + limit),
+        );
+    }
+  });
+
+  it.each<[number, number, number[]]>([
+    [1, 2, [2, 3, 4, 5]],
+    [0, 0, [0, 1]],
+    [-5, 0, [0, 1]],
+    [4, 99, [8, 9]],
+    [99, 100, []],
+    [3, 1, []],
+  ])("decision 2: those from %d to %d", (from, to, found) => {
+    const narrowed = View.ofIds(ids(10), rows(10)).between(from, to);
+    expect([narrowed.size, numbers(narrowed)]).toEqual([found.length, found]);
+    expect(narrowed.first()?.n).toBe(found[0]);
+    expect(numbers(narrowed.page(1, 2))).toEqual(found.slice(1, 3));
+    // What is narrowed once more stays within what it was.
+    expect(numbers(narrowed.between(2, 3))).toEqual(found.filter((n) => n >= 4 && n <= 7));
+    expect(numbers(narrowed.between(-9, 9))).toEqual(found);
+  });
+
+  it("decision 2: a list without an order cannot be narrowed by one", () => {
+    expect(() => View.ofRows(rows(1)).between(0, 1)).toThrow("this list has no order to narrow by");
+  });
+
+  it("decision 2: a long one is read as far as somebody goes", () => {
+    let read = 0;
+    const tree = rows(1000);
+    const counted = Object.create(tree, {
+      slice: {
+        value: (from: number, to: number) => {
+          read += to - from;
+          return tree.slice(from, to);
+        },
+      },
+    }) as typeof tree;
+    for (const { n } of View.ofRows(counted)) if (n === 70) break;
+    expect(read).toBe(128);
+  });
+});
