@@ -1,0 +1,251 @@
+import { expect, it, vi } from "vitest";
+import type { History } from "../../sandbox/history.ts";
+import type { Journal } from "../../sandbox/journal.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { lastEventOf, newestFirst } from "../entry-log.ts";
+import { streamHistory } from "../history/stream-history.ts";
+import { nextEntry, streamJournal } from "./stream-journal.ts";
+import { type LiveBody, streamLive } from "./stream-live.ts";
+
+/** A journal or history of these positions, as far as its followers see it. */
+class Log {
+  kept: object[] = [];
+  lastSequence = 0;
+  isClosed = false;
+  clears = 0;
+  dropped = 0;
+  readonly listeners = new Set<() => void>();
+  add(more: object = {}) {
+    this.lastSequence += 1;
+    this.kept.push({ ...entry(this.lastSequence), ...more });
+    this.tell();
+    return this.kept.at(-1)!;
+  }
+  clear() {
+    this.kept = [];
+    this.clears += 1;
+    this.tell();
+  }
+  close() {
+    this.isClosed = true;
+    this.tell();
+  }
+  tell() {
+    for (const listener of [...this.listeners]) listener();
+  }
+  entries = () => this.kept;
+  since = (at: number) => this.kept.filter((one) => (one as { sequence: number }).sequence > at);
+  subscribe = (listener: () => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+}
+
+const entry = (sequence: number) => ({
+  ...{ id: `e_${sequence}`, sequence, at: 0, operation: null, method: "GET", path: "/v1/x", query: "a=1" },
+  ...{ status: 200, code: null, duration_ms: 1, principal: null, api_key: null, decision: "ok", reasons: [] },
+  ...{
+    request_headers: [],
+    response_headers: [],
+    warnings: [],
+    history: null,
+    kind: "control",
+    title: "It.",
+  },
+  ...{ subject: null, cause: null, advanced_by: null, request: null, journal: 0, delivered: null },
+  ...{ changes: {}, isUndone: false, states: undefined, revision: 0 },
+});
+
+type Kind = "journal" | "history";
+function follow(log: Log, kind: Kind, after: number | undefined, wanted = (_: object) => true) {
+  const leaving = new AbortController();
+  const forget = vi.spyOn(leaving.signal, "removeEventListener");
+  const stream =
+    kind === "journal"
+      ? streamJournal(log as unknown as Journal, { after, wanted }, leaving.signal)
+      : streamHistory(log as unknown as History, after, leaving.signal);
+  const pieces = stream[Symbol.asyncIterator]();
+  const next = async () => {
+    const { value, done } = await pieces.next();
+    return done
+      ? "end"
+      : String(value)
+          .replace(/data: .*?"id":"(\w+)".*/, "$1")
+          .trim();
+  };
+  return { next, leave: () => leaving.abort(), forget };
+}
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+it.each<Kind>(["journal", "history"])(
+  "interfaces 10 the %s is followed from its end, or from where somebody was",
+  async (kind) => {
+    const log = new Log();
+    log.add();
+    log.add();
+    const fresh = follow(log, kind, undefined);
+    expect(await fresh.next()).toBe(`: the ${kind} of this sandbox`);
+    const coming = fresh.next();
+    await settled();
+    expect(log.listeners.size).toBe(1);
+    log.add();
+    expect(await coming).toBe("id: 3\ne_3");
+    expect([log.listeners.size, fresh.forget.mock.calls.map(([name]) => name)]).toEqual([0, ["abort"]]);
+    const again = follow(log, kind, 1);
+    expect([await again.next(), await again.next(), await again.next()]).toEqual([
+      `: the ${kind} of this sandbox`,
+      "id: 2\ne_2",
+      "id: 3\ne_3",
+    ]);
+    // A position of another server's lies ahead of this one's.
+    const ahead = follow(log, kind, 99);
+    await ahead.next();
+    const more = ahead.next();
+    await settled();
+    log.add();
+    expect(await more).toBe("id: 4\ne_4");
+  },
+);
+
+it.each<Kind>(["journal", "history"])(
+  "interfaces 10 who follows the %s is told what was lost, and when it ends",
+  async (kind) => {
+    const log = new Log();
+    for (let i = 0; i < 5; i++) log.add();
+    log.kept.splice(0, 3);
+    const late = follow(log, kind, 1);
+    await late.next();
+    expect(await late.next()).toBe(`: 2 entries were lost to the ${kind}'s bound`);
+    expect(await late.next()).toBe("id: 4\ne_4");
+    expect(await late.next()).toBe("id: 5\ne_5");
+    const ending = late.next();
+    await settled();
+    log.close();
+    expect(await ending).toBe("end");
+    const left = follow(new Log(), kind, undefined);
+    await left.next();
+    const waiting = left.next();
+    await settled();
+    left.leave();
+    expect(await waiting).toBe("end");
+  },
+);
+
+it("interfaces 4 the journal's stream tells what is wanted, and goes on after a clear", async () => {
+  const log = new Log();
+  const even = follow(log, "journal", 0, (one) => (one as { sequence: number }).sequence % 2 === 0);
+  await even.next();
+  for (let i = 0; i < 4; i++) log.add();
+  expect([await even.next(), await even.next()]).toEqual(["id: 2\ne_2", "id: 4\ne_4"]);
+  log.add();
+  log.clear();
+  const next = even.next();
+  await settled();
+  log.add();
+  expect(await next).toBe("id: 6\ne_6");
+});
+
+it("interfaces 4 nobody waits for an entry of a journal that is closed, nor once they have left", async () => {
+  const log = new Log();
+  const wait = (signal: AbortSignal) => nextEntry(log as unknown as Journal, signal);
+  await wait(AbortSignal.abort());
+  log.close();
+  await wait(new AbortController().signal);
+  expect(log.listeners.size).toBe(0);
+});
+
+it("interfaces 11 a page is told all that is kept, then what comes, and when to forget it", async () => {
+  const [journal, history] = [new Log(), new Log()];
+  journal.dropped = 7;
+  for (let i = 0; i < 251; i++) journal.add(i === 0 ? { reasons: ["why"], warnings: ["a", "b"] } : {});
+  journal.add({ delivery: {} });
+  const changing = history.add() as { revision: number; isUndone: boolean };
+  const leaving = new AbortController();
+  const live = (after?: string) => {
+    const stream = streamLive({ journal, history } as unknown as Sandbox, after, leaving.signal);
+    const pieces = stream[Symbol.asyncIterator]();
+    return async () => {
+      const { value, done } = await pieces.next();
+      if (done) return undefined;
+      const [, id, data] = /^id: (\S+)\ndata: (.*)\n\n$/.exec(String(value))!;
+      const { begins, requests, history, dropped } = JSON.parse(data!) as LiveBody;
+      const told = [begins, requests.map(({ sequence }) => sequence), history.map((one) => one.id), dropped];
+      return { id: id!, told, first: requests[0] };
+    };
+  };
+  const next = live();
+  const first = (await next())!;
+  const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+  expect(first.told).toEqual([true, upTo(1, 250), ["e_1"], 7]);
+  expect(first.first).toEqual({
+    ...{ id: "e_1", sequence: 1, at: "1970-01-01T00:00:00.000Z", operation: null, method: "GET" },
+    ...{ path: "/v1/x", query: "a=1", status: 200, code: null, duration_ms: 1, principal: null },
+    ...{ decision: "ok", history: null, why: "why", warnings: 2 },
+  });
+  // An attempt to deliver is no request, and is passed all the same.
+  const second = (await next())!;
+  expect([second.told, second.id.endsWith(".252")]).toEqual([[false, [251], [], 7], true]);
+  const coming = next();
+  await settled();
+  expect([journal.listeners.size, history.listeners.size]).toEqual([1, 1]);
+  changing.revision += 1;
+  history.tell();
+  expect((await coming)!.told).toEqual([false, [], ["e_1"], 7]);
+  expect([journal.listeners.size, history.listeners.size]).toEqual([0, 0]);
+  // Who was cut off goes on; who comes from elsewhere begins anew.
+  expect((await live(first.id)())!.told).toEqual([false, [251], ["e_1"], 7]);
+  expect((await live(`other-0.250`)())!.told[0]).toBe(true);
+  expect((await live(`${first.id}x`)())!.told[0]).toBe(true);
+  const cleared = next();
+  await settled();
+  journal.clear();
+  expect((await cleared)!.told).toEqual([true, [], ["e_1"], 7]);
+  const end = next();
+  await settled();
+  leaving.abort();
+  expect(await end).toBeUndefined();
+  expect(await live()()).toBeUndefined();
+});
+
+it("interfaces 11 a page of a sandbox that is deleted comes to its end", async () => {
+  const [journal, history] = [new Log(), new Log()];
+  const { signal } = new AbortController();
+  const pieces = streamLive({ journal, history } as unknown as Sandbox, undefined, signal)[
+    Symbol.asyncIterator
+  ]();
+  await pieces.next();
+  const end = pieces.next();
+  await settled();
+  journal.close();
+  expect((await end).done).toBe(true);
+});
+
+it.each([
+  [undefined, undefined],
+  ["0", 0],
+  ["123456789012345", 123_456_789_012_345],
+])("interfaces 10 Last-Event-ID: %s is the position %s", (text, position) => {
+  expect(lastEventOf(text === undefined ? {} : { "last-event-id": text })).toBe(position);
+});
+
+it.each(["", "x1", "1x", "-1", "1.5", "1234567890123456"])(
+  "interfaces 10 Last-Event-ID: %s is none",
+  (text) => {
+    expect(() => lastEventOf({ "last-event-id": text })).toThrow("must be the id of an event of this stream");
+  },
+);
+
+it("interfaces 4 lists begin with the newest of those that are wanted", () => {
+  const log = { entries: () => [1, 2, 3, 4, 5].map((n) => ({ at: n * 86_400_000 })), dropped: 9 };
+  const listed = (since: string | undefined, limit: number, wanted = (_: { at: number }) => true) =>
+    newestFirst(log, { since, limit, wanted, render: ({ at }) => at / 86_400_000 });
+  expect(listed(undefined, 100)).toEqual({ entries: [5, 4, 3, 2, 1], total: 5, dropped: 9 });
+  expect(listed(undefined, 2)).toEqual({ entries: [5, 4], total: 5, dropped: 9 });
+  expect(listed("1970-01-04", 1)).toEqual({ entries: [5], total: 3, dropped: 9 });
+  expect(listed("1970-01-04", 9, ({ at }) => at < 5 * 86_400_000)).toEqual({
+    entries: [4, 3],
+    total: 2,
+    dropped: 9,
+  });
+  expect(() => listed("soon", 1)).toThrow("since must be an ISO 8601 date or timestamp");
+});
