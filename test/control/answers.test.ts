@@ -40,6 +40,9 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["PATCH", "S/state/threads/thread_new", { title: "Plans" }],
     ["GET", "S/state/threads/thread_new"],
     ["DELETE", "S/state/threads/thread_new"],
+    ["POST", "S/state/webhooks", { url: "http://127.0.0.1:9/hook" }],
+    ["POST", "S/state/api_keys", { user_id: "usr_dan" }],
+    ["POST", "S/state/users"],
   ],
   snapshots: [
     ["POST", "S/snapshots", { name: "before" }],

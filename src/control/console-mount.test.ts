@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import { handleConsole } from "./console-mount.ts";
+
+describe("interfaces 2 the console's pages", () => {
+  async function answered(method: string, path: string) {
+    const headers: Record<string, unknown> = {};
+    let answer: unknown;
+    const response = {
+      setHeader: (name: string, value: unknown) => {
+        headers[name] = value;
+      },
+      writeHead: (status: number, more: object) => Object.assign(headers, { status }, more),
+      end: (body: unknown) => {
+        answer = body;
+      },
+    };
+    await handleConsole({ method } as IncomingMessage, response as unknown as ServerResponse, path);
+    return { headers, answer };
+  }
+
+  it("interfaces 2 take nothing, and say so under the same policy as all", async () => {
+    expect(await answered("POST", "/_console")).toEqual({
+      headers: {
+        "Content-Security-Policy":
+          "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        Allow: "GET, HEAD",
+        status: 405,
+        "Content-Type": "text/plain; charset=utf-8",
+        "Content-Length": 35,
+      },
+      answer: "The console takes nothing: use GET.",
+    });
+  });
+
+  it("interfaces 2 are no files but those that there are", async () => {
+    const { headers, answer } = await answered("GET", "/_console/no.such");
+    expect([headers["status"], answer]).toEqual([404, "The console has no such file."]);
+    expect((await answered("HEAD", "/_console/s/a.b/journal")).headers["status"]).not.toBe(404);
+  });
+});
