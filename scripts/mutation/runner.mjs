@@ -50,7 +50,9 @@ export async function openRunner({ instrumented, tests, patience }) {
   return {
     /** The tests as they stand: that they pass, what each reaches, what each costs. */
     async learn() {
-      vitest.provide("mutation", { pidFile });
+      // A command's entry does its work as soon as it is loaded.
+      const sources = [...instrumented.keys()].filter((file) => !file.endsWith("/main.ts"));
+      vitest.provide("mutation", { pidFile, sources });
       const started = performance.now();
       const { testModules, unhandledErrors } = await vitest.runTestSpecifications(files);
       const failed = testModules.filter((module) => module.state() === "failed").map(failureOf);

@@ -3,13 +3,15 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from "vitest";
 
-const { mutant, hitLimit, pidFile } = inject("mutation");
+const { mutant, hitLimit, pidFile, sources } = inject("mutation");
 globalThis.__stryker__ ??= {};
 const stryker = globalThis.__stryker__;
 
 if (mutant === undefined) {
   // What is reached while modules are imported belongs to no file; what its hooks reach, to all tests of the file.
   stryker.currentTestId = undefined;
+  // What is loaded when it is first asked for would else belong to the one test that happens to ask first.
+  for (const file of sources) await import(file);
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are wanted
   beforeAll(({}, { file }) => {
     stryker.currentTestId = `${file.id}:hooks`;

@@ -399,6 +399,16 @@ describe("interfaces 4 every refusal says what was wrong, where, and what to do"
   });
 });
 
+it("interfaces 6 a scenario whose file is broken is listed with what is wrong with it", async () => {
+  const { body } = await api.call(undefined, "GET", `${S}/scenarios`);
+  const broken = body.items.find(({ name }: { name: string }) => name === "broken");
+  const problem = `${join(folder, "broken.yaml")}:2:31: "nowhere" is no operation`;
+  expect(broken).toEqual({
+    ...{ name: "broken", description: "", active: false, shipped: false, hits: 0, rules: [] },
+    ...{ file: join(folder, "broken.yaml"), problem },
+  });
+});
+
 const fileOf = (about: string) =>
   join(import.meta.dirname, "refusals", `${about.replaceAll(/,? /g, "-")}.txt`);
 
