@@ -1,0 +1,27 @@
+import Type from "typebox";
+import { expect, it } from "vitest";
+import { collection } from "./collection.ts";
+import { joined, writtenTo } from "./written.ts";
+
+const of = (name: string) =>
+  collection<{ id: string; n: number }>({ name, prefix: "", idField: "id", schema: Type.Object({}) });
+const [notes, others] = [of("notes"), of("others")];
+const wrote = (to: typeof notes, id: string, before: number | undefined, after: number | undefined) => {
+  const record = (n: number | undefined) => (n === undefined ? undefined : { id, n });
+  return { collection: to, id, before: record(before), after: record(after) };
+};
+
+it("decision 2: what was written to a collection, each record once, from before the first to after the last change", () => {
+  const all = [
+    wrote(notes, "a", undefined, 1),
+    wrote(others, "a", 5, 6),
+    wrote(notes, "b", 1, undefined),
+    wrote(notes, "a", 1, 2),
+  ];
+  const [a, b] = [wrote(notes, "a", undefined, 2), wrote(notes, "b", 1, undefined)];
+  expect(joined(all)).toEqual([a, wrote(others, "a", 5, 6), b]);
+  expect(writtenTo(notes, all)).toEqual([a, b]);
+  expect(writtenTo(others, all)).toEqual([wrote(others, "a", 5, 6)]);
+  expect(writtenTo(others, [all[0]!])).toEqual([]);
+  expect([joined([]), joined(all.slice(0, 1))]).toEqual([[], all.slice(0, 1)]);
+});
