@@ -74,11 +74,19 @@ let together;
 /** Of each module that is loaded with the entries of TOGETHER, which file it is in. */
 function filesOf(build) {
   const files = new Map();
-  const run = reached(build, TOGETHER.run);
-  const commands = reached(build, TOGETHER.commands);
-  const start = reached(build, TOGETHER.start);
+  const [run, commands, start] = [TOGETHER.run, TOGETHER.commands, TOGETHER.start].map((entries) =>
+    reached(
+      build,
+      entries.map((entry) => join(root, entry)),
+    ),
+  );
   for (const module of start) files.set(module, commands.has(module) ? "shared" : "start");
-  for (const module of commands) if (!start.has(module)) files.set(module, "commands");
+  // What is also of use elsewhere must not bring all commands along.
+  const isOfUseElsewhere = (module) =>
+    build.getModuleInfo(module).importers.some((one) => !commands.has(one) && !run.has(one));
+  const elsewhere = reached(build, [...commands].filter(isOfUseElsewhere));
+  for (const module of commands)
+    if (!start.has(module)) files.set(module, elsewhere.has(module) ? "shared" : "commands");
   for (const module of run) files.set(module, "run");
   return files;
 }
@@ -90,7 +98,7 @@ function reached(build, entries) {
     found.add(module);
     for (const imported of build.getModuleInfo(module)?.importedIds ?? []) follow(imported);
   };
-  for (const entry of entries) follow(join(root, entry));
+  for (const entry of entries) follow(entry);
   return found;
 }
 
