@@ -3,6 +3,8 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** "1 entry was", "no entries were" lost to a bound. */
-export const lostEntries = (count: number) =>
-  count === 1 ? "1 entry was" : `${count === 0 ? "no" : count} entries were`;
+/** "1 entry was", "no entries were" lost to a bound; `which`, as in "older", stands before the noun. */
+export function lostEntries(count: number, which?: string): string {
+  const words = which === undefined ? "" : `${which} `;
+  return count === 1 ? `1 ${words}entry was` : `${count === 0 ? "no" : count} ${words}entries were`;
+}

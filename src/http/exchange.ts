@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnyOperation, Identity } from "../contract/operation.ts";
-import type { Act, ActingRequest } from "../sandbox/history-entry.ts";
+import type { ActingRequest } from "../sandbox/entry-states.ts";
+import type { Act } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawRequestId, hash32 } from "../state/random.ts";

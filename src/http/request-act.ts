@@ -1,5 +1,6 @@
 import type { AnyOperation, Identity } from "../contract/operation.ts";
-import type { Act, ActingRequest, Counted, HistoryEntry } from "../sandbox/history-entry.ts";
+import type { ActingRequest, Counted } from "../sandbox/entry-states.ts";
+import type { Act, HistoryEntry } from "../sandbox/history-entry.ts";
 import { minuteOf, type RateState } from "../sandbox/rate-windows.ts";
 
 /** What its exchange knows when the request is about to change something. */

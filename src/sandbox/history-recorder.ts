@@ -2,15 +2,9 @@ import { type KeptRoot, RootLine } from "../state/kept-root.ts";
 import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
+import { EntryStates, type KeptFrame, type KeptState } from "./entry-states.ts";
 import type { History, Provenance } from "./history.ts";
-import {
-  type Act,
-  type Actor,
-  EntryStates,
-  type HistoryEntry,
-  type KeptFrame,
-  type KeptState,
-} from "./history-entry.ts";
+import type { Act, Actor, HistoryEntry } from "./history-entry.ts";
 import { timerAct } from "./history-titles.ts";
 import type { RateWindows } from "./rate-windows.ts";
 

@@ -1,4 +1,5 @@
-import { type Act, type EntryStates, HistoryEntry, type StoredEntry } from "./history-entry.ts";
+import type { EntryStates } from "./entry-states.ts";
+import { type Act, HistoryEntry, type StoredEntry } from "./history-entry.ts";
 
 /** Of all kept states of a sandbox, as the recorder estimates them. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;

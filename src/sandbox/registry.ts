@@ -1,6 +1,6 @@
 import type { BlobKeeper } from "./blob-keeper.ts";
+import type { KeptState } from "./entry-states.ts";
 import type { LoadedFixture } from "./fixture-source.ts";
-import type { KeptState } from "./history-entry.ts";
 import { OutcomeCounts } from "./outcome-counts.ts";
 import { type Revival, Sandbox, type SandboxOptions, type SandboxParts } from "./sandbox.ts";
 

@@ -123,7 +123,7 @@ describe("interfaces 11 faults/explain", () => {
     const { body } = await explain(name, MODELS);
     expect([body.decision, body.status]).toEqual(["rate-limit", 429]);
     expect(body.steps[3].says).toBe(
-      "the key apikey_ada has had its 1 requests of this minute, which ends at 2026-03-15T12:01:00.000Z on the sandbox's clock",
+      "the key apikey_ada has had its 1 request of this minute, which ends at 2026-03-15T12:01:00.000Z on the sandbox's clock",
     );
   });
 

@@ -1,5 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { HistoryEntry, HistoryFilter } from "../../client/types.ts";
+import { lostEntries } from "../../contract/counted.ts";
 import { printableJson } from "../../contract/printable.ts";
 import { onReaderGone, print, say } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
@@ -43,7 +44,7 @@ export const historyCommand: CommandModule<object, Options> = {
     const page = await history.list(filter);
     const entries = page.entries.reverse();
     if (!follow) {
-      const lost = page.dropped > 0 ? [`(${page.dropped} older entries were lost to history_limit)`] : [];
+      const lost = page.dropped > 0 ? [`(${lostEntries(page.dropped, "older")} lost to history_limit)`] : [];
       const lines = [...lost, ...entries.map(lineOf)];
       print(target.json, page, lines.length === 0 ? "Nothing has changed yet." : lines.join("\n"));
       return;

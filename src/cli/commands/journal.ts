@@ -1,5 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { JournalEntry, JournalFilter } from "../../client/types.ts";
+import { lostEntries } from "../../contract/counted.ts";
 import { onReaderGone, print, say, sayJson } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 
@@ -48,7 +49,7 @@ export const journalCommand: CommandModule<object, Options> = {
     const page = await journal.list({ ...filter, since, limit });
     const entries = page.entries.toReversed();
     if (!follow) {
-      const lost = page.dropped > 0 ? [`(${page.dropped} older entries were lost to journal_limit)`] : [];
+      const lost = page.dropped > 0 ? [`(${lostEntries(page.dropped, "older")} lost to journal_limit)`] : [];
       const lines = [...lost, ...entries.map(linesOf)];
       print(options.json, page, lines.length === 0 ? "Nothing has come yet." : lines.join("\n"));
       return;

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { lostEntries } from "../../contract/counted.ts";
-import type { EntryStates, HistoryEntry } from "../../sandbox/history-entry.ts";
+import type { EntryStates } from "../../sandbox/entry-states.ts";
+import type { HistoryEntry } from "../../sandbox/history-entry.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { below } from "../operation.ts";
 import { conflict, Problem } from "../problem.ts";

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable } from "../../contract/schema.ts";
-import type { EntryStates, KeptState } from "../../sandbox/history-entry.ts";
+import type { EntryStates, KeptState } from "../../sandbox/entry-states.ts";
 import type { Root } from "../../state/root.ts";
 import { Transaction } from "../../state/transaction.ts";
 import type { ControlServer } from "../operation.ts";

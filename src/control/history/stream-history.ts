@@ -1,3 +1,4 @@
+import { lostEntries } from "../../contract/counted.ts";
 import type { History } from "../../sandbox/history.ts";
 import { renderHistoryEntry } from "./render-entry.ts";
 
@@ -16,7 +17,7 @@ export async function* streamHistory(
   while (!signal.aborted) {
     for (const entry of history.since(last)) {
       const lost = entry.sequence - last - 1;
-      if (lost > 0) yield `: ${lost} entries were lost to the history's bound\n\n`;
+      if (lost > 0) yield `: ${lostEntries(lost)} lost to the history's bound\n\n`;
       last = entry.sequence;
       yield `id: ${last}\ndata: ${JSON.stringify(renderHistoryEntry(entry))}\n\n`;
     }

@@ -1,3 +1,4 @@
+import { lostEntries } from "../../contract/counted.ts";
 import type { Journal, JournalEntry } from "../../sandbox/journal.ts";
 import { renderEntry } from "./render-entry.ts";
 
@@ -18,7 +19,7 @@ export async function* streamJournal(
     for (const entry of journal.since(last)) {
       if (entry.sequence <= last) continue;
       const lost = entry.sequence - last - 1;
-      if (lost > 0) yield `: ${lost} entries were lost to the journal's bound\n\n`;
+      if (lost > 0) yield `: ${lostEntries(lost)} lost to the journal's bound\n\n`;
       last = entry.sequence;
       if (!wanted(entry)) continue;
       yield `id: ${entry.sequence}\ndata: ${JSON.stringify(renderEntry(entry))}\n\n`;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KeptRoot } from "../state/kept-root.ts";
-import { EntryStates, type KeptState } from "./history-entry.ts";
+import { EntryStates, type KeptState } from "./entry-states.ts";
 
 const root = (name: string) => ({ name }) as unknown as KeptRoot;
 const state = (at: KeptRoot, now: number) =>
