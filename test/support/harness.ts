@@ -1,5 +1,10 @@
 import type { Settings } from "../../src/contract/settings.ts";
+import { FixtureLibrary } from "../../src/fixtures/fixture-library.ts";
+import { RESOURCES } from "../../src/resources/index.ts";
 import { assemble, type Understudy, type UnderstudyOptions } from "../../src/understudy.ts";
+
+/** Held, so that its records are made once for all servers of a worker. */
+export const REFERENCE = new FixtureLibrary({ resources: RESOURCES }).load("reference");
 
 export const EPOCH = "2026-03-15T12:00:00.000Z";
 
