@@ -6,9 +6,17 @@ import { nextChange } from "./state/next-change.ts";
 import type { UploadKeeper } from "./storage/upload-keeper.ts";
 import type { Deliveries } from "./webhooks/deliveries.ts";
 
-/** A document is read in a thread with memory of its own, decoded images are large: so many at once. */
+/**
+ * A document is read in a thread with memory of its own, decoded images are large: so many at once. One of each for a
+ * sandbox, so that beside one that floods the server another finds the second place free; a text is read in turns that
+ * last some milliseconds, and a second would make each of them longer.
+ */
 export function heavyWork(): Record<HeavyWork, FairQueue<Sandbox>> {
-  return { document: new FairQueue(1), image: new FairQueue(2) };
+  return {
+    document: new FairQueue({ size: 2, each: 1 }),
+    image: new FairQueue({ size: 2, each: 1 }),
+    text: new FairQueue({ size: 1, each: 1 }),
+  };
 }
 
 interface ServiceParts {

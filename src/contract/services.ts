@@ -26,8 +26,8 @@ export interface Services {
   readonly isClosed: boolean;
 }
 
-/** What takes the machine's time or memory, and so is done a few at once. */
-export type HeavyWork = "document" | "image";
+/** What takes the machine's time or memory, and so is done a few at once; texts are read in the server's own thread. */
+export type HeavyWork = "document" | "image" | "text";
 export type InTurn = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** How a write into a blob ended. `gone`: the blob was removed or replaced meanwhile. */

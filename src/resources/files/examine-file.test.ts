@@ -37,11 +37,17 @@ describe("what a file holds", () => {
     expect(told).toEqual([`turn for ${kind}`, "read", "turn ended", "room for 0"]);
   });
 
-  it("interfaces 7 a text is read at once, and counts against the sandbox's bytes", async () => {
-    const { told, io } = stand("One sentence. Another sentence.");
-    const found = await examineUpload(upload("text/plain", 31), io);
+  it.each([
+    ["text/plain", "One sentence. Another sentence."],
+    ["text/html", "<p>One sentence.<p>Another sentence."],
+    ["text/xml", "<a><b>One sentence.</b><b>Another sentence.</b></a>"],
+    ["text/csv", "One,sentence.\nAnother,sentence."],
+    ["application/json", '{"one": "sentence", "another": "sentence"}'],
+  ])("interfaces 7 %s waits its turn as text, and counts against the sandbox's bytes", async (type, text) => {
+    const { told, io } = stand(text);
+    const found = await examineUpload(upload(type, text.length), io);
     expect(found.passages).toHaveLength(2);
-    expect(told).toEqual(["read", `room for ${bytesOfText(found)}`]);
+    expect(told).toEqual(["turn for text", "read", "turn ended", `room for ${bytesOfText(found)}`]);
     expect(bytesOfText(found)).toBeGreaterThan(30);
   });
 });

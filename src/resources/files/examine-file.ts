@@ -50,38 +50,52 @@ interface ExamineIo {
 
 /** @throws ApiError PAYLOAD_TOO_LARGE where the sandbox has no room left for the text */
 async function examine(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
-  const found = await findingsOf(source, (kind, work) => services.inTurn(kind, signal, work));
+  const found = await findingsOf(source, signal, (kind, work) => services.inTurn(kind, signal, work));
   services.bytes.requireRoom(bytesOfText(found));
   return found;
 }
 
 type WithTurn = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Findings>;
 
-async function findingsOf(source: Source, withTurn: WithTurn): Promise<Findings> {
+async function findingsOf(source: Source, signal: AbortSignal, withTurn: WithTurn): Promise<Findings> {
   if (source.size === 0) return troubled("parsing", "the file is empty");
   const kind = kindOf(effectiveType(source));
   if (kind === undefined) return { passages: [] };
-  const work = async () => READERS[kind](await source.read(MAX_READ_BYTES[kind]), source);
+  const work = async () => READERS[kind](await source.read(MAX_READ_BYTES[kind]), { ...source, signal });
   const heavy = HEAVY[kind];
   return heavy === undefined ? work() : withTurn(heavy, work);
 }
 
-const HEAVY: Partial<Record<Kind, HeavyWork>> = { pdf: "document", picture: "image" };
+const HEAVY: Record<Kind, HeavyWork | undefined> = {
+  text: "text",
+  markup: "text",
+  xml: "text",
+  json: "text",
+  rows: "text",
+  pdf: "document",
+  picture: "image",
+  container: undefined,
+};
 
-type Reader = (bytes: Buffer, source: Source) => Findings | Promise<Findings>;
+type ReadSource = Source & { signal: AbortSignal };
+type Reader = (bytes: Buffer, source: ReadSource) => Findings | Promise<Findings>;
 
 const READERS: Record<Kind, Reader> = {
   text: textual((text) => text),
   // Loaded for the first file of their kind only: a server that gets none should not start slower for it.
-  markup: textual(async (text) => (await import("./extract-markup.ts")).textOfMarkup(text)),
-  xml: textual(async (text) => (await import("./extract-markup.ts")).textOfMarkup(text, { xml: true })),
-  json: textual((text, isWhole) => textOfJson(text, isWhole)),
-  rows: textual(async (text) => (await import("./extract-rows.ts")).rowsOf(text)),
-  async pdf(bytes, { size }) {
+  markup: textual(async (text, { signal }) =>
+    (await import("./extract-markup.ts")).textOfMarkup(text, { signal }),
+  ),
+  xml: textual(async (text, { signal }) =>
+    (await import("./extract-markup.ts")).textOfMarkup(text, { signal, xml: true }),
+  ),
+  json: textual((text, { isWhole }) => textOfJson(text, isWhole)),
+  rows: textual(async (text, { signal }) => (await import("./extract-rows.ts")).rowsOf(text, signal)),
+  async pdf(bytes, { size, signal }) {
     // More than is read cannot be judged.
     if (size > MAX_READ_BYTES.pdf) return { passages: [] };
     const { textOfPdf } = await import("./extract-pdf.ts");
-    const { text, problem } = await textOfPdf(bytes, MAX_TEXT_LENGTH);
+    const { text, problem } = await textOfPdf(bytes, { most: MAX_TEXT_LENGTH, signal });
     return problem === undefined ? foundIn(text) : troubled("parsing", problem);
   },
   async picture(bytes, { size }) {
@@ -102,14 +116,14 @@ const CONTAINERS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "{\\rtf"];
 function textual(
   read: (
     text: string,
-    isWhole: boolean,
+    how: { isWhole: boolean; signal: AbortSignal },
   ) => Promise<string | readonly string[] | undefined> | string | readonly string[] | undefined,
 ): Reader {
-  return async (bytes, { size, mime_type }) => {
+  return async (bytes, { size, mime_type, signal }) => {
     const isWhole = bytes.length >= size;
     const text = decodeText(bytes, { mime_type, isWhole });
     if (text === undefined) return troubled("parsing", "the text is not valid UTF-8");
-    const found = await read(text, isWhole);
+    const found = await read(text, { isWhole, signal });
     return found === undefined
       ? troubled("parsing", `the file cannot be read as ${mime_type}`)
       : foundIn(found);

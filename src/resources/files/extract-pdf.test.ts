@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { Worker } from "node:worker_threads";
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { textOfPdf } from "./extract-pdf.ts";
@@ -29,6 +31,9 @@ function pdf(contents: readonly { bytes: Buffer; filter: string }[]): Buffer {
   return Buffer.from(document, "latin1");
 }
 
+const read = (document: Buffer, most = MAX_TEXT_LENGTH) =>
+  textOfPdf(document, { most, signal: new AbortController().signal });
+
 const saying = (text: string) => Buffer.from(`BT /F1 12 Tf 14 TL 72 720 Td (${text}) Tj ET`);
 const plain = (bytes: Buffer) => ({ bytes, filter: "" });
 const folded = (bytes: Buffer) => ({ bytes: deflateSync(bytes), filter: "/Filter /FlateDecode" });
@@ -36,17 +41,16 @@ const folded = (bytes: Buffer) => ({ bytes: deflateSync(bytes), filter: "/Filter
 describe("G20 the text of a PDF", () => {
   it("G20 is read page by page, compressed or not", async () => {
     const document = pdf([plain(saying("The pump runs.")), folded(saying("The valve opens."))]);
-    expect(await textOfPdf(document, MAX_TEXT_LENGTH)).toEqual({
+    expect(await read(document)).toEqual({
       text: "The pump runs.\nThe valve opens.\n",
     });
-    expect(await textOfPdf(document, 8)).toEqual({ text: "The pump" });
+    expect(await read(document, 8)).toEqual({ text: "The pump" });
   });
 
   it("G20 a page that unfolds into a hundred megabytes ends the reading; what came before is kept", async () => {
     const bomb = folded(Buffer.alloc(100 * MB, " "));
-    const { text } = await textOfPdf(
+    const { text } = await read(
       pdf([plain(saying("The pump runs.")), bomb, plain(saying("Never reached."))]),
-      MAX_TEXT_LENGTH,
     );
     expect(text).toContain("The pump runs.");
     expect(text).not.toContain("Never reached.");
@@ -54,9 +58,24 @@ describe("G20 the text of a PDF", () => {
 
   it("G20 G34 what is no PDF has no text, and is told from one without words", async () => {
     const unreadable = { text: "", problem: "the PDF cannot be read" };
-    expect(await textOfPdf(Buffer.from("%PDF-1.4 garbage"), MAX_TEXT_LENGTH)).toEqual(unreadable);
-    expect(await textOfPdf(Buffer.alloc(0), MAX_TEXT_LENGTH)).toEqual(unreadable);
-    const scanned = await textOfPdf(pdf([plain(Buffer.from("0 0 10 10 re f"))]), MAX_TEXT_LENGTH);
+    expect(await read(Buffer.from("%PDF-1.4 garbage"))).toEqual(unreadable);
+    expect(await read(Buffer.alloc(0))).toEqual(unreadable);
+    const scanned = await read(pdf([plain(Buffer.from("0 0 10 10 re f"))]));
     expect(scanned).toEqual({ text: "\n" });
+  });
+
+  it("interfaces 7 a client that leaves takes its thread along", async () => {
+    const client = new AbortController();
+    const started = once(process, "worker") as Promise<[Worker]>;
+    const reading = textOfPdf(pdf([plain(saying("never read"))]), {
+      most: MAX_TEXT_LENGTH,
+      signal: client.signal,
+    });
+    const [thread] = await started;
+    const ended = once(thread, "exit");
+    client.abort(new Error("the client left"));
+    await expect(reading).rejects.toThrow("the client left");
+    await ended;
+    await expect(textOfPdf(pdf([]), { most: 1, signal: client.signal })).rejects.toThrow("the client left");
   });
 });

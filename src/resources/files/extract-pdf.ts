@@ -74,9 +74,16 @@ export interface PdfText {
 
 const TOO_MUCH: PdfText = { text: "", problem: "the PDF takes too much to be read" };
 
-/** The text of a PDF; takes a thread and its memory, so that whoever calls it should wait for a turn. */
-export function textOfPdf(bytes: Buffer, most: number): Promise<PdfText> {
-  return new Promise((resolve) => {
+/**
+ * The text of a PDF; takes a thread and its memory, so that whoever calls it should wait for a turn. The thread ends with
+ * the signal: a client that has left should keep nobody else waiting. @throws the signal's reason
+ */
+export async function textOfPdf(
+  bytes: Buffer,
+  { most, signal }: { most: number; signal: AbortSignal },
+): Promise<PdfText> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
     const worker = new Worker(READER, {
       eval: true,
       workerData: { pdfjs: PDFJS, bytes: new Uint8Array(bytes), most },
@@ -84,11 +91,20 @@ export function textOfPdf(bytes: Buffer, most: number): Promise<PdfText> {
       stdout: true,
       stderr: true,
     });
-    const settle = (found: PdfText) => {
+    const end = () => {
       clearTimeout(timer);
-      resolve(found);
+      signal.removeEventListener("abort", leave);
       void worker.terminate();
     };
+    const settle = (found: PdfText) => {
+      resolve(found);
+      end();
+    };
+    const leave = () => {
+      reject(signal.reason);
+      end();
+    };
+    signal.addEventListener("abort", leave);
     const timer = setTimeout(() => settle(TOO_MUCH), MAX_EXTRACTION_MS);
     worker.once("message", settle);
     worker.once("error", () => settle(TOO_MUCH));

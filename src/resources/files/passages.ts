@@ -23,8 +23,10 @@ export function passagesOfRows(rows: readonly string[]): string[] {
   let length = 0;
   for (const row of rows) {
     if (length > MAX_TEXT_LENGTH) break;
-    length += row.length;
-    passages.push(...cutBetweenWords(row.replaceAll("\u0000", "").replaceAll(/\s+/g, " ")).filter(hasWords));
+    const kept = row.slice(0, MAX_TEXT_LENGTH).replaceAll("\u0000", "").replaceAll(/\s+/g, " ");
+    // Its line end counts: four megabytes may be as many empty rows.
+    length += row.length + 1;
+    passages.push(...cutBetweenWords(kept).filter(hasWords));
   }
   return passages;
 }
@@ -90,10 +92,10 @@ export function textOfJson(text: string, isWhole = true): string | undefined {
   let length = 0;
   const visit = (value: unknown, names: readonly string[], depth: number): void => {
     if (length > MAX_TEXT_LENGTH || depth > MAX_DEPTH) return;
-    if (typeof value === "object" && value !== null) {
-      for (const [name, inner] of Object.entries(value)) {
-        visit(inner, Array.isArray(value) ? names : [...names, name], depth + 1);
-      }
+    if (Array.isArray(value)) {
+      for (const inner of value) visit(inner, names, depth + 1);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [name, inner] of Object.entries(value)) visit(inner, [...names, name], depth + 1);
     } else if (value !== null && value !== "") {
       const line = names.length === 0 ? String(value) : `${names.join(" ")}: ${value}`;
       length += line.length;

@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { halfMask, picture } from "../../../test/support/image-setup.ts";
 import { imageInThread } from "./image-in-thread.ts";
@@ -13,6 +15,8 @@ const THREAD = fileURLToPath(new URL("../../../dist/resources/image-thread.js", 
 
 const folder = mkdtempSync(join(tmpdir(), "understudy-thread-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { signal } = new AbortController();
 
 let threads = 0;
 const count = () => {
@@ -44,9 +48,9 @@ async function works(): Promise<ImageWork[]> {
 describe("imageInThread", () => {
   it("4.20 G26 a thread makes the very bytes that are made without one, and one thread makes one image", async () => {
     for (const work of await works()) {
-      const here = await imageInThread(work, join(folder, "no-thread.js"));
+      const here = await imageInThread(work, signal, join(folder, "no-thread.js"));
       expect(threads).toBe(0);
-      const there = await imageInThread(work, THREAD);
+      const there = await imageInThread(work, signal, THREAD);
       expect(threads).toBe(1);
       expect(there.equals(here), work.provider).toBe(true);
       expect(here.length).toBeGreaterThan(1000);
@@ -59,7 +63,7 @@ describe("imageInThread", () => {
     const { path } = (work as ImageWork & { image: KnownImage }).image.file;
     truncateSync(path, statSync(path).size - 200);
     for (const thread of [THREAD, join(folder, "no-thread.js")])
-      await expect(imageInThread(work!, thread)).rejects.toMatchObject({
+      await expect(imageInThread(work!, signal, thread)).rejects.toMatchObject({
         name: "ApiError",
         code: "INVALID_INPUT",
         status: 422,
@@ -77,7 +81,23 @@ describe("imageInThread", () => {
     ] as const) {
       const file = join(folder, name);
       writeFileSync(file, code);
-      await expect(imageInThread(work!, file)).rejects.toThrow(why);
+      await expect(imageInThread(work!, signal, file)).rejects.toThrow(why);
     }
+  });
+
+  it("interfaces 7 a client that leaves takes its thread along", async () => {
+    const [work] = await works();
+    const file = join(folder, "goes-on.mjs");
+    writeFileSync(file, "setInterval(() => {}, 1000)");
+    const client = new AbortController();
+    const started = once(process, "worker") as Promise<[Worker]>;
+    const making = imageInThread(work!, client.signal, file);
+    const [thread] = await started;
+    const ended = once(thread, "exit");
+    client.abort(new Error("the client left"));
+    await expect(making).rejects.toThrow("the client left");
+    await ended;
+    await expect(imageInThread(work!, client.signal, file)).rejects.toThrow("the client left");
+    expect(threads).toBe(1);
   });
 });

@@ -73,7 +73,7 @@ export const uncropImage = operation({
     const { body, files } = call;
     requireOwnFields(body, files);
     return services.inTurn("image", signal, () =>
-      body.provider === "provider_a" ? grown(call) : filled(call),
+      body.provider === "provider_a" ? grown(call, signal) : filled(call, signal),
     );
   },
   handle({ body: { provider }, world }, _organization, { bytes, credits }) {
@@ -104,19 +104,19 @@ function requireOwnFields(body: UncropFields, files: UncropCall["files"]): void 
   }
 }
 
-async function grown({ body, files, world }: UncropCall): Promise<Made> {
+async function grown({ body, files, world }: UncropCall, signal: AbortSignal): Promise<Made> {
   const file = files["image_file"]!;
   const image = await inspectImage(file, { field: "image_file", formats: ["png", "jpeg", "webp"] });
   const growth = growthOf(body, image);
   // Without a seed every call gives another picture, and the same one again after a reset.
   const seed = body.seed ?? world.random("images.uncrop").uint32();
-  const bytes = await imageInThread({ provider: "provider_a", image, growth, seed });
+  const bytes = await imageInThread({ provider: "provider_a", image, growth, seed }, signal);
   const width = image.width + growth.left + growth.right;
   const height = image.height + growth.up + growth.down;
   return { bytes, credits: Math.max(1, Math.ceil((width * height) / MEGAPIXEL)) };
 }
 
-async function filled({ body, files }: UncropCall): Promise<Made> {
+async function filled({ body, files }: UncropCall, signal: AbortSignal): Promise<Made> {
   const file = files["image_file"]!;
   const maskFile = files["mask_file"]!;
   const image = await inspectImage(file, { field: "image_file", formats: ["png", "jpeg", "webp"] });
@@ -125,7 +125,7 @@ async function filled({ body, files }: UncropCall): Promise<Made> {
     throw invalidInput("mask_file", maskFile.filename, "mask_file must have an alpha channel");
   }
   const { size = SIZES[0], prompt = "" } = body;
-  const bytes = await imageInThread({ provider: "provider_b", image, mask, size, prompt });
+  const bytes = await imageInThread({ provider: "provider_b", image, mask, size, prompt }, signal);
   return { bytes, credits: undefined };
 }
 
