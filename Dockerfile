@@ -2,7 +2,7 @@
 FROM node:24-slim AS build
 WORKDIR /build
 COPY . .
-RUN npm ci --no-audit --no-fund && npm pack --ignore-scripts --pack-destination /packed
+RUN npm ci --no-audit --no-fund && mkdir /packed && npm pack --ignore-scripts --pack-destination /packed
 
 FROM node:24-slim
 WORKDIR /opt/understudy

@@ -34,6 +34,9 @@ describe("interfaces 13 the container image, as far as it can be told without Do
     expect(validate(DOCKERFILE).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual(
       [],
     );
+    // npm does not make it.
+    const [before, , packed] = DOCKERFILE.split(/( --pack-destination )(\S+)/);
+    expect(before).toContain(`mkdir ${packed} && npm pack`);
     const stage = DOCKERFILE.slice(DOCKERFILE.lastIndexOf("\nFROM "));
     expect(stage).toMatch(/^FROM node:\d+-slim$/m);
     expect(stage.lastIndexOf("\nUSER node")).toBeGreaterThan(stage.lastIndexOf("\nRUN "));

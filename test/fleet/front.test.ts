@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import ipaddr from "ipaddr.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { plainStartFlags } from "../../src/cli/start-flags.ts";
@@ -106,7 +107,7 @@ describe("interfaces 15 ways into a fleet", () => {
   });
 
   it("interfaces 15 the compose file and the systemd unit start nodes that the command line takes", async () => {
-    const { services } = parse(readFileSync(`${EXAMPLES}/compose.yaml`, "utf8"), { merge: true });
+    const { services, networks } = parse(readFileSync(`${EXAMPLES}/compose.yaml`, "utf8"), { merge: true });
     const { redis: store, nginx, ...nodes } = services;
     const unit = readFileSync(`${EXAMPLES}/understudy.service`, "utf8");
     const ofUnit = /^ExecStart=\S+ (.*)$/m.exec(unit)![1]!.replace(/\$\{NODE_URL\}/, "http://10.0.0.5:4747");
@@ -123,11 +124,25 @@ describe("interfaces 15 ways into a fleet", () => {
       vi.unstubAllEnvs();
     }
     expect(store.command).toContain("--appendonly yes");
+    // A Redis of a distribution takes nobody from another machine without a password.
+    expect(store.command).toContain("--protected-mode no");
+    // nginx looks a name up once, and a container that starts again may get another address.
+    const addresses = Object.values<{ networks: { default: { ipv4_address: string } } }>(nodes).map(
+      ({ networks }) => networks.default.ipv4_address,
+    );
+    const [{ subnet }] = networks.default.ipam.config;
+    expect(new Set(addresses).size).toBe(Object.keys(nodes).length);
+    const range = ipaddr.parseCIDR(subnet);
+    expect(addresses.filter((address) => !ipaddr.parse(address).match(range))).toEqual([]);
     expect(nginx.depends_on).toEqual(Object.keys(nodes));
     const conf = spawnSync("sh", ["-c", nginx.command[2].replace("/fleet", EXAMPLES).replace(/ > .*/, "")]);
     for (const name of Object.keys(nodes))
       expect(String(conf.stdout)).toContain(`server ${name}:4747 max_fails=1`);
     expect(String(conf.stdout)).not.toContain("server 127.");
+    // What is gone gives no answer, and its requests are for the others; nginx tries elsewhere what has not been sent.
+    expect(String(conf.stdout)).toMatch(/^\s*proxy_next_upstream error timeout;$/m);
+    const { port } = new URL(`http://localhost:${nginx.ports[0].split(":")[1]}`);
+    expect(String(conf.stdout)).toContain(`listen ${port};`);
     // The program itself need not be installed here.
     const file = join(scratch(), "understudy.service");
     writeFileSync(file, unit.replace("/usr/bin/understudy", "/bin/true"));
