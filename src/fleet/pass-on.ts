@@ -2,27 +2,22 @@ import {
   Agent,
   type ClientRequest,
   type IncomingMessage,
+  type RequestOptions,
   type ServerResponse,
   request as send,
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
+import { endTogether } from "../end-together.ts";
+import { AnswerHead, headersOf } from "./answer-head.ts";
 import { HOP_HEADER, MOVED } from "./hop-header.ts";
 import type { PassedBody } from "./passed-body.ts";
 
 const CONNECT_MS = 3000;
 /** For what another node is asked besides requests. */
 const ANSWER_MS = 10_000;
-/** RFC 9110, 7.6.1: what concerns one connection alone; and what was expected of us has been given. */
-const OF_CONNECTION = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "upgrade",
-  "te",
-  "expect",
-  HOP_HEADER,
-]);
+/** A larger body goes on as it comes. */
+const MOST_TOGETHER_BYTES = 64 * 1024;
 
 /**
  * `unreached`: nothing of the request has left, and it may go elsewhere; `moved`: who was asked is not the owner, or is
@@ -43,12 +38,15 @@ export interface Target {
   session: string;
 }
 
+type Address = Pick<RequestOptions, "host" | "port">;
+
 /** Passes requests on to the node that owns their sandbox, byte by byte, streams and broken answers included. */
 export class PassOn {
   count = 0;
   private readonly from: string;
   private readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
-  private readonly waiting = new Map<ClientRequest, { target: Target; give: (outcome: Passing) => void }>();
+  private readonly waiting = new Set<Passage>();
+  private readonly addresses = new Map<string, Address>();
 
   /** @param from this node's url */
   constructor(from: string) {
@@ -62,16 +60,12 @@ export class PassOn {
 
   /** Owners that requests wait for. */
   owners(): Target[] {
-    return [...new Map([...this.waiting.values()].map(({ target }) => [target.session, target])).values()];
+    return [...new Map([...this.waiting].map(({ target }) => [target.session, target])).values()];
   }
 
   /** Who waits for an owner that has ceased to be one waits in vain. */
   giveUp(session: string): void {
-    for (const [outgoing, wait] of this.waiting) {
-      if (wait.target.session !== session) continue;
-      wait.give("lost");
-      outgoing.destroy();
-    }
+    for (const passage of this.waiting) if (passage.target.session === session) passage.giveUp();
   }
 
   /** A GET of this node's own, and the JSON that comes back. */
@@ -97,74 +91,122 @@ export class PassOn {
   }
 
   pass(passed: Passed, target: Target): Promise<Passing> {
-    return new Promise((resolve) => this.begin(passed, target, resolve));
+    return new Promise((resolve) => {
+      const outgoing = this.send(passed, target.url);
+      const passage = new Passage(passed, target, outgoing, (outcome) => {
+        this.waiting.delete(passage);
+        if (outcome === "answered" || outcome === "lost") this.count += 1;
+        resolve(outcome);
+      });
+      this.waiting.add(passage);
+    });
   }
 
-  private begin(
-    { request, response, body }: Passed,
-    target: Target,
-    resolve: (outcome: Passing) => void,
-  ): void {
-    const { url } = target;
-    const { hostname, port } = new URL(url);
-    const outgoing = send({
-      host: hostname.replace(/^\[(.*)\]$/, "$1"),
-      port: port === "" ? 80 : port,
+  private send({ request, body }: Passed, url: string): ClientRequest {
+    const { host, port } = this.addressOf(url);
+    const headers = headersOf(request.rawHeaders);
+    headers.push(HOP_HEADER, this.from);
+    return send({
+      ...{ host, port, headers },
       method: request.method,
       path: request.url,
-      headers: [...headersOf(request.rawHeaders), HOP_HEADER, this.from],
       // A connection that was used before may just be closing, and this body could not be sent again.
       agent: body.mayBeLarge ? false : this.agent,
       setHost: false,
     });
-    const end = (outcome: Passing) => {
-      this.waiting.delete(outgoing);
-      response.off("close", left);
-      if (outcome === "answered" || outcome === "lost") this.count += 1;
-      resolve(outcome);
-    };
-    const left = () => {
-      outgoing.destroy();
-      end("answered");
-    };
-    this.waiting.set(outgoing, { target, give: end });
-    response.once("close", left);
-    outgoing.once("response", (answer) => {
-      if (answer.headers[HOP_HEADER] === MOVED && body.canRepeat) {
-        answer.resume();
-        return end("moved");
-      }
-      end("answered");
-      response.once("close", () => outgoing.destroy());
-      relay(answer, response);
-    });
-    outgoing.once("socket", (socket) => whenConnected(socket, outgoing, () => body.giveTo(outgoing)));
-    outgoing.once("error", (error: FailedExchange) => {
-      if (!this.waiting.has(outgoing)) return;
-      if (wasNotReached(error) || (outgoing.reusedSocket && body.isEmpty)) end("unreached");
-      else if (error.rawPacket !== undefined) end(breakLike(response, error));
-      else void isThere(url).then((there) => end(there ? breakLike(response, error) : "lost"));
-    });
+  }
+
+  private addressOf(url: string): Address {
+    const known = this.addresses.get(url);
+    if (known !== undefined) return known;
+    const { hostname, port } = new URL(url);
+    const address = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 80 : port };
+    this.addresses.set(url, address);
+    return address;
   }
 }
 
 type FailedExchange = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
-function relay(answer: IncomingMessage, response: ServerResponse): void {
-  response.sendDate = false;
-  response.writeHead(answer.statusCode!, answer.statusMessage, headersOf(answer.rawHeaders));
-  // A stream may say nothing for long, and its reader waits for the head.
-  if (answer.headers["content-length"] === undefined) response.flushHeaders();
-  // What was cut must not look complete.
-  answer.once("error", () => response.destroy());
-  answer.pipe(response);
-}
+/** One request on its way to its owner, and the answer on its way back. */
+class Passage {
+  readonly target: Target;
+  private readonly passed: Passed;
+  private readonly outgoing: ClientRequest;
+  private readonly settle: (outcome: Passing) => void;
+  private isWaiting = true;
 
-function headersOf(raw: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < raw.length; i += 2)
-    if (!OF_CONNECTION.has(raw[i]!.toLowerCase())) kept.push(raw[i]!, raw[i + 1]!);
-  return kept;
+  constructor(passed: Passed, target: Target, outgoing: ClientRequest, settle: (outcome: Passing) => void) {
+    this.passed = passed;
+    this.target = target;
+    this.outgoing = outgoing;
+    this.settle = settle;
+    passed.response.on("close", this.leave);
+    outgoing.on("response", (answer) => this.take(answer));
+    outgoing.on("socket", (socket) => whenConnected(socket, outgoing, () => passed.body.giveTo(outgoing)));
+    outgoing.on("error", (error: FailedExchange) => this.fail(error));
+  }
+
+  giveUp(): void {
+    this.end("lost");
+    this.outgoing.destroy();
+  }
+
+  private end(outcome: Passing): void {
+    if (!this.isWaiting) return;
+    this.isWaiting = false;
+    if (outcome !== "answered") this.passed.response.off("close", this.leave);
+    this.settle(outcome);
+  }
+
+  /** The client has left, or has got everything. */
+  private readonly leave = (): void => {
+    this.outgoing.destroy();
+    this.end("answered");
+  };
+
+  private take(answer: IncomingMessage): void {
+    const { request, response, body } = this.passed;
+    const head = new AnswerHead(answer.rawHeaders);
+    if (head.hop === MOVED && body.canRepeat) {
+      answer.resume();
+      this.end("moved");
+      return;
+    }
+    this.end("answered");
+    response.sendDate = false;
+    response.writeHead(answer.statusCode!, answer.statusMessage, head.kept);
+    // What was cut must not look complete; its head may be all that came.
+    answer.on("error", () => {
+      response.flushHeaders();
+      response.destroy();
+    });
+    if (head.length === undefined) {
+      // A stream may say nothing for long, and its reader waits for the head.
+      response.flushHeaders();
+      answer.pipe(response);
+    } else if (request.method === "HEAD" || head.length === 0 || head.length > MOST_TOGETHER_BYTES) {
+      answer.pipe(response);
+    } else {
+      answer.once("data", (piece: Buffer) => {
+        if (piece.length === head.length)
+          return void endTogether(response, piece.toString("latin1"), "latin1");
+        response.write(piece);
+        answer.pipe(response);
+      });
+    }
+  }
+
+  private fail(error: FailedExchange): void {
+    if (!this.isWaiting) return;
+    const { response, body } = this.passed;
+    if (wasNotReached(error) || (this.outgoing.reusedSocket && body.isEmpty)) this.end("unreached");
+    else if (error.rawPacket !== undefined) this.end(breakLike(response, error));
+    else
+      void isThere(this.target.url).then((there) => {
+        if (this.isWaiting) this.end(there ? breakLike(response, error) : "lost");
+      });
+  }
 }
 
 /** A machine that is not there gives no answer at all. */

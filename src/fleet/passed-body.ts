@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { endTogether } from "../end-together.ts";
 
 /** Of a larger body nothing is kept, and it is given once. */
 const MOST_KEPT_BYTES = 64 * 1024;
@@ -42,7 +43,7 @@ export class PassedBody {
     const isFirst = this.taker === undefined;
     this.taker = taker;
     // Also an empty piece would be written by itself.
-    if (!this.isThere) return void taker.end();
+    if (!this.isThere) return void endTogether(taker, undefined, "latin1");
     if (this.isWhole) return void taker.end(Buffer.concat(this.kept));
     for (const piece of this.kept) taker.write(piece);
     if (isFirst) this.begin();

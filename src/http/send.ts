@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { endTogether } from "../end-together.ts";
 import { drainRequest } from "./drain-request.ts";
-import { endTogether } from "./end-together.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { type Head, writeHead } from "./head.ts";
 import { KeptAnswer, type StreamedBody } from "./keep-answer.ts";

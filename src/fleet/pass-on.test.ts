@@ -1,0 +1,226 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  type AddressInfo,
+  connect,
+  createServer as createNetServer,
+  type Server as NetServer,
+} from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Passing, PassOn } from "./pass-on.ts";
+import { PassedBody } from "./passed-body.ts";
+
+const open: (Server | NetServer)[] = [];
+let passing: PassOn;
+
+afterEach(async () => {
+  passing.close();
+  for (const server of open.splice(0)) {
+    if ("closeAllConnections" in server) server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+async function listen<S extends Server | NetServer>(server: S): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(server);
+  return (server.address() as AddressInfo).port;
+}
+
+/** A node that passes everything on to `owner`, and what became of it. */
+async function front(owner: number) {
+  passing = new PassOn("http://127.0.0.1:1");
+  const target = { url: `http://127.0.0.1:${owner}`, session: "s" };
+  const outcomes: Passing[] = [];
+  const port = await listen(
+    createServer(async (request, response) => {
+      outcomes.push(await passing.pass({ request, response, body: new PassedBody(request) }, target));
+    }),
+  );
+  return { port, outcomes, target };
+}
+
+const owner = (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
+  listen(createServer(handle));
+
+/** An owner that says these bytes to each request, and ends there where it is told to. */
+const owedBytes = (pieces: readonly (string | Buffer)[], ends: boolean) =>
+  listen(
+    createNetServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", async () => {
+        for (const piece of pieces) await new Promise((resolve) => socket.write(piece, resolve));
+        if (ends) socket.end();
+      });
+    }),
+  );
+
+/** All that comes back for these bytes, until the other side closes. */
+const exchange = (port: number, sent: string): Promise<string> => {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write(sent, "latin1");
+  return text(socket.setEncoding("latin1"));
+};
+
+function deferred() {
+  let resolve!: () => void;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+const GET = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+const headOf = (method: string) => GET.replace("GET", method);
+
+describe("interfaces 15 passing a request on", () => {
+  it("interfaces 15 an answer comes back as its owner wrote it: bytes, headers, their case and order", async () => {
+    const body = "\u00e9\u0000\u00ff";
+    const head = `HTTP/1.1 201 Made\r\nX-One: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: ${body.length}\r\n`;
+    const of = await owedBytes([Buffer.from(`${head}Keep-Alive: timeout=5\r\n\r\n${body}`, "latin1")], false);
+    const { port, outcomes } = await front(of);
+    expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${body}`);
+    expect([outcomes, passing.count, passing.underWay]).toEqual([["answered"], 1, 0]);
+  });
+
+  it("interfaces 15 an answer that comes in pieces, or is larger than what is sent at once, is whole", async () => {
+    const large = Buffer.alloc(3_000_000, "0123456789");
+    const of = await owner((request, response) => {
+      if (request.url === "/large") return void response.setHeader("content-length", large.length).end(large);
+      response.writeHead(200, { "content-length": "6" });
+      response.write("abc", () => setImmediate(() => response.end("def")));
+    });
+    const { port } = await front(of);
+    expect(await exchange(port, GET)).toMatch(/\r\n\r\nabcdef$/);
+    const got = await fetch(`http://127.0.0.1:${port}/large`);
+    expect(Buffer.from(await got.arrayBuffer()).equals(large)).toBe(true);
+  });
+
+  it("interfaces 15 answers without a body end at their head: HEAD, 204, 304, no length", async () => {
+    const of = await owner((request, response) => {
+      const status = Number(request.url!.slice(1)) || 200;
+      response.writeHead(
+        status,
+        status === 200 ? { "content-length": request.method === "HEAD" ? 7 : 0 } : {},
+      );
+      response.end();
+    });
+    const { port } = await front(of);
+    expect(await exchange(port, headOf("HEAD"))).toMatch(/content-length: 7\r\n(.+\r\n)*\r\n$/i);
+    expect(await exchange(port, GET)).toMatch(/content-length: 0\r\n(.+\r\n)*\r\n$/i);
+    for (const status of [204, 304])
+      expect(await exchange(port, GET.replace("/x", `/${status}`))).toMatch(
+        new RegExp(`^HTTP/1.1 ${status} .*\r\n(.+\r\n)*\r\n$`),
+      );
+  });
+
+  it("interfaces 15 an answer that was cut is cut here, with what had come of it", async () => {
+    const head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n";
+    for (const came of ["abc", ""]) {
+      const { port } = await front(await owedBytes([`${head}\r\n${came}`], true));
+      expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${came}`);
+      passing.close();
+    }
+  });
+
+  it("interfaces 15 what is no HTTP comes back as it is", async () => {
+    const { port } = await front(await owedBytes(["no answer of HTTP\r\n\r\n"], true));
+    expect(await exchange(port, GET)).toBe("no answer of HTTP\r\n\r\n");
+  });
+
+  it("interfaces 15 a small body goes on once and whole, and again where who got it was not the owner", async () => {
+    const seen: string[] = [];
+    const of = await owner(async (request, response) => {
+      seen.push(await text(request));
+      response.setHeader("x-understudy-hop", "moved").end("{}");
+    });
+    passing = new PassOn("http://127.0.0.1:1");
+    const target = { url: `http://127.0.0.1:${of}`, session: "s" };
+    const outcomes: Passing[] = [];
+    const port = await listen(
+      createServer(async (request, response) => {
+        const passed = { request, response, body: new PassedBody(request) };
+        for (let i = 0; i < 2; i++) outcomes.push(await passing.pass(passed, target));
+        response.end("refused");
+      }),
+    );
+    const got = await fetch(`http://127.0.0.1:${port}/x`, { method: "POST", body: "a body" });
+    expect(await got.text()).toBe("refused");
+    expect([seen, outcomes]).toEqual([
+      ["a body", "a body"],
+      ["moved", "moved"],
+    ]);
+    expect([passing.count, passing.underWay]).toEqual([0, 0]);
+  });
+
+  it("interfaces 15 headers of one connection stay, the others go on as they were, and the hop is named", async () => {
+    const heard: string[][] = [];
+    const of = await owner((request, response) => {
+      heard.push(request.rawHeaders);
+      response.end("{}");
+    });
+    const { port } = await front(of);
+    const headers = "X-A: 1\r\nx-a: 2\r\nTE: trailers\r\nExpect: 100-continue\r\n";
+    await exchange(port, GET.replace("Connection: close\r\n", `${headers}Connection: close\r\n`));
+    expect(heard[0]).toEqual([
+      ...["Host", "a", "X-A", "1", "x-a", "2"],
+      ...["x-understudy-hop", "http://127.0.0.1:1", "Connection", "keep-alive"],
+    ]);
+  });
+
+  it("interfaces 15 a client that leaves, before the answer or within it, takes its request back", async () => {
+    for (const begins of [false, true]) {
+      const left = deferred();
+      const came = deferred();
+      const of = await owner((_request, response) => {
+        response.once("close", left.resolve);
+        if (begins) response.write("a");
+        came.resolve();
+      });
+      const { port, outcomes } = await front(of);
+      const socket = connect(port, "127.0.0.1");
+      socket.write(GET);
+      await (begins ? new Promise((resolve) => socket.once("data", resolve)) : came.promise);
+      socket.destroy();
+      await left.promise;
+      expect([outcomes, passing.underWay]).toEqual([["answered"], 0]);
+      passing.close();
+    }
+  });
+
+  it("interfaces 15 an owner that is given up is waited for no longer, and nothing is written for it", async () => {
+    const came = deferred();
+    const of = await owner(() => came.resolve());
+    const { port, outcomes, target } = await front(of);
+    const got = exchange(port, GET);
+    await came.promise;
+    expect(passing.owners()).toEqual([target]);
+    passing.giveUp("of another");
+    expect(passing.underWay).toBe(1);
+    passing.giveUp("s");
+    await Promise.resolve();
+    expect([passing.underWay, passing.count]).toEqual([0, 1]);
+    open[1]!.close();
+    (open[1] as Server).closeAllConnections();
+    open.splice(1, 1);
+    expect([await got, outcomes]).toEqual(["", ["lost"]]);
+  });
+
+  it("interfaces 15 nobody at that address: not reached, and the request is whole for the next", async () => {
+    const free = await listen(createNetServer());
+    await new Promise((resolve) => open.pop()!.close(resolve));
+    passing = new PassOn("http://127.0.0.1:1");
+    const of = await owner(async (request, response) => void response.end(await text(request)));
+    const outcomes: Passing[] = [];
+    const port = await listen(
+      createServer(async (request, response) => {
+        const passed = { request, response, body: new PassedBody(request) };
+        for (const at of [free, of])
+          outcomes.push(await passing.pass(passed, { url: `http://127.0.0.1:${at}`, session: "s" }));
+      }),
+    );
+    const got = await fetch(`http://127.0.0.1:${port}/x`, { method: "POST", body: "a body" });
+    expect([await got.text(), outcomes]).toEqual(["a body", ["unreached", "answered"]]);
+  });
+});
