@@ -216,7 +216,8 @@ function requestOf(
     const value = entry.request_headers[i + 1]!;
     if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push([name, vault.sentHeader(name, value)]);
   }
-  const body = recordedBody(entry.request_body, vault);
+  const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
+  const body = recordedBody(entry.request_body, vault, type);
   const target = prefixOf(sandbox.name, entry) + entry.path + (entry.query === "" ? "" : `?${entry.query}`);
   return {
     ...(number === undefined ? {} : { number }),

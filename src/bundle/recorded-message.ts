@@ -1,3 +1,4 @@
+import { isForm } from "../contract/secret-names.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
 import type { Vault } from "./vault.ts";
@@ -27,9 +28,13 @@ export function recordedAnswer(entry: JournalEntry, number: number, vault: Vault
   };
 }
 
-export function recordedBody(bytes: Buffer | string | undefined, vault: Vault): BundleBody | undefined {
+export function recordedBody(
+  bytes: Buffer | string | undefined,
+  vault: Vault,
+  type?: string,
+): BundleBody | undefined {
   const content = textOf(bytes);
-  return content && bodyOf(content, (text) => vault.sent(text));
+  return content && bodyOf(content, (text) => (isForm(type) ? vault.sentForm(text) : vault.sent(text)));
 }
 
 interface Content {

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import {
   API_KEY,
+  isSecretName,
   LONG_TOKEN,
   SECRET_HEADER,
   SECRET_NAMES,
+  SECRET_PART,
   WEBHOOK_SECRET,
 } from "../contract/secret-names.ts";
 
@@ -19,7 +21,8 @@ const GIVEN = [
 ] as const;
 const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
 const NAMED = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
-const NAMED_PARAMETER = new RegExp(`([?&]${SECRET_NAMES}=)([^&⟦]+)`, "gi");
+/** A parameter of a query, or of a form, which begins with one. */
+const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
 /** Every secret that is handed out consists of these. */
 const WORD = /[\w.~-]{8,}/g;
@@ -85,13 +88,20 @@ export class Vault {
       .replace(JWT, unknown)
       .replace(NAMED, (pair, secret: string) =>
         secret.includes(OPEN) ? pair : `${pair.slice(0, -secret.length - 1)}${unknown(secret)}"`,
+      )
+      .replace(SECRET_PART, (pair, before: string, secret: string) =>
+        secret === "" || secret.includes(OPEN) ? pair : before + unknown(secret),
       );
   }
 
+  sentForm(form: string): string {
+    return this.sent(form).replace(PARAMETER, (pair, before: string, name: string, value: string) =>
+      isSecretName(name) ? `${before}${name}=${unknown(value)}` : pair,
+    );
+  }
+
   sentTarget(target: string): string {
-    return this.sent(target)
-      .replace(NAMED_PARAMETER, (_, name: string, value: string) => name + unknown(value))
-      .replace(LONG_TOKEN, (token) => (/\d/.test(token) ? unknown(token) : token));
+    return this.sentForm(target).replace(LONG_TOKEN, (token) => (/\d/.test(token) ? unknown(token) : token));
   }
 
   sentHeader(name: string, value: string): string {

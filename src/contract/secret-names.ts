@@ -3,13 +3,41 @@
  * is journal, HAR and console, recordings, and bundles.
  */
 
-/** Names of JSON fields and of query parameters, as a part of a pattern that takes them in any case. */
+/**
+ * Names of JSON fields, form fields, query parameters and headers, as a part of a pattern that takes them in any case: a
+ * name tells what it holds by its last word, as `signing_secret` and `accessToken` do.
+ */
 export const SECRET_NAMES =
-  "(?:api[_-]?key|access_token|refresh_token|id_token|token|client_secret|secret|password|authorization)";
+  "(?:[\\w-]{0,80}(?:token|secret|password|passwd|pwd|passphrase|authorization|jwt|(?:api|private)[_-]?key))";
 
-/** Headers; a name of somebody's own tells what it holds by its last word. */
-export const SECRET_HEADER =
-  /^(?:(?:x-)?api-key|(?:set-)?cookie|.*(?:token|secret|password|authorization))$/i;
+const SECRET_NAME = new RegExp(`^${SECRET_NAMES}$`, "i");
+
+/** Also of a parameter as it stands in a query or in a form. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.includes("%") ? decoded(name) : name);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export const SECRET_HEADER = new RegExp(`^(?:(?:set-)?cookie|${SECRET_NAMES})$`, "i");
+
+/** A text field of a multipart form, with what comes before its value as the first group; its value is the second. */
+export const SECRET_PART = new RegExp(
+  `(\\bname="?${SECRET_NAMES}"?(?:;[^\\r\\n]*)?\\r?\\n(?:[^\\r\\n]+\\r?\\n)*\\r?\\n)([\\s\\S]*?)(?=\\r?\\n--|$)`,
+  "gi",
+);
+
+/** The user and the password of a URL. */
+export const USER_INFO = /(\w:\/\/)([^\s/?#@:"']{1,200}:[^\s/?#@"']{1,200})(?=@)/g;
+
+export const isForm = (type: string | undefined) =>
+  /^\s*application\/x-www-form-urlencoded/i.test(type ?? "");
 
 /** API keys and webhook secrets, wherever they stand; what follows the prefix is the first group. */
 export const API_KEY = /\bak_([A-Za-z0-9]{8,})/g;

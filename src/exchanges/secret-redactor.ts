@@ -1,15 +1,17 @@
 import {
   API_KEY,
+  isSecretName,
   LONG_TOKEN,
   SECRET_HEADER,
   SECRET_NAMES,
+  SECRET_PART,
+  USER_INFO,
   WEBHOOK_SECRET,
 } from "../contract/secret-names.ts";
 
 /** What stands in place of a secret; it says that something was there. */
 export const MASK = "***";
 
-const SECRET_FIELD = new RegExp(`^${SECRET_NAMES}$`, "i");
 /** In a body that is not JSON after all: `"secret": "…"` up to the end of the text or of its string. */
 const SECRET_PAIR = new RegExp(`("${SECRET_NAMES}"\\s*:\\s*)("(?:[^"\\\\]|\\\\.)*"?|[^,}\\]\\s]+)`, "gi");
 
@@ -28,7 +30,7 @@ export function redactQuery(query: string): string {
     .map((pair) => {
       const equals = pair.indexOf("=");
       const name = equals < 0 ? pair : pair.slice(0, equals);
-      if (equals >= 0 && SECRET_FIELD.test(decoded(name))) return `${name}=${MASK}`;
+      if (equals >= 0 && isSecretName(name)) return `${name}=${MASK}`;
       return shortened(pair);
     })
     .join("&");
@@ -38,15 +40,8 @@ function shortened(text: string): string {
   return text
     .replace(API_KEY, `ak_${MASK}`)
     .replace(WEBHOOK_SECRET, `whsec_${MASK}`)
+    .replace(USER_INFO, `$1${MASK}`)
     .replace(LONG_TOKEN, (token) => (/\d/.test(token) ? MASK : token));
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** What signs a delivery (6.3): nobody gets the secret from it, and a receiver's developer compares it with theirs. */
@@ -68,16 +63,16 @@ export function redactJson(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   // An error says which field it is about, and repeats its value beside it (G08).
   const about = (value as Record<string, unknown>)["field"];
-  const repeats = typeof about === "string" && SECRET_FIELD.test(about.split(/[.[]/).at(-1)!);
+  const repeats = typeof about === "string" && isSecretName(about.split(/[.[]/).at(-1)!);
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      const secret = SECRET_FIELD.test(name) || (repeats && name === "value");
+      const secret = isSecretName(name) || (repeats && name === "value");
       return [name, secret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
     }),
   );
 }
 
-/** A body that claims to be JSON and is not. */
+/** A body that claims to be JSON and is not, or a multipart form. */
 export function redactBrokenJson(text: string): string {
-  return redactText(text.replace(SECRET_PAIR, `$1"${MASK}"`));
+  return redactText(text.replace(SECRET_PAIR, `$1"${MASK}"`).replace(SECRET_PART, `$1${MASK}`));
 }

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Closed } from "../contract/schema.ts";
-import { redactBrokenJson, redactHeader, redactJson } from "./secret-redactor.ts";
+import { isForm } from "../contract/secret-names.ts";
+import { redactBrokenJson, redactHeader, redactJson, redactQuery } from "./secret-redactor.ts";
 
 /** One half of an exchange as anyone may see it; the fields of a schema that holds more besides. */
 export const SHOWN_MESSAGE = {
@@ -34,6 +35,7 @@ export function headerOf({ headers }: Pick<ShownMessage, "headers">, wanted: str
 function showBody(bytes: Buffer | string, type: string): unknown {
   const text = decodeText(bytes);
   if (text === undefined) return { bytes: bytes.length };
+  if (isForm(type)) return redactQuery(text);
   if (!/json/i.test(type)) return redactBrokenJson(text);
   try {
     return redactJson(JSON.parse(text));
