@@ -126,7 +126,11 @@ class Watch implements DocumentWatch {
   private fail(error: Error): void {
     if (this.failed || this.closed) return;
     this.failed = true;
-    this.onError(new Error(`edited files are not noticed: ${error.message}`, { cause: error }));
+    this.onError(
+      new Error(`edited files are not noticed and take effect at the next start: ${error.message}`, {
+        cause: error,
+      }),
+    );
   }
 }
 

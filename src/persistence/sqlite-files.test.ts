@@ -1,25 +1,26 @@
 import {
   chmodSync,
   existsSync,
-  mkdtempSync,
+  mkdirSync,
   readFileSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { hostname } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { keptPlace } from "../../test/support/kept-place.ts";
 import { FORMAT_ID, SqliteFiles } from "./sqlite-files.ts";
 
 let folder: string;
 let files: SqliteFiles;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "understudy-files-"));
+keptPlace((place) => {
+  folder = place;
+  mkdirSync(folder);
   files = new SqliteFiles(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A database of this page size as its header describes it, so many bytes long. */
 function write({

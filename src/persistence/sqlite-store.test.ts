@@ -1,16 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { keptPlace } from "../../test/support/kept-place.ts";
 import { pieces, put } from "../../test/support/stores.ts";
 import { EngineThread } from "./engine-thread.ts";
 import { SqliteStore } from "./sqlite-store.ts";
@@ -20,15 +11,16 @@ let folder: string;
 let database: string;
 let said: string[];
 const open: SqliteStore[] = [];
-beforeEach(() => {
-  folder = join(mkdtempSync(join(tmpdir(), "understudy-sqlite-")), "kept");
-  database = join(folder, "understudy.db");
-  said = [];
-});
-afterEach(async () => {
-  for (const store of open.splice(0)) await store.close().catch(() => {});
-  rmSync(join(folder, ".."), { recursive: true, force: true });
-});
+keptPlace(
+  (place) => {
+    folder = place;
+    database = join(folder, "understudy.db");
+    said = [];
+  },
+  async () => {
+    for (const store of open.splice(0)) await store.close().catch(() => {});
+  },
+);
 
 async function start(): Promise<SqliteStore> {
   const store = await SqliteStore.open(folder, (warning) => said.push(warning));

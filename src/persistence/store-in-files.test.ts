@@ -86,27 +86,6 @@ describe.each(FILES)("interfaces 2 a store in files ($name)", (adapter) => {
     },
   );
 
-  it("quality 2.7 cut at a hundred places, no start fails and none takes a part for the whole", async () => {
-    const store = await start();
-    const text = "x".repeat(200);
-    await store.commit(
-      pieces(
-        Array.from({ length: 100 }, (_, i) => put("a", "records/n", `n${String(i).padStart(3, "0")}`, text)),
-      ),
-    );
-    bench.open.splice(0);
-    await store.close();
-    const whole = readFileSync(adapter.file());
-    for (let i = 1; i < 100; i++) {
-      const place = join(bench.folder, `cut-${i}`);
-      mkdirSync(place);
-      writeFileSync(adapter.file(place), whole.subarray(0, Math.floor((whole.length * i) / 100)));
-      const cut = await adapter.open(place);
-      expect([0, 100], `cut at ${i} percent`).toContain((await cut.load("a")).length);
-      await cut.close();
-    }
-  });
-
   it("interfaces 2 a folder that is gone is refused as gone, and taken again when it is back", async () => {
     const place = join(bench.folder, "place");
     mkdirSync(place);

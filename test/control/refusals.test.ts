@@ -190,6 +190,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", `${S}/faults/explain`, { operation: "zzz" }],
     ["POST", `${S}/faults/explain`, { operation: "models.list", params: { id: 1 } }],
     ["POST", `${S}/faults/explain`, { operation: "threads.delete", params: { thread: "thread_ada" } }],
+    ["POST", `${S}/faults/explain`, { operation: "store_files.retrieve_status", params: { store: "vs_1" } }],
     ["POST", `${S}/faults/explain`, { operation: "models.list", principal: "usr_adda" }],
     ["POST", `${S}/faults/explain`, { operation: "models.list", principal: "zzz" }],
     ["POST", `${S}/faults/explain`, { operation: "models.list", principal: "usr_keyless" }],
@@ -307,6 +308,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["POST", `/_control/sandboxes/forgetful/history/FORGOTTEN/rewind`],
     ["POST", `/_control/sandboxes/forgetful/history/FORGOTTEN/fork`],
     ["GET", `/_control/sandboxes/forgetful/history/FORGOTTEN/changes`],
+    ["POST", `/_control/sandboxes/forgetful/history/DROPPED/repeat`, {}],
   ],
 };
 
@@ -377,6 +379,8 @@ beforeAll(async () => {
   await control("POST", "/forgetful/state/threads", { id: "thread_new" });
   ids.set("FORGOTTEN", (await newest("forgetful")).id);
   api.understudy.sandboxes.get("forgetful")!.history.letGoOf(0);
+  await api.call("ada", "DELETE", "/_s/forgetful/v1/threads/thread_new");
+  ids.set("DROPPED", (await newest("forgetful")).id);
   for (let n = 0; n < 3; n += 1) await api.call("dan", "GET", "/_s/forgetful/v1/models");
 });
 afterAll(async () => {

@@ -1,0 +1,62 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { until } from "../../test/support/eventually.ts";
+import { type Api, startReference } from "../../test/support/harness.ts";
+import { createControl } from "./handle-control.ts";
+
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(() => api.close());
+
+it.each(["journal", "history"])(
+  "interfaces 2 a stream of the %s waits before its first piece until what it tells of is on disk",
+  async (log) => {
+    const S = "/_control/sandboxes/default";
+    const asked: [sandbox: string | undefined, mark: number, reads: boolean][] = [];
+    let save = () => {};
+    const saved = new Promise<void>((resolve) => {
+      save = resolve;
+    });
+    let marks = 0;
+    const durability = {
+      mark: () => ++marks,
+      // The call itself changes nothing; it is its stream that tells of what others did.
+      settled: (sandbox: { name: string } | undefined, mark: number, reads: boolean) =>
+        asked.push([sandbox?.name, mark, reads]) === 1 ? undefined : saved,
+    };
+    const { sandboxes } = api.understudy;
+    const control = createControl({ sandboxes, durability, operations: [], judgesAnswers: false } as never);
+    const server = createServer((request, response) => void control(request, response, request.url!));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const arriving = fetch(`http://127.0.0.1:${port}${S}/${log}/stream`, {
+        headers: { "last-event-id": "0" },
+      });
+      let arrived = false;
+      const first = arriving
+        .then(({ body }) => body!.getReader())
+        .then(async (reader) => {
+          const { value } = await reader.read();
+          arrived = true;
+          await reader.cancel();
+          return new TextDecoder().decode(value);
+        });
+      await until(() => asked.length === 2);
+      await api.call(undefined, "GET", "/_control/health");
+      expect(arrived).toBe(false);
+      save();
+      expect(await first).toContain(log);
+      expect(asked).toEqual([
+        ["default", 1, true],
+        ["default", 2, true],
+      ]);
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  },
+);

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { full, plainSandbox } from "../../test/support/kept-stand.ts";
+import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
+
+describe("interfaces 2 the saver, asked to be durable", () => {
+  it("--durable: saves the one that somebody waits for, and waits for nothing where nothing has changed", async () => {
+    const { saver, saved, of } = saverStand("a", "b");
+    await saver.saveAll();
+    for (const name of ["a", "b"]) of(name).write("n2", "new");
+    await saver.settled(of("a").sandbox, saver.mark());
+    expect(saved().slice(1)).toEqual([["a"]]);
+    await saver.settled(of("a").sandbox, saver.mark());
+    expect(saved()).toHaveLength(2);
+    await saver.settled(undefined, saver.mark());
+    expect(saved().slice(2)).toEqual([["b"]]);
+  });
+
+  it("--durable: of one that was deleted before it was saved nothing is left to save", async () => {
+    const { saver, of, made, saved } = saverStand("a");
+    const { sandbox } = of("a");
+    made.delete("a");
+    await saver.settled(sandbox, saver.mark());
+    expect(saved()).toEqual([]);
+  });
+
+  it("--durable: who asks while a commit is under way shares the next one, and waits for it", async () => {
+    const { saver, store, of, saved } = saverStand("a", "b");
+    await saver.saveAll();
+    let goOn = () => {};
+    store.pause = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    of("a").write("n2", "1");
+    const first = saver.settled(of("a").sandbox, saver.mark());
+    expect(await isSettled(first)).toBe(false);
+    of("a").write("n2", "2");
+    of("b").write("n2", "1");
+    const later = ["a", "b"].map((name) => saver.settled(of(name).sandbox, saver.mark()));
+    goOn();
+    await first;
+    await Promise.all(later);
+    expect(saved().slice(1)).toEqual([["a"], ["a", "b"]]);
+  });
+
+  it("--durable: what is refused is undone, in that sandbox alone, and said to who waits", async () => {
+    const { saver, of, refuse, said } = saverStand("a", "b");
+    await saver.saveAll();
+    of("b").write("n2", "nobody waits");
+    of("a").write("n2", "too large");
+    refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? full() : undefined));
+    const mark = saver.mark();
+    await expect(saver.settled(of("a").sandbox, mark)).rejects.toMatchObject({ kind: "full" });
+    expect(of("a").putBack).toHaveLength(1);
+    expect(of("b").putBack).toEqual([]);
+    expect(said).toEqual([
+      "error: Changes cannot be saved: there is no room left. They are tried again until they can be.",
+    ]);
+    expect(saver.failure).toMatchObject({ refusal: { kind: "full" }, since: expect.any(Number) });
+    // What is the present again is saved; the other goes through.
+    expect(await saver.saveAll()).toBe(true);
+    expect(said.slice(1)).toEqual(["warn: Everything is saved again."]);
+    expect(saver.failure).toBeUndefined();
+    await saver.settled(of("b").sandbox, mark);
+    await expect(saver.settled(undefined, mark)).rejects.toMatchObject({
+      ...{ kind: "failed", message: "the change was undone" },
+    });
+    await saver.settled(of("a").sandbox, saver.mark());
+  });
+
+  it("--durable: one that the store never had is discarded, one that was deleted comes back", async () => {
+    const { saver, of, made, refuse, discarded, broughtBack } = saverStand("a");
+    await saver.saveAll();
+    refuse(full);
+    made.set("new", plainSandbox("new"));
+    await expect(saver.settled(of("new").sandbox, saver.mark())).rejects.toThrow("no room");
+    expect([discarded, broughtBack]).toEqual([["new"], []]);
+    made.delete("a");
+    await expect(saver.settled(undefined, saver.mark())).rejects.toThrow("no room");
+    expect([discarded, broughtBack]).toEqual([["new"], ["a"]]);
+  });
+
+  it("--durable: nobody is refused for a request that was counted; what nobody waits for is tried again", async () => {
+    const { saver, of, refuse, saved } = saverStand("a", "b");
+    await saver.saveAll();
+    refuse(full);
+    of("a").count();
+    const mark = saver.mark();
+    await saver.settled(of("a").sandbox, mark);
+    expect(saver.mark()).toBe(mark);
+    of("b").write("n2", "new");
+    expect(await saver.saveAll()).toBe(false);
+    expect([of("a").putBack, of("b").putBack]).toEqual([[], []]);
+    refuse(undefined);
+    expect(await saver.saveAll()).toBe(true);
+    expect(saved().slice(1)).toEqual([["a", "b"]]);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { full } from "../../test/support/kept-stand.ts";
+import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
+import { PersistenceError } from "./persistence-error.ts";
+import { StoreRefusal } from "./store.ts";
+
+describe("interfaces 2 the saver, when nothing can be saved", () => {
+  it("one that is too large does not keep the others from being saved", async () => {
+    const { saver, of, refuse, saved } = saverStand("a", "b", "c");
+    await saver.saveAll();
+    for (const name of ["a", "b", "c"]) of(name).write("n2", "new");
+    refuse((changes) => (changes.some(({ sandbox }) => sandbox === "b") ? full() : undefined));
+    expect(await saver.saveAll()).toBe(false);
+    expect(saved().slice(1)).toEqual([["a"], ["c"]]);
+  });
+
+  it("says once that nothing can be saved, since when, and once that all is saved again", async () => {
+    const { saver, of, refuse, said } = saverStand("a", "b");
+    await saver.saveAll();
+    refuse(full);
+    of("a").write("n2", "new");
+    await saver.saveAll();
+    const { since } = saver.failure!;
+    refuse(() => new StoreRefusal("read-only", "it is read-only"));
+    await saver.saveAll();
+    expect(saver.failure).toMatchObject({ refusal: { kind: "read-only" }, since });
+    expect(said).toHaveLength(1);
+    // Saved it is not where something else is still to be.
+    refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? full() : undefined));
+    of("b").write("n2", "new");
+    await saver.settled(of("b").sandbox, saver.mark());
+    expect([saver.failure === undefined, said.length]).toEqual([false, 1]);
+    refuse(undefined);
+    await saver.saveAll();
+    await saver.saveAll();
+    expect(said.slice(1)).toEqual(["warn: Everything is saved again."]);
+  });
+
+  it("writes everything anew once the store was gone, as it may be another", async () => {
+    const { saver, of, refuse, store } = saverStand("a", "b");
+    await saver.saveAll();
+    refuse(() => new StoreRefusal("gone", "the folder is gone"));
+    of("a").write("n2", "new");
+    expect(await saver.saveAll()).toBe(false);
+    refuse(undefined);
+    expect(await saver.saveAll()).toBe(true);
+    const cleared = store.commits[1]!.filter((change) => "clear" in change);
+    expect(cleared).toEqual([
+      { sandbox: "a", clear: "" },
+      { sandbox: "b", clear: "" },
+    ]);
+    of("a").write("n3", "new");
+    await saver.saveAll();
+    expect(store.commits[2]!.some((change) => "clear" in change)).toBe(false);
+  });
+
+  it("does not begin where nothing can be saved", async () => {
+    const { saver, refuse } = saverStand("a");
+    refuse(full);
+    await expect(saver.begin()).rejects.toThrow(
+      new PersistenceError("Nothing can be saved: there is no room left."),
+    );
+    refuse(undefined);
+    await saver.begin();
+  });
+
+  it("what leaves the server waits until it is saved, and while nothing can be, for the next attempt", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { saver, of, refuse, saved } = saverStand("a", "b");
+    await saver.saveAll();
+    of("a").write("n2", "new");
+    await saver.readyToSend(of("a").sandbox);
+    expect(saved()).toHaveLength(2);
+    refuse(full);
+    of("b").write("n2", "new");
+    await saver.saveAll();
+    saver.start();
+    of("a").write("n3", "new");
+    const ready = saver.readyToSend(of("a").sandbox);
+    expect(await isSettled(ready)).toBe(false);
+    refuse(undefined);
+    vi.advanceTimersByTime(300);
+    await ready;
+    expect(
+      saved()
+        .flat()
+        .filter((name) => name === "a"),
+    ).toHaveLength(3);
+    await saver.close();
+  });
+
+  it("at the end says what could not be saved; what was undone is nothing that is lost", async () => {
+    const lost = saverStand("a");
+    await lost.saver.saveAll();
+    lost.refuse(full);
+    lost.of("a").write("n2", "new");
+    await expect(lost.saver.close()).rejects.toThrow(
+      new PersistenceError("The last changes could not be saved: there is no room left."),
+    );
+    expect(lost.store.isClosed).toBe(true);
+
+    const undone = saverStand("a");
+    await undone.saver.saveAll();
+    undone.refuse(full);
+    undone.of("a").write("n2", "new");
+    await undone.saver.settled(undone.of("a").sandbox, undone.saver.mark()).catch(() => {});
+    await undone.saver.close();
+
+    const deleted = saverStand("a");
+    await deleted.saver.saveAll();
+    deleted.refuse(full);
+    deleted.made.delete("a");
+    await expect(deleted.saver.close()).rejects.toThrow("could not be saved");
+
+    const copy = saverStand("a");
+    copy.store.closing = new PersistenceError("no copy");
+    await expect(copy.saver.close()).rejects.toThrow("no copy");
+  });
+});

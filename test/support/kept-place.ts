@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
+
+/** A folder per test for what is kept, which is not there yet, and what is in it. */
+export function keptPlace(begin: (folder: string) => void, end: () => Promise<void> | void = () => {}): void {
+  let above: string;
+  beforeEach(() => {
+    above = mkdtempSync(join(tmpdir(), "understudy-kept-"));
+    begin(join(above, "kept"));
+  });
+  afterEach(async () => {
+    await end();
+    rmSync(above, { recursive: true, force: true });
+  });
+}
