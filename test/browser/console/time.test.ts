@@ -50,6 +50,20 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("interfaces 4 says in full what is pending on a phone", async () => {
+    await api.call(undefined, "DELETE", S);
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "timed", clock: { mode: "frozen" } });
+    const { page } = await open();
+    await page.setViewportSize({ width: 360, height: 740 });
+    const pending = page.getByRole("grid", { name: "Pending" });
+    await see(pending).toContainText("transcription");
+    const kinds = pending.locator(".cell-kind");
+    const cut = await kinds.evaluateAll((cells) =>
+      cells.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent),
+    );
+    expect([await kinds.count(), cut]).toEqual([4, []]);
+  });
+
   it("interfaces 4 runs, runs sixty times as fast, and freezes again", async () => {
     await timed();
     const { page } = await open();

@@ -14,14 +14,14 @@ const columnsAt = (now: number): readonly Column<Pending>[] => [
     title: "Due",
     value: ({ due_at }) => due_at,
     show: ({ due_at }) => <RelativeTime at={due_at} now={now} />,
-    width: "5rem",
+    width: "4.6rem",
   },
   {
     id: "kind",
     title: "What",
     value: ({ kind }) => kind,
     show: ({ kind }) => <Badge outcome={SHAPES[kind]}>{kindWord(kind)}</Badge>,
-    width: "minmax(0, 10.75rem)",
+    width: "minmax(0, 9.25rem)",
   },
   { id: "subject", title: "Of", value: ({ subject }) => subject, width: "minmax(6.5rem, 1fr)" },
   {
