@@ -1,0 +1,67 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { FleetNode } from "../../src/fleet/fleet-node.ts";
+import { PassOn } from "../../src/fleet/pass-on.ts";
+import { SandboxReviver } from "../../src/persistence/sandbox-reviver.ts";
+import { until } from "../support/eventually.ts";
+import { type Node, startNode, TOKEN } from "../support/fleet.ts";
+import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
+
+let redis: TestRedis;
+const open: Node[] = [];
+beforeAll(async () => {
+  if (hasRedis) redis = await TestRedis.start();
+});
+afterAll(() => redis?.remove());
+beforeEach(({ skip }) => {
+  if (!hasRedis) skip(NO_REDIS);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const node of open.splice(0)) await node.close();
+  if (hasRedis) await redis.ask("FLUSHALL");
+});
+
+const ONE = "/_control/sandboxes/ci/state/departments/dept_one";
+
+describe("interfaces 15 a node that makes itself ready", () => {
+  it("interfaces 15 has compiled and made by its first takeover what that takes, and taken nothing", async () => {
+    const port = await freePort();
+    const prototype = FleetNode.prototype as unknown as { warmUp: () => Promise<void> };
+    const { warmUp } = prototype;
+    // The others must not do it for all that are in this process.
+    vi.spyOn(prototype, "warmUp").mockImplementation(function (this: FleetNode) {
+      return this.session.url.endsWith(`:${port}`) ? warmUp.call(this) : Promise.resolve();
+    });
+    // Has `default`, which the node that is looked at would have to take over at its start.
+    open.push(await startNode(redis));
+    const a = await startNode(redis);
+    open.push(a);
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    const department = { id: "dept_one", name: "one", organization_id: "org_acme" };
+    expect((await a.control("POST", ONE.replace("/dept_one", ""), department)).status).toBe(201);
+    // What the call itself needs is there now, in this process; what a takeover needs is not.
+    expect((await a.control("GET", ONE)).status).toBe(200);
+
+    const compile = vi.spyOn(Ajv2020.prototype, "compile");
+    const rehearse = vi.spyOn(SandboxReviver.prototype, "rehearse");
+    const ask = vi.spyOn(PassOn.prototype, "ask");
+    const b = await startNode(redis, { port });
+    open.push(b);
+    await until(() => rehearse.mock.settledResults.filter(({ type }) => type === "fulfilled").length === 5);
+    expect(new Set(rehearse.mock.calls.map(([name]) => name))).toEqual(new Set(["default"]));
+    expect(ask).toHaveBeenCalledWith(`${b.url}/_control/metrics`, { authorization: `Bearer ${TOKEN}` });
+    const { body } = await b.control("GET", "/_control/health");
+    expect(body.fleet).toMatchObject({ owned: 0, taken_over: 0 });
+
+    open.splice(open.indexOf(a), 1);
+    await a.close();
+    compile.mockClear();
+    expect((await b.control("GET", ONE)).status).toBe(200);
+    expect(compile.mock.calls).toEqual([]);
+    expect((await b.control("GET", "/_control/health")).body.fleet).toMatchObject({
+      owned: 1,
+      taken_over: 1,
+    });
+  });
+});
