@@ -1,12 +1,15 @@
 // What a fleet costs: reads and writes of an owned sandbox beside a server alone, and requests that are passed on.
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask, KEY, median, must, option, row, S, startNode, startRedis } from "./stand.mjs";
 
-const SECONDS = option("seconds", 3);
-const TURNS = option("turns", 5);
+// Short turns, and many: what else the machine does then falls on both sides of a ratio, or on few of them.
+const SECONDS = option("seconds", 1);
+const TURNS = option("turns", 21);
 const WRITES = option("writes", 1000);
+// Until the code is compiled, and what a node makes ready half a second after its start is.
+const WARM_UP_SECONDS = 4;
 const redis = await startRedis();
 const alone = await startNode(undefined);
 const owner = await startNode(redis);
@@ -22,34 +25,53 @@ const path = "/_s/cost/v1/analytics/usage/limits/org_acme";
 const script = join(redis.place, "get.lua");
 writeFileSync(script, `wrk.headers["api-key"] = "${KEY}"\n`);
 
-/** Answers a second; all of them have to be 200. */
-function throughput(node) {
-  const { stdout } = spawnSync("wrk", ["-t1", "-c32", `-d${SECONDS}s`, "-s", script, node.url + path], {
+/** Nanoseconds of processor time that a process has had, garbage collection and all. */
+function spent({ child: { pid } }) {
+  let sum = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`))
+    sum += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]);
+  return sum;
+}
+
+/** Answers a second, and microseconds of the processor for each; all of them have to be 200. */
+function load(node, seconds = SECONDS) {
+  const before = spent(node);
+  const { stdout } = spawnSync("wrk", ["-t1", "-c32", `-d${seconds}s`, "-s", script, node.url + path], {
     encoding: "utf8",
   });
   if (stdout.includes("Non-2xx")) throw new Error(`not everything was answered: ${stdout}`);
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
+  const answers = Number(/(\d+) requests in/.exec(stdout)?.[1]);
+  return {
+    rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
+    cost: (spent(node) - before) / 1000 / answers,
+  };
 }
 
 const reads = { alone: [], owned: [], passed: [] };
-throughput(alone);
-throughput(owner);
-throughput(other);
+for (const node of [alone, owner, other]) load(node, WARM_UP_SECONDS);
 for (let turn = 0; turn < TURNS; turn++) {
   const order = [
     ["alone", alone],
     ["owned", owner],
     ["passed", other],
   ];
-  for (const [name, node] of turn % 2 === 0 ? order : order.reverse()) reads[name].push(throughput(node));
+  for (const [name, node] of turn % 2 === 0 ? order : order.reverse()) reads[name].push(load(node));
 }
-const ratio = (over, under) => median(reads[over].map((value, i) => value / reads[under][i]));
+const of = (name, what) => median(reads[name].map((read) => read[what]));
+const ratio = (over, under, what) =>
+  median(reads[over].map((read, i) => read[what] / reads[under][i][what])).toFixed(2);
 row(`reads, ${TURNS} turns of ${SECONDS} s, 32 connections`, {
-  "a server alone /s": median(reads.alone).toFixed(0),
-  "owned /s": median(reads.owned).toFixed(0),
-  "owned over alone": ratio("owned", "alone").toFixed(2),
-  "passed on /s": median(reads.passed).toFixed(0),
-  "passed on over owned": ratio("passed", "owned").toFixed(2),
+  "a server alone /s": of("alone", "rate").toFixed(0),
+  "owned /s": of("owned", "rate").toFixed(0),
+  "owned over alone": ratio("owned", "alone", "rate"),
+  "passed on /s": of("passed", "rate").toFixed(0),
+  "passed on over owned": ratio("passed", "owned", "rate"),
+});
+row("microseconds of the processor for a read", {
+  "a server alone": of("alone", "cost").toFixed(1),
+  owned: of("owned", "cost").toFixed(1),
+  "owned over alone": ratio("owned", "alone", "cost"),
+  "passing on": of("passed", "cost").toFixed(1),
 });
 
 /** Milliseconds of each of so many writes, one after the other. */

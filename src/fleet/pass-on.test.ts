@@ -207,6 +207,35 @@ describe("interfaces 15 passing a request on", () => {
     expect([await got, outcomes]).toEqual(["", ["lost"]]);
   });
 
+  it("interfaces 15 of several that wait for an owner any may go first, and the others go on waiting", async () => {
+    let asked = 0;
+    const all = deferred();
+    const answers = new Map<string, ServerResponse>();
+    const of = await owner((request, response) => {
+      answers.set(request.url!, response);
+      asked += 1;
+      if (asked === 4) all.resolve();
+    });
+    const { port, outcomes } = await front(of);
+    const got = ["/a", "/b", "/c", "/d"].map((path) => exchange(port, GET.replace("/x", path)));
+    await all.promise;
+    expect(passing.underWay).toBe(4);
+    answers.get("/b")!.end("of b");
+    expect(await got[1]).toContain("of b");
+    expect(passing.underWay).toBe(3);
+    answers.get("/d")!.end("of d");
+    expect(await got[3]).toContain("of d");
+    expect(passing.underWay).toBe(2);
+    passing.giveUp("s");
+    expect(passing.underWay).toBe(0);
+    await Promise.resolve();
+    expect(outcomes.toSorted()).toEqual(["answered", "answered", "lost", "lost"]);
+    expect(passing.count).toBe(4);
+    const server = open.find((one) => (one.address() as AddressInfo).port === port) as Server;
+    server.closeAllConnections();
+    expect([await got[0], await got[2]]).toEqual(["", ""]);
+  });
+
   it("interfaces 15 nobody at that address: not reached, and the request is whole for the next", async () => {
     const free = await listen(createNetServer());
     await new Promise((resolve) => open.pop()!.close(resolve));

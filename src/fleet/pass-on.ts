@@ -45,7 +45,8 @@ export class PassOn {
   count = 0;
   private readonly from: string;
   private readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
-  private readonly waiting = new Set<Passage>();
+  /** No Set: each table that one outgrows refers to the next, and so keeps what is in it from being collected early. */
+  private readonly waiting: Passage[] = [];
   private readonly addresses = new Map<string, Address>();
 
   /** @param from this node's url */
@@ -55,17 +56,17 @@ export class PassOn {
 
   /** So many requests wait for an answer of another node. */
   get underWay(): number {
-    return this.waiting.size;
+    return this.waiting.length;
   }
 
   /** Owners that requests wait for. */
   owners(): Target[] {
-    return [...new Map([...this.waiting].map(({ target }) => [target.session, target])).values()];
+    return [...new Map(this.waiting.map(({ target }) => [target.session, target])).values()];
   }
 
   /** Who waits for an owner that has ceased to be one waits in vain. */
   giveUp(session: string): void {
-    for (const passage of this.waiting) if (passage.target.session === session) passage.giveUp();
+    for (const passage of this.waiting.filter(({ target }) => target.session === session)) passage.giveUp();
   }
 
   /** A GET of this node's own, and the JSON that comes back. */
@@ -94,12 +95,19 @@ export class PassOn {
     return new Promise((resolve) => {
       const outgoing = this.send(passed, target.url);
       const passage = new Passage(passed, target, outgoing, (outcome) => {
-        this.waiting.delete(passage);
+        this.forget(passage);
         if (outcome === "answered" || outcome === "lost") this.count += 1;
         resolve(outcome);
       });
-      this.waiting.add(passage);
+      passage.place = this.waiting.push(passage) - 1;
     });
+  }
+
+  private forget({ place }: Passage): void {
+    const last = this.waiting.pop()!;
+    if (last.place === place) return;
+    this.waiting[place] = last;
+    last.place = place;
   }
 
   private send({ request, body }: Passed, url: string): ClientRequest {
@@ -131,6 +139,8 @@ type FailedExchange = NodeJS.ErrnoException & { rawPacket?: Buffer };
 /** One request on its way to its owner, and the answer on its way back. */
 class Passage {
   readonly target: Target;
+  /** Among those that wait. */
+  place = -1;
   private readonly passed: Passed;
   private readonly outgoing: ClientRequest;
   private readonly settle: (outcome: Passing) => void;
