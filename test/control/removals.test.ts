@@ -54,6 +54,30 @@ function vanished(before: Root, after: Root): Set<string> {
   return gone;
 }
 
+/** What a record says of others: ids that it belongs to, with the way there, and texts that may be ids. */
+interface Said {
+  owned: { key: string; path: string }[];
+  /** Texts besides those of references that outlive what they name. */
+  texts: string[];
+}
+
+/** Records never change, and most of them are in every world that is looked through here. */
+const said = new WeakMap<object, Said>();
+
+function saidBy(schema: object, record: object): Said {
+  const known = said.get(record);
+  if (known !== undefined) return known;
+  const owned: Said["owned"] = [];
+  const mentioned = new Set<string>();
+  visitReferences(schema, record, ({ reference, id, path }) => {
+    if (!reference.owned) mentioned.add(id);
+    else owned.push({ key: `${reference.collection} ${id}`, path: path.join(".") });
+  });
+  const texts = [...new Set(textsOf(record))].filter((text) => !mentioned.has(text));
+  said.set(record, { owned, texts });
+  return { owned, texts };
+}
+
 /** What the world still holds of records that are gone: owned references, texts that are their ids, timers. */
 function remains(after: Root, gone: ReadonlySet<string>): string[] {
   const found: string[] = [];
@@ -65,17 +89,12 @@ function remains(after: Root, gone: ReadonlySet<string>): string[] {
     // Logs remember what was, and a mailbox what was sent.
     const remembers = collection.prefix === "log_" || collection.name === "_emails";
     for (const record of after.tables.get(collection.name)!.all() as Iterable<object>) {
-      const mentioned = new Set<string>();
-      visitReferences(collection.schema, record, ({ reference, id, path }) => {
-        if (!reference.owned) mentioned.add(id);
-        else if (gone.has(`${reference.collection} ${id}`))
-          found.push(`${collection.name} ${collection.idOf(record)}: ${path.join(".")} belongs to ${id}`);
-      });
-      if (!remembers) {
-        for (const text of textsOf(record))
-          if (ids.has(text) && !mentioned.has(text))
-            found.push(`${collection.name} ${collection.idOf(record)} names ${text}`);
-      }
+      const { owned, texts } = saidBy(collection.schema, record);
+      const name = () => `${collection.name} ${collection.idOf(record)}`;
+      for (const { key, path } of owned)
+        if (gone.has(key)) found.push(`${name()}: ${path} belongs to ${key}`);
+      if (remembers) continue;
+      for (const text of texts) if (ids.has(text)) found.push(`${name()} names ${text}`);
     }
   }
   for (const { id, subject, key } of open(after).all(timers))
