@@ -102,7 +102,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onAttempt: ({ journal, history, world }, attempt) => {
       const present = world.read();
       const follows = whatFollows(present, attempt.row, attempt.outcome.response_code);
-      journal.add(journaledAttempt(attempt, { present, follows, told: history.at(history.lastSequence) }));
+      journal.add(journaledAttempt(attempt, { present, follows, told: history.newest }));
     },
     readyToSend:
       isDurable(options) || options.store

@@ -1,7 +1,9 @@
 import type { AnyOperation, Identity } from "../contract/operation.ts";
 import type { ActingRequest, Counted } from "../sandbox/entry-states.ts";
 import type { Act, HistoryEntry } from "../sandbox/history-entry.ts";
+import type { JournalEntry } from "../sandbox/journal.ts";
 import { minuteOf, type RateState } from "../sandbox/rate-windows.ts";
+import { type AskedRequest, requestTitle } from "../sandbox/request-title.ts";
 
 /** What its exchange knows when the request is about to change something. */
 interface Changing {
@@ -15,20 +17,18 @@ interface Changing {
   uploads: ActingRequest["uploads"];
 }
 
-/** A request as the history tells of it: what outlives its exchange, a thousand times. */
-export class RequestAct implements Act, ActingRequest {
+/** A request as the history tells of it, until it was answered. */
+export class RequestAct implements Act, ActingRequest, AskedRequest {
   readonly id: string;
   readonly number: number;
   readonly uploads: ActingRequest["uploads"];
   entry: HistoryEntry | undefined = undefined;
   private readonly minute: number;
   private readonly key_id: string | undefined;
+  readonly principal: string | undefined;
+  refusal: string | undefined = undefined;
   private readonly operation: AnyOperation;
-  private readonly principal: string | undefined;
-  /** Until it was answered; its entry knows by then whom it is about. */
-  private params: Record<string, string> | undefined;
-  /** What the client was told, where that was a refusal all the same. */
-  private refusal: string | undefined = undefined;
+  private readonly params: Record<string, string>;
 
   constructor({ id, number, at, rate, identity, operation, params, uploads }: Changing) {
     this.id = id;
@@ -36,8 +36,8 @@ export class RequestAct implements Act, ActingRequest {
     this.uploads = uploads;
     this.minute = minuteOf(at);
     this.key_id = rate && identity?.principal.key_id;
-    this.operation = operation!;
     this.principal = identity?.principal.user_id;
+    this.operation = operation!;
     this.params = params;
   }
 
@@ -58,25 +58,30 @@ export class RequestAct implements Act, ActingRequest {
   }
 
   get named(): readonly string[] {
-    if (this.params !== undefined) return Object.values(this.params);
-    const subject = this.entry?.subject;
-    return typeof subject === "string" ? [subject] : [];
+    return Object.values(this.params);
+  }
+
+  get summary(): string {
+    return this.operation.summary;
   }
 
   get title(): string {
-    const { summary } = this.operation;
-    const asked = `${this.principal ?? "Somebody"} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}`;
-    return this.refusal === undefined ? `${asked}.` : `${asked}; it was done, but answered ${this.refusal}.`;
+    return requestTitle(this);
   }
 
   /** It has been answered; a fault may have said otherwise than what was done. */
-  answered({ status, code, sequence }: { status: number; code: string | null; sequence: number }): void {
-    if (this.entry !== undefined) {
-      this.entry.journaled = sequence;
-      // They hold the address that they were read from.
-      this.params = undefined;
-    }
+  answered({ status, code, sequence, streamed }: JournalEntry): void {
+    const { entry } = this;
+    if (entry === undefined) return;
     if (status === 0) this.refusal = "by a broken connection";
     else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
+    // What is sent while it is made may still change something.
+    if (streamed !== undefined) {
+      entry.journaled = sequence;
+      return;
+    }
+    entry.answered(this, sequence);
+    // It may be written anew for another's.
+    this.entry = undefined;
   }
 }

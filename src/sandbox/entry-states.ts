@@ -1,6 +1,6 @@
 import type { Clock } from "../state/clock.ts";
 import type { KeptRoot } from "../state/kept-root.ts";
-import type { CountedWindows } from "./rate-windows.ts";
+import type { CountedWindows } from "./counted-windows.ts";
 
 /** What of a request tells how the world was before it. */
 export interface ActingRequest {
@@ -41,41 +41,58 @@ export interface KeptState {
   readonly counted: Counted | undefined;
 }
 
+interface StatesBy {
+  cost: number;
+  /** Whose traces are in the state after it and were not there before. */
+  request?: ActingRequest | undefined;
+}
+
 /**
  * What an entry holds of the world, until it is let go. A thousand requests later a collector has all of it to copy,
  * so what is the same before and after stands there once, and the state after is no object of its own.
  */
 export class EntryStates {
   /** The part of the change that is its own: what an advance ran has entries of its own. */
-  from: KeptRoot;
-  to: KeptRoot;
+  from!: KeptRoot;
+  to!: KeptRoot;
   /** The newest entry at the moment of `after`. */
-  end = 0;
+  end!: number;
   /** Bytes that keeping it costs, roughly. */
-  readonly cost: number;
-  private root: KeptRoot;
-  private frame: KeptFrame;
-  private now: number;
-  private requests: number;
-  private windows: CountedWindows;
-  private start: KeptState | undefined = undefined;
-  private readonly request: ActingRequest | undefined;
+  cost!: number;
+  private root!: KeptRoot;
+  private frame!: KeptFrame;
+  private now!: number;
+  private requests!: number;
+  private windows!: CountedWindows;
+  private start: KeptState | undefined;
+  /** How many requests had come before the one that acts; -1 where none does. */
+  private number!: number;
+  private key_id: string | undefined;
+  private minute!: number;
+  private uploads: ActingRequest["uploads"];
 
-  /** @param request whose traces are in `after` and were not there before */
-  constructor(
-    from: KeptRoot,
-    after: KeptState,
-    { cost, request }: { cost: number; request?: ActingRequest },
-  ) {
+  constructor(from: KeptRoot, after: KeptState, by: StatesBy) {
+    this.write(from, after, by);
+  }
+
+  /** Becomes what another entry holds; for the history alone, once nobody can hold it any more. */
+  write(from: KeptRoot, after: KeptState, { cost, request }: StatesBy): this {
     this.from = from;
     this.to = after.root;
+    this.end = 0;
     this.cost = cost;
-    this.request = request;
     this.root = after.root;
     this.frame = after.frame;
     this.now = after.now;
     this.requests = after.requests;
     this.windows = after.windows;
+    this.start = undefined;
+    this.number = request?.number ?? -1;
+    const counted = request?.counted;
+    this.key_id = counted?.key_id;
+    this.minute = counted?.minute ?? 0;
+    this.uploads = request?.uploads;
+    return this;
   }
 
   get after(): KeptState {
@@ -96,8 +113,9 @@ export class EntryStates {
   get before(): KeptState {
     if (this.start !== undefined) return this.start;
     const { from: root, after } = this;
-    if (this.request === undefined) return { ...after, root };
-    const { number: requests, counted, uploads } = this.request;
+    if (this.number < 0) return { ...after, root };
+    const { number: requests, key_id, minute, uploads } = this;
+    const counted = key_id === undefined ? undefined : { key_id, minute };
     const frame = uploads === undefined ? after.frame : { ...after.frame, uploads: uploads.seen };
     return { ...after, root, frame, requests, counted };
   }

@@ -2,6 +2,7 @@ import type { KeptRoot } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
 import type { ActingRequest, EntryStates, KeptState } from "./entry-states.ts";
+import { type AskedRequest, requestTitle } from "./request-title.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
@@ -64,37 +65,47 @@ interface Place extends Pick<StoredEntry, "id" | "sequence" | "at" | "parent" | 
 /** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
 export class HistoryEntry {
   /** `h_…`; never given twice in a sandbox. */
-  readonly id: string;
+  id!: string;
   /** Position since the sandbox began; grows by one. */
-  readonly sequence: number;
+  sequence!: number;
   /** Milliseconds since 1970 on the sandbox's clock. */
-  readonly at: number;
-  readonly kind: HistoryKind;
-  readonly request: string | null;
+  at!: number;
+  kind!: HistoryKind;
+  request!: string | null;
   /** Id of the entry that led to it. */
-  readonly cause: string | null;
+  cause!: string | null;
   /** Id of the entry whose advance made it happen now. */
-  readonly advanced_by: string | null;
+  advanced_by!: string | null;
   /** The entry whose state it goes on from, by position; 0 for the first day. */
-  readonly parent: number;
+  parent!: number;
   /** Position of the newest entry of the journal when it was made; 0 where that was another server's. */
-  readonly journal: number;
+  journal!: number;
   /** Of an attempt to deliver: whether its receiver took it. */
-  readonly delivered: boolean | null;
-  subject: string | null;
-  isUndone = false;
+  delivered!: boolean | null;
+  subject!: string | null;
+  isUndone!: boolean;
   /** Undefined once they were let go. */
   states: EntryStates | undefined;
   /** Position of its request in the journal, once that was answered. */
-  journaled: number | undefined = undefined;
+  journaled: number | undefined;
   /** The work that it left to be done, as `collection\0id`. */
-  leaves: readonly string[] = NOTHING;
+  leaves!: readonly string[];
   /** Grows with whatever becomes of it after it was made. */
-  revision = 0;
-  private act: Pick<Act, "title" | "named">;
-  private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
+  revision!: number;
+  /** Until its request was answered: it may go on. */
+  private act: Pick<Act, "title" | "named"> | undefined;
+  /** What its sentence is made of afterwards, without an object for each of a thousand requests. */
+  private summary: string | undefined;
+  private principal: string | undefined;
+  private refusal: string | undefined;
+  private counts: Readonly<Record<string, ChangeCounts>> | undefined;
 
   constructor(place: Place, act: Act, states: EntryStates | undefined) {
+    this.write(place, act, states);
+  }
+
+  /** Becomes another entry; for the history alone, once nobody can hold it any more. */
+  write(place: Place, act: Act, states: EntryStates | undefined): this {
     this.id = place.id;
     this.sequence = place.sequence;
     this.at = place.at;
@@ -108,6 +119,15 @@ export class HistoryEntry {
     this.request = act.request?.id ?? null;
     this.states = states;
     this.act = act;
+    this.summary = undefined;
+    this.principal = undefined;
+    this.refusal = undefined;
+    this.counts = undefined;
+    this.isUndone = false;
+    this.journaled = undefined;
+    this.leaves = NOTHING;
+    this.revision = 0;
+    return this;
   }
 
   static from(stored: StoredEntry): HistoryEntry {
@@ -117,7 +137,7 @@ export class HistoryEntry {
       ...(typeof delivered === "boolean" && { delivered }),
     };
     const entry = new HistoryEntry({ ...stored, journal: 0 }, act, undefined);
-    (entry as { request: string | null }).request = request;
+    entry.request = request;
     entry.counts = changes;
     entry.isUndone = undone;
     entry.leaves = leaves;
@@ -131,7 +151,8 @@ export class HistoryEntry {
   }
 
   get title(): string {
-    return this.act.title;
+    if (this.act !== undefined) return this.act.title;
+    return requestTitle({ summary: this.summary!, principal: this.principal, refusal: this.refusal });
   }
 
   /** In numbers, by collection; counted when somebody asks, or when the states go. */
@@ -146,6 +167,23 @@ export class HistoryEntry {
     this.act = { title };
   }
 
+  /**
+   * Its request has been answered, so that nothing more comes of it: of the act, its sentence alone is kept.
+   * @param journaled position of the request in the journal
+   */
+  answered({ summary, principal, refusal }: AskedRequest, journaled: number): void {
+    this.summary = summary;
+    this.principal = principal;
+    this.refusal = refusal;
+    this.journaled = journaled;
+    this.act = undefined;
+  }
+
+  /** Whether no act can go on with it. */
+  get isOver(): boolean {
+    return this.act === undefined;
+  }
+
   /** What it did goes on to here. */
   extend(after: KeptState): void {
     const states = this.states!;
@@ -157,7 +195,7 @@ export class HistoryEntry {
   /** Told by what was written: the record that the request names, or the first. */
   choose(written: readonly WrittenRecord[]): void {
     if (this.subject !== null) return;
-    const { named = NOTHING } = this.act;
+    const named = this.act?.named ?? NOTHING;
     let first: string | null = null;
     for (const { collection, id } of written) {
       if (collection.internal) continue;

@@ -1,4 +1,5 @@
 import { type KeptRoot, RootLine } from "../state/kept-root.ts";
+import type { Root } from "../state/root.ts";
 import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
@@ -50,6 +51,8 @@ export class HistoryRecorder {
   private readonly history: History;
   private readonly of: Recorded;
   private readonly roots = new RootLine();
+  /** As it was when a root was kept last. */
+  private timesLent = 0;
   /** Of the state that was kept last. */
   private frame: KeptFrame | undefined = undefined;
   /** Whom the work that stands in a root comes from: its records are values, so it holds after a restore too. */
@@ -72,7 +75,7 @@ export class HistoryRecorder {
       this.roots.pass(commit);
       return;
     }
-    const noted = { from: this.roots.keep(before), after, written: commit.written };
+    const noted = { from: this.keep(before), after, written: commit.written };
     this.roots.pass(commit);
     if (timer === undefined) this.noteAct(noted, (by as Actor).act);
     else this.noteTimer(noted, timer, (by as Actor | undefined)?.act);
@@ -86,17 +89,18 @@ export class HistoryRecorder {
   /** An act has ended that changed something, be it besides records; its sentence is complete now. */
   finish(act: Act): void {
     if (this.history.limit === 0) return;
-    const entry = this.entryOf(act, this.roots.keep(this.of.world.root));
+    const entry = this.entryOf(act, this.keep(this.of.world.root));
     entry.settle(act);
     const { states } = entry;
     // What has changed records of its own ended when it had.
     if (states !== undefined && states.from === states.to) {
-      states.after = this.present();
+      states.after = this.ownPresent();
       states.end = this.history.lastSequence;
       if (act.kind === "restore") {
         states.from = states.before.root;
         states.to = states.after.root;
       }
+      this.endLineOf(entry);
     }
     this.history.touch(entry);
   }
@@ -105,24 +109,43 @@ export class HistoryRecorder {
   rewound(act: Act, line: number): void {
     if (this.history.limit === 0) return;
     const state = act.began!.state;
-    const present = this.present();
+    const present = this.ownPresent();
     const states = new EntryStates(state.root, present, { cost: costOf(0) });
     states.before = state;
     act.entry = this.history.add(act, UNKNOWN, { at: present.now, states, parent: line });
     this.history.settleLine();
   }
 
-  /** The present as an entry keeps it. */
+  /** The present, for whoever wants to keep it. */
   present(): KeptState {
+    const present = this.ownPresent();
+    this.roots.forget();
+    return present;
+  }
+
+  private ownPresent(): KeptState {
     const { world, windows } = this.of;
     return {
-      root: this.roots.keep(world.root),
+      root: this.keep(world.root),
       frame: this.frameOf(world),
       now: world.epochNow(),
       requests: world.requests,
       windows: windows.counted,
       counted: undefined,
     };
+  }
+
+  private keep(root: Root): KeptRoot {
+    // Whoever holds an entry finds its states by what follows them, which may be written anew from here on.
+    const { timesLent } = this.history;
+    if (timesLent !== this.timesLent) this.roots.forget();
+    this.timesLent = timesLent;
+    return this.roots.keep(root);
+  }
+
+  /** Whoever holds the entry holds its new root too. */
+  private endLineOf(entry: HistoryEntry): void {
+    if (this.history.isLent(entry)) this.roots.forget();
   }
 
   private frameOf({ clock, origin, seed, currentSecretKey: secretKey }: World): KeptFrame {
@@ -140,7 +163,7 @@ export class HistoryRecorder {
 
   private noteAct(commit: NotedCommit, act: Act): void {
     if (act.kind === "restore") this.noteCarriedOver(commit);
-    else if (act.entry?.states?.to === commit.from) this.extend(act.entry, commit);
+    else if (this.goesOn(act, commit)) this.extend(act.entry!, commit);
     else {
       const from = act.entry === undefined ? this.makerOf(act) : { cause: act.entry.id, advanced_by: null };
       const entry = this.add(act, from, commit);
@@ -149,10 +172,15 @@ export class HistoryRecorder {
     }
   }
 
-  /** Another commit of the same act, with none in between. */
+  /** Whether it is another commit of the same act, with none in between. */
+  private goesOn({ entry }: Act, { from }: NotedCommit): boolean {
+    return entry?.states?.to.agreesWith(from) === true && this.history.has(entry);
+  }
+
   private extend(entry: HistoryEntry, commit: NotedCommit): void {
-    entry.extend(this.present());
+    entry.extend(this.ownPresent());
     entry.states!.end = this.history.lastSequence;
+    this.endLineOf(entry);
     this.noteWritten(commit, entry);
     this.history.touch(entry);
   }
@@ -188,18 +216,16 @@ export class HistoryRecorder {
 
   /** What is left to be done comes from where the timer came from that has run. */
   private passOn(commit: NotedCommit, from: Provenance): void {
-    const source = from.cause === null ? undefined : this.history.find(from.cause);
     for (const { key, work } of this.newWork(commit)) {
       this.makers.set(work, from);
-      if (source !== undefined) source.leaves = [...source.leaves, key];
+      if (from.cause !== null) this.history.leave(from.cause, key);
     }
   }
 
   /** Leases outlive a restore in timers that are new. */
   private noteCarriedOver(commit: NotedCommit): void {
     for (const { key, work } of this.newWork(commit)) {
-      const cause = this.history.leaving(key)?.id ?? null;
-      this.makers.set(work, { cause, advanced_by: null });
+      this.makers.set(work, { cause: this.history.leaving(key), advanced_by: null });
     }
   }
 
@@ -222,8 +248,8 @@ export class HistoryRecorder {
   }
 
   private revived(key: string): Provenance {
-    const entry = this.history.revivedLeaving(key);
-    return entry === undefined ? UNKNOWN : { cause: entry.id, advanced_by: null };
+    const cause = this.history.revivedLeaving(key);
+    return cause === null ? UNKNOWN : { cause, advanced_by: null };
   }
 
   /** The entry of an act, made now where it has none: something happens because of it. */
@@ -239,9 +265,15 @@ export class HistoryRecorder {
   }
 
   private add(act: Act, from: Provenance, commit?: NotedCommit): HistoryEntry {
-    const after = this.present();
-    const cost = costOf(commit?.written.length ?? 0);
-    const states = new EntryStates(commit?.from ?? after.root, after, { cost, request: act.request });
-    return this.history.add(act, from, { at: after.now, states });
+    const after = this.ownPresent();
+    const begin = commit?.from ?? after.root;
+    const by = { cost: costOf(commit?.written.length ?? 0), request: act.request };
+    const { history, roots } = this;
+    const states = history.spareStates?.write(begin, after, by) ?? new EntryStates(begin, after, by);
+    const entry = history.add(act, from, { at: after.now, states });
+    const evicted = history.spareStates;
+    // Where it changed a record, the entries after it go on from another root.
+    if (evicted !== undefined && evicted.from !== evicted.to) roots.spare = evicted.from;
+    return entry;
   }
 }

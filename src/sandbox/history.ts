@@ -1,3 +1,4 @@
+import { EntryList } from "./entry-list.ts";
 import type { EntryStates } from "./entry-states.ts";
 import { type Act, HistoryEntry, type StoredEntry } from "./history-entry.ts";
 
@@ -30,9 +31,7 @@ export class History {
   /** Grows with whatever is said anew. */
   revision = 0;
   limit: number;
-  private list: HistoryEntry[] = [];
-  private first = 1;
-  private next = 1;
+  private readonly list = new EntryList();
   /** Position before the first entry of this day, and what its ids begin with. */
   private base = 0;
   private prefix = "h_";
@@ -44,6 +43,14 @@ export class History {
   private revived = 0;
   private closed = false;
   private isTelling = false;
+  /** The newest entry that somebody was handed: up to there, none is written anew. */
+  private lent = 0;
+  private lendings = 0;
+  /**
+   * An evicted entry that nobody holds, for the next one. It lives in the old generation by now, where a new one for
+   * each request would fill it up.
+   */
+  private spare: HistoryEntry | undefined = undefined;
   private readonly listeners = new Set<() => void>();
   private readonly journal: { readonly lastSequence: number };
 
@@ -56,10 +63,9 @@ export class History {
   /** A new first day; ids go on differing from those before. */
   begin(resets: number): void {
     this.prefix = prefixOf(resets);
-    this.base = this.next - 1;
-    this.first = this.next;
-    this.oldestKept = this.next;
-    this.list = [];
+    this.base = this.lastSequence;
+    this.list.replace([]);
+    this.oldestKept = this.list.next;
     this.lost = 0;
     this.bytes = 0;
     this.tell();
@@ -75,12 +81,13 @@ export class History {
     from: Provenance,
     { at, states, parent = this.lastSequence }: { at: number; states: EntryStates; parent?: number },
   ): HistoryEntry {
-    const sequence = this.next++;
+    const sequence = this.list.next;
     const id = this.prefix + (sequence - this.base);
     const journal = this.journal.lastSequence;
     const { cause, advanced_by } = from;
     const place = { id, sequence, at, parent, journal, cause, advanced_by };
-    const entry = new HistoryEntry(place, act, states);
+    const entry = this.spare?.write(place, act, states) ?? new HistoryEntry(place, act, states);
+    this.spare = undefined;
     states.end = sequence;
     this.list.push(entry);
     this.bytes += states.cost;
@@ -93,11 +100,11 @@ export class History {
   settleLine(): void {
     const line = new Set<number>();
     let at = this.lastSequence;
-    for (let entry = this.at(at); entry !== undefined; entry = this.at(at)) {
+    for (let entry = this.list.at(at); entry !== undefined; entry = this.list.at(at)) {
       line.add(at);
       at = entry.parent;
     }
-    for (const entry of this.entries()) {
+    for (const entry of this.list.all()) {
       const isUndone = !line.has(entry.sequence);
       if (entry.isUndone === isUndone) continue;
       entry.isUndone = isUndone;
@@ -112,7 +119,7 @@ export class History {
   }
 
   get size(): number {
-    return this.next - this.first;
+    return this.list.size;
   }
 
   /** Entries lost to the bound since the sandbox began or was reset. */
@@ -122,32 +129,63 @@ export class History {
 
   /** The position of the newest entry, 0 before the first. */
   get lastSequence(): number {
-    return this.next - 1;
+    return this.list.next - 1;
   }
 
   get isClosed(): boolean {
     return this.closed;
   }
 
+  /** Grows whenever somebody is handed entries. */
+  get timesLent(): number {
+    return this.lendings;
+  }
+
+  /** Whether somebody may hold it. */
+  isLent({ sequence }: HistoryEntry): boolean {
+    return sequence <= this.lent;
+  }
+
+  /** Whether it has not been evicted. */
+  has(entry: HistoryEntry): boolean {
+    return this.list.at(entry.sequence) === entry;
+  }
+
+  /** The states of an evicted entry that nobody holds, which the next one may have. */
+  get spareStates(): EntryStates | undefined {
+    return this.spare?.states;
+  }
+
+  /** The newest entry; not to be kept, since it may become another. */
+  get newest(): HistoryEntry | undefined {
+    return this.list.at(this.lastSequence);
+  }
+
   /** Oldest first. */
   entries(): readonly HistoryEntry[] {
-    return this.list.slice(this.list.length - this.size);
+    this.lend();
+    return this.list.all();
   }
 
   /** Those after a position, oldest first. */
   since(sequence: number): readonly HistoryEntry[] {
-    const newer = Math.min(this.size, this.lastSequence - sequence);
-    return newer <= 0 ? [] : this.list.slice(this.list.length - newer);
+    this.lend();
+    return this.list.newest(this.lastSequence - sequence);
   }
 
   at(sequence: number): HistoryEntry | undefined {
-    if (sequence < this.first || sequence >= this.next) return undefined;
-    return this.list[this.list.length - (this.next - sequence)];
+    this.lend();
+    return this.list.at(sequence);
   }
 
   find(id: string): HistoryEntry | undefined {
+    this.lend();
+    return this.named(id);
+  }
+
+  private named(id: string): HistoryEntry | undefined {
     const number = id.startsWith(this.prefix) ? Number(id.slice(this.prefix.length)) : Number.NaN;
-    const found = this.at(this.base + number);
+    const found = this.list.at(this.base + number);
     return found?.id === id ? found : undefined;
   }
 
@@ -171,18 +209,24 @@ export class History {
       .map((effect) => effect.id);
   }
 
-  /** The newest entry that left this work to be done, `collection\0id`, and was not undone. */
-  leaving(key: string, upTo = this.lastSequence): HistoryEntry | undefined {
-    for (let at = upTo; at >= this.first; at--) {
-      const entry = this.at(at)!;
-      if (!entry.isUndone && entry.leaves.includes(key)) return entry;
+  /** The id of the newest entry that left this work to be done, `collection\0id`, and was not undone. */
+  leaving(key: string, upTo = this.lastSequence): string | null {
+    for (let at = upTo; at >= this.list.first; at--) {
+      const entry = this.list.at(at)!;
+      if (!entry.isUndone && entry.leaves.includes(key)) return entry.id;
     }
-    return undefined;
+    return null;
   }
 
   /** The same among what an earlier server wrote down, whose records are others by now. */
-  revivedLeaving(key: string): HistoryEntry | undefined {
+  revivedLeaving(key: string): string | null {
     return this.leaving(key, this.revived);
+  }
+
+  /** More work is left to be done by the entry of this id, if it is still there. */
+  leave(id: string, key: string): void {
+    const entry = this.named(id);
+    if (entry !== undefined) entry.leaves = [...entry.leaves, key];
   }
 
   resize(limit: number): void {
@@ -192,31 +236,29 @@ export class History {
 
   /** Lets the oldest states go until the rest hold no more than so many bytes; their entries stay. */
   letGoOf(bytes: number): void {
-    while (this.bytes > bytes && this.oldestKept < this.next) {
-      const entry = this.at(this.oldestKept++);
+    while (this.bytes > bytes && this.oldestKept < this.list.next) {
+      const entry = this.list.at(this.oldestKept++);
       this.bytes -= entry?.states?.cost ?? 0;
       entry?.letGo();
     }
   }
 
   story(): HistoryStory {
-    const { next, base, lost } = this;
     const entries = new Map(this.entries().map((entry) => [entry, entry.revision]));
-    return { about: { next, base, dropped: lost }, entries };
+    return { about: { next: this.list.next, base: this.base, dropped: this.lost }, entries };
   }
 
   /** Goes on telling what was written down; the states of then are gone. */
   revive({ about: { next, base, dropped }, entries }: StoredHistory, resets: number): void {
     const bySequence = new Map(entries.map((entry) => [entry.sequence, entry]));
-    this.list = [];
+    const list: HistoryEntry[] = [];
     // Positions have no gaps: behind one that is missing, nothing could be found.
     for (let at = next - 1, entry = bySequence.get(at); entry !== undefined; entry = bySequence.get(--at))
-      this.list.unshift(HistoryEntry.from(entry));
+      list.unshift(HistoryEntry.from(entry));
+    this.list.replace(list, next);
     this.prefix = prefixOf(resets);
-    this.next = next;
     this.base = base;
     this.lost = dropped;
-    this.first = next - this.list.length;
     this.oldestKept = next;
     this.revived = next - 1;
     this.keepWithin();
@@ -234,20 +276,22 @@ export class History {
     this.listeners.clear();
   }
 
+  private lend(): void {
+    this.lent = this.lastSequence;
+    this.lendings += 1;
+  }
+
   private keepWithin(): void {
     while (this.size > this.limit) this.drop();
     this.letGoOf(MAX_KEPT_BYTES);
   }
 
   private drop(): void {
-    const at = this.list.length - this.size;
-    this.bytes -= this.list[at]!.states?.cost ?? 0;
-    this.list[at] = undefined as unknown as HistoryEntry;
-    this.first += 1;
+    const entry = this.list.shift();
+    this.bytes -= entry.states?.cost ?? 0;
+    if (entry.isOver && !this.isLent(entry)) this.spare = entry;
     this.lost += 1;
-    this.oldestKept = Math.max(this.oldestKept, this.first);
-    // Compacting by halves keeps this O(1) on average.
-    if (at > 64 && at * 2 > this.list.length) this.list = this.list.slice(at + 1);
+    this.oldestKept = Math.max(this.oldestKept, this.list.first);
   }
 
   /** Once for a burst, when what began it has been answered. */

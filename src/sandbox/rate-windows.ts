@@ -1,4 +1,4 @@
-import { SortedTree } from "../state/sorted-tree.ts";
+import { CountedWindows, type Window } from "./counted-windows.ts";
 
 /** Section 8 and G07: a fixed minute of the sandbox's clock, counted per API key. */
 const WINDOW_MS = 60_000;
@@ -16,20 +16,6 @@ export interface RateState {
   exceeded: boolean;
 }
 
-export interface Window {
-  readonly minute: number;
-  readonly requests: number;
-  readonly tokens: number;
-}
-
-type Windows = SortedTree<string, Window>;
-declare const COUNTED: unique symbol;
-/** All that is counted, as one value: where two looks find the same one, nothing was counted between them. */
-export interface CountedWindows {
-  readonly [COUNTED]: never;
-}
-const NO_WINDOWS: Windows = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
-
 /** The window of an instant of the sandbox's clock, in minutes since 1970. */
 export function minuteOf(now: number): number {
   return Math.floor(now / WINDOW_MS);
@@ -37,7 +23,7 @@ export function minuteOf(now: number): number {
 
 export class RateWindows {
   /** By key; a value, so that a copy holds the same. */
-  private windows: Windows = NO_WINDOWS;
+  private windows = CountedWindows.none;
   /** The latest minute in which something was counted. */
   private minute = Number.NEGATIVE_INFINITY;
 
@@ -113,12 +99,12 @@ export class RateWindows {
   }
 
   get counted(): CountedWindows {
-    return this.windows as unknown as CountedWindows;
+    return this.windows;
   }
 
   static of(counted: CountedWindows): RateWindows {
     const windows = new RateWindows();
-    windows.windows = counted as unknown as Windows;
+    windows.windows = counted;
     return windows;
   }
 
@@ -131,7 +117,7 @@ export class RateWindows {
   }
 
   toJSON(): [string, Window][] {
-    return [...this.windows.entries()];
+    return this.windows.entries();
   }
 
   static from(entries: readonly [string, Window][]): RateWindows {

@@ -16,14 +16,27 @@ const MAX_STEPS = 128;
 export class KeptRoot {
   /** Held as long as nothing follows, and now and then for good. */
   private root: Root | undefined;
-  private next: KeptRoot | undefined = undefined;
-  private written: FlatWrites | undefined = undefined;
-  private readonly draws: number;
-  private steps = 0;
+  private next: KeptRoot | undefined;
+  private written: FlatWrites | undefined;
+  private draws!: number;
+  private steps!: number;
 
   constructor(root: Root) {
+    this.write(root);
+  }
+
+  /** Becomes another, when nobody holds it nor any before it; the list of what was written is used again. */
+  write(root: Root): this {
     this.root = root;
+    this.next = undefined;
     this.draws = root.draws;
+    this.steps = 0;
+    return this;
+  }
+
+  /** Whether both are of one moment, though of two lines. */
+  agreesWith(other: KeptRoot): boolean {
+    return this === other || (this.root !== undefined && this.root === other.root);
   }
 
   /** Whether it is this very root, which nothing follows yet. */
@@ -55,7 +68,7 @@ export class KeptRoot {
     if (this.root === undefined || next.root === undefined)
       throw new Error("only the newest root can be followed");
     this.next = next;
-    this.written = written && flat(written);
+    this.written = written && flat(written, this.written);
     if (this.written === undefined || this.steps === MAX_STEPS) return;
     this.root = undefined;
     next.steps = this.steps + 1;
@@ -76,11 +89,13 @@ export class KeptRoot {
  * Written records as one list: collection, id, before, after, collection, id … A thousand of these are kept, and one
  * list costs a collector less than a list and its records.
  */
-type FlatWrites = readonly WrittenRecord[keyof WrittenRecord][];
+type FlatWrites = WrittenRecord[keyof WrittenRecord][];
 
-function flat(written: readonly WrittenRecord[]): FlatWrites {
+/** @param used a list that is not needed any more */
+function flat(written: readonly WrittenRecord[], used: FlatWrites | undefined): FlatWrites {
+  const length = written.length * 4;
   // Of its length from the start: a list that grew by appending has room for sixteen more.
-  const all = new Array<WrittenRecord[keyof WrittenRecord]>(written.length * 4);
+  const all = used?.length === length ? used : new Array<WrittenRecord[keyof WrittenRecord]>(length);
   let at = 0;
   for (const { collection, id, before, after } of written) {
     all[at++] = collection;
@@ -91,7 +106,7 @@ function flat(written: readonly WrittenRecord[]): FlatWrites {
   return all;
 }
 
-function recordsOf(all: FlatWrites): WrittenRecord[] {
+function recordsOf(all: readonly WrittenRecord[keyof WrittenRecord][]): WrittenRecord[] {
   const written: WrittenRecord[] = [];
   for (let at = 0; at < all.length; at += 4) {
     const [collection, id, before, after] = all.slice(at, at + 4);
@@ -104,6 +119,8 @@ const NOTHING_WRITTEN: readonly WrittenRecord[] = [];
 
 /** The line of roots of one world, of which those are kept that somebody asks for. */
 export class RootLine {
+  /** A root that nobody holds any more, for the next one. */
+  spare: KeptRoot | undefined = undefined;
   private last: KeptRoot | undefined = undefined;
   /** What was written since the last that was kept, and where that led to. */
   private written: readonly WrittenRecord[] = NOTHING_WRITTEN;
@@ -125,7 +142,8 @@ export class RootLine {
   keep(root: Root): KeptRoot {
     const { last, written, end } = this;
     if (last?.isAt(root)) return last;
-    const kept = new KeptRoot(root);
+    const kept = this.spare?.write(root) ?? new KeptRoot(root);
+    this.spare = undefined;
     if (last !== undefined && end === root)
       last.followedBy(kept, written.length > MAX_WRITTEN ? undefined : written);
     this.last = kept;
