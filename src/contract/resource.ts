@@ -85,10 +85,14 @@ export interface BaseBuilder {
   readonly world: Surroundings;
   /** What a record of the fixture is made with; what it draws depends on the labels alone. */
   making(...labels: (string | number)[]): Making;
-  /** Fills a collection, once; the records are only made when somebody first reads it. */
+  /**
+   * Fills a collection, once; the records are only made when somebody first reads it, and not to be counted where
+   * `count` knows how many there will be.
+   */
   fill<R extends StoredRecord>(
     collection: { name: string; idOf: (record: R) => string },
     records: () => readonly R[],
+    count?: () => number,
   ): void;
   timer(timer: { kind: TimerKind; subject: string; due: number; key?: string }): void;
 }

@@ -32,20 +32,28 @@ export interface RecordChange<R> {
 export class Table<R extends StoredRecord> {
   private content: Content<R> | undefined;
   private source: (() => readonly R[]) | undefined;
+  private readonly count: (() => number) | undefined;
   readonly collection: Collection<R>;
 
   private constructor(
     collection: Collection<R>,
     content: Content<R> | undefined,
     source?: () => readonly R[],
+    count?: () => number,
   ) {
     this.collection = collection;
     this.content = content;
     this.source = source;
+    this.count = count;
   }
 
-  static of<R extends StoredRecord>(collection: Collection<R>, source: () => readonly R[]): Table<R> {
-    return new Table(collection, undefined, source);
+  /** @param count how many there will be, where that is known without making them */
+  static of<R extends StoredRecord>(
+    collection: Collection<R>,
+    source: () => readonly R[],
+    count?: () => number,
+  ): Table<R> {
+    return new Table(collection, undefined, source, count);
   }
 
   static empty<R extends StoredRecord>(collection: Collection<R>): Table<R> {
@@ -53,6 +61,7 @@ export class Table<R extends StoredRecord> {
   }
 
   get size(): number {
+    if (this.content === undefined && this.count !== undefined) return this.count();
     return this.loaded().rows.size;
   }
 
