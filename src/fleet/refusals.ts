@@ -22,6 +22,7 @@ export class Refusals {
 
   /** @throws StoreRefusal when something of the sandbox was undone after the mark */
   requireNoneSince(mark: number, sandbox: Sandbox): void {
+    if (mark === this.count) return;
     const last = this.last.get(sandbox);
     if (last !== undefined && last.number > mark) throw last.refusal;
   }
