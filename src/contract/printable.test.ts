@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { printable, printableJson, printableLines } from "./printable.ts";
 
-const HOSTILE = "a\u001b[2J\u009b31m\u0007\r\u202eb\u2066\u2028\u007f";
-const SHOWN = "a\\u001b[2J\\u009b31m\\u0007\\u000d\\u202eb\\u2066\\u2028\\u007f";
+const HOSTILE = "a\u001b[2J\u009b31m\u0007\r\u202eb\u2066\u061c\u200e\u200f\u2028\u007f";
+const SHOWN = "a\\u001b[2J\\u009b31m\\u0007\\u000d\\u202eb\\u2066\\u061c\\u200e\\u200f\\u2028\\u007f";
 
 describe("interfaces 2 what reaches a terminal", () => {
   it("interfaces 2 nothing in a name steers the terminal, and all of it can be read", () => {
