@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
@@ -7,8 +8,8 @@ export default defineConfig({
     pool: "forks",
     // Both cores are busy with tests: threads that help to collect garbage cost more than they spare, as do small spaces.
     execArgv: ["--single-threaded-gc", "--max-semi-space-size=64"],
-    // Left to itself it would keep one core free, which is half of what CI has.
-    maxWorkers: "100%",
+    // One more than there are cores: a fifth of the time a test waits for what it started, and a core would rest.
+    maxWorkers: availableParallelism() + 1,
     // A worker keeps the modules of the file before: to import the server again for each took a third of the time.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -100,16 +100,26 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
   for (const one of sandboxes.all) await run.coverage.add(one);
   const { requests, journal } = await sandboxes.journal(tests);
   result.requests = requests;
-  result.failures = [
-    ...whatFailed(commandFailure(made, run), tests),
-    ...unstruck(result.rules, scenario),
-    ...result.expectations.flatMap(({ why }) => why ?? []),
-  ];
+  result.failures = failuresOf(result, made, run);
   result.outcome = result.failures.length === 0 ? "passed" : "failed";
   if (result.outcome === "passed") return;
   result.journal = journal;
   const bundle = await sandboxes.bundle(tests);
   if (bundle !== undefined) result.bundle = bundle;
+}
+
+function failuresOf(
+  { tests, rules, expectations }: ScenarioResult,
+  made: CommandRun,
+  run: BegunRun,
+): string[] {
+  // What has not come yet might have come.
+  if (run.signal.aborted) return ["the suite was interrupted"];
+  return [
+    ...whatFailed(commandFailure(made, run), tests),
+    ...unstruck(rules, run.scenario),
+    ...expectations.flatMap(({ why }) => why ?? []),
+  ];
 }
 
 /** interfaces 2 and 13. */
@@ -142,8 +152,7 @@ function whatFailed(command: readonly string[], tests: readonly SuiteTest[]): st
   return [...command, ...failed.map(({ name }) => `the test failed: ${name}`)];
 }
 
-function commandFailure(made: CommandRun, { timeoutMs, signal }: ScenarioRun): string[] {
-  if (signal.aborted) return ["the suite was interrupted"];
+function commandFailure(made: CommandRun, { timeoutMs }: ScenarioRun): string[] {
   if (made.timed_out) return [`the command did not end within ${(timeoutMs ?? 0) / 1000} s`];
   if (made.signal !== null) return [`the command was ended by ${made.signal}`];
   return made.exit_code === 0 ? [] : [`the command exited with ${made.exit_code}`];
