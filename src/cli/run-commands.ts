@@ -77,6 +77,8 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   const command = commandOf(words);
   const parser = yargs([...words])
     .scriptName("understudy")
+    // The terminal's own would be yargs's half of each text, and hide its words from `explained`.
+    .locale("en")
     .version(packageJson.version)
     .usage("$0 <command>\n\nA stateful sandbox of an AI platform's HTTP API.")
     .option("json", { type: "boolean", default: false, describe: "Print the result as JSON", global: true })
