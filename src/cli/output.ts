@@ -47,10 +47,11 @@ function readerHasLeft(): void {
   for (const end of leaving) end();
 }
 
-/** For what prints until it is stopped: calls back once nobody reads it any more. */
-export function onReaderGone(end: () => void): void {
+/** For what prints until it is stopped: calls back once nobody reads it any more. Returns what takes it back. */
+export function onReaderGone(end: () => void): () => void {
   if (hasLeft) end();
   else leaving.add(end);
+  return () => void leaving.delete(end);
 }
 
 /** Left-aligned columns, as wide as their widest cell. */

@@ -49,7 +49,7 @@ export async function record(options: Recording): Promise<void> {
     throw error;
   }
   const { url } = recorder;
-  const ended = new Promise<void>(onEnding);
+  const ended = new Promise<void>((resolve) => void onEnding(resolve));
   if (json) sayJson({ url, target, out, pid: process.pid });
   else say(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.`);
   await ended;

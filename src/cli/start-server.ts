@@ -6,6 +6,7 @@ import { complain, say, sayJson } from "./output.ts";
 import { type Ready, writeReadyFile } from "./ready-file.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions } from "./start-options.ts";
+import { ENDINGS } from "./until-ended.ts";
 
 /**
  * Starts the server and returns once it accepts requests; it ends with the process's signals.
@@ -15,7 +16,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
   const options = await readStartOptions(flags);
   const understudy = assemble(options.server);
   const stops: (() => Promise<void>)[] = [];
-  stopOnSignals(understudy, stops);
+  const noLonger = stopOnSignals(understudy, stops);
   const token = options.server.shared?.token ?? null;
   let ready: Ready;
   try {
@@ -23,6 +24,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
     ready = { url, console: `${url}/_console`, pid: process.pid, token };
     if (options.readyFile) writeReadyFile(options.readyFile, ready);
   } catch (error) {
+    noLonger();
     // What failed first says why.
     await understudy.close().catch(() => {});
     throw error;
@@ -62,8 +64,8 @@ async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
   return watchDocuments([fixtures, scenarios], ({ message }) => complain(message));
 }
 
-/** The first signal lets open requests finish; a second does not wait. */
-function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<void>)[]): void {
+/** The first signal lets open requests finish; a second does not wait. Returns what takes it back. */
+function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<void>)[]): () => void {
   let stopping = false;
   const stop = async () => {
     if (stopping) process.exit(130);
@@ -78,5 +80,8 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
     }
   };
   // SIGHUP: the terminal is closed.
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stop);
+  for (const signal of ENDINGS) process.on(signal, stop);
+  return () => {
+    for (const signal of ENDINGS) process.off(signal, stop);
+  };
 }

@@ -1,13 +1,20 @@
 /** Also when the terminal is closed: commands that were started run in groups of their own and would stay. */
-const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+export const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Tells of the first signal to end; to be called before anybody is told that the process is up, who may end it at once. */
-export function onEnding(end: () => void): void {
-  const told = () => {
+/**
+ * Tells of the first signal to end; to be called before anybody is told that the process is up, who may end it at once.
+ * Returns what takes it back.
+ */
+export function onEnding(end: () => void): () => void {
+  const noLonger = () => {
     for (const signal of ENDINGS) process.off(signal, told);
+  };
+  const told = () => {
+    noLonger();
     end();
   };
   for (const signal of ENDINGS) process.on(signal, told);
+  return noLonger;
 }
 
 /** Does what is to be told when the process is to end, by a signal that is aborted then, and is waited for. */

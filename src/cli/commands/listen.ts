@@ -97,10 +97,14 @@ async function listen({
     if (error.code !== "ENOTFOUND" && error.code !== "EADDRNOTAVAIL") throw error;
     throw new UsageError(`--host ${host} is no address of this machine`);
   });
-  const ended = new Promise<void>(onEnd);
+  let noLonger = () => {};
+  const ended = new Promise<void>((resolve) => {
+    noLonger = onEnd(resolve);
+  });
   if (json) sayJson({ url: listener.url, pid: process.pid });
   else say(`Listening at ${listener.url}, on any path. Ctrl-C ends it.`);
   await ended;
+  noLonger();
   await listener.close();
 }
 
@@ -114,7 +118,7 @@ async function forward(options: Options, to: string): Promise<void> {
   const wanted = events?.flatMap((text) => text.split(/[,\s]+/)).filter((name) => name !== "");
   const names = wanted ?? (await subscribable(options));
   const ending = new AbortController();
-  onEnd(() => ending.abort());
+  const noLonger = onEnd(() => ending.abort());
   await forwardDeliveries({
     sandbox,
     to,
@@ -130,7 +134,7 @@ async function forward(options: Options, to: string): Promise<void> {
     onDelivery: show,
     onTrouble: complain,
     signal: ending.signal,
-  });
+  }).finally(noLonger);
 }
 
 /** A test goes to the webhook that it names; nobody subscribes to tests. */
@@ -139,9 +143,13 @@ async function subscribable(target: Target): Promise<string[]> {
   return names.filter((name) => name !== "webhook.test");
 }
 
-function onEnd(end: () => void): void {
-  onEnding(end);
-  onReaderGone(end);
+function onEnd(end: () => void): () => void {
+  const signals = onEnding(end);
+  const reader = onReaderGone(end);
+  return () => {
+    signals();
+    reader();
+  };
 }
 
 async function shower(json: boolean): Promise<(delivery: HeardDelivery) => void> {
