@@ -1,42 +1,20 @@
 import { execSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  type RunningServer,
-  removeScratch,
-  runCommand,
-  scratch,
-  startCommand,
-  startServer,
-} from "../support/run-understudy.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { users } from "../../src/resources/users/schema.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
 
-const DAN = "ak_danMemberAcme00000000000000000000000000";
-const servers: RunningServer[] = [];
-
-async function started(args: readonly string[] = [], place?: Parameters<typeof startServer>[1]) {
-  const server = await startServer(args, place);
-  servers.push(server);
-  return server;
-}
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop("SIGKILL")));
-});
 afterAll(removeScratch);
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-const body = async (url: string): Promise<any> => (await fetch(url)).json();
-
 describe("interfaces 2 commands against a running server", () => {
-  let server: RunningServer;
+  let api: Api;
   beforeAll(async () => {
-    server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+    api = await startReference();
   });
-  afterAll(async () => {
-    await server.stop("SIGKILL");
-  });
-  const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
+  afterAll(() => api.close());
+  const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 
   it("interfaces 2 status, reset, clock and snapshot act on it", async () => {
@@ -110,7 +88,7 @@ describe("interfaces 2 commands against a running server", () => {
     expect(stdout).toMatch(/^access +decides +the thread is usr_dan's; usr_cleo has the role member/m);
     expect(stdout).toMatch(/^spending +not reached$/m);
     await run("scenario", "on", "models-list-rate-limited");
-    const told = await json("explain", "GET", "/v1/models", "--header", `api-key=${DAN}`);
+    const told = await json("explain", "GET", "/v1/models", "--header", `api-key=${KEYS.dan}`);
     expect(told).toMatchObject({ status: 429, principal: "usr_dan", rules: [{ strikes: true }] });
     await run("scenario", "off", "models-list-rate-limited");
     const wrong = await run("explain", "models.lst");
@@ -198,9 +176,9 @@ describe("interfaces 2 commands without a server", () => {
     expect((await runCommand(generate, { cwd: folder })).code).toBe(2);
     expect((await runCommand([...generate, "--force"], { cwd: folder })).code).toBe(0);
     expect((await runCommand(["fixture", "generate", "--count", "usres=4"])).code).toBe(2);
-    const { ready } = await started(["--fixture", "./team.yaml"], { cwd: folder });
-    const sandbox = await body(`${ready.url}/_control/sandboxes/default`);
-    expect(sandbox.counts.users).toBe(4);
+    const { understudy, close } = await startReference({ fixture: join(folder, "team.yaml") });
+    expect([...understudy.sandboxes.get("default")!.world.read().all(users)]).toHaveLength(4);
+    await close();
     expect(JSON.parse((await runCommand(["fixture", "schema"])).stdout)).toHaveProperty("definitions");
   });
 

@@ -4,31 +4,25 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { validatorOf } from "../../src/contract/validator.ts";
 import { API } from "../../src/resources/index.ts";
-import { KEYS } from "../support/harness.ts";
-import {
-  type RunningServer,
-  removeScratch,
-  runCommand,
-  scratch,
-  startServer,
-} from "../support/run-understudy.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
-let server: RunningServer;
+let api: Api;
 beforeAll(async () => {
-  server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z", "--delay", "1ms/3ms"]);
+  api = await startReference({ delay: { p50: "1ms", p99: "3ms" } });
 });
 afterAll(async () => {
-  await server.stop("SIGKILL");
+  await api.close();
   removeScratch();
 });
 
-const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
+const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
 const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 async function receiver(answers: unknown[]): Promise<string> {
   await run("reset");
   const post = async (path: string, body: object) => {
     const headers = { "api-key": KEYS.ada, "content-type": "application/json" };
-    const answer = await fetch(server.ready.url + path, {
+    const answer = await fetch(api.url + path, {
       method: "POST",
       headers,
       body: JSON.stringify(body),
@@ -57,7 +51,7 @@ describe("interfaces 14 the catalogue of events", () => {
     expect(JSON.parse((await runCommand(["events", "user.created", "--schema"])).stdout).title).toBe(
       "user.created",
     );
-    const answer = await fetch(`${server.ready.url}/_control/events`);
+    const answer = await fetch(`${api.url}/_control/events`);
     expect(((await answer.json()) as { items: unknown }).items).toEqual(items);
   });
 
@@ -122,7 +116,7 @@ describe("interfaces 14 trigger and clock advance", () => {
   it("interfaces 14 trigger --duplicate and --shuffle deliver twice, and in another order than it happened", async () => {
     const received = async (id: string) => {
       const path = `/_control/sandboxes/default/receivers/${id}/requests`;
-      const { items } = (await (await fetch(server.ready.url + path)).json()) as {
+      const { items } = (await (await fetch(api.url + path)).json()) as {
         items: { body: string }[];
       };
       return items.map(({ body }) => JSON.parse(body).delivery_id as string);
@@ -178,9 +172,9 @@ describe("interfaces 14 trigger and clock advance", () => {
     expect((await run("deliveries", "show", id)).stdout).toContain(`, inactive: ${because})`);
     expect((await run("trigger", "user.created")).stdout).toContain(`${webhook_id} is inactive: ${because}.`);
     const webhook = async () =>
-      (await fetch(`${server.ready.url}/_control/sandboxes/default/state/webhooks/${webhook_id}`)).json();
+      (await fetch(`${api.url}/_control/sandboxes/default/state/webhooks/${webhook_id}`)).json();
     const put = (active: boolean) =>
-      fetch(`${server.ready.url}/webhooks/${webhook_id}`, {
+      fetch(`${api.url}/webhooks/${webhook_id}`, {
         method: "PUT",
         headers: { "api-key": KEYS.ada, "content-type": "application/json" },
         body: JSON.stringify({ active }),
@@ -236,7 +230,7 @@ describe("interfaces 14 trigger and clock advance", () => {
 
   it("interfaces 11 coverage --all counts sandboxes that are gone", async () => {
     await run("sandbox", "create", "short");
-    await fetch(`${server.ready.url}/_s/short/v1/models`, { headers: { "api-key": KEYS.dan } });
+    await fetch(`${api.url}/_s/short/v1/models`, { headers: { "api-key": KEYS.dan } });
     await run("sandbox", "delete", "short");
     const hits = ({ operations }: { operations: { operation: string; outcomes: { hits: number }[] }[] }) =>
       operations.find(({ operation }) => operation === "models.list")!.outcomes[0]!.hits;
@@ -246,7 +240,7 @@ describe("interfaces 14 trigger and clock advance", () => {
 
   it("interfaces 11 a bundle of a server that was started with a delay replays", async () => {
     await run("sandbox", "create", "late");
-    await fetch(`${server.ready.url}/_s/late/v1/models`, { headers: { "api-key": KEYS.dan } });
+    await fetch(`${api.url}/_s/late/v1/models`, { headers: { "api-key": KEYS.dan } });
     const file = join(scratch(), "late.json");
     expect((await run("bundle", file, "--sandbox", "late")).code).toBe(0);
     expect(await runCommand(["replay", file])).toMatchObject({ code: 0, stderr: "" });

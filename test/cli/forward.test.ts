@@ -2,14 +2,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../support/eventually.ts";
-import {
-  type Running,
-  type RunningServer,
-  removeScratch,
-  runCommand,
-  startCommand,
-  startServer,
-} from "../support/run-understudy.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { type Running, removeScratch, runCommand, startCommand } from "../support/run-understudy.ts";
 
 const SECRET = "whsec_theOneThatMyReceiverHas";
 const cleanups: (() => unknown)[] = [];
@@ -27,25 +21,23 @@ async function application(listener: RequestListener): Promise<string> {
 }
 
 describe("interfaces 11 listen --forward-to", () => {
-  let server: RunningServer;
-  let env: Record<string, string>;
+  const token = "token-of-the-whole-team";
+  const env = { UNDERSTUDY_TOKEN: token };
+  let api: Api;
   beforeAll(async () => {
-    server = await startServer(["--quiet", "--shared", "--clock", "frozen@2026-03-15T12:00:00Z"]);
-    env = { UNDERSTUDY_TOKEN: server.ready.token! };
+    api = await startReference({ shared: { token } });
   });
-  afterAll(async () => {
-    await server.stop("SIGKILL");
-  });
+  afterAll(() => api.close());
 
-  const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url], { env });
+  const run = (...args: string[]) => runCommand([...args, "--url", api.url], { env });
 
   async function below(path: string): Promise<unknown> {
-    const url = `${server.ready.url}/_control/sandboxes/default${path}`;
-    return (await fetch(url, { headers: { authorization: `Bearer ${server.ready.token}` } })).json();
+    const url = `${api.url}/_control/sandboxes/default${path}`;
+    return (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).json();
   }
 
   async function forward(to: string, ...args: string[]): Promise<Running> {
-    const url = server.ready.url;
+    const url = api.url;
     const running = startCommand(["listen", "--forward-to", to, "--url", url, ...args], { env });
     cleanups.push(() => running.child.kill("SIGKILL"));
     await until(() => running.output().stdout.includes(SECRET));
@@ -112,7 +104,9 @@ describe("interfaces 11 listen --forward-to", () => {
     { args: ["--forward-to", "http://127.0.0.1:1/", "--organization", "org_nobody"], says: "org_nobody" },
     { args: ["--forward-to", "http://127.0.0.1:1/", "--secret", "mine"], says: "secret" },
   ])("interfaces 11 listen $args is 2 and one message, and leaves nothing behind", async ({ args, says }) => {
+    const listening = process.listenerCount("SIGTERM");
     const { code, stderr } = await run("listen", ...args);
+    expect(process.listenerCount("SIGTERM")).toBe(listening);
     expect(stderr).toContain(says);
     expect(stderr).not.toContain("unexpected");
     expect(code).toBe(2);

@@ -5,31 +5,24 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../support/eventually.ts";
-import {
-  type RunningServer,
-  removeScratch,
-  runCommand,
-  scratch,
-  startCommand,
-  startServer,
-} from "../support/run-understudy.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch, startCommand, startServer } from "../support/run-understudy.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
-const servers: RunningServer[] = [];
 const listeners: Server[] = [];
 const sockets: Socket[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
   for (const listener of listeners.splice(0)) listener.close();
-  await Promise.all(servers.splice(0).map((server) => server.stop("SIGKILL")));
 });
-afterAll(removeScratch);
-
-async function started(args: readonly string[] = []) {
-  const server = await startServer(["--quiet", ...args]);
-  servers.push(server);
-  return server;
-}
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(async () => {
+  await api.close();
+  removeScratch();
+});
 
 /** Something else than Understudy: says this to whoever connects, and nothing where it is undefined. */
 async function somebody(says: string | undefined): Promise<string> {
@@ -103,8 +96,7 @@ describe("interfaces 2 what listens at --url is no Understudy", () => {
   });
 
   it("interfaces 2 an address may come without its scheme, and one that can be none is wrong usage", async () => {
-    const { ready } = await started();
-    const { host } = new URL(ready.url);
+    const { host } = new URL(api.url);
     const { code, stdout } = await runCommand(["status", "--url", host, "--json"]);
     expect([code, JSON.parse(stdout).status]).toEqual([0, "ok"]);
     for (const url of ["http://", "ftp://127.0.0.1", "not an address", "http://me:secret@127.0.0.1", "[::"]) {
@@ -180,9 +172,18 @@ describe("interfaces 2 wrong usage says what is wrong", () => {
     expect(stderr).not.toMatch(/^\s+at |ENO|EADDR/m);
   });
 
+  it("interfaces 2 in one language, whatever the terminal's is, for half of it would be translated", async () => {
+    const env = { LC_ALL: "fr_FR.UTF-8" };
+    const unknown = await runCommand(["journal", "--follw"], { env });
+    expect(unknown.stderr).toContain("Unknown argument: follw (did you mean --follow?)");
+    const missing = await runCommand(["snapshot", "save"], { env });
+    expect(missing.stderr).toContain("<name> is missing: understudy snapshot save <name>");
+    const help = await runCommand(["status", "--help"], { env });
+    expect(help.stdout).toContain("Options:");
+  });
+
   it("interfaces 2 an unknown scenario is named, with the nearest", async () => {
-    const { ready } = await started();
-    const { code, stderr } = await runCommand(["scenario", "on", "flaky-ten-percnt", "--url", ready.url]);
+    const { code, stderr } = await runCommand(["scenario", "on", "flaky-ten-percnt", "--url", api.url]);
     expect([code, stderr]).toEqual([
       2,
       'understudy: There is no scenario "flaky-ten-percnt". Did you mean "flaky-ten-percent"? `understudy scenario list` lists them all.\n',
@@ -191,18 +192,15 @@ describe("interfaces 2 wrong usage says what is wrong", () => {
 });
 
 describe("interfaces 2 files that the command writes", () => {
-  let server: RunningServer;
   beforeAll(async () => {
-    server = await startServer(["--quiet"]);
-    await runCommand(["snapshot", "save", "kept", "--url", server.ready.url]);
+    await runCommand(["snapshot", "save", "kept", "--url", api.url]);
   });
-  afterAll(() => server.stop("SIGKILL"));
 
   it("interfaces 2 replace files alone, and those that hold keys are the user's own", async () => {
     const cwd = scratch();
     mkdirSync(join(cwd, "folder"));
     writeFileSync(join(cwd, "calm.yaml"), "name: calm\nrules: []\n");
-    const url = server.ready.url;
+    const { url } = api;
     for (const target of ["folder", "/dev/null"]) {
       for (const words of [
         ["snapshot", "export", "kept", target, "--url", url],
@@ -257,11 +255,11 @@ describe("interfaces 2 files that the command writes", () => {
   it("interfaces 5 fixture generate writes nothing that start refuses, and JSON where the name says so", async () => {
     const cwd = scratch();
     const generate = (...words: string[]) => runCommand(["fixture", "generate", ...words], { cwd });
-    const large = await generate("--count", "models=40000", "--out", "large.yaml");
+    const large = await generate("--count", "models=10000", "--out", "large.yaml");
     expect([large.code, existsSync(join(cwd, "large.yaml"))]).toEqual([2, false]);
     expect(large.stderr).toMatch(/these counts make no fixture that start takes: .*--out FILE\.json/);
-    expect((await generate("--count", "models=40000", "--out", "large.json")).code).toBe(0);
-    expect(JSON.parse(readFileSync(join(cwd, "large.json"), "utf8")).models).toHaveLength(40_000);
+    expect((await generate("--count", "models=10000", "--out", "large.json")).code).toBe(0);
+    expect(JSON.parse(readFileSync(join(cwd, "large.json"), "utf8")).models).toHaveLength(10_000);
     expect((await runCommand(["fixture", "check", "large.json"], { cwd })).code).toBe(0);
   });
 });
@@ -319,8 +317,7 @@ describe("interfaces 2 the server ends when its terminal does", () => {
   });
 
   it("interfaces 2 SIGHUP is a clean end", async () => {
-    const server = await started();
+    const server = await startServer(["--quiet"]);
     expect(await server.stop("SIGHUP")).toMatchObject({ code: 0, stdout: "", stderr: "" });
-    servers.length = 0;
   });
 });

@@ -1,29 +1,23 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { KEYS } from "../support/harness.ts";
-import {
-  type RunningServer,
-  removeScratch,
-  runCommand,
-  scratch,
-  startCommand,
-  startServer,
-} from "../support/run-understudy.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { runHere } from "../support/run-here.ts";
+import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
 
-let server: RunningServer;
+let api: Api;
 beforeAll(async () => {
-  server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+  api = await startReference();
 });
 afterAll(async () => {
-  await server.stop("SIGKILL");
+  await api.close();
   removeScratch();
 });
 
-const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
+const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
 const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 const call = (path: string, who: keyof typeof KEYS = "ada", init: RequestInit = {}) =>
-  fetch(server.ready.url + path, {
+  fetch(api.url + path, {
     ...init,
     headers: { "api-key": KEYS[who], "content-type": "application/json" },
   });
@@ -41,7 +35,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
       "--scenario",
       "slow-network",
     );
-    expect([made.code, made.stdout]).toEqual([0, `ci-42 is at ${server.ready.url}/_s/ci-42\n`]);
+    expect([made.code, made.stdout]).toEqual([0, `ci-42 is at ${api.url}/_s/ci-42\n`]);
     expect(await json("status", "--sandbox", "ci-42")).toMatchObject({
       sandbox: { clock: { mode: "frozen" }, settings: { preview: "on" }, scenarios: ["slow-network"] },
     });
@@ -112,7 +106,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
       "models.*",
       "--json",
       "--url",
-      server.ready.url,
+      api.url,
     ]);
     const lines = () =>
       following
@@ -153,7 +147,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
 
   it("interfaces 11 openapi --control prints what the server says of its control API", async () => {
     const { code, stdout } = await runCommand(["openapi", "--control"]);
-    const told = await (await fetch(`${server.ready.url}/_control/api.json`)).json();
+    const told = await (await fetch(`${api.url}/_control/api.json`)).json();
     expect([code, JSON.parse(stdout)]).toEqual([0, told]);
   });
 
@@ -181,15 +175,16 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     const script = await runCommand(["completion"]);
     expect([script.code, script.stderr]).toEqual([0, ""]);
     expect(script.stdout).toContain("--get-yargs-completions");
-    const completed = async (...words: string[]) => {
-      const { code, stdout, stderr } = await runCommand(["--get-yargs-completions", "understudy", ...words]);
+    const completed = async (run: typeof runHere, ...words: string[]) => {
+      const { code, stdout, stderr } = await run(["--get-yargs-completions", "understudy", ...words], {});
       expect([code, stderr]).toEqual([0, ""]);
       return stdout.split("\n");
     };
-    expect(await completed("jour")).toContain("journal");
-    expect(await completed("trigger", "user.")).toContain("user.created");
-    expect(await completed("explain", "thr")).toContain("threads.delete");
-    expect(await completed("scenario", "on", "fl")).toContain("flaky-ten-percent");
+    expect(await completed(runCommand, "jour")).toContain("journal");
+    // Names are none of yargs's business, which ends its process.
+    expect(await completed(runHere, "trigger", "user.")).toContain("user.created");
+    expect(await completed(runHere, "explain", "thr")).toContain("threads.delete");
+    expect(await completed(runHere, "scenario", "on", "fl")).toContain("flaky-ten-percent");
   });
 
   it("interfaces 14 deliveries list, show and redeliver", async () => {

@@ -71,7 +71,7 @@ describe("interfaces 2 start", () => {
     expect(await running.finished).toMatchObject({ code: 0 });
   });
 
-  it("interfaces 2 takes fixture, seed, clock and scenario", async () => {
+  it("interfaces 2, 3 takes fixture, seed, clock and scenario; --no-overrides refuses faults of requests", async () => {
     const folder = scratch();
     writeFileSync(
       join(folder, "mine.yaml"),
@@ -80,8 +80,7 @@ describe("interfaces 2 start", () => {
     const { ready } = await started(
       [
         ...["--fixture", "./mine.yaml", "--seed", "7", "--clock", "frozen@2026-03-15T12:00:00Z"],
-        "--scenario",
-        "threads-delete-forbidden",
+        ...["--scenario", "threads-delete-forbidden", "--no-overrides"],
       ],
       { cwd: folder },
     );
@@ -93,6 +92,11 @@ describe("interfaces 2 start", () => {
     });
     const answer = await api(ready.url, "/v1/threads/thread_mine", { method: "DELETE" });
     expect(answer.headers.get("x-sandbox-decision")).toMatch(/^fault:threads-delete-forbidden\//);
+    const overriding = await api(ready.url, "/v1/models", { headers: { "X-Sandbox-Fault": "reset" } });
+    expect([overriding.status, ((await overriding.json()) as { detail: string }).detail]).toEqual([
+      400,
+      expect.stringContaining("--no-overrides"),
+    ]);
   });
 
   it("interfaces 2 reads options and settings from understudy.config.yaml; flags go before", async () => {
@@ -152,7 +156,8 @@ describe("interfaces 2 start", () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as AddressInfo;
-    const refused = await runCommand(["start", "--port", String(port)]);
+    // In a process of its own, which shows how it ends.
+    const refused = await startCommand(["start", "--port", String(port)]).finished;
     taken.close();
     expect(refused.code).toBe(2);
     expect(refused.stderr.trim().split("\n")).toEqual([expect.stringContaining(`port ${port} `)]);
@@ -176,10 +181,12 @@ describe("interfaces 2 start", () => {
     [["clock"], "needs an action"],
     [["snapshot", "save"], "<name> is missing"],
   ])("interfaces 2 wrong usage %j is exit 2 without a stack trace", async (args, message) => {
+    const listening = process.listenerCount("SIGTERM");
     const { code, stderr, stdout } = await runCommand(args, { cwd: scratch() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
+    expect(process.listenerCount("SIGTERM")).toBe(listening);
   });
 
   const NODE = ["start", "--shared", "--store", "redis://127.0.0.1:9", "--node-url", "http://127.0.0.1:9"];
@@ -305,15 +312,6 @@ describe("interfaces 2 start", () => {
     expect([code, stderr]).toEqual([
       2,
       "understudy: UNDERSTUDY_TOKEN must have at least 16 characters, not 6; leave it away to get one made up\n",
-    ]);
-  });
-
-  it("interfaces 3 --no-overrides refuses faults that requests bring along", async () => {
-    const { ready } = await started(["--no-overrides"]);
-    const answer = await fetch(`${ready.url}/v1/models`, { headers: { "X-Sandbox-Fault": "reset" } });
-    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
-      400,
-      expect.stringContaining("--no-overrides"),
     ]);
   });
 

@@ -1,31 +1,23 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
-import {
-  type RunningServer,
-  removeScratch,
-  runCommand,
-  scratch,
-  startCommand,
-  startServer,
-} from "../support/run-understudy.ts";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../docs/examples/report-uploader/", import.meta.url));
 const CHECK = ["--", process.execPath, join(EXAMPLE, "check.mjs")];
 
-const servers: RunningServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop("SIGKILL")));
+let api: Api;
+beforeAll(async () => {
+  api = await startReference();
 });
-afterAll(removeScratch);
-
-async function server(args: string[] = []) {
-  const running = await startServer(["--quiet", ...args]);
-  servers.push(running);
-  return running;
-}
+afterAll(async () => {
+  await api.close();
+  removeScratch();
+});
 
 /** A folder with scenario files and a script that each run starts. */
 function place(files: Record<string, string>) {
@@ -35,6 +27,8 @@ function place(files: Record<string, string>) {
 }
 
 const CALM = "name: calm\nrules: []\n";
+/** Most commands are of the shell, which starts in no time. */
+const CALL = 'curl -s -H "api-key: ak_danMemberAcme00000000000000000000000000"';
 const UNSTRUCK =
   "name: unstruck\nrules:\n  - id: never\n    match: { operation: threads.delete }\n    effect: { error: INSUFFICIENT_PERMISSIONS }\n";
 
@@ -129,17 +123,13 @@ describe("interfaces 2 suite", () => {
   });
 
   it("interfaces 2 suite gives each run its own sandbox by the environment, and leaves none behind", async () => {
-    const { ready } = await server(["--shared"]);
+    const token = "token-of-the-whole-team";
+    const { url, close } = await startReference({ shared: { token } });
     const cwd = place({ "a.yaml": CALM, "b.yaml": UNSTRUCK.replace("unstruck", "other") });
-    const print =
-      "for (const [name, value] of Object.entries(process.env)) if (name.startsWith('UNDERSTUDY_')) console.log(name + '=' + value)";
     const { stdout } = await runCommand(
       [
-        ...["suite", "a.yaml", "b.yaml", "--url", ready.url, "--token", ready.token!, "--json"],
-        "--",
-        process.execPath,
-        "-e",
-        print,
+        ...["suite", "a.yaml", "b.yaml", "--url", url, "--token", token, "--json"],
+        ...["--", "sh", "-c", "env | grep ^UNDERSTUDY_"],
       ],
       { cwd },
     );
@@ -154,18 +144,19 @@ describe("interfaces 2 suite", () => {
     // The tests' own, which the command inherits (vitest.config.ts).
     const { UNDERSTUDY_SANDBOX: name, UNDERSTUDY_JUDGE_ANSWERS: _, ...rest } = environment(first.output);
     expect(rest).toEqual({
-      UNDERSTUDY_BASE_URL: `${ready.url}/_s/${name}`,
+      UNDERSTUDY_BASE_URL: `${url}/_s/${name}`,
       UNDERSTUDY_SUITE_FILE: expect.stringMatching(/suite\.json$/),
-      UNDERSTUDY_CONTROL_URL: `${ready.url}/_control/sandboxes/${name}`,
+      UNDERSTUDY_CONTROL_URL: `${url}/_control/sandboxes/${name}`,
       UNDERSTUDY_SCENARIO: "calm",
-      UNDERSTUDY_URL: ready.url,
-      UNDERSTUDY_TOKEN: ready.token,
+      UNDERSTUDY_URL: url,
+      UNDERSTUDY_TOKEN: token,
     });
     expect(environment(second.output)["UNDERSTUDY_SANDBOX"]).not.toBe(name);
-    const headers = { authorization: `Bearer ${ready.token}` };
-    expect(await (await fetch(`${ready.url}/_control/sandboxes`, { headers })).json()).toMatchObject({
+    const headers = { authorization: `Bearer ${token}` };
+    expect(await (await fetch(`${url}/_control/sandboxes`, { headers })).json()).toMatchObject({
       total: 1,
     });
+    await close();
   });
 
   it("interfaces 2 suite fails on a rule that never struck, but not on one that is off", async () => {
@@ -176,10 +167,7 @@ describe("interfaces 2 suite", () => {
         "  - id: never\n    probability: 0",
       ),
     });
-    const { code, stdout } = await runCommand(
-      ["suite", "*.yaml", "--json", "--", process.execPath, "-e", "0"],
-      { cwd },
-    );
+    const { code, stdout } = await runCommand(["suite", "*.yaml", "--json", "--", "true"], { cwd });
     expect(code).toBe(1);
     const { scenarios } = JSON.parse(stdout);
     expect(scenarios[0].failures).toEqual(["the rule never never struck"]);
@@ -187,10 +175,9 @@ describe("interfaces 2 suite", () => {
   });
 
   it("interfaces 2 suite fails where a reset took the rules of its scenario away before they struck", async () => {
-    const { ready } = await server();
     const cwd = place({ "a.yaml": UNSTRUCK });
-    const reset = "fetch(process.env.UNDERSTUDY_CONTROL_URL + '/reset', { method: 'POST' })";
-    const args = ["suite", "a.yaml", "--json", "--url", ready.url, "--", process.execPath, "-e", reset];
+    const reset = 'curl -s -X POST "$UNDERSTUDY_CONTROL_URL/reset"';
+    const args = ["suite", "a.yaml", "--json", "--url", api.url, "--", "sh", "-c", reset];
     const { code, stdout } = await runCommand(args, { cwd });
     expect(code).toBe(1);
     expect(JSON.parse(stdout).scenarios[0].failures).toEqual(["the rule never never struck"]);
@@ -198,10 +185,9 @@ describe("interfaces 2 suite", () => {
 
   it("interfaces 2 the report of a failed run says of each request why it was answered so, in plain text", async () => {
     const cwd = place({ "a.yaml": UNSTRUCK });
-    const red =
-      "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/threads/thread_long', { method: 'DELETE', headers: { 'api-key': 'ak_danMemberAcme00000000000000000000000000' } }).then(() => { console.log('\\u001b[31mred\\u001b[0m'); process.exit(3); })";
+    const red = `${CALL} -o /dev/null -X DELETE "$UNDERSTUDY_BASE_URL/v1/threads/thread_long"; printf '\\033[31mred\\033[0m\\n'; exit 3`;
     const report = ["--report", "junit=j.xml,html=h.html"];
-    await runCommand(["suite", "a.yaml", ...report, "--", process.execPath, "-e", red], { cwd });
+    await runCommand(["suite", "a.yaml", ...report, "--", "sh", "-c", red], { cwd });
     const html = readFileSync(join(cwd, "h.html"), "utf8");
     expect(html).toContain("fault:unstruck/never<br><small>unstruck/never struck: it strikes every call");
     expect(html).toContain('<pre tabindex="0">red\n</pre>');
@@ -216,12 +202,8 @@ describe("interfaces 2 suite", () => {
       "- { match: { method: GET }, count: { min: 2, max: 3 } }",
     ];
     const cwd = place({ "a.yaml": `${CALM}expect:\n${expectations.map((line) => `  ${line}\n`).join("")}` });
-    const get =
-      "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/models', { headers: { 'api-key': 'ak_danMemberAcme00000000000000000000000000' } })";
-    const { code, stdout } = await runCommand(
-      ["suite", "a.yaml", "--json", "--", process.execPath, "-e", get],
-      { cwd },
-    );
+    const get = `${CALL} "$UNDERSTUDY_BASE_URL/v1/models"`;
+    const { code, stdout } = await runCommand(["suite", "a.yaml", "--json", "--", "sh", "-c", get], { cwd });
     expect(code).toBe(1);
     const [{ expectations: judged, failures }] = JSON.parse(stdout).scenarios;
     expect(judged.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, true, false, false]);
@@ -231,17 +213,13 @@ describe("interfaces 2 suite", () => {
 
   it("interfaces 2 suite shows the output of a failed command, and ends one that takes too long", async () => {
     const cwd = place({ "a.yaml": CALM });
-    const failed = await runCommand(
-      ["suite", "a.yaml", "--", process.execPath, "-e", "console.error('it broke'); process.exit(7)"],
-      { cwd },
-    );
+    const failed = await runCommand(["suite", "a.yaml", "--", "sh", "-c", "echo it broke >&2; exit 7"], {
+      cwd,
+    });
     expect(failed.code).toBe(1);
     expect(failed.stdout).toContain("| it broke");
     expect(failed.stdout).toContain("the command exited with 7");
-    const slow = await runCommand(
-      ["suite", "a.yaml", "--timeout", "0.3", "--", process.execPath, "-e", "setInterval(() => {}, 1e6)"],
-      { cwd },
-    );
+    const slow = await runCommand(["suite", "a.yaml", "--timeout", "0.3", "--", "sleep", "1000"], { cwd });
     expect(slow.code).toBe(1);
     expect(slow.stdout).toContain("did not end within 0.3 s");
   });
@@ -253,12 +231,9 @@ describe("interfaces 2 suite", () => {
       "b.yaml": CALM.replace("calm", "second"),
       "c.yaml": CALM.replace("calm", "third"),
     });
-    const once = "require('fs').writeFileSync('began', ''); setInterval(() => {}, 1e6)";
+    const once = "touch began; sleep 1000";
     const report = "junit=out.xml,html=out.html";
-    const running = startCommand(
-      ["suite", "*.yaml", "--report", report, "--", process.execPath, "-e", once],
-      { cwd },
-    );
+    const running = startCommand(["suite", "*.yaml", "--report", report, "--", "sh", "-c", once], { cwd });
     await expect.poll(() => existsSync(join(cwd, "began"))).toBe(true);
     running.child.kill("SIGINT");
     const { code, stdout } = await running.finished;
@@ -290,13 +265,10 @@ describe("interfaces 2 suite", () => {
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     "interfaces 2 suite on %s ends its commands, their children too, and deletes the sandboxes",
     async (signal) => {
-      const { ready } = await server();
       const cwd = place({ "a.yaml": CALM, "b.yaml": CALM.replace("calm", "second") });
-      const child =
-        "require('fs').writeFileSync(process.env.UNDERSTUDY_SCENARIO + '.pid', String(process.pid)); process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)";
-      const parent = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { stdio: 'inherit' }); setInterval(() => {}, 1e6)`;
+      const child = `trap "" TERM; echo $$ > $UNDERSTUDY_SCENARIO.pid; sleep 1000`;
       const running = startCommand(
-        ["suite", "*.yaml", "--jobs", "2", "--url", ready.url, "--", process.execPath, "-e", parent],
+        ["suite", "*.yaml", "--jobs", "2", "--url", api.url, "--", "sh", "-c", `sh -c '${child}' & wait`],
         { cwd },
       );
       const files = ["calm.pid", "second.pid"].map((name) => join(cwd, name));
@@ -315,7 +287,7 @@ describe("interfaces 2 suite", () => {
         return state !== "gone" && state !== "Z";
       };
       await expect.poll(() => pids.map(alive)).toEqual([false, false]);
-      expect(await (await fetch(`${ready.url}/_control/sandboxes`)).json()).toMatchObject({ total: 1 });
+      expect(await (await fetch(`${api.url}/_control/sandboxes`)).json()).toMatchObject({ total: 1 });
     },
   );
 
@@ -349,9 +321,9 @@ describe("interfaces 2 suite", () => {
   });
 
   it("interfaces 2 the example application runs by itself, as its README says", async () => {
-    const { ready } = await server();
     const args = [join(EXAMPLE, "upload-report.mjs"), join(EXAMPLE, "report.csv")];
-    const env = { ...process.env, UNDERSTUDY_BASE_URL: ready.url };
-    expect(execFileSync(process.execPath, args, { env, encoding: "utf8" })).toMatch(/^stored as file_/);
+    const env = { ...process.env, UNDERSTUDY_BASE_URL: api.url };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    expect(stdout).toMatch(/^stored as file_/);
   });
 });

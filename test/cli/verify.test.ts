@@ -1,27 +1,20 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { KEYS } from "../support/harness.ts";
-import {
-  type RunningServer,
-  removeScratch,
-  runCommand,
-  scratch,
-  startCommand,
-  startServer,
-} from "../support/run-understudy.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
 import { type Between, listening, proxy } from "../support/verify-setup.ts";
 
-let server: RunningServer;
+let api: Api;
 beforeAll(async () => {
-  server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+  api = await startReference();
 });
 const open: Between[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 afterAll(async () => {
-  await server.stop("SIGKILL");
+  await api.close();
   removeScratch();
 });
 
@@ -33,7 +26,7 @@ describe("interfaces 2 verify on the command line", () => {
     const folder = scratch();
     const [xml, html] = [join(folder, "verify.xml"), join(folder, "verify.html")];
     const { code, stdout, stderr } = await verify(
-      server.ready.url,
+      api.url,
       "--write",
       "--report",
       `junit=${xml},html=${html}`,
@@ -52,7 +45,7 @@ describe("interfaces 2 verify on the command line", () => {
     expect(page).not.toMatch(/<script|src=/);
     const links = [...page.matchAll(/href="(http[^"]*)"/g)].map(([, link]) => link!);
     expect(links.length).toBeGreaterThan(0);
-    expect(links.filter((link) => !link.startsWith(`${server.ready.url}/_console/`))).toEqual([]);
+    expect(links.filter((link) => !link.startsWith(`${api.url}/_console/`))).toEqual([]);
     for (const text of [stdout, junit, page]) expect(text).not.toContain(KEYS.ben);
   });
 
@@ -61,7 +54,7 @@ describe("interfaces 2 verify on the command line", () => {
     const file = join(folder, "objects.yaml");
     writeFileSync(file, "transcription_id: trans_redacted\n");
     const { code, stdout } = await verify(
-      `${server.ready.url}/`,
+      `${api.url}/`,
       "--json",
       "--use",
       file,
@@ -83,7 +76,7 @@ describe("interfaces 2 verify on the command line", () => {
   });
 
   it("interfaces 2 exits 1 where something departs, and tells the request", async () => {
-    const spoilt = await proxy(server.ready.url, ({ path }, answer) =>
+    const spoilt = await proxy(api.url, ({ path }, answer) =>
       path.includes("month=13") ? { ...answer, status: 400 } : answer,
     );
     open.push(spoilt);
@@ -100,7 +93,7 @@ describe("interfaces 2 verify on the command line", () => {
     const nobody = await verify(closed.url);
     expect(nobody.code).toBe(1);
     expect(nobody.stderr).toMatch(/^understudy: nothing answers at http/);
-    const refused = await runCommand(["verify", "--target", server.ready.url, "--key", KEYS.revoked]);
+    const refused = await runCommand(["verify", "--target", api.url, "--key", KEYS.revoked]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("refuses the key with 401");
     expect(refused.stderr).not.toContain(KEYS.revoked);
@@ -135,7 +128,7 @@ describe("interfaces 2 verify on the command line", () => {
     const asked = new Promise<void>((resolve) => {
       listed = resolve;
     });
-    const slow = await proxy(server.ready.url, ({ method, path }, answer) => {
+    const slow = await proxy(api.url, ({ method, path }, answer) => {
       if (path !== "/webhooks") return answer;
       if (created && method === "GET") {
         // The call after the creation is never answered: that is where the run is interrupted.

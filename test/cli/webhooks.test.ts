@@ -2,29 +2,22 @@ import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Api, startReference } from "../support/harness.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
-import {
-  type RunningServer,
-  removeScratch,
-  runCommand,
-  scratch,
-  startServer,
-} from "../support/run-understudy.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
 const SECRET = "whsec_9b1d4f2c7a60e358";
 afterAll(removeScratch);
 
 describe("interfaces 2 webhooks on the command line", () => {
-  let server: RunningServer;
+  let api: Api;
   beforeAll(async () => {
-    server = await startServer(["--quiet", "--clock", "frozen@2026-03-15T12:00:00Z"]);
+    api = await startReference();
   });
-  afterAll(async () => {
-    await server.stop("SIGKILL");
-  });
-  const run = (...args: string[]) => runCommand([...args, "--url", server.ready.url]);
+  afterAll(() => api.close());
+  const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
   const post = async (path: string, body: object, headers = {}) => {
-    const answer = await fetch(server.ready.url + path, {
+    const answer = await fetch(api.url + path, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),

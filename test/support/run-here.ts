@@ -16,19 +16,19 @@ export interface Place {
 /** One after the other: they share this process's streams, folder and environment. */
 let turn: Promise<unknown> = Promise.resolve();
 
-/** A command line in this process, as in one of its own. */
-export function runHere(args: readonly string[], place: Place): Promise<Finished> {
-  const mine = turn.then(() => inPlace(args, place));
+/** A command line in this process, as in one of its own; `heard` is told of whatever it prints. */
+export function runHere(args: readonly string[], place: Place, heard?: () => void): Promise<Finished> {
+  const mine = turn.then(() => inPlace(args, place, heard));
   turn = mine.catch(() => {});
   return mine;
 }
 
-async function inPlace(args: readonly string[], { cwd, env }: Place): Promise<Finished> {
+async function inPlace(args: readonly string[], { cwd, env }: Place, heard?: () => void): Promise<Finished> {
   const folder = process.cwd();
   const given: Record<string, string> = { NO_COLOR: "1", UNDERSTUDY_TOKEN: "", ...env };
   const before = Object.keys(given).map((name) => [name, process.env[name]] as const);
   const { exitCode } = process;
-  const stdout = captured(process.stdout);
+  const stdout = captured(process.stdout, heard);
   const stderr = captured(process.stderr);
   const { log } = console;
   // yargs prints its help through it.
@@ -58,11 +58,12 @@ async function inPlace(args: readonly string[], { cwd, env }: Place): Promise<Fi
 }
 
 /** Keeps what is written to a stream from here on, until it is released. */
-function captured(stream: NodeJS.WriteStream): { text(): string; release(): void } {
+function captured(stream: NodeJS.WriteStream, heard = () => {}): { text(): string; release(): void } {
   const own = Object.getOwnPropertyDescriptor(stream, "write");
   const chunks: Buffer[] = [];
   stream.write = ((chunk: string | Uint8Array, encoding?: unknown, done?: unknown) => {
     chunks.push(Buffer.from(chunk as string));
+    heard();
     const callback = typeof encoding === "function" ? encoding : done;
     if (typeof callback === "function") process.nextTick(callback as () => void);
     return true;

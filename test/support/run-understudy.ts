@@ -38,8 +38,10 @@ export function startCommand(args: readonly string[], { cwd, env }: Place = {}):
   return { child, output: () => ({ stdout, stderr }), finished };
 }
 
-/** What goes on until it is stopped, reads standard input or ends its process; refused or not, it has one of its own. */
-const ALONE = new Set(["start", "listen", "record", "mcp", "completion"]);
+/** What reads standard input or ends its process; refused or not, it has one of its own. */
+const ALONE = new Set(["mcp", "completion", "--get-yargs-completions"]);
+/** What goes on until it is stopped. `start` comes back once it is up. */
+const ENDLESS = new Set(["listen", "record"]);
 
 /**
  * Runs a command to its end: in this process, which spares each the start of one. What the process itself is to
@@ -47,8 +49,17 @@ const ALONE = new Set(["start", "listen", "record", "mcp", "completion"]);
  */
 export function runCommand(args: readonly string[], place: Place = {}): Promise<Finished> {
   const command = args[0] ?? "start";
-  if (ALONE.has(command) || command.startsWith("-")) return startCommand(args, place).finished;
-  return runHere(args, place);
+  if (ALONE.has(command) && !args.includes("--help")) return startCommand(args, place).finished;
+  return ENDLESS.has(command) ? endedOnceUp(args, place) : runHere(args, place);
+}
+
+/** Who waits for its end expects a refusal: what prints something is up instead, and told to end. */
+function endedOnceUp(args: readonly string[], place: Place): Promise<Finished> {
+  const others = process.listeners("SIGTERM");
+  return runHere(args, place, () => {
+    const own = process.listeners("SIGTERM").filter((listener) => !others.includes(listener));
+    for (const end of own) setImmediate(() => end("SIGTERM"));
+  });
 }
 
 export interface Ready {
