@@ -1,7 +1,8 @@
 // What a fleet costs: reads and writes of an owned sandbox beside a server alone, and requests that are passed on.
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { processorTime } from "../src/processor-time.mjs";
 import { ask, KEY, median, must, option, row, S, startNode, startRedis } from "./stand.mjs";
 
 // Short turns, and many: what else the machine does then falls on both sides of a ratio, or on few of them.
@@ -25,17 +26,9 @@ const path = "/_s/cost/v1/analytics/usage/limits/org_acme";
 const script = join(redis.place, "get.lua");
 writeFileSync(script, `wrk.headers["api-key"] = "${KEY}"\n`);
 
-/** Nanoseconds of processor time that a process has had, garbage collection and all. */
-function spent({ child: { pid } }) {
-  let sum = 0;
-  for (const task of readdirSync(`/proc/${pid}/task`))
-    sum += Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]);
-  return sum;
-}
-
 /** Answers a second, and microseconds of the processor for each; all of them have to be 200. */
 function load(node, seconds = SECONDS) {
-  const before = spent(node);
+  const before = processorTime(node.child.pid);
   const { stdout } = spawnSync("wrk", ["-t1", "-c32", `-d${seconds}s`, "-s", script, node.url + path], {
     encoding: "utf8",
   });
@@ -43,7 +36,7 @@ function load(node, seconds = SECONDS) {
   const answers = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   return {
     rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
-    cost: (spent(node) - before) / 1000 / answers,
+    cost: (processorTime(node.child.pid) - before) / 1000 / answers,
   };
 }
 

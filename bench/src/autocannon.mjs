@@ -10,4 +10,5 @@ const requests = Array.from({ length: count }, (_, index) => ({
 }));
 const result = await autocannon({ url, connections: 32, duration: seconds, headers, requests });
 const failed = result.non2xx + result.errors;
-process.stdout.write(JSON.stringify({ rps: result.requests.average, p99: result.latency.p99, failed }));
+const { total, average: rps } = result.requests;
+process.stdout.write(JSON.stringify({ requests: total, rps, p99: result.latency.p99, failed }));

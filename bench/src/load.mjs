@@ -11,7 +11,7 @@ const CANNON = fileURLToPath(new URL("./autocannon.mjs", import.meta.url));
 /**
  * Loads one server for some seconds over 32 keep-alive connections.
  * `target`: {url, method?, paths, bodies?, headers?}; paths and bodies are sent in turn.
- * Returns {rps, p99 (ms), failed (answers outside 2xx and 3xx, and broken connections)}.
+ * Returns {requests, rps, p99 (ms), failed (answers outside 2xx and 3xx, and broken connections)}.
  */
 export async function load(target, seconds) {
   const result = hasWrk ? await runWrk(target, seconds) : await runAutocannon(target, seconds);
@@ -50,6 +50,7 @@ function parseWrk(text) {
   const [, connect = 0, read = 0, write = 0] =
     /Socket errors: connect (\d+), read (\d+), write (\d+)/.exec(text) ?? [];
   return {
+    requests: number(/(\d+) requests in/),
     rps: number(/Requests\/sec:\s+([\d.]+)/),
     p99: Number(value ?? Number.NaN) * { us: 0.001, ms: 1, s: 1000, m: 60_000 }[unit ?? "ms"],
     failed: number(/Non-2xx or 3xx responses: (\d+)/) + Number(connect) + Number(read) + Number(write),

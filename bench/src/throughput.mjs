@@ -1,5 +1,5 @@
 // GET and POST are measured alike: all subjects in turn, in one run.
-import { notMeasured, ratioAtLeast, row } from "./rows.mjs";
+import { notMeasured, ratioAtLeast, ratioAtMost, row } from "./rows.mjs";
 import { median, medianRatio } from "./statistics.mjs";
 import { express, frameworks, nodeHttp } from "./subjects/baselines.mjs";
 import { peers } from "./subjects/peers.mjs";
@@ -16,6 +16,7 @@ export async function throughput({ what, call, goals, extra = [], run }) {
     const results = started.map(({ subject }, index) => ({
       subject,
       speeds: turns[index].map(({ rps }) => rps),
+      micros: turns[index].map(({ micros }) => micros),
     }));
     return [
       ...results.filter(({ subject }) => !candidates.includes(subject)).map(informing(what, results)),
@@ -44,7 +45,8 @@ async function turnsOfWorking({ targets, started, failed, run }) {
   return takeTurns(targets, { ...run, warmUp: false });
 }
 
-const speedsOf = (results, subject) => results.find((result) => result.subject === subject)?.speeds;
+const turnsOf = (results, subject) => results.find((result) => result.subject === subject);
+const speedsOf = (results, subject) => turnsOf(results, subject)?.speeds;
 
 function informing(what, results) {
   const floor = speedsOf(results, nodeHttp);
@@ -60,7 +62,7 @@ function informing(what, results) {
 }
 
 function judged({ what, results, goals }) {
-  return ({ subject, speeds }) => {
+  return ({ subject, speeds, micros }) => {
     const against = (baseline, name, goal) =>
       baseline &&
       row({
@@ -75,8 +77,19 @@ function judged({ what, results, goals }) {
     const fastest = results
       .filter((result) => result.subject.kind === "peer")
       .sort((a, b) => median(b.speeds) - median(a.speeds))[0];
+    const floor = turnsOf(results, nodeHttp);
     return [
-      against(speedsOf(results, nodeHttp), "node:http", ratioAtLeast(goals.floor)),
+      against(floor?.speeds, "node:http", ratioAtLeast(goals.floor)),
+      floor &&
+        row({
+          what: `processor time of a ${what}`,
+          subject: subject.name,
+          value: median(micros),
+          unit: "us",
+          baseline: "node:http",
+          ratio: medianRatio(micros, floor.micros),
+          goal: ratioAtMost(1 / goals.floor),
+        }),
       against(speedsOf(results, express), "Express 5", goals.express && ratioAtLeast(goals.express)),
       against(fastest?.speeds, `fastest peer (${fastest?.subject.name})`, ratioAtLeast(1)),
     ].filter(Boolean);
