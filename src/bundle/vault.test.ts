@@ -47,6 +47,9 @@ describe("interfaces 4 journal and bundle hold the same for secrets", () => {
     for (const shown of [
       JSON.stringify(redactJson({ [name]: CANARY })),
       vault.sent(JSON.stringify({ [name]: CANARY })),
+      JSON.stringify(redactJson({ [name]: ["", CANARY, [`a"${CANARY}`]] })),
+      vault.sent(JSON.stringify({ [name]: ["", CANARY, [`a"${CANARY}`]] }, null, 2)),
+      vault.sent(JSON.stringify({ [name]: { inner: CANARY, [name]: CANARY } })),
       redactQuery(`${name}=${CANARY}`),
       vault.sentTarget(`/v1/models?${name}=${CANARY}`),
       redactQuery(`${escaped}=${CANARY}`),
@@ -75,6 +78,9 @@ describe("interfaces 4 journal and bundle hold the same for secrets", () => {
     const form = `${part("token", CANARY)}${part("note", "kept")}--b--\r\n`;
     expect(redactBrokenJson(form)).toBe(form.replace(CANARY, "***"));
     expect(vault.sent(form)).toBe(form.replace(CANARY, "⟦unknown:7⟧"));
+    const many = `{"token": ["${CANARY}", {"inner": "${CANARY}"}], "note": ["kept", "⟦"]}`;
+    const left = `{"token": ["⟦unknown:7⟧", {"inner": "⟦unknown:7⟧"}], "note": ["kept", "⟦open⟧"]}`;
+    expect(vault.sent(many)).toBe(left);
     expect(vault.sentForm(`a=1&token=${CANARY}&b=2`)).toBe("a=1&token=⟦unknown:7⟧&b=2");
     expect(redactText(`to https://ops:${CANARY}@example.test/x`)).toBe("to https://***@example.test/x");
     expect(redactText("see http://127.0.0.1:80/a@b:c")).toBe("see http://127.0.0.1:80/a@b:c");

@@ -21,6 +21,9 @@ const GIVEN = [
 ] as const;
 const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
 const NAMED = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
+/** A list or an object under such a name. */
+const NAMED_MANY = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*(?=[[{])`, "gi");
+const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[[\]{}]/g;
 /** A parameter of a query, or of a form, which begins with one. */
 const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
@@ -82,7 +85,7 @@ export class Vault {
 
   /** What a client sent as a body: also what only looks like a secret. */
   sent(text: string): string {
-    return this.named(text)
+    return withinNamed(this.named(text))
       .replace(API_KEY, (_, secret: string) => `ak_${unknown(secret)}`)
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${unknown(secret)}`)
       .replace(JWT, unknown)
@@ -110,6 +113,30 @@ export class Vault {
     const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(known)!;
     return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? known : scheme + unknownCredential(rest);
   }
+}
+
+/** The texts in lists and objects that stand under a secret's name; what they are called there stays. */
+function withinNamed(text: string): string {
+  let masked = "";
+  let end = 0;
+  for (const { 0: name, index } of text.matchAll(NAMED_MANY)) {
+    if (index < end) continue;
+    const begin = index + name.length;
+    masked += text.slice(end, begin);
+    end = begin;
+    let depth = 0;
+    TOKEN.lastIndex = begin;
+    for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+      const [token, secret, colon] = match;
+      const isSecret = Boolean(secret) && colon === undefined && !token.includes(OPEN);
+      masked += text.slice(end, match.index) + (isSecret ? `"${unknown(secret!)}"` : token);
+      end = TOKEN.lastIndex;
+      if (secret !== undefined) continue;
+      depth += token === "[" || token === "{" ? 1 : -1;
+      if (depth === 0) break;
+    }
+  }
+  return masked + text.slice(end);
 }
 
 /** What an answer hands out, in the order of the text. */
