@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { findBrowser } from "../../../scripts/browser.mjs";
 import { type Finished, scratch } from "../run-understudy.ts";
+import { installedModules } from "./installed.ts";
 import { ROOT } from "./pages.ts";
 
 /** The ports that pages write; each becomes a free one. */
@@ -11,8 +12,6 @@ const WRITTEN = ["4747", "4748", "4749", "3000", "5173", "5000"] as const;
 
 /** Commands that scripts of package.json call without `npx`. */
 const RUNNERS = ["understudy", "vitest", "playwright"];
-/** What pages tell their readers to install; packages of the repository besides them stay out of sight. */
-const INSTALLABLE = ["vitest", "@playwright", "vite", "msw", "typescript", "@types", "express", "jest"];
 
 /** An empty project with the package in it, in which a page's examples run as they stand there. */
 export interface Stage {
@@ -100,11 +99,8 @@ function furnish(folder: string): void {
   writeFileSync(join(folder, "package.json"), '{ "name": "app", "private": true, "type": "module" }\n');
   const modules = join(folder, "node_modules");
   mkdirSync(modules);
-  for (const name of INSTALLABLE) {
-    const there = join(ROOT, "node_modules", name);
-    if (existsSync(there)) symlinkSync(there, join(modules, name));
-  }
-  symlinkSync(ROOT, join(modules, "understudy"));
+  const installed = installedModules();
+  for (const name of readdirSync(installed)) symlinkSync(join(installed, name), join(modules, name));
   for (const place of [join(folder, ".tools"), join(modules, ".bin")]) {
     mkdirSync(place);
     for (const tool of ["npx", "npm", "mvn", "docker", ...RUNNERS]) {
