@@ -1,5 +1,7 @@
 /** What a page's examples need besides the page, to run as they stand there. */
 export interface Directions {
+  /** Whether the page starts its server, or needs none. */
+  ownServer?: boolean;
   /** Shell commands before the first block: what the page takes for granted. */
   before?: string;
   /** Shell commands after the last block: whether what the page leaves behind works. */
@@ -20,7 +22,6 @@ export interface Directions {
   browser?: boolean;
 }
 
-const SERVER = "npx understudy start --quiet";
 const DAN = "ak_danMemberAcme00000000000000000000000000";
 const ADA = "ak_adaOwnerAcme000000000000000000000000000";
 const SECRET = "whsec_0123456789abcdef";
@@ -42,28 +43,28 @@ until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
 
 /** Pages that need more than a server. */
 export const DIRECTIONS: Readonly<Record<string, Directions>> = {
-  "README.md": { before: "", leave: ["npm ci && npm test"], says: [/1 passed/] },
-  "docs/for-frontends.md": { before: "", browser: true, says: [/Tests +1 passed/, /2 passed \(/] },
+  "README.md": { ownServer: true, leave: ["npm ci && npm test"], says: [/1 passed/] },
+  "docs/for-frontends.md": { ownServer: true, browser: true, says: [/Tests +1 passed/, /2 passed \(/] },
   "docs/for-partners.md": {
-    before: "",
+    ownServer: true,
     says: [/(webhook\.retry .* 503\n[\s\S]*?){4}/, /webhook\.retry .* 200\n/, /^\["del_[^"]+"\]/m],
   },
   "docs/for-testers.md": {
-    before: "",
+    ownServer: true,
     needs: ["python3 -c 'import pytest'", "javac and JUnit 5"],
     says: [/^2 passed/m, /2 tests successful/, /ok +busy +0 +1\/1 +1\/1 +3/, /^1 passed/m],
   },
-  "docs/getting-started.md": { before: "" },
-  "docs/pipelines.md": { before: "" },
-  "docs/signatures.md": { before: "", says: [/signature-missing/] },
-  "docs/surprises.md": { before: "" },
+  "docs/getting-started.md": { ownServer: true },
+  "docs/pipelines.md": { ownServer: true },
+  "docs/signatures.md": { ownServer: true, says: [/signature-missing/] },
+  "docs/surprises.md": { ownServer: true },
   "docs/cli.md": {
-    before: `${SERVER}
-mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
+    before: `mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
     replace: { "/tmp/understudy.json": "understudy.json" },
   },
-  "docs/fixtures.md": { before: "" },
+  "docs/fixtures.md": { ownServer: true },
   "docs/helpers.md": {
+    ownServer: true,
     before: APPLICATION,
     browser: true,
     // Playwright's example lies beside Vitest's here.
@@ -71,8 +72,7 @@ mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
     says: [/percent: 1 of \d+ documented outcomes/],
   },
   "docs/history.md": {
-    before: `${SERVER}
-for parent in dept_ops dept_eng; do
+    before: `for parent in dept_ops dept_eng; do
   curl -s -o moved.json -X POST -H 'api-key: ${ADA}' -H 'content-type: application/json' \\
     -d "{\\"new_parent_id\\":\\"$parent\\"}" http://127.0.0.1:4747/v1/organizations/org_acme/departments/dept_platform/reparent
 done
@@ -80,11 +80,9 @@ ENTRY=$(curl -s 'http://127.0.0.1:4747/_control/sandboxes/default/history?kind=r
   node -pe 'JSON.parse(fs.readFileSync(0)).entries[0].id')`,
     replace: { h_12: "$ENTRY" },
   },
-  "docs/library.md": { before: SERVER },
-  "docs/receivers/README.md": { before: "" },
+  "docs/receivers/README.md": { ownServer: true },
   "docs/scenarios.md": {
-    before: `${SERVER}
-cat > uploads.spec.ts <<'END'
+    before: `cat > uploads.spec.ts <<'END'
 import { execFileSync } from "node:child_process";
 import { test } from "@playwright/test";
 test("uploads a report", () => {
@@ -104,11 +102,10 @@ END`,
     },
   },
   "docs/verify.md": {
-    before: `${SERVER}\n${RECORDED}\nSTAGING_URL=http://127.0.0.1:4747 STAGING_KEY=${ADA}`,
+    before: `${RECORDED}\nSTAGING_URL=http://127.0.0.1:4747 STAGING_KEY=${ADA}`,
   },
   "docs/webhooks.md": {
-    before: `${SERVER}
-${RECEIVER}
+    before: `${RECEIVER}
 export WEBHOOK_SECRET=${SECRET}
 printf '{"event":"user.created"}' > delivery.json
 DIGEST=sha256=$(node -pe 'crypto.createHmac("sha256", "${SECRET}").update(fs.readFileSync("delivery.json")).digest("hex")')`,
@@ -123,4 +120,4 @@ DIGEST=sha256=$(node -pe 'crypto.createHmac("sha256", "${SECRET}").update(fs.rea
   },
 };
 
-export const directionsOf = (page: string): Directions => ({ before: SERVER, ...DIRECTIONS[page] });
+export const directionsOf = (page: string): Directions => DIRECTIONS[page] ?? {};

@@ -17,7 +17,9 @@ export function installedModules(): string {
   for (const name of INSTALLABLE) link(name, modules);
   const own = join(modules, "understudy");
   const { files, dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const left = new Set((files as string[]).filter((file) => file.startsWith("!")).map((file) => file.slice(1)));
+  const left = new Set(
+    (files as string[]).filter((file) => file.startsWith("!")).map((file) => file.slice(1)),
+  );
   const filter = (file: string) => !left.has(relative(ROOT, file).split(sep).join("/"));
   for (const file of ["package.json", "README.md", ...(files as string[])]) {
     if (!file.startsWith("!")) cpSync(join(ROOT, file), join(own, file), { recursive: true, filter });

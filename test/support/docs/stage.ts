@@ -1,17 +1,23 @@
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { findBrowser } from "../../../scripts/browser.mjs";
 import { type Finished, scratch } from "../run-understudy.ts";
+import { Commands, TOOLS } from "./commands.ts";
 import { installedModules } from "./installed.ts";
-import { ROOT } from "./pages.ts";
+import { answerStandIns, putStandIns } from "./stand-in.ts";
 
 /** The ports that pages write; each becomes a free one. */
 const WRITTEN = ["4747", "4748", "4749", "3000", "5173", "5000"] as const;
-
-/** Commands that scripts of package.json call without `npx`. */
-const RUNNERS = ["understudy", "vitest", "playwright"];
 
 /** An empty project with the package in it, in which a page's examples run as they stand there. */
 export interface Stage {
@@ -20,8 +26,10 @@ export interface Stage {
   placed(text: string): string;
   /** In a shell that stops at the first failure; a second line of defence is the test's own limit. */
   run(script: string, exits?: Readonly<Record<string, number>>): Promise<Finished>;
+  /** Starts the server that a page takes for granted. */
+  takeServerForGranted(): Promise<void>;
   /** Ends what still runs. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Looked for once: it is started to see whether it is one. */
@@ -35,53 +43,52 @@ export async function openStage(): Promise<Stage> {
   const folder = scratch();
   const ports = new Map<string, string>();
   for (const port of await freePorts(WRITTEN.length)) ports.set(WRITTEN[ports.size]!, port);
-  furnish(folder);
+  const socket = join(folder, ".stage");
+  furnish(folder, socket);
   const placed = (text: string) =>
     text.replace(new RegExp(`\\b(${WRITTEN.join("|")})\\b`, "g"), (port) => ports.get(port)!);
-  const CHROMIUM = (await browserHere()) ?? "";
+  const [server, listen, record] = ["4747", "4748", "4749"].map((port) => ports.get(port)!);
+  const browser = (await browserHere()) ?? "";
+  const commands = new Commands({
+    folder,
+    browser,
+    ports: { server: server!, listen: listen!, record: record! },
+  });
+  const answering = await answerStandIns(socket, (asked) => commands.become(asked));
   let group: number | undefined;
   return {
     folder,
     placed,
-    run: (script, exits = {}) =>
-      new Promise((resolve) => {
-        const child = spawn("sh", ["-e", "-c", script], {
-          cwd: folder,
-          stdio: ["ignore", "pipe", "pipe"],
-          detached: true,
-          env: {
-            ...plainEnvironment(),
-            PATH: [join(folder, ".tools"), process.env["PATH"]].join(delimiter),
-            STAGE: folder,
-            ROOT,
-            CHROMIUM,
-            EXITS: JSON.stringify(exits),
-            SERVER_PORT: ports.get("4747")!,
-            LISTEN_PORT: ports.get("4748")!,
-            RECORD_PORT: ports.get("4749")!,
-          },
+    takeServerForGranted: () => commands.background.takeForGranted(Number(server)),
+    run(script, exits = {}) {
+      commands.exits = exits;
+      const PATH = [join(folder, ".tools"), process.env["PATH"]].join(delimiter);
+      // Files rather than pipes: at the shell's end they hold what it has printed, whoever goes on behind it.
+      const [stdout, stderr] = [join(folder, ".stdout"), join(folder, ".stderr")];
+      const streams = [openSync(stdout, "w"), openSync(stderr, "w")];
+      const child = spawn("sh", ["-e", "-c", script], {
+        cwd: folder,
+        stdio: ["ignore", ...streams],
+        detached: true,
+        env: { ...plainEnvironment(), PATH },
+      });
+      for (const stream of streams) closeSync(stream);
+      group = child.pid;
+      return new Promise((resolve) => {
+        child.once("exit", (code, signal) => {
+          const [said, complained] = [stdout, stderr].map((file) => readFileSync(file, "utf8"));
+          resolve({ code, signal, stdout: said!, stderr: complained! });
         });
-        group = child.pid;
-        let stdout = "";
-        let stderr = "";
-        child.stdout.on("data", (chunk) => {
-          stdout += chunk;
-        });
-        child.stderr.on("data", (chunk) => {
-          stderr += chunk;
-        });
-        child.once("exit", (code, signal) => resolve({ code, signal, stdout, stderr }));
-      }),
-    close() {
-      const pids = join(folder, ".pids");
-      const started = existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : [];
-      for (const pid of [...started, ...(group === undefined ? [] : [-group])]) {
-        try {
-          process.kill(pid, "SIGKILL");
-        } catch {
-          // It has ended.
-        }
+      });
+    },
+    async close() {
+      try {
+        if (group !== undefined) process.kill(-group, "SIGKILL");
+      } catch {
+        // It has ended.
       }
+      await commands.background.close();
+      await answering.close();
     },
   };
 }
@@ -95,20 +102,13 @@ function plainEnvironment(): NodeJS.ProcessEnv {
   return env;
 }
 
-function furnish(folder: string): void {
+function furnish(folder: string, socket: string): void {
   writeFileSync(join(folder, "package.json"), '{ "name": "app", "private": true, "type": "module" }\n');
   const modules = join(folder, "node_modules");
   mkdirSync(modules);
   const installed = installedModules();
   for (const name of readdirSync(installed)) symlinkSync(join(installed, name), join(modules, name));
-  for (const place of [join(folder, ".tools"), join(modules, ".bin")]) {
-    mkdirSync(place);
-    for (const tool of ["npx", "npm", "mvn", "docker", ...RUNNERS]) {
-      const commands = join(ROOT, "test", "support", "docs", "commands.mjs");
-      writeFileSync(join(place, tool), `#!/bin/sh\nexec "${process.execPath}" "${commands}" ${tool} "$@"\n`);
-      chmodSync(join(place, tool), 0o755);
-    }
-  }
+  for (const place of [join(folder, ".tools"), join(modules, ".bin")]) putStandIns(place, TOOLS, socket);
 }
 
 export async function freePorts(count: number): Promise<string[]> {

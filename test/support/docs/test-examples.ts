@@ -34,6 +34,7 @@ export function testExamples(of: readonly string[]): void {
     const lacking = await lackingHere(directions);
     if (lacking !== undefined) skip(lacking);
     stage = await openStage();
+    if (!directions.ownServer) await stage.takeServerForGranted();
     const script = stage.placed(pageScript(page, directions));
     const { code, stdout, stderr } = await stage.run(script, placedKeys(stage, directions.exits));
     expect({ code, stderr: code === 0 ? "" : stderr, stdout: code === 0 ? "" : stdout }).toEqual({

@@ -1,0 +1,176 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { parse } from "yaml";
+import { runHere } from "../run-here.ts";
+import { Background } from "./background.ts";
+import { ROOT } from "./pages.ts";
+import { type Asked, quoted, says } from "./stand-in.ts";
+
+/** For machines under load: runners give a test five seconds, in which a first one also starts the server. */
+const PATIENCE_MS = 60_000;
+/** What runs another command, reads standard input or tells of the process itself has a process of its own. */
+const ALONE = new Set(["start", "suite", "mcp", "completion"]);
+const RUNNERS: Readonly<Record<string, string>> = {
+  vitest: "vitest/vitest.mjs",
+  jest: "jest/bin/jest.js",
+  msw: "msw/cli/index.js",
+  playwright: "@playwright/test/cli.js",
+  tsc: "typescript/bin/tsc",
+  vite: "vite/bin/vite.js",
+};
+/** The tools that pages call, and those that scripts of package.json call without `npx`. */
+export const TOOLS = ["npx", "npm", "mvn", "docker", "understudy", "vitest", "playwright"];
+
+export interface Place {
+  folder: string;
+  ports: { server: string; listen: string; record: string };
+  browser: string;
+}
+
+/**
+ * What becomes of the commands of a page, in shell: the same commands, on this build and on free ports. What would run
+ * until Ctrl-C (start, listen, record, --follow, --forward-to) goes on in the background once it is up.
+ */
+export class Commands {
+  /** Exit codes that the page says of commands, which are written without `npx`; of the others it is 0. */
+  exits: Readonly<Record<string, number>> = {};
+  readonly background: Background;
+  private readonly place: Place;
+  private readonly bin: string;
+
+  constructor(place: Place) {
+    this.place = place;
+    this.bin = join(place.folder, "node_modules/understudy/bin/understudy.js");
+    this.background = new Background(place.folder, this.bin);
+  }
+
+  async become(asked: Asked): Promise<string> {
+    switch (asked.tool) {
+      case "npx":
+        return this.npx(asked);
+      case "npm":
+        return this.npm(asked);
+      case "mvn":
+        return this.mvn(asked);
+      case "docker":
+        return this.docker(asked);
+      default:
+        return this.npx({ ...asked, args: [asked.tool, ...asked.args] });
+    }
+  }
+
+  private async npx(asked: Asked): Promise<string> {
+    const [name = "", ...rest] = asked.args.filter((word, index) => index > 0 || word !== "--no");
+    if (name === "understudy") return this.understudy(rest, asked);
+    if (name === "playwright") return this.playwright(rest, asked);
+    if (name === "vitest" || name === "jest") rest.push(`--testTimeout=${PATIENCE_MS}`);
+    return this.runner(name, rest, asked);
+  }
+
+  private runner(name: string, args: readonly string[], asked: Asked): string {
+    const script = RUNNERS[name];
+    if (script === undefined) throw new Error(`the stage has no ${name}`);
+    return this.runs([process.execPath, join(ROOT, "node_modules", script), ...args], asked);
+  }
+
+  private async understudy(args: readonly string[], asked: Asked): Promise<string> {
+    const [command = "start", ...rest] = args;
+    const { background, place } = this;
+    const url = `http://127.0.0.1:${place.ports.server}`;
+    const forwards = args.includes("--forward-to");
+    if (forwards || args.includes("--follow")) {
+      const isUp = (printed: string) => !forwards || printed.includes("It is signed with");
+      return prints((await background.start([...args, "--url", url], asked, isUp)).printed);
+    }
+    // Who asks for a file to wait for waits itself.
+    if (command === "start" && !rest.includes("--ready-file"))
+      return prints(await background.startServer(rest, asked, place.ports.server));
+    if (command === "listen" || command === "record") {
+      const port = place.ports[command];
+      const isUp = (printed: string) => printed.includes(`:${port}`);
+      return prints((await background.start([...args, "--port", port], asked, isUp)).printed);
+    }
+    // On the page's server, unless the command line or a suite around it names another.
+    const env = { ...asked.env, UNDERSTUDY_URL: asked.env["UNDERSTUDY_URL"] || url };
+    const alone = ALONE.has(command) || command.startsWith("-") || args.includes("--") || args.includes("-");
+    if (alone)
+      return `export UNDERSTUDY_URL=${quoted(env.UNDERSTUDY_URL)}\n${this.runs([process.execPath, this.bin, ...args], asked)}`;
+    const { code, stdout, stderr } = await runHere(args, { cwd: asked.cwd, env });
+    const expected = this.expectedOf(asked);
+    const told = `printf %s ${quoted(stdout)}\nprintf %s ${quoted(stderr)} >&2\n`;
+    return (
+      told + (code === expected ? "exit 0\n" : says(`${lineOf(asked)}: exit ${code}, not ${expected}`, 99))
+    );
+  }
+
+  /** Playwright with the Chromium of this machine. */
+  private playwright(args: readonly string[], asked: Asked): string {
+    const { browser } = this.place;
+    if (args[0] === "install") return `exit ${browser === "" ? 99 : 0}\n`;
+    const own = existsSync(join(asked.cwd, "playwright.config.ts"))
+      ? 'import own from "./playwright.config.ts";'
+      : "const own = {};";
+    const launchOptions = { executablePath: browser, args: ["--no-sandbox"] };
+    writeFileSync(
+      join(asked.cwd, "stage.config.ts"),
+      `${own}\nexport default { ...own, timeout: ${PATIENCE_MS}, expect: { timeout: ${PATIENCE_MS} }, use: { ...own.use, launchOptions: ${JSON.stringify(launchOptions)} } };\n`,
+    );
+    return this.runner("playwright", [...args, "--config", "stage.config.ts"], asked);
+  }
+
+  /** Nothing is fetched: what a page installs must be among what the stage has. */
+  private npm(asked: Asked): string {
+    const [command = "", ...args] = asked.args;
+    if (command === "ci") return "exit 0\n";
+    if (command === "init" || command === "test" || command === "run") {
+      // npm itself, whose scripts find the stand-ins all the same: it puts node_modules/.bin before them.
+      const path = asked.env["PATH"]!.split(delimiter).filter(
+        (one) => one !== join(this.place.folder, ".tools"),
+      );
+      return `export PATH=${quoted(path.join(delimiter))}\n${this.runs(["npm", command, ...args], asked)}`;
+    }
+    const names = args.filter((word) => !word.startsWith("-")).map((word) => word.replace(/(?<=.)@.*$/, ""));
+    const lacking = names.filter((name) => !existsSync(join(this.place.folder, "node_modules", name)));
+    if (lacking.length > 0) throw new Error(`the stage has no ${lacking.join(", ")}`);
+    return "exit 0\n";
+  }
+
+  /** `mvn test` without Maven's repository: the sources of src/test/java, by Debian's JUnit 5. */
+  private mvn(asked: Asked): string {
+    const jars = "/usr/share/java";
+    const classes = join(this.place.folder, "target", "test-classes");
+    mkdirSync(classes, { recursive: true });
+    const sources = readdirSync(join(asked.cwd, "src/test/java")).map((name) => join("src/test/java", name));
+    const compile = ["javac", "-cp", `${jars}/*`, "-d", classes, ...sources];
+    const launcher = "org.junit.platform.console.ConsoleLauncher";
+    const test = ["java", "-cp", `${jars}/*:${classes}`, launcher, "--scan-classpath", classes];
+    return `${shell(compile)} || exit 99\n${this.runs([...test, "--disable-banner"], asked)}`;
+  }
+
+  /** `docker compose up` as far as it goes without Docker: the service `understudy`, on this machine. */
+  private async docker(asked: Asked): Promise<string> {
+    const { folder, ports } = this.place;
+    const { understudy: service } = parse(readFileSync(join(asked.cwd, "compose.yaml"), "utf8")).services;
+    const args = service.command
+      .slice(1)
+      .map((word: string) => (word === "/data" ? join(folder, "data") : word));
+    const [variable, required] = Object.entries(service.environment as Record<string, string>)[0]!;
+    if (!required.startsWith(`\${${variable}:?`) || !asked.env[variable]) throw new Error(`no ${variable}`);
+    return prints(await this.background.startServer(args, asked, ports.server));
+  }
+
+  /** In place of the stand-in, which ends as it does; or with 0 where the page says that this one fails. */
+  private runs(words: readonly string[], asked: Asked): string {
+    const expected = this.expectedOf(asked);
+    if (expected === 0) return `exec ${shell(words)}\n`;
+    return `${shell(words)}\ncode=$?\nif [ $code = ${expected} ]; then exit 0; fi\n${says(`${lineOf(asked)}: not exit ${expected}`, 99)}`;
+  }
+
+  private expectedOf({ args }: Asked): number {
+    return this.exits[args.join(" ")] ?? 0;
+  }
+}
+
+const lineOf = ({ tool, args }: Asked) => [tool, ...args].join(" ");
+const shell = (words: readonly string[]) => words.map(quoted).join(" ");
+const prints = (text: string) => `printf %s ${quoted(text)}\nexit 0\n`;
