@@ -1,4 +1,4 @@
-// Bundles the server, the command and the library into dist/, with the packages that every start needs.
+// Bundles the server, the command and the library into dist/, with the packages that every start and command needs.
 // Bundling is what keeps the cold start low: a few files to read instead of some hundred. npm audits those
 // packages as ever, since they stay dependencies; a build takes in what is installed.
 
@@ -12,10 +12,10 @@ import { parse } from "yaml";
 import { buildConsole } from "./build-console.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
-// What is needed at every start goes into the bundle; what is loaded on demand, or has binaries of its own,
-// stays in node_modules.
+// What is needed at every start, or by every other command, goes into the bundle; what is loaded on demand, or has
+// binaries of its own, stays in node_modules.
 const LEFT_OUTSIDE =
-  /^(express|sharp|unpdf|yargs|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
+  /^(express|sharp|unpdf|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");

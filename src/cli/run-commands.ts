@@ -79,6 +79,8 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .scriptName("understudy")
     // The terminal's own would be yargs's half of each text, and hide its words from `explained`.
     .locale("en")
+    // The one text that its files of texts hold otherwise than its code; the bundle goes without those files.
+    .updateStrings({ "Implications failed:": "Missing dependent arguments:" })
     .version(packageJson.version)
     .usage("$0 <command>\n\nA stateful sandbox of an AI platform's HTTP API.")
     .option("json", { type: "boolean", default: false, describe: "Print the result as JSON", global: true })

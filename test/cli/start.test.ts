@@ -42,6 +42,15 @@ const body = async (url: string): Promise<any> => (await fetch(url)).json();
 const api = (url: string, path: string, init: RequestInit = {}) =>
   fetch(url + path, { ...init, headers: { "api-key": KEYS.ada, ...init.headers } });
 
+/** The files that a process read, which left its coverage in a folder. */
+function loaded(coverage: string): string[] {
+  const [report] = readdirSync(coverage);
+  const { result } = JSON.parse(readFileSync(join(coverage, report!), "utf8")) as {
+    result: { url: string }[];
+  };
+  return result.flatMap(({ url }) => (url.startsWith("file:") ? [url] : []));
+}
+
 describe("interfaces 2 start", () => {
   it("interfaces 2 prints addresses, credentials and a curl line that works when pasted", async () => {
     const server = await started();
@@ -138,17 +147,23 @@ describe("interfaces 2 start", () => {
 
   // What a start reads and compiles is most of the time until its first answer (quality 1).
   it("quality 1 a plain start loads a few files, and nothing that only other commands need", async () => {
-    const coverage = join(scratch(), "coverage");
-    const server = await started(["--quiet", "--no-watch"], { env: { NODE_V8_COVERAGE: coverage } });
+    const NODE_V8_COVERAGE = join(scratch(), "coverage");
+    const server = await started(["--quiet", "--no-watch"], { env: { NODE_V8_COVERAGE } });
     expect((await api(server.ready.url, "/v1/models")).status).toBe(200);
     await server.stop();
-    const [report] = readdirSync(coverage);
-    const { result } = JSON.parse(readFileSync(join(coverage, report!), "utf8")) as {
-      result: { url: string }[];
-    };
-    const files = result.flatMap(({ url }) => (url.startsWith("file:") ? [url] : []));
+    const files = loaded(NODE_V8_COVERAGE);
     expect(files.filter((file) => file.includes("/node_modules/"))).toEqual([]);
     expect(files.filter((file) => /chunks\/(run|shared|start)-/.test(file))).toHaveLength(3);
+    expect(files.length).toBeLessThan(12);
+  });
+
+  it("quality 1 a command loads a few files, too, and its texts are those of the packages that it bundles", async () => {
+    const NODE_V8_COVERAGE = join(scratch(), "coverage");
+    const refused = startCommand(["listen", "--events", "user.created"], { env: { NODE_V8_COVERAGE } });
+    expect((await refused.finished).stderr).toContain("Missing dependent arguments:\n events -> forward-to");
+    const files = loaded(NODE_V8_COVERAGE);
+    expect(files.filter((file) => file.includes("/node_modules/"))).toEqual([]);
+    expect(files.filter((file) => /chunks\/commands-/.test(file))).toHaveLength(1);
     expect(files.length).toBeLessThan(12);
   });
 
