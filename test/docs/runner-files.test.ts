@@ -8,7 +8,7 @@ import { removeScratch } from "../support/run-understudy.ts";
 
 /*
  * The files for pytest and JUnit 5 that are there to be copied, where tests go wrong: what the guide for testers runs
- * goes well.
+ * goes well. There those of pytest and JUnit start a server, since none is named; here they take the one that is.
  */
 
 const LIMIT_MS = 240_000;
@@ -107,13 +107,16 @@ describe("interfaces 13 files to copy for other runners", () => {
     stage = await openStage();
     cpSync(join(EXAMPLES, "pytest/conftest.py"), join(stage.folder, "conftest.py"));
     writeFileSync(join(stage.folder, "test_failing.py"), PYTHON);
-    const { code, stdout } = await stage.run("python3 -m pytest -q -p no:cacheprovider test_failing.py");
+    const url = await stage.takeServerForGranted();
+    const command = `UNDERSTUDY_URL=${url} python3 -m pytest -q -p no:cacheprovider test_failing.py`;
+    const { code, stdout } = await stage.run(command);
     expect(code).toBe(1);
     expect(stdout).toMatch(/armed but never struck: \[\{'operation': 'models.list'\}\]/);
     expect(stdout).toMatch(/Journal of the sandbox, newest first -*\n.*GET \/v1\/models -> 200 \(ok\)/);
     expect(stdout).toContain('"model.list" is no operation (did you mean "models.list"?)');
     expect(stdout).toMatch(/0 requests match \{'operation': 'models.list'\}/);
     expect(stdout).toContain("3 failed, 1 passed, 1 error");
+    expect(stage.asked).toEqual([]);
   });
 
   it("interfaces 13 UnderstudyExtension.java fails what proves nothing", { timeout: LIMIT_MS }, async ({
@@ -125,11 +128,15 @@ describe("interfaces 13 files to copy for other runners", () => {
     mkdirSync(sources, { recursive: true });
     cpSync(join(EXAMPLES, "junit5/UnderstudyExtension.java"), join(sources, "UnderstudyExtension.java"));
     writeFileSync(join(sources, "FailingTest.java"), JAVA);
-    const { code, stdout } = await stage.run("mvn test", { test: 1 });
+    const { code, stdout } = await stage.run(
+      `UNDERSTUDY_URL=${await stage.takeServerForGranted()} mvn test`,
+      { test: 1 },
+    );
     expect(code).toBe(0);
     expect(stdout).toMatch(/armed but never struck: .*"operation":"models.list"/);
     expect(stdout).toContain('did you mean \\"models.list\\"?');
     expect(stdout).toContain("not received as often as 1");
     expect(stdout).toContain("3 tests failed");
+    expect(stage.asked).toEqual(["mvn test"]);
   });
 });

@@ -23,13 +23,13 @@ export class Background {
   }
 
   /** A server as a plain `understudy start` has it, in this process; pages that show the start have one of their own. */
-  async takeForGranted(port: number): Promise<void> {
+  async takeForGranted(port: number): Promise<string> {
     const before = process.cwd();
     process.chdir(this.folder);
     const understudy = assemble();
     process.chdir(before);
-    await understudy.listen(port, "127.0.0.1");
     this.server = { stop: () => understudy.close() };
+    return understudy.listen(port, "127.0.0.1");
   }
 
   /** The page's server, in place of the one before; resolves with what it has printed. */

@@ -4,12 +4,14 @@ import { parse } from "yaml";
 import { runHere } from "../run-here.ts";
 import { Background } from "./background.ts";
 import { ROOT } from "./pages.ts";
-import { type Asked, quoted, says } from "./stand-in.ts";
+import { type Asked, lineOf, quoted, says } from "./stand-in.ts";
 
 /** For machines under load: runners give a test five seconds, in which a first one also starts the server. */
 const PATIENCE_MS = 60_000;
 /** What runs another command, reads standard input or tells of the process itself has a process of its own. */
 const ALONE = new Set(["start", "suite", "mcp", "completion"]);
+/** Of a Java that ends before what it would learn about the program pays. */
+const SHORT_LIVED = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
 const RUNNERS: Readonly<Record<string, string>> = {
   vitest: "vitest/vitest.mjs",
   jest: "jest/bin/jest.js",
@@ -141,9 +143,25 @@ export class Commands {
     const classes = join(this.place.folder, "target", "test-classes");
     mkdirSync(classes, { recursive: true });
     const sources = readdirSync(join(asked.cwd, "src/test/java")).map((name) => join("src/test/java", name));
-    const compile = ["javac", "-cp", `${jars}/*`, "-d", classes, ...sources];
+    const compile = [
+      "javac",
+      ...SHORT_LIVED.map((flag) => `-J${flag}`),
+      "-cp",
+      `${jars}/*`,
+      "-d",
+      classes,
+      ...sources,
+    ];
     const launcher = "org.junit.platform.console.ConsoleLauncher";
-    const test = ["java", "-cp", `${jars}/*:${classes}`, launcher, "--scan-classpath", classes];
+    const test = [
+      "java",
+      ...SHORT_LIVED,
+      "-cp",
+      `${jars}/*:${classes}`,
+      launcher,
+      "--scan-classpath",
+      classes,
+    ];
     return `${shell(compile)} || exit 99\n${this.runs([...test, "--disable-banner"], asked)}`;
   }
 
@@ -171,6 +189,5 @@ export class Commands {
   }
 }
 
-const lineOf = ({ tool, args }: Asked) => [tool, ...args].join(" ");
 const shell = (words: readonly string[]) => words.map(quoted).join(" ");
 const prints = (text: string) => `printf %s ${quoted(text)}\nexit 0\n`;

@@ -8,6 +8,8 @@ export interface Directions {
   after?: string;
   /** Placeholders of the page, with what a reader would put in their place. */
   replace?: Readonly<Record<string, string>>;
+  /** Whether the page itself says to run all tests that Vitest finds; its examples need not be run before, too. */
+  testsTogether?: boolean;
   /** Of blocks that are run elsewhere: a part of each, and by which test. */
   leave?: readonly string[];
   /** Commands that are to fail, as they are after `npx`, with their exit codes. */
@@ -69,7 +71,8 @@ export const DIRECTIONS: Readonly<Record<string, Directions>> = {
     browser: true,
     // Playwright's example lies beside Vitest's here.
     replace: { "-- npx vitest run": "-- npx vitest run .test.ts" },
-    says: [/percent: 1 of \d+ documented outcomes/],
+    testsTogether: true,
+    says: [/Tests +2 passed \(2\)/, /percent: 1 of \d+ documented outcomes/],
   },
   "docs/history.md": {
     before: `for parent in dept_ops dept_eng; do

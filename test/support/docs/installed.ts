@@ -12,7 +12,14 @@ const INSTALLABLE = ["vitest", "@playwright", "vite", "msw", "typescript", "@typ
  * they take for the reader's own source, and translate the whole server, each time.
  */
 export function installedModules(): string {
-  const modules = join(scratch(), "node_modules");
+  if (installed === undefined || !existsSync(installed)) installed = install(join(scratch(), "node_modules"));
+  return installed;
+}
+
+/** For the tests of a file: what is built does not change beneath them, and `removeScratch` takes it away. */
+let installed: string | undefined;
+
+function install(modules: string): string {
   mkdirSync(modules);
   for (const name of INSTALLABLE) link(name, modules);
   const own = join(modules, "understudy");

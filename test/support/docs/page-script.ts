@@ -11,14 +11,14 @@ export function fileOf({ code }: Block): string | undefined {
 }
 
 /** Blocks that are run or written; the others are judged where they stand (test/contract/docs.test.ts). */
-function step(block: Block, index: number): string {
+function step(block: Block, index: number, testsTogether: boolean): string {
   const file = fileOf(block);
   if (file !== undefined) return written(file, block.code);
   switch (block.kind.split(" ")[0]) {
     case "sh":
       return block.code;
     case "ts":
-      return script(`example-${index}`, block.code);
+      return script(`example-${index}`, block.code, testsTogether);
     case "python":
       return `${written(`example-${index}.py`, block.code)}python3 example-${index}.py\n`;
     default:
@@ -32,9 +32,10 @@ function written(file: string, code: string): string {
 }
 
 /** By the runner whose `test` it takes; else as a program, which ends when its last line has run. */
-function script(name: string, code: string): string {
+function script(name: string, code: string, testsTogether: boolean): string {
   if (/from "(understudy\/vitest|vitest)"/.test(code)) {
-    return `${written(`${name}.test.ts`, code)}npx vitest run ${name}.test.ts\n`;
+    const file = `${name}.test.ts`;
+    return `${written(file, code)}${testsTogether ? "" : `npx vitest run ${file}\n`}`;
   }
   if (/from "(understudy\/playwright|@playwright\/test)"/.test(code)) {
     return `${written(`${name}.spec.ts`, code)}npx playwright test ${name}.spec.ts\n`;
@@ -48,12 +49,12 @@ function script(name: string, code: string): string {
 /** A page as one shell script: its blocks in their order, as a reader would follow them. */
 export function pageScript(
   page: string,
-  { before = "", after = "", replace = {}, leave = [] }: Directions,
+  { before = "", after = "", replace = {}, leave = [], testsTogether = false }: Directions,
 ): string {
   const steps = blocks(page).map((block, index) => {
     if (leave.some((part) => block.code.includes(part))) return "";
     const told = `printf '%s\\n' '--- block ${index + 1}' >&2\n`;
-    const text = step(block, index + 1);
+    const text = step(block, index + 1, testsTogether);
     return text === "" ? "" : `${told}${text}`;
   });
   let whole = [before, ...steps, after].join("\n");

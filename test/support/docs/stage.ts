@@ -14,7 +14,7 @@ import { findBrowser } from "../../../scripts/browser.mjs";
 import { type Finished, scratch } from "../run-understudy.ts";
 import { Commands, TOOLS } from "./commands.ts";
 import { installedModules } from "./installed.ts";
-import { answerStandIns, putStandIns } from "./stand-in.ts";
+import { answerStandIns, lineOf, putStandIns } from "./stand-in.ts";
 
 /** The ports that pages write; each becomes a free one. */
 const WRITTEN = ["4747", "4748", "4749", "3000", "5173", "5000"] as const;
@@ -26,8 +26,10 @@ export interface Stage {
   placed(text: string): string;
   /** In a shell that stops at the first failure; a second line of defence is the test's own limit. */
   run(script: string, exits?: Readonly<Record<string, number>>): Promise<Finished>;
-  /** Starts the server that a page takes for granted. */
-  takeServerForGranted(): Promise<void>;
+  /** Starts the server that a page takes for granted; resolves with its address. */
+  takeServerForGranted(): Promise<string>;
+  /** The command lines for which the stage has stand-ins, as they were asked for. */
+  readonly asked: readonly string[];
   /** Ends what still runs. */
   close(): Promise<void>;
 }
@@ -54,11 +56,16 @@ export async function openStage(): Promise<Stage> {
     browser,
     ports: { server: server!, listen: listen!, record: record! },
   });
-  const answering = await answerStandIns(socket, (asked) => commands.become(asked));
+  const lines: string[] = [];
+  const answering = await answerStandIns(socket, (asked) => {
+    lines.push(lineOf(asked));
+    return commands.become(asked);
+  });
   let group: number | undefined;
   return {
     folder,
     placed,
+    asked: lines,
     takeServerForGranted: () => commands.background.takeForGranted(Number(server)),
     run(script, exits = {}) {
       commands.exits = exits;

@@ -11,6 +11,8 @@ export interface Asked {
   env: Record<string, string>;
 }
 
+export const lineOf = ({ tool, args }: Asked) => [tool, ...args].join(" ");
+
 /** Puts stand-ins of tools into a folder, for the shell to find. */
 export function putStandIns(folder: string, tools: readonly string[], socket: string): void {
   mkdirSync(folder);
@@ -39,7 +41,7 @@ export async function answerStandIns(
   const server = createServer(async (request, response) => {
     const asked = readAsked(await buffer(request));
     const told = await answer(asked).catch((error) =>
-      says(`${asked.tool} ${asked.args.join(" ")}: ${(error as Error).stack}`, 99),
+      says(`${lineOf(asked)}: ${(error as Error).stack}`, 99),
     );
     response.end(told);
   });
