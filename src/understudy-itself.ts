@@ -4,13 +4,21 @@ import type { Mount } from "./control/internal.ts";
 
 /* What the server does as a client of its own. */
 
-export const urlOf = (host: string, port: number) =>
-  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** Where a server that listens on every address is reached from its own machine. */
+const LOOPBACK_OF: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 /** Where a server that may listen on every address is reached from within. */
 export function ownAddress(server: Server): { host: string; port: number } {
   const { address, port } = server.address() as AddressInfo;
-  return { host: address === "::" ? "::1" : address === "0.0.0.0" ? "127.0.0.1" : address, port };
+  return { host: LOOPBACK_OF[address] ?? address, port };
+}
+
+/** What to call a server that listens on `host`: its guard refuses to be called by "every address". */
+export function urlFor(server: Server, host: string): string {
+  const { address, port } = server.address() as AddressInfo;
+  return urlOf(LOOPBACK_OF[address] ?? host, port);
 }
 
 /** Loaded with the first client: most servers never see one. Its tools are a client of the control API. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
-import { type AddressInfo, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 import manifest from "../package.json" with { type: "json" };
 import { Recordings } from "./bundle/recordings.ts";
 import { createGuard } from "./control/guard.ts";
@@ -42,7 +42,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import { forwardClock } from "./state/clock.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./storage/upload-keeper.ts";
-import { mcpOf, ownAddress, urlOf } from "./understudy-itself.ts";
+import { mcpOf, ownAddress, urlFor } from "./understudy-itself.ts";
 import type { ReplaySeams, UnderstudyOptions } from "./understudy-options.ts";
 import { heavyWork, servicesOf } from "./understudy-services.ts";
 import { createDeliveries } from "./webhooks/deliveries.ts";
@@ -273,7 +273,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       return new Promise((resolve, reject) => {
         server.once("error", reject);
         server.listen(port, host, () => {
-          resolve(urlOf(host, (server.address() as AddressInfo).port));
+          resolve(urlFor(server, host));
         });
       });
     },

@@ -6,8 +6,11 @@ import type { Ready } from "./ready-file.ts";
 
 const MAX_CREDENTIALS = 15;
 
-/** What a user reads first: where it is, whom to be, and a line to paste. */
-export function banner(understudy: Understudy, ready: Ready): string {
+/**
+ * What a user reads first: where it is, whom to be, and a line to paste.
+ * @param names by which other machines may call the console too (`--allow-host`)
+ */
+export function banner(understudy: Understudy, ready: Ready, names: readonly string[] = []): string {
   const sandbox = understudy.sandboxes.get("default");
   // In a fleet it may be another node's.
   if (sandbox === undefined) return fleetBanner(ready);
@@ -23,12 +26,14 @@ export function banner(understudy: Understudy, ready: Ready): string {
   });
   const hidden = keys.length - rows.length;
   const first = keys[0];
+  const others = names.filter((name) => !ready.url.includes(name));
   const lines = [
     "",
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
     "",
     `  API      ${ready.url}`,
     `  Console  ${ready.console}`,
+    ...(others.length > 0 ? [`  Also as  ${others.join(", ")}`] : []),
     ...(ready.token === null
       ? []
       : [`  Token    ${ready.token}`, `  Log in   ${ready.console}${understudy.login!.fragment} (once)`]),

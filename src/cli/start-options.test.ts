@@ -9,3 +9,19 @@ describe("interfaces 11 start --delay", () => {
     expect((await readStartOptions({ json: false, delay })).server.delay).toEqual(wanted);
   });
 });
+
+describe("interfaces 7 start --host", () => {
+  it.each([
+    [undefined, []],
+    ["localhost", []],
+    ["0.0.0.0", []],
+    ["[::]", []],
+    ["10.0.0.5", ["10.0.0.5"]],
+    ["sandbox.example.test", ["sandbox.example.test"]],
+    ["fe80::1%eth0", ["fe80::1"]],
+  ])("interfaces 7 whoever binds to %s means to call it so", async (host, own) => {
+    const flags = { json: false, shared: true, host, "allow-host": ["box.test"] };
+    const { server } = await readStartOptions(flags);
+    expect(server.allowHosts).toEqual([...own, "box.test"]);
+  });
+});

@@ -24,6 +24,8 @@ export interface StartOptions {
 
 const DEFAULT_CONFIG = "understudy.config.yaml";
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+/** Every address of the machine; none that anybody would call. */
+const EVERY_ADDRESS = /^[0:.]+$/;
 
 /**
  * Flags over the configuration file over the defaults.
@@ -74,9 +76,14 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
         : undefined,
       overrides: all.overrides,
       delay: all.delay === undefined ? undefined : readDelay(all.delay),
-      allowHosts: all["allow-host"],
+      allowHosts: [...nameOf(host), ...(all["allow-host"] ?? [])],
     },
   };
+}
+
+/** Whoever binds to an address or a name means to call it so; the zone of an address is never sent. */
+function nameOf(host: string): string[] {
+  return LOOPBACK.test(host) || EVERY_ADDRESS.test(host) ? [] : [host.replace(/%.*$/, "")];
 }
 
 /** @throws UsageError */

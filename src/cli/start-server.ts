@@ -30,7 +30,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
     throw error;
   }
   if (flags.json) sayJson(ready);
-  else if (!options.quiet) say(banner(understudy, ready).replace(/\n$/, ""));
+  else if (!options.quiet) say(banner(understudy, ready, options.server.allowHosts).replace(/\n$/, ""));
   // Who gave the token has it; one that was made up is nowhere else.
   else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"]) say(token);
   // After the start, which it must not slow down; a folder that cannot be removed is no reason to say anything.

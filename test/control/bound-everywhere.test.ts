@@ -1,0 +1,35 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { banner } from "../../src/cli/banner.ts";
+import { assemble, type Understudy } from "../../src/understudy.ts";
+
+const token = "a-control-token-of-this-test";
+const headers = { authorization: `Bearer ${token}` };
+
+describe("interfaces 7 a server on every address of its machine", () => {
+  let understudy: Understudy;
+  afterEach(() => understudy.close());
+
+  // Its guard answers 403 to who calls it by the address that it is bound to.
+  it.each([
+    ["0.0.0.0", /^http:\/\/127\.0\.0\.1:\d+$/],
+    ["::", /^http:\/\/\[::1\]:\d+$/],
+  ])("interfaces 7 says of %s where it is reached, console and control API too", async (host, expected) => {
+    understudy = assemble({ fixture: "reference", shared: { token }, allowHosts: ["box.test"] });
+    const url = await understudy.listen(0, host);
+    expect(url).toMatch(expected);
+    expect((await fetch(`${url}/_console`)).status).toBe(200);
+    expect((await fetch(`${url}/_control/health`, { headers })).status).toBe(200);
+    const told = banner(understudy, { url, console: `${url}/_console`, pid: 1, token }, ["box.test"]);
+    expect(told).toContain(`  Log in   ${url}/_console#login=`);
+    expect(told).toContain("  Also as  box.test\n");
+    expect(told).not.toContain(host === "::" ? "[::]" : host);
+  });
+
+  it("interfaces 7 names none besides where none is allowed, or it is the address itself", async () => {
+    understudy = assemble({ fixture: "reference", shared: { token } });
+    const url = await understudy.listen(0, "127.0.0.1");
+    const ready = { url, console: `${url}/_console`, pid: 1, token };
+    expect(banner(understudy, ready)).not.toContain("Also as");
+    expect(banner(understudy, ready, ["127.0.0.1"])).not.toContain("Also as");
+  });
+});
