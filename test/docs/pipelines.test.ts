@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { fileOf } from "../support/docs/page-script.ts";
 import { blocks } from "../support/docs/pages.ts";
 import { openStage, type Stage } from "../support/docs/stage.ts";
+import { hasCurl } from "../support/docs/stand-in.ts";
 import { removeScratch } from "../support/run-understudy.ts";
 
 /*
@@ -72,7 +73,10 @@ describe("interfaces 13 pipelines", () => {
     expect(Object.keys(job).sort()).toEqual(["artifacts", "cache", "image", "script"]);
   });
 
-  it("interfaces 13 GitHub's and GitLab's test pipelines run, and leave the reports that they upload", async () => {
+  it("interfaces 13 GitHub's and GitLab's test pipelines run, and leave the reports that they upload", async ({
+    skip,
+  }) => {
+    if (!hasCurl()) skip("curl is not installed");
     const { jobs } = parse(file(".github/workflows/test.yml")) as Workflow;
     const { test: job } = parse(file(".gitlab-ci.yml"));
     const on = await project();
@@ -84,7 +88,10 @@ describe("interfaces 13 pipelines", () => {
     expect(readFileSync(join(on.folder, "suite.xml"), "utf8")).toContain('tests="1"');
   });
 
-  it("interfaces 13 Compose's image has nothing that a linter minds, and its health check tells well from gone", async () => {
+  it("interfaces 13 Compose's image has nothing that a linter minds, and its health check tells well from gone", async ({
+    skip,
+  }) => {
+    if (!hasCurl()) skip("curl is not installed");
     const { understudy } = parse(file("compose.yaml")).services;
     expect(validate(understudy.build.dockerfile_inline)).toEqual([]);
     const on = await project();
@@ -97,7 +104,8 @@ describe("interfaces 13 pipelines", () => {
 
   it("interfaces 13 the receiver's pipeline grades a receiver and reports on it", {
     timeout: 180_000,
-  }, async () => {
+  }, async ({ skip }) => {
+    if (!hasCurl()) skip("curl is not installed");
     const { jobs } = parse(file(".github/workflows/receiver.yml")) as Workflow;
     const { env = {}, steps } = jobs["grade"]!;
     const on = await project();

@@ -4,6 +4,7 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { hasRuntime } from "../../scripts/runtimes.mjs";
 import { ROOT } from "../support/docs/pages.ts";
 import { openStage, type Stage } from "../support/docs/stage.ts";
+import { hasCurl } from "../support/docs/stand-in.ts";
 import { removeScratch } from "../support/run-understudy.ts";
 
 /*
@@ -84,7 +85,8 @@ describe("interfaces 13 files to copy for other runners", () => {
 
   it("interfaces 13 the example for Jest passes, and what proves nothing fails there", {
     timeout: LIMIT_MS,
-  }, async () => {
+  }, async ({ skip }) => {
+    if (!hasCurl()) skip("curl is not installed");
     stage = await openStage();
     for (const file of ["models.test.mjs", "jest.config.mjs"])
       cpSync(join(EXAMPLES, "jest", file), join(stage.folder, file));
@@ -123,6 +125,7 @@ describe("interfaces 13 files to copy for other runners", () => {
     skip,
   }) => {
     if (!hasRuntime("javac and JUnit 5")) skip("javac and JUnit 5 are not installed");
+    if (!hasCurl()) skip("curl is not installed");
     stage = await openStage();
     const sources = join(stage.folder, "src/test/java");
     mkdirSync(sources, { recursive: true });

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { hasRuntime, programOf } from "../../scripts/runtimes.mjs";
 import { fileOf } from "../support/docs/page-script.ts";
 import { blocks, ROOT } from "../support/docs/pages.ts";
+import { SHORT_LIVED } from "../support/docs/short-lived-java.ts";
 import { freePorts } from "../support/docs/stage.ts";
 import { until } from "../support/eventually.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
@@ -93,9 +94,16 @@ final class Ask { public static void main(String[] all) throws Exception {
 } }`,
     ],
     run: (folder) => {
-      const compiled = spawnSync("javac", ["Verify.java", "Ask.java"], { cwd: folder, encoding: "utf8" });
+      const compiled = spawnSync(
+        "javac",
+        [...SHORT_LIVED.map((flag) => `-J${flag}`), "Verify.java", "Ask.java"],
+        {
+          cwd: folder,
+          encoding: "utf8",
+        },
+      );
       expect(compiled.stderr).toBe("");
-      return ["java", "-cp", ".", "Ask"];
+      return ["java", ...SHORT_LIVED, "-cp", ".", "Ask"];
     },
   },
   {

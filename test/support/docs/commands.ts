@@ -4,14 +4,13 @@ import { parse } from "yaml";
 import { runHere } from "../run-here.ts";
 import { Background } from "./background.ts";
 import { ROOT } from "./pages.ts";
+import { SHORT_LIVED } from "./short-lived-java.ts";
 import { type Asked, lineOf, quoted, says } from "./stand-in.ts";
 
 /** For machines under load: runners give a test five seconds, in which a first one also starts the server. */
 const PATIENCE_MS = 60_000;
-/** What runs another command, reads standard input or tells of the process itself has a process of its own. */
-const ALONE = new Set(["start", "suite", "mcp", "completion"]);
-/** Of a Java that ends before what it would learn about the program pays. */
-const SHORT_LIVED = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+/** What shows another command's output, reads standard input or tells of the process itself has one of its own. */
+const ALONE = new Set(["start", "mcp", "completion"]);
 const RUNNERS: Readonly<Record<string, string>> = {
   vitest: "vitest/vitest.mjs",
   jest: "jest/bin/jest.js",
@@ -38,6 +37,8 @@ export class Commands {
   exits: Readonly<Record<string, number>> = {};
   readonly background: Background;
   private readonly place: Place;
+  /** While a suite runs here: commands that it runs would wait for their turn, and it for them. */
+  private inSuite = false;
   private readonly bin: string;
 
   constructor(place: Place) {
@@ -94,15 +95,30 @@ export class Commands {
     }
     // On the page's server, unless the command line or a suite around it names another.
     const env = { ...asked.env, UNDERSTUDY_URL: asked.env["UNDERSTUDY_URL"] || url };
-    const alone = ALONE.has(command) || command.startsWith("-") || args.includes("--") || args.includes("-");
-    if (alone)
+    const isSuite = command === "suite";
+    const runs = args.includes("--") && !isSuite;
+    if (this.inSuite || ALONE.has(command) || command.startsWith("-") || runs || args.includes("-"))
       return `export UNDERSTUDY_URL=${quoted(env.UNDERSTUDY_URL)}\n${this.runs([process.execPath, this.bin, ...args], asked)}`;
-    const { code, stdout, stderr } = await runHere(args, { cwd: asked.cwd, env });
+    const run = () => runHere(args, { cwd: asked.cwd, env });
+    const { code, stdout, stderr } = await (isSuite ? this.asSuite(env, run) : run());
     const expected = this.expectedOf(asked);
     const told = `printf %s ${quoted(stdout)}\nprintf %s ${quoted(stderr)} >&2\n`;
     return (
       told + (code === expected ? "exit 0\n" : says(`${lineOf(asked)}: exit ${code}, not ${expected}`, 99))
     );
+  }
+
+  /** Without variables of this very run: runners that the suite starts would take themselves for a part of it. */
+  private async asSuite<T>(env: Readonly<Record<string, string>>, run: () => Promise<T>): Promise<T> {
+    const own = Object.entries(process.env).filter(([name]) => !Object.hasOwn(env, name));
+    for (const [name] of own) delete process.env[name];
+    this.inSuite = true;
+    try {
+      return await run();
+    } finally {
+      this.inSuite = false;
+      Object.assign(process.env, Object.fromEntries(own));
+    }
   }
 
   /** Playwright with the Chromium of this machine. */

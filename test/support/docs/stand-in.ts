@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -9,6 +10,14 @@ export interface Asked {
   args: readonly string[];
   cwd: string;
   env: Record<string, string>;
+}
+
+let curl: boolean | undefined;
+
+/** Pages call it, and stand-ins; looked for once. */
+export function hasCurl(): boolean {
+  curl ??= spawnSync("curl", ["--version"]).status === 0;
+  return curl;
 }
 
 export const lineOf = ({ tool, args }: Asked) => [tool, ...args].join(" ");

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { afterAll, afterEach, expect, it } from "vitest";
 import { whyNone } from "../../../scripts/browser.mjs";
 import { hasRuntime } from "../../../scripts/runtimes.mjs";
@@ -7,6 +6,7 @@ import { type Directions, directionsOf } from "./directions.ts";
 import { pageScript } from "./page-script.ts";
 import { blocks, pages } from "./pages.ts";
 import { browserHere, openStage, type Stage } from "./stage.ts";
+import { hasCurl } from "./stand-in.ts";
 
 /** Of the repository rather than of the package: what they tell to run is this very run, or takes minutes. */
 const OF_THE_REPOSITORY = new Set(["CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"]);
@@ -50,13 +50,10 @@ export function testExamples(of: readonly string[]): void {
   });
 }
 
-let hasCurl: boolean | undefined;
-
 /** Why a page cannot be run on this machine, which the run says aloud at its end. */
 async function lackingHere({ needs = [], browser = false }: Directions): Promise<string | undefined> {
   const missing = needs.filter((name) => !hasRuntime(name));
-  hasCurl ??= spawnSync("curl", ["--version"]).status === 0;
-  if (!hasCurl) missing.unshift("curl");
+  if (!hasCurl()) missing.unshift("curl");
   if (missing.length > 0) return `${missing.join(", ")} is not installed`;
   return browser && (await browserHere()) === undefined ? whyNone() : undefined;
 }

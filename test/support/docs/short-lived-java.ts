@@ -1,0 +1,2 @@
+/** Of a Java that ends before what it would learn about the program pays. */
+export const SHORT_LIVED = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
