@@ -6,7 +6,7 @@ import type { ReceiverReport } from "../../src/grader/report.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
 import { SHORT_WHILE_MS } from "../support/receivers/flawed/repetition-flaws.ts";
-import { grade, Pool, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
+import { grade, MANY, Pool, QUICK, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
 import { NODE_RECEIVERS } from "../support/receivers/sound/node-receivers.ts";
 import { isInstalled, PROCESS_RECEIVERS } from "../support/receivers/sound/process-receivers.ts";
 import type { SoundReceiver } from "../support/receivers/sound/sound-receiver.ts";
@@ -19,8 +19,7 @@ const MISSING = SOUND.filter((receiver) => !INSTALLED.includes(receiver));
 async function gradeFlawed({ steps, name }: Flaw): Promise<ReceiverReport> {
   const { url, probe, close } = await startReceiver(SECRET, steps);
   const memoryMs = name.includes("for a short while") ? SHORT_WHILE_MS + 500 : 0;
-  // Behind how many others a delivery comes again matters to one alone.
-  const memoryDeliveries = name.includes("fifty deliveries") ? 60 : 10;
+  const memoryDeliveries = name.includes("fifty deliveries") ? MANY : QUICK.memoryDeliveries;
   try {
     return await grade(url, { probe, timeoutMs: 1500, memoryMs, memoryDeliveries });
   } finally {
@@ -31,7 +30,8 @@ async function gradeFlawed({ steps, name }: Flaw): Promise<ReceiverReport> {
 async function gradeSound(receiver: SoundReceiver): Promise<ReceiverReport> {
   const { url, probe, options, close } = await receiver.start(SECRET);
   try {
-    return await grade(url, { probe, patienceMs: 3000, ...options });
+    const memoryDeliveries = receiver.name.includes("sample") ? MANY : QUICK.memoryDeliveries;
+    return await grade(url, { probe, patienceMs: 3000, memoryDeliveries, ...options });
   } finally {
     await close();
   }
