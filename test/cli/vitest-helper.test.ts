@@ -13,8 +13,9 @@ interface Result {
 
 const VITEST = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
 
-/** Runs samples in a Vitest of their own; its reports lie in `folder`. */
-function run(sample: string) {
+/** Runs the samples in a Vitest of their own; its reports lie in `folder`. */
+function run() {
+  const sample = "{sample,in-{node,jsdom,happy-dom}}.ts";
   const folder = scratch();
   const { stderr } = spawnSync(process.execPath, [VITEST, "run"], {
     cwd: fileURLToPath(new URL("../support/vitest-helper", import.meta.url)),
@@ -22,21 +23,22 @@ function run(sample: string) {
     env: { ...process.env, VITEST: "", UNDERSTUDY_URL: "", REPORTS: folder, SAMPLE: sample, NO_COLOR: "1" },
   });
   const { testResults } = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as {
-    testResults: { assertionResults: Result[] }[];
+    testResults: { name: string; assertionResults: Result[] }[];
   };
-  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
-  return { folder, stderr, results };
+  const resultsOf = (file: RegExp) =>
+    testResults.filter(({ name }) => file.test(name)).flatMap(({ assertionResults }) => assertionResults);
+  return { folder, stderr, results: resultsOf(/sample\.ts$/), inEnvironments: resultsOf(/in-[\w-]+\.ts$/) };
 }
 
+let made: ReturnType<typeof run>;
+beforeAll(() => {
+  made = run();
+});
 afterAll(removeScratch);
 
 describe("understudy/vitest", () => {
-  let made: ReturnType<typeof run>;
   const messageOf = (title: string) =>
     made.results.find((one) => one.title === title)!.failureMessages.join("\n");
-  beforeAll(() => {
-    made = run("sample.ts");
-  });
 
   it("interfaces 13 gives a sandbox per test as its options say, and fails what has proven nothing", () => {
     expect(made.results.map(({ title, status }) => [title, status])).toEqual([
@@ -94,7 +96,7 @@ describe("understudy/vitest", () => {
 
 describe("a server in the test's process", () => {
   it("interfaces 13 works in every environment of Vitest, whatever classes for bytes it has", () => {
-    const { results } = run("in-{node,jsdom,happy-dom}.ts");
+    const results = made.inEnvironments;
     expect(
       results.filter(({ status }) => status !== "passed").map(({ failureMessages }) => failureMessages),
     ).toEqual([]);
