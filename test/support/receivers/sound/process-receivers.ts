@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { hasRuntime } from "../../../../scripts/runtimes.mjs";
 import type { Running, SoundReceiver } from "./sound-receiver.ts";
 
@@ -49,11 +50,16 @@ async function startProgram(secret: string, { command, args, env = {} }: Program
 }
 
 /** Programs that are compiled, or take a moment to start, and nothing else. */
-const program = (name: string, needs: string, make: () => Program, notes: string[] = []): SoundReceiver => ({
+const program = (
+  name: string,
+  needs: string,
+  make: () => Program | Promise<Program>,
+  notes: string[] = [],
+): SoundReceiver => ({
   name,
   needs,
   notes,
-  start: (secret) => startProgram(secret, make()),
+  start: async (secret) => startProgram(secret, await make()),
 });
 
 /** PHP's server says nothing that could be waited for, and takes no port 0. */
@@ -104,11 +110,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function goProgram(): Program {
+/** Others are graded meanwhile, and their deadlines would pass if this process waited. */
+async function goProgram(): Promise<Program> {
   const binary = join(scratch(), "receiver");
   const env = { ...process.env, GOFLAGS: "-buildvcs=false", GO111MODULE: "off", CGO_ENABLED: "0" };
-  const built = spawnSync("go", ["build", "-o", binary, file("go/main.go")], { env, encoding: "utf8" });
-  if (built.status !== 0) throw new Error(`go build: ${built.stderr}`);
+  await promisify(execFile)("go", ["build", "-o", binary, file("go/main.go")], { env });
   return { command: binary, args: [] };
 }
 
