@@ -1,7 +1,9 @@
+import { Agent } from "node:http";
 import type { Settings } from "../../src/contract/settings.ts";
 import { FixtureLibrary } from "../../src/fixtures/fixture-library.ts";
 import { RESOURCES } from "../../src/resources/index.ts";
 import { assemble, type Understudy, type UnderstudyOptions } from "../../src/understudy.ts";
+import { send } from "./send.ts";
 
 /** Held, so that its records are made once for all servers of a worker. */
 export const REFERENCE = new FixtureLibrary({ resources: RESOURCES }).load("reference");
@@ -61,33 +63,31 @@ export async function startReference({
     settings: { check_answers: "on", ...options.settings },
   });
   const url = await understudy.listen(port, "127.0.0.1");
+  const agent = new Agent({ keepAlive: true });
   return {
     url,
     understudy,
     async call(who, method, path, body, headers = {}) {
       const raw = typeof body === "string" || body instanceof Uint8Array || body instanceof FormData;
-      const response = await fetch(url + path, {
+      const answer = await send(agent, url + path, {
         method,
-        redirect: "manual",
         headers: {
           ...(who ? { "api-key": KEYS[who] } : {}),
           ...(body !== undefined && !raw ? { "content-type": "application/json" } : {}),
           ...headers,
         },
-        body: body === undefined ? undefined : raw ? (body as RequestInit["body"]) : JSON.stringify(body),
+        body: body === undefined || raw ? body : JSON.stringify(body),
       });
-      const text = await response.text();
-      const json = response.headers.get("content-type")?.includes("json") && text !== "";
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: json ? JSON.parse(text) : undefined,
-        text,
-      };
+      const { text } = answer;
+      const json = answer.headers.get("content-type")?.includes("json") && text !== "";
+      return { ...answer, body: json ? JSON.parse(text) : undefined };
     },
     async advance(milliseconds) {
       await understudy.sandboxes.get("default")!.world.advance((now) => now + milliseconds);
     },
-    close: () => understudy.close(),
+    async close() {
+      await understudy.close();
+      agent.destroy();
+    },
   };
 }
