@@ -1,9 +1,12 @@
-import { useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { Input, ListBox, ListBoxItem, SearchField } from "react-aria-components";
 import type { Choice } from "./form.tsx";
 
-/** Any number of a list: marked in it, narrowed by what is typed. */
-export function MarkField({
+/**
+ * Any number of a list: marked in it, narrowed by what is typed. Drawn anew for what is its own alone: there can be
+ * hundreds, and the form around it is drawn with every key.
+ */
+export const MarkField = memo(function MarkField({
   label,
   listLabel,
   find,
@@ -16,16 +19,18 @@ export function MarkField({
   listLabel: string;
   /** What stands in the empty field above the list. */
   find: string;
-  /** Undefined until the server has said them. */
+  /** Undefined until the server has said them; the same array for as long as they are the same. */
   choices: readonly Choice[] | undefined;
   chosen: ReadonlySet<string>;
   onChange: (chosen: ReadonlySet<string>) => void;
 }) {
   const [typed, setTyped] = useState("");
-  const words = typed.toLowerCase().split(/\s+/);
-  const items = (choices ?? []).filter(({ title, detail }) =>
-    words.every((word) => `${title} ${detail ?? ""}`.toLowerCase().includes(word)),
-  );
+  const items = useMemo(() => {
+    const words = typed.toLowerCase().split(/\s+/);
+    return (choices ?? []).filter(({ title, detail }) =>
+      words.every((word) => `${title} ${detail ?? ""}`.toLowerCase().includes(word)),
+    );
+  }, [choices, typed]);
   const shown = new Set(items.map(({ id }) => id));
   return (
     <section className="field" aria-label={label}>
@@ -59,4 +64,4 @@ export function MarkField({
       </ListBox>
     </section>
   );
-}
+});

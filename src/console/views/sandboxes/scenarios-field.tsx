@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { MarkField } from "../../parts/mark-field.tsx";
 
@@ -10,14 +11,19 @@ export function ScenariosField({
   onChange: (chosen: ReadonlySet<string>) => void;
 }) {
   const { data } = useSandboxQuery(["scenarios"], (calls) => calls.scenarios());
+  const choices = useMemo(
+    () =>
+      data?.items
+        .filter(({ problem }) => problem === undefined)
+        .map(({ name, description }) => ({ id: name, title: name, detail: description })),
+    [data],
+  );
   return (
     <MarkField
       label="Scenarios"
       listLabel="Scenarios in force from the start"
       find="Find a scenario"
-      choices={data?.items
-        .filter(({ problem }) => problem === undefined)
-        .map(({ name, description }) => ({ id: name, title: name, detail: description }))}
+      choices={choices}
       chosen={chosen}
       onChange={onChange}
     />
