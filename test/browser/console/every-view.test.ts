@@ -1,11 +1,10 @@
-import type { Page } from "@playwright/test";
 import { beforeAll, describe, expect, it } from "vitest";
-import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { expectAccessible, expectToFit, seeWhole } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 import { eventually } from "../../support/eventually.ts";
 
-const { api, openAt, control } = useConsole("timeline");
+const { api, openAt, walkTo, control } = useConsole("timeline");
 /** What addresses below name in braces, as it is called in this world. */
 const names: Record<string, string> = {};
 
@@ -67,13 +66,9 @@ const PARTS = [
 ];
 
 const MOST_STOPS = 60;
-
-/** Whatever it shows has come. */
-async function seeWhole(page: Page): Promise<void> {
-  await see(page.getByRole("img", { name: "live", exact: true })).toBeVisible();
-  await see(page.getByRole("heading", { level: 1 })).toHaveCount(1);
-  await see(page.getByText("Loading …")).toHaveCount(0);
-}
+const FOCUSED = `(({ activeElement: at }) => at.getAttribute("role") ?? at.textContent)(document)`;
+const OUTLINE =
+  "getComputedStyle(document.activeElement).outlineStyle + document.activeElement.matches('input')";
 
 describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
   it.each(PARTS)(
@@ -81,7 +76,10 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     async (part) => {
       const address = part.replace(/\{(\w+)\}/g, (_, name) => names[name]!);
       // Other hosts are among the complaints.
-      const { page, complaints } = await openAt(`/s/default/${address}`);
+      const { page, complaints } = await walkTo(`/s/default/${address}`);
+      const view = `/_console/s/default/${address.split("?")[0]}`;
+      const current = page.getByRole("navigation", { name: "Views" }).locator("[aria-current=page]");
+      await see(current).toHaveAttribute("href", view);
       await seeWhole(page);
       await expectAccessible(page);
       for (const width of [360, 768, 1920]) {
@@ -113,16 +111,12 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
   it("interfaces 2 all views are walked by the keyboard alone: there, into a row, and back", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await seeWhole(page);
-    const focused = () =>
-      page.evaluate(`(({ activeElement: at }) => at.getAttribute("role") ?? at.textContent)(document)`);
     /** Presses Tab until what is focused is it; each stop shows that it is focused. */
     const tabTo = async (wanted: string | RegExp, key = "Tab") => {
       for (let stop = 0; stop < MOST_STOPS; stop += 1) {
         await page.keyboard.press(key);
-        const found = String(await focused());
-        const outline =
-          "getComputedStyle(document.activeElement).outlineStyle + document.activeElement.matches('input')";
-        expect(await page.evaluate(outline), found).not.toBe("nonefalse");
+        const [found, outline] = (await page.evaluate(`[${FOCUSED}, ${OUTLINE}]`)) as [string, string];
+        expect(outline, found).not.toBe("nonefalse");
         if (typeof wanted === "string" ? found === wanted : wanted.test(found)) return;
       }
       throw new Error(`no ${wanted} within ${MOST_STOPS} stops of ${key}`);
@@ -153,7 +147,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
       await see(pane).toBeFocused();
       await page.keyboard.press("Escape");
       await see(pane).toHaveCount(0);
-      expect(await focused()).toMatch(/^(tree)?grid$/);
+      expect(await page.evaluate(FOCUSED)).toMatch(/^(tree)?grid$/);
     }
     expect(complaints).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import type { Browser, BrowserContext, Locator, Page } from "@playwright/test";
+import type { Browser, BrowserContext, Locator, Page, Request } from "@playwright/test";
 import { expect } from "vitest";
 import { complaintsOf, openPage, PATIENCE_MS, see } from "./with-chromium.ts";
 
@@ -19,6 +19,9 @@ export interface ConsoleOptions {
   height?: number;
   theme?: "light" | "dark";
 }
+
+/** Where a test says nothing else. */
+export const WINDOW = { width: 1280, height: 800 };
 
 /** In a process of its own, as the scripts do: vitest's environment is that of tests. */
 const BUILD = new URL("../../../scripts/build-console.mjs", import.meta.url);
@@ -89,12 +92,13 @@ export async function openConsole(
   browser: Browser,
   base: string,
   address = "",
-  { width = 1280, height = 800, theme = "light" }: ConsoleOptions = {},
+  { width = WINDOW.width, height = WINDOW.height, theme = "light" }: ConsoleOptions = {},
 ): Promise<OpenedConsole> {
   buildConsole();
   const { page, complaints } = await takePage(await profileOf(browser));
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+  awaited.set(page, followRequests(page));
   page.on("request", (request) => {
     const { protocol, host } = new URL(request.url());
     if (protocol.startsWith("http") && host !== new URL(base).host) complaints.push(`${host} was asked`);
@@ -108,6 +112,34 @@ export async function openConsole(
 /** Follows the sandbox: what happens from now on is shown. */
 export async function seeLive(page: Page): Promise<void> {
   await see(page.getByRole("img", { name: "live", exact: true })).toBeVisible();
+}
+
+/** What a page has asked for and not been answered yet; the stream of what happens has no end. */
+const awaited = new WeakMap<Page, ReadonlySet<Request>>();
+
+function followRequests(page: Page): ReadonlySet<Request> {
+  const open = new Set<Request>();
+  page.on("request", (request) => {
+    if (!new URL(request.url()).pathname.endsWith("/live")) open.add(request);
+  });
+  page.on("requestfinished", (request) => open.delete(request));
+  page.on("requestfailed", (request) => open.delete(request));
+  return open;
+}
+
+/** What an answer leads to, be it drawn or asked for, has come about by then. */
+const DRAWN = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))";
+
+/** Whatever it shows has come: some of what is still asked for leaves no mark on the page until it is there. */
+export async function seeWhole(page: Page): Promise<void> {
+  await seeLive(page);
+  await see(page.getByRole("heading", { level: 1 })).toHaveCount(1);
+  await see(async () => {
+    see([...awaited.get(page)!].map((request) => request.url())).toEqual([]);
+    await page.evaluate(DRAWN);
+    see([...awaited.get(page)!].map((request) => request.url())).toEqual([]);
+  }).toPass({ timeout: PATIENCE_MS, intervals: [20, 50, 100] });
+  await see(page.getByText("Loading …")).toHaveCount(0);
 }
 
 /**

@@ -1,7 +1,14 @@
 import type { Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { type Api, startReference } from "../harness.ts";
-import { type ConsoleOptions, leavePage, type OpenedConsole, openConsole, seeLive } from "./console.ts";
+import {
+  type ConsoleOptions,
+  leavePage,
+  type OpenedConsole,
+  openConsole,
+  seeLive,
+  WINDOW,
+} from "./console.ts";
 import { useChromium } from "./with-chromium.ts";
 
 export interface ConsoleStage {
@@ -11,6 +18,11 @@ export interface ConsoleStage {
   open: (search?: string, options?: ConsoleOptions) => Promise<OpenedConsole>;
   /** The same at any address below `/_console`, of any server, whether it follows or not. */
   openAt: (address: string, options?: ConsoleOptions, base?: string) => Promise<OpenedConsole>;
+  /**
+   * One page for all tests of the file, led to an address as by a link within it; another where a test has failed on
+   * it. For what is the same however one came there.
+   */
+  walkTo: (address: string) => Promise<OpenedConsole>;
   /** A call below `S` of the sandbox. */
   control: (method: string, path: string, body?: unknown) => ReturnType<Api["call"]>;
 }
@@ -23,13 +35,23 @@ export function useConsole(
   const chromium = useChromium();
   const api = {} as Api;
   const pages: Page[] = [];
+  let walked: OpenedConsole | undefined;
+  const leaveWalked = async () => {
+    const left = walked?.page;
+    walked = undefined;
+    if (left) await leavePage(left);
+  };
   beforeAll(async () => {
     Object.assign(api, await startReference(options));
   });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === "fail") await leaveWalked();
     await Promise.all(pages.splice(0).map(leavePage));
   });
-  afterAll(() => api.close());
+  afterAll(async () => {
+    await leaveWalked();
+    await api.close();
+  });
   const openAt: ConsoleStage["openAt"] = async (address, options, base = api.url) => {
     const opened = await openConsole(chromium(), base, address, options);
     pages.push(opened.page);
@@ -38,6 +60,15 @@ export function useConsole(
   return {
     api,
     openAt,
+    walkTo: async (address) => {
+      if (walked === undefined) {
+        walked = await openConsole(chromium(), api.url, address);
+        return walked;
+      }
+      await walked.page.setViewportSize(WINDOW);
+      await walked.page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/_console${address}`)})`);
+      return walked;
+    },
     open: async (search = "", options = {}) => {
       const opened = await openAt(`/s/${sandbox}/${view}${search}`, options);
       await seeLive(opened.page);
