@@ -16,10 +16,12 @@ type Values = Record<string, string | null>;
 /** Things of one type, as far as entries have told of them. */
 class Known {
   readonly alive = new Map<string, Values>();
+  /** No id comes twice, so what was tied to one need not be forgotten at its end. */
+  private readonly told = new Set<string>();
 
   constructor(type: string, beginning: ReadonlyMap<string, Values>) {
     this.type = type;
-    for (const [id, values] of beginning) this.alive.set(id, { ...values });
+    for (const [id, values] of beginning) this.create(id, values);
   }
 
   readonly type: string;
@@ -31,7 +33,8 @@ class Known {
   }
 
   create(id: string, values: Values): void {
-    if (this.alive.has(id)) throw new Error(`${this.type} ${id} is created twice`);
+    if (this.told.has(id)) throw new Error(`${this.type} ${id} is created twice`);
+    this.told.add(id);
     this.alive.set(id, { ...values });
   }
 }
@@ -52,9 +55,6 @@ export function replayLog(entries: readonly AuditLog[], present: Present): void 
   const people = known.get("user")!;
   const departments = known.get("department")!;
   const ties = new Map<string, boolean>();
-  const emptied = (id: string) => {
-    for (const key of ties.keys()) if (key.split(" ").includes(id)) ties.set(key, false);
-  };
   let last = Number.NEGATIVE_INFINITY;
   for (const entry of log) {
     const { entity_type, entity_id, action, target_id, previous_value, new_value } = entry;
@@ -78,7 +78,6 @@ export function replayLog(entries: readonly AuditLog[], present: Present): void 
       for (const { parent_id } of departments.alive.values())
         if (parent_id === entity_id) throw new Error(`${what}: something lies below it`);
       things.alive.delete(entity_id);
-      emptied(entity_id);
     } else if (things !== undefined && action === "reparented") {
       const place = things.require(entity_id, what);
       expect(place["parent_id"], what).toBe(previous_value);
