@@ -99,12 +99,15 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ENFILE: "too many files are open on this machine",
 };
 
+const NO_ADDRESS = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
+
 /** Undefined for what is no error of the operating system. */
 function systemRefusal(error: SystemError): string | undefined {
   const { code, port, address, hostname, path, dest, syscall } = error;
   if (code === "EADDRINUSE")
     return `port ${port} on ${address} is in use; choose another with --port, or --port 0 for a free one`;
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT")
+  // EINVAL: an address that only a zone makes one, as `fe80::1` without its `%eth0`.
+  if (NO_ADDRESS.has(code!) || (code === "EINVAL" && syscall === "listen"))
     return `--host ${hostname ?? address ?? "as given"} is no address of this machine`;
   if (code === "EACCES" && syscall === "listen")
     return `port ${port} on ${address} needs more rights; choose one from 1024 up with --port`;

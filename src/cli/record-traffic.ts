@@ -2,7 +2,7 @@ import { counted } from "../contract/counted.ts";
 import { printableJson } from "../contract/printable.ts";
 import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
 import { HarFile } from "../traffic/har-file.ts";
-import { createRecorder, type RecordedEntry, type Recorder } from "../traffic/recorder.ts";
+import { createRecorder, type RecordedEntry } from "../traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { makeFolderOf, requireFile } from "./new-file.ts";
 import { complain, say, sayJson } from "./output.ts";
@@ -28,7 +28,7 @@ export async function record(options: Recording): Promise<void> {
   refuseItself(target, options.port);
   let file: HarFile | undefined;
   let lost: string | undefined;
-  const recorder = await listening({
+  const recorder = await createRecorder({
     ...options,
     target,
     onExchange(entry) {
@@ -86,17 +86,6 @@ function openArchive({ out, version, force }: Recording): HarFile {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new UsageError(`${out} exists; replace it with --force`);
-  }
-}
-
-/** @throws UsageError */
-async function listening(options: Parameters<typeof createRecorder>[0]): Promise<Recorder> {
-  try {
-    return await createRecorder(options);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ENOTFOUND" && code !== "EADDRNOTAVAIL") throw error;
-    throw new UsageError(`--host ${options.host} is no address of this machine`);
   }
 }
 

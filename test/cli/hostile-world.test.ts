@@ -163,6 +163,8 @@ describe("interfaces 2 wrong usage says what is wrong", () => {
     [["start", "--fixture", ""], "--fixture is empty"],
     [["start", "--persist", "worlds.json", "--durable"], "--durable needs --persist DIR"],
     [["start", "--shared", "--host", "203.0.113.9"], "--host 203.0.113.9 is no address of this machine"],
+    [["start", "--shared", "--host", "fe80::1"], "--host fe80::1 is no address of this machine"],
+    [["listen", "--port", "0", "--host", "fe80::1"], "--host fe80::1 is no address of this machine"],
     [["fixture", "generate", "--count", "users=1,users=2"], "--count names users more than once"],
     [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report names html more than once"],
   ])("interfaces 2 %j is exit 2: %s", async (words, message) => {

@@ -16,8 +16,7 @@ export interface Received {
 const AS_FETCH = { accept: "*/*", "accept-language": "*", "sec-fetch-mode": "cors", "user-agent": "node" };
 
 /**
- * A request in the form that `fetch` gives it, redirects not followed, for a third of its processor time: most of
- * what a test costs is its requests. Rejects where the connection breaks.
+ * A request in the form that `fetch` gives it, redirects not followed, for about half of its processor time. Rejects where the connection breaks.
  */
 export async function send(agent: Agent, url: string, sending: Sending): Promise<Received> {
   const { method, headers, body } = sending;

@@ -92,11 +92,7 @@ async function listen({
     throw new UsageError(`--port takes a whole number from 0 to 65535, not ${port}`);
   const { createListener } = await import("../../receivers/listen.ts");
   const show = await shower(json);
-  const opening = createListener({ port, host, answers, secret, onDelivery: show });
-  const listener = await opening.catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOTFOUND" && error.code !== "EADDRNOTAVAIL") throw error;
-    throw new UsageError(`--host ${host} is no address of this machine`);
-  });
+  const listener = await createListener({ port, host, answers, secret, onDelivery: show });
   let noLonger = () => {};
   const ended = new Promise<void>((resolve) => {
     noLonger = onEnd(resolve);
