@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { effect } from "../support/receivers/flawed/flaw.ts";
+import { type Answer, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { grade, SECRET } from "../support/receivers/grade-all.ts";
+
+/** No multiple of how many the grader sends at once. */
+const OTHERS = 7;
+
+/**
+ * What `long-memory` finds in a receiver that remembers so many deliveries and answers the nth of the others so; and
+ * the ids that came between the delivery and its repetition.
+ */
+async function gradeMemory({
+  remembers = Infinity,
+  answer = () => null,
+}: {
+  remembers?: number;
+  answer?: (n: number) => Answer | null;
+}) {
+  const arrived: string[] = [];
+  const remembered: string[] = [];
+  const { url, probe, close } = await startReceiver(SECRET, {
+    consider(_context, { delivery_id: id }) {
+      const isOther = arrived.length >= 2 && !arrived.includes(id);
+      arrived.push(id);
+      // The first two are valid-accepted's, and the one that is repeated.
+      return isOther ? answer(arrived.length - 2) : null;
+    },
+    process(context, payload) {
+      if (remembered.includes(payload.delivery_id)) return [200];
+      remembered.push(payload.delivery_id);
+      if (remembered.length > remembers) remembered.shift();
+      return effect(context, payload);
+    },
+  });
+  try {
+    const { checks } = await grade(url, { probe, only: ["long-memory"], memoryDeliveries: OTHERS });
+    const { outcome, detail } = checks.find(({ id }) => id === "long-memory")!;
+    return { outcome, detail, between: arrived.slice(2, arrived.indexOf(arrived[1]!, 2)) };
+  } finally {
+    await close();
+  }
+}
+
+describe("interfaces 14 long-memory repeats a delivery behind others", () => {
+  it("interfaces 14 as many as asked for, each of them new, and says how many", async () => {
+    const { outcome, detail, between } = await gradeMemory({});
+    expect(new Set(between).size).toBe(OTHERS);
+    expect(between).toHaveLength(OTHERS);
+    expect(outcome).toBe("passed");
+    expect(detail).toMatch(/^a repetition behind 7 others, and one after \d+(\.\d)? s, had no side effect$/);
+  });
+
+  it("interfaces 14 and says behind how many one was forgotten", async () => {
+    const { outcome, detail } = await gradeMemory({ remembers: OTHERS });
+    expect(outcome).toBe("failed");
+    expect(detail).toBe("a repetition behind 7 others was processed again");
+  });
+
+  it("interfaces 14 of which those that the receiver failed at do not count", async () => {
+    const { detail, between } = await gradeMemory({ answer: (n) => (n % 2 === 0 ? [503] : null) });
+    expect(between).toHaveLength(OTHERS);
+    expect(detail).toContain("behind 4 others, ");
+  });
+
+  it("interfaces 14 and sends no more of them to one that asks for time", async () => {
+    const { outcome, detail, between } = await gradeMemory({
+      answer: () => [429, "", { "Retry-After": "60" }],
+    });
+    // Those that travelled at the same time.
+    expect(between).toHaveLength(4);
+    expect(outcome).toBe("passed");
+    expect(detail).toContain("behind 0 others, ");
+  });
+});
