@@ -1,20 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { validatorOf } from "../../src/contract/validator.ts";
 import { API } from "../../src/resources/index.ts";
-import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { KEYS } from "../support/harness.ts";
+import { runCommand, scratch } from "../support/run-understudy.ts";
+import { useReference } from "../support/use-reference.ts";
 
-let api: Api;
-beforeAll(async () => {
-  api = await startReference({ delay: { p50: "1ms", p99: "3ms" } });
-});
-afterAll(async () => {
-  await api.close();
-  removeScratch();
-});
+const api = useReference({ delay: { p50: "1ms", p99: "3ms" } });
 
 const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
 const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);

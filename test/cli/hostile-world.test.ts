@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../support/eventually.ts";
-import { type Api, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startCommand, startServer } from "../support/run-understudy.ts";
+import { runCommand, scratch, startCommand, startServer } from "../support/run-understudy.ts";
+import { useReference } from "../support/use-reference.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 const listeners: Server[] = [];
@@ -15,14 +15,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
   for (const listener of listeners.splice(0)) listener.close();
 });
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
-afterAll(async () => {
-  await api.close();
-  removeScratch();
-});
+const api = useReference();
 
 /** Something else than Understudy: says this to whoever connects, and nothing where it is undefined. */
 async function somebody(says: string | undefined): Promise<string> {

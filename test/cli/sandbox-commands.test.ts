@@ -1,18 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { describe, expect, it } from "vitest";
+import { KEYS } from "../support/harness.ts";
 import { runHere } from "../support/run-here.ts";
-import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { useReference } from "../support/use-reference.ts";
 
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
-afterAll(async () => {
-  await api.close();
-  removeScratch();
-});
+const api = useReference();
 
 const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
 const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);

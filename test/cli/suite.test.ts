@@ -3,21 +3,15 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Api, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { describe, expect, it } from "vitest";
+import { startReference } from "../support/harness.ts";
+import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { useReference } from "../support/use-reference.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../docs/examples/report-uploader/", import.meta.url));
 const CHECK = ["--", process.execPath, join(EXAMPLE, "check.mjs")];
 
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
-afterAll(async () => {
-  await api.close();
-  removeScratch();
-});
+const api = useReference();
 
 /** A folder with scenario files and a script that each run starts. */
 function place(files: Record<string, string>) {

@@ -1,21 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { KEYS } from "../support/harness.ts";
+import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { useReference } from "../support/use-reference.ts";
 import { type Between, listening, proxy } from "../support/verify-setup.ts";
 
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
+const api = useReference();
 const open: Between[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
-});
-afterAll(async () => {
-  await api.close();
-  removeScratch();
 });
 
 const verify = (target: string, ...args: string[]) =>

@@ -4,22 +4,16 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { harEntry } from "../../src/exchanges/har-entry.ts";
 import { HarFile } from "../../src/traffic/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../../src/traffic/recorder.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { KEYS } from "../support/harness.ts";
+import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+import { useReference } from "../support/use-reference.ts";
 
-let api: Api;
-beforeAll(async () => {
-  api = await startReference();
-});
-afterAll(async () => {
-  await api.close();
-  removeScratch();
-});
+const api = useReference();
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
