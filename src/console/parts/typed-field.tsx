@@ -1,3 +1,4 @@
+import { memo, useMemo } from "react";
 import type { FormField } from "../api/form-fields.ts";
 import { ChoiceField, Field } from "./form.tsx";
 import { MarkField } from "./mark-field.tsx";
@@ -5,23 +6,25 @@ import { MarkField } from "./mark-field.tsx";
 const LONG = 60;
 const MAX_LINES = 12;
 
-/** A field of the kind that its schema asks for. */
-export function TypedField({
+/** A field of the kind that its schema asks for. Drawn anew for what is typed into it alone: some hold a long list. */
+export const TypedField = memo(function TypedField({
   field,
   value,
-  onChange,
+  onType,
   within = "",
   optional = false,
 }: {
   field: FormField;
   value: string;
-  onChange: (text: string) => void;
+  /** The same function each time. */
+  onType: (field: FormField, text: string) => void;
   /** How problems call the object that it is a field of, such as `data.`. */
   within?: string;
   /** Whether it may be left out altogether. */
   optional?: boolean;
 }) {
   const { name, kind, nullable, hint } = field;
+  const onChange = (text: string) => onType(field, text);
   if (kind === "choice" || kind === "yesno") {
     const words = kind === "yesno" ? ["true", "false"] : field.choices;
     const choices = words.map((id) => ({ id, title: id }));
@@ -42,11 +45,8 @@ export function TypedField({
   const marked = kind === "json" && field.choices.length > 0 ? listIn(value) : undefined;
   if (marked) {
     return (
-      <MarkField
-        label={name}
-        listLabel={name}
-        find={`Find in ${name}`}
-        choices={field.choices.map((id) => ({ id, title: id }))}
+      <ListField
+        field={field}
         chosen={marked}
         onChange={(chosen) => onChange(chosen.size === 0 && optional ? "" : JSON.stringify([...chosen]))}
       />
@@ -61,6 +61,28 @@ export function TypedField({
       onChange={onChange}
       hint={hint}
       {...(lines && { lines: Math.max(2, Math.min(MAX_LINES, linesOf(value))) })}
+    />
+  );
+});
+
+function ListField({
+  field: { name, choices: ids },
+  chosen,
+  onChange,
+}: {
+  field: FormField;
+  chosen: ReadonlySet<string>;
+  onChange: (chosen: ReadonlySet<string>) => void;
+}) {
+  const choices = useMemo(() => ids.map((id) => ({ id, title: id })), [ids]);
+  return (
+    <MarkField
+      label={name}
+      listLabel={name}
+      find={`Find in ${name}`}
+      choices={choices}
+      chosen={chosen}
+      onChange={onChange}
     />
   );
 }

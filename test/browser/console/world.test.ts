@@ -81,10 +81,15 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await open("?collection=threads");
     await page.getByRole("button", { name: "New …" }).click();
     await page.getByRole("textbox", { name: "owner_id" }).fill("usr_dan");
+    await page.getByRole("textbox", { name: "title" }).fill("Two fields");
     await page.getByRole("button", { name: "Create" }).click();
     await see(page).toHaveURL(/record=thread_/);
     const id = new URL(page.url()).searchParams.get("record")!;
-    expect(await record("threads", id)).toMatchObject({ owner_id: "usr_dan", organization_id: "org_acme" });
+    expect(await record("threads", id)).toMatchObject({
+      owner_id: "usr_dan",
+      title: "Two fields",
+      organization_id: "org_acme",
+    });
     await page.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await see(page.getByRole("row", { name: new RegExp(id) })).toHaveCount(0);

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useParameters } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import type { StateRecord } from "../../api/types.ts";
@@ -11,6 +11,10 @@ import { useEvents } from "./events.ts";
 export function RegisterHook({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
   const events = useEvents();
+  const choices = useMemo(
+    () => events?.map(({ name, post }) => ({ id: name, title: name, detail: post.summary })),
+    [events],
+  );
   const organizations = useSandboxQuery(["records", "organizations"], (calls) =>
     calls.records("organizations"),
   );
@@ -60,7 +64,7 @@ export function RegisterHook({ onClose }: { onClose: () => void }) {
           label="Hears of"
           listLabel="Events"
           find="Find an event"
-          choices={events?.map(({ name, post }) => ({ id: name, title: name, detail: post.summary }))}
+          choices={choices}
           chosen={chosen}
           onChange={setChosen}
         />

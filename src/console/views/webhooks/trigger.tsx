@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { Link } from "wouter";
 import { addressOf, useParameters, useSandboxName } from "../../address.ts";
 import { type FormField, formFields, valueIn } from "../../api/form-fields.ts";
@@ -32,6 +32,10 @@ export function Trigger() {
   const [subject, setSubject] = useState("");
   const [organization, setOrganization] = useState(ANY);
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  const type = useCallback(
+    ({ name }: FormField, text: string) => setTexts((before) => ({ ...before, [name]: text })),
+    [],
+  );
   const trigger = useSandboxChange(async (calls, _: undefined) => {
     const data = typedData(fields, texts);
     return calls.trigger(name as EventName, {
@@ -92,7 +96,7 @@ export function Trigger() {
               within="data."
               optional
               value={texts[field.name] ?? ""}
-              onChange={(text) => setTexts((before) => ({ ...before, [field.name]: text }))}
+              onType={type}
             />
           ))}
         </fieldset>

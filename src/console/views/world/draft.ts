@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { type Fields, type FormField, textOf, valueIn } from "../../api/form-fields.ts";
 import { notJson } from "../../api/typed-json.ts";
 
@@ -22,7 +22,8 @@ export interface Draft {
   /** The fields that differ from the record. @throws ControlError at the first, or the whole, that is no JSON */
   changes(fields: readonly FormField[]): Fields;
   text(field: FormField): string;
-  type(field: FormField, text: string): void;
+  /** The same function as long as it is the same draft, so that no field is drawn for what is typed into another. */
+  type: (field: FormField, text: string) => void;
   json: string;
   typeJson(text: string): void;
   discard(): void;
@@ -30,11 +31,19 @@ export interface Draft {
 
 export function useDraft(key: string, record: Fields): Draft {
   const [typed, setTyped] = useState(() => KEPT.get(key) ?? UNTOUCHED);
-  const keep = (next: Typed) => {
-    if (next === UNTOUCHED) KEPT.delete(key);
-    else KEPT.set(key, next);
-    setTyped(next);
-  };
+  const keep = useCallback(
+    (change: (before: Typed) => Typed) => {
+      const next = change(KEPT.get(key) ?? UNTOUCHED);
+      if (next === UNTOUCHED) KEPT.delete(key);
+      else KEPT.set(key, next);
+      setTyped(next);
+    },
+    [key],
+  );
+  const type = useCallback(
+    (field: FormField, text: string) => keep((before) => withField(before, field, text)),
+    [keep],
+  );
   return {
     touched: typed !== UNTOUCHED,
     changes: (fields) => {
@@ -42,10 +51,10 @@ export function useDraft(key: string, record: Fields): Draft {
       return typed.values;
     },
     text: (field) => typed.texts[field.name] ?? textOf({ ...record, ...typed.values }[field.name], field),
-    type: (field, text) => keep(withField(typed, field, text)),
+    type,
     json: typed.json ?? JSON.stringify({ ...record, ...typed.values }, null, 2),
-    typeJson: (text) => keep(withJson(typed, text, record)),
-    discard: () => keep(UNTOUCHED),
+    typeJson: (text) => keep((before) => withJson(before, text, record)),
+    discard: () => keep(() => UNTOUCHED),
   };
 }
 

@@ -32,12 +32,7 @@ export function RecordForm(props: RecordFormProps) {
       <div className="record">
         <div className="form">
           {fields.map((field) => (
-            <TypedField
-              key={field.name}
-              field={field}
-              value={draft.text(field)}
-              onChange={(text) => draft.type(field, text)}
-            />
+            <TypedField key={field.name} field={field} value={draft.text(field)} onType={draft.type} />
           ))}
         </div>
         <Field
