@@ -13,7 +13,9 @@ import type { ReceiverReport } from "../../src/grader/report.ts";
 import {
   type Context,
   type Payload,
+  RIGHT_STEPS,
   type Steps,
+  sentSignature,
   startReceiver,
 } from "../support/receivers/flawed/flawed-receiver.ts";
 import { QUICK, SECRET } from "../support/receivers/grade-all.ts";
@@ -132,6 +134,27 @@ describe("interfaces 2 a good receiver is not blamed", () => {
     const report = await grade({ url, probe: busy });
     expect(failures(report)).toEqual([]);
     expect(report.checks.filter(({ note }) => note !== null)).toEqual([]);
+  });
+
+  it.each([{ form: "ids" }, { form: "a count" }])(
+    "interfaces 2 one that has no use for what comes after a user's creation, seen through $form",
+    async ({ form }) => {
+      const { url, probe } = await running({
+        process: (context, payload) =>
+          payload.event === "user.created" ? RIGHT_STEPS.process(context, payload) : [200],
+      });
+      const seen = form === "ids" ? probe : await countOf(probe);
+      expect(failures(await grade({ url, probe: seen, only: ["out-of-order"] }))).toEqual([]);
+    },
+  );
+
+  it("interfaces 2 one that names the signature which it refuses", async () => {
+    const { url } = await running({
+      refuseSignature: (context) => [401, `${sentSignature(context)} is wrong`],
+    });
+    const sendRightDigests = ["signature-truncated", "signature-surrounded", "signature-wrong-encoding"];
+    const only = [...sendRightDigests, "signature-upper-case", "signature-not-disclosed"];
+    expect(failures(await grade({ url, only }))).toEqual([]);
   });
 
   it("interfaces 2 one that is still starting is waited for", async () => {

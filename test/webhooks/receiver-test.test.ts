@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { CHECKS } from "../../src/grader/checks/index.ts";
 import { type GradeReceiverOptions, ReceiverTestUsageError } from "../../src/grader/grading-options.ts";
 import type { ReceiverReport } from "../../src/grader/report.ts";
-import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { RIGHT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
 import { grade as gradeAt, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
 
@@ -118,6 +118,9 @@ describe("6.4 side effects", () => {
     const report = await grade({ url, probe });
     expect(report.verdict).toBe("pass");
     expect(report.checks.filter((check) => check.note).map((check) => check.id)).toEqual(["duplicate"]);
+    const counted = await translatedProbe(probe, (ids) => `${ids.length}`);
+    const [, duplicate] = (await grade({ url, probe: counted, only: ["duplicate"] })).checks;
+    expect(duplicate!.note).toContain("deduplicate by the body's delivery_id");
   });
 
   it("6.4 a receiver that really answers 5xx first, and forgets what failed, recovers", async () => {
@@ -136,6 +139,20 @@ describe("6.4 side effects", () => {
     const report = await grade({ url, probe });
     expect(report.checks.find((check) => check.id === "valid-accepted")!.outcome).toBe("failed");
     expect(report.checks.find((check) => check.id === "retry-after-5xx")!.outcome).toBe("passed");
+  });
+
+  it("6.4 a receiver that answers 5xx to five attempts, and 2xx to the sixth, recovers", async () => {
+    const { url, probe } = await running(SECRET, {
+      process(context, payload) {
+        const { scratch, known } = context.memory;
+        const attempt = Number(scratch.get(payload.delivery_id) ?? 0) + 1;
+        scratch.set(payload.delivery_id, attempt);
+        // Nothing is graded of one that never takes the first.
+        return attempt <= 5 && known.size > 0 ? [503] : RIGHT_STEPS.process(context, payload);
+      },
+    });
+    const [, retry] = (await grade({ url, probe, only: ["retry-after-5xx"] })).checks;
+    expect(retry).toMatchObject({ id: "retry-after-5xx", outcome: "passed" });
   });
 });
 

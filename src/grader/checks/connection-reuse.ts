@@ -21,8 +21,10 @@ export const connectionReuse: Check = {
       const delivery = session.makeDelivery();
       const exchange = await session.deliverOnce(delivery, { reuse: true });
       if (isPutOff(exchange)) break;
-      if (exchange.result.reused) reused += 1;
-      if (isAccepted(exchange)) continue;
+      if (isAccepted(exchange)) {
+        if (exchange.result.reused) reused += 1;
+        continue;
+      }
       const fresh = await session.deliverOnce(delivery, { reuse: false });
       if (!isAccepted(fresh)) return unsteady(fresh);
       if (!exchange.result.reused) continue;
@@ -30,7 +32,8 @@ export const connectionReuse: Check = {
       breaks += 1;
       if (breaks === TWICE) return blame(session, broken);
     }
-    if (reused === 0) return passed("it keeps no connections, and says so", session.exchanges.at(-1)!);
+    if (reused === 0 && broken === null)
+      return passed("it keeps no connections, and says so", session.exchanges.at(-1)!);
     return passed(
       `${reused} deliveries were answered over a connection that was kept`,
       session.exchanges.at(-1)!,

@@ -1,0 +1,163 @@
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { effect, verifyOver } from "../support/receivers/flawed/flaw.ts";
+import {
+  type Context,
+  type Payload,
+  RIGHT_STEPS,
+  type Steps,
+  sentSignature,
+  startReceiver,
+} from "../support/receivers/flawed/flawed-receiver.ts";
+import { grade, SECRET } from "../support/receivers/grade-all.ts";
+
+/** From the first attempt to the sixth: 7 h 21 min. */
+const WHOLE_SCHEDULE_MS = 441 * 60_000;
+
+async function gradeBy(check: string, steps: Partial<Steps>) {
+  const { url, probe, close } = await startReceiver(SECRET, steps);
+  try {
+    const { checks } = await grade(url, { probe, only: [check] });
+    return checks.find(({ id }) => id === check)!;
+  } finally {
+    await close();
+  }
+}
+
+const headerOf = ({ request }: Context, name: string) => request.headers[name];
+const writtenAnew = (from: RegExp, to: string) => verifyOver((body) => body.toString().replace(from, to));
+const screened = (refuses: (context: Context) => boolean): Partial<Steps> => ({
+  screen: (context) => (refuses(context) ? [400] : null),
+});
+const considered = (refuses: (payload: Payload) => boolean): Partial<Steps> => ({
+  consider: (_context, payload) => (refuses(payload) ? [422] : null),
+});
+const takenBy = (method: string): Partial<Steps> => ({
+  takes: ({ request }) => request.method === "POST" || request.method === method,
+});
+const unsigned = (where: (context: Context) => boolean): Partial<Steps> => ({
+  isSigned: (context) => where(context) || RIGHT_STEPS.isSigned(context),
+});
+
+/** Takes an id for processed before the body is there. */
+const KNOWS_TOO_EARLY: Partial<Steps> = {
+  async readBody(context) {
+    try {
+      return await RIGHT_STEPS.readBody(context);
+    } catch (broken) {
+      context.memory.known.add(String(headerOf(context, "x-service-delivery")));
+      throw broken;
+    }
+  },
+};
+
+/** Rolls its memory back where the second attempt is left within the answer, and what it did stays done. */
+function forgetsWhatWasLeft(): Partial<Steps> {
+  const attempts = new Map<string, number>();
+  return {
+    async process(context, payload) {
+      const { response, memory } = context;
+      const { delivery_id: id } = payload;
+      attempts.set(id, (attempts.get(id) ?? 0) + 1);
+      if (!memory.known.has(id)) effect(context, payload);
+      memory.known.add(id);
+      if (attempts.get(id) !== 2) return [200];
+      response.writeHead(200).write("o");
+      const isLeft = await Promise.race([once(response, "close"), wait(2000, false)]);
+      if (isLeft) memory.known.delete(id);
+      response.end("k");
+      return new Promise<never>(() => {});
+    },
+  };
+}
+
+describe("6 each part of a check finds what its other parts would let pass", () => {
+  it.each<[check: string, flaw: string, steps: Partial<Steps>]>([
+    [
+      "header-name-case",
+      "knows no names in upper case",
+      screened(({ request }) => request.rawHeaders.includes("X-SERVICE-EVENT")),
+    ],
+    [
+      "extra-fields",
+      "refuses fields of data that it does not know",
+      considered(({ data }) => "labels" in data),
+    ],
+    ["method-post-only", "takes deliveries by PATCH", takenBy("PATCH")],
+    ["method-post-only", "takes deliveries by DELETE", takenBy("DELETE")],
+    ["body-unicode-escapes", "writes 1000.0 as 1000", writtenAnew(/:1000\.0\b/, ":1000")],
+    ["body-unicode-escapes", "writes 8e2 as 800", writtenAnew(/:8e2\b/, ":800")],
+    [
+      "whole-schedule",
+      "refuses what is as old as at the last attempt",
+      considered(({ timestamp }) => Date.now() - Date.parse(timestamp) >= WHOLE_SCHEDULE_MS),
+    ],
+    ["whole-schedule", "remembers deliveries whose body broke off", KNOWS_TOO_EARLY],
+    ["timeout-after-commit", "forgets a delivery that is left within the answer", forgetsWhatWasLeft()],
+    ["unknown-event", "knows no test", considered(({ event }) => event === "webhook.test")],
+    [
+      "signature-every-form",
+      "believes forms",
+      unsigned((context) => /form-urlencoded/.test(String(headerOf(context, "content-type")))),
+    ],
+    [
+      "signature-every-form",
+      "believes what has no type",
+      unsigned((context) => headerOf(context, "content-type") === undefined),
+    ],
+    [
+      "signature-every-form",
+      "believes what is old",
+      unsigned(({ body }) => /"timestamp":"2001/.test(`${body}`)),
+    ],
+    [
+      "signature-upper-case",
+      "fails at a digest in upper case",
+      {
+        isSigned(context) {
+          if (/[A-F]/.test(sentSignature(context) ?? "")) throw new RangeError("no hex digits");
+          return RIGHT_STEPS.isSigned(context);
+        },
+      },
+    ],
+  ])("6 %s finds one that %s", async (check, _flaw, steps) => {
+    expect((await gradeBy(check, steps)).outcome).toBe("failed");
+  });
+});
+
+/** Resets so many of the connections that it had kept. */
+function resetting(times: number) {
+  const seen = new WeakSet<object>();
+  const counted = { resets: 0 };
+  const steps: Partial<Steps> = {
+    screen({ request }) {
+      if (seen.has(request.socket) && counted.resets < times) {
+        counted.resets += 1;
+        request.socket.resetAndDestroy();
+      }
+      seen.add(request.socket);
+      return null;
+    },
+  };
+  return { counted, steps };
+}
+
+describe("6 connection-reuse", () => {
+  it("6 takes one connection that breaks for an accident", async () => {
+    const { outcome, detail } = await gradeBy("connection-reuse", resetting(1).steps);
+    expect([outcome, detail]).toEqual([
+      "passed",
+      "10 deliveries were answered over a connection that was kept",
+    ]);
+  });
+
+  it("6 shares no connection any more once two broke", async () => {
+    const { counted, steps } = resetting(Number.POSITIVE_INFINITY);
+    const { url, probe, close } = await startReceiver(SECRET, steps);
+    const only = ["connection-reuse", "duplicate", "long-memory"];
+    const { checks } = await grade(url, { probe, only }).finally(close);
+    expect(checks.map(({ outcome }) => outcome)).toEqual(["passed", "failed", "passed", "passed"]);
+    expect(counted.resets).toBe(2);
+  });
+});
