@@ -28,7 +28,7 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
     response_head,
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
-    history: exchange.changing?.entry?.id ?? null,
+    history: exchange.changing?.entry ?? null,
   });
   exchange.changing?.answered(entry);
   const { operation, sandbox, code } = exchange;

@@ -39,6 +39,14 @@ export interface ChangeCounts {
   changed: number;
 }
 
+/** What an entry's id is put together of when somebody asks: as a text it would be one more object for each request. */
+export interface EntryName {
+  /** `h_` or `h_N_`, as the days of a sandbox have it. */
+  readonly prefix: string;
+  /** Position in its day, from 1. */
+  readonly number: number;
+}
+
 /** An entry as it is written down: its story, without its states. */
 export interface StoredEntry {
   id: string;
@@ -58,14 +66,14 @@ export interface StoredEntry {
   leaves: readonly string[];
 }
 
-interface Place extends Pick<StoredEntry, "id" | "sequence" | "at" | "parent" | "cause" | "advanced_by"> {
+interface Place extends Pick<StoredEntry, "sequence" | "at" | "parent" | "cause" | "advanced_by">, EntryName {
   journal: number;
 }
 
 /** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
-export class HistoryEntry {
-  /** `h_…`; never given twice in a sandbox. */
-  id!: string;
+export class HistoryEntry implements EntryName {
+  prefix!: string;
+  number!: number;
   /** Position since the sandbox began; grows by one. */
   sequence!: number;
   /** Milliseconds since 1970 on the sandbox's clock. */
@@ -106,7 +114,8 @@ export class HistoryEntry {
 
   /** Becomes another entry; for the history alone, once nobody can hold it any more. */
   write(place: Place, act: Act, states: EntryStates | undefined): this {
-    this.id = place.id;
+    this.prefix = place.prefix;
+    this.number = place.number;
     this.sequence = place.sequence;
     this.at = place.at;
     this.parent = place.parent;
@@ -136,7 +145,7 @@ export class HistoryEntry {
       ...{ kind, title, subject: subject ?? undefined },
       ...(typeof delivered === "boolean" && { delivered }),
     };
-    const entry = new HistoryEntry({ ...stored, journal: 0 }, act, undefined);
+    const entry = new HistoryEntry({ ...stored, ...nameOf(stored.id), journal: 0 }, act, undefined);
     entry.request = request;
     entry.counts = changes;
     entry.isUndone = undone;
@@ -148,6 +157,11 @@ export class HistoryEntry {
     const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves } = this;
     const story = { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves };
     return { ...story, delivered: this.delivered, changes: this.changes, undone: this.isUndone };
+  }
+
+  /** `h_…`; never given twice in a sandbox. */
+  get id(): string {
+    return idOf(this);
   }
 
   get title(): string {
@@ -216,6 +230,15 @@ export class HistoryEntry {
 }
 
 const NOTHING: readonly string[] = [];
+
+export function idOf({ prefix, number }: EntryName): string {
+  return prefix + number;
+}
+
+function nameOf(id: string): EntryName {
+  const end = id.lastIndexOf("_") + 1;
+  return { prefix: id.slice(0, end), number: Number(id.slice(end)) };
+}
 
 /** What became of each collection that is shown; those of which nothing did are left out. */
 function countChanges(from: KeptRoot, to: KeptRoot): Record<string, ChangeCounts> {

@@ -82,10 +82,11 @@ export class History {
     { at, states, parent = this.lastSequence }: { at: number; states: EntryStates; parent?: number },
   ): HistoryEntry {
     const sequence = this.list.next;
-    const id = this.prefix + (sequence - this.base);
+    const { prefix } = this;
+    const number = sequence - this.base;
     const journal = this.journal.lastSequence;
     const { cause, advanced_by } = from;
-    const place = { id, sequence, at, parent, journal, cause, advanced_by };
+    const place = { prefix, number, sequence, at, parent, journal, cause, advanced_by };
     const entry = this.spare?.write(place, act, states) ?? new HistoryEntry(place, act, states);
     this.spare = undefined;
     states.end = sequence;

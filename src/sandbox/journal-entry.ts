@@ -1,4 +1,5 @@
 import { headersIn } from "./head-lines.ts";
+import { type EntryName, idOf } from "./history-entry.ts";
 import type { JournalBlock, JournalBytes } from "./journal-bytes.ts";
 
 /** What is known of a request when it has been answered. */
@@ -34,8 +35,8 @@ export interface AnsweredRequest {
   response_body: Buffer | string | undefined;
   /** Of an answer that was made while it was sent: how it came out, unless the client left. */
   streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
-  /** Id of its entry in the history, where it changed something (interfaces 10). */
-  history: string | null;
+  /** Its entry in the history, where it changed something (interfaces 10). */
+  history: EntryName | null;
   /** Absent for a request that came in. */
   delivery?: JournaledAttempt | undefined;
 }
@@ -65,7 +66,7 @@ const TEXT_OVERHEAD_BYTES = 32;
  * One request of the journal. Its texts stand in a block of bytes and are read from there when somebody asks
  * for them, as copies: the block may be written anew once the entry is gone, and so may the entry itself.
  */
-export class JournalEntry implements AnsweredRequest {
+export class JournalEntry implements Omit<AnsweredRequest, "history"> {
   id!: string;
   /** Position since the sandbox began; grows by one. */
   sequence!: number;
@@ -81,12 +82,13 @@ export class JournalEntry implements AnsweredRequest {
   reasons!: readonly string[];
   warnings!: readonly string[];
   request_bytes!: number;
-  history!: string | null;
   delivery!: JournaledAttempt | undefined;
   streamed!: AnsweredRequest["streamed"];
   /** Where the texts stand; undefined where they are too long for a block and are kept as they came. */
   block!: JournalBlock | undefined;
   private start = 0;
+  private prefix: string | undefined;
+  private number!: number;
   /** Of the texts before the bodies (Latin-1, as HTTP has them), then of each body; -1 where there is none. */
   private headBytes = 0;
   private requestBytes = -1;
@@ -119,13 +121,15 @@ export class JournalEntry implements AnsweredRequest {
     this.warnings = answered.warnings;
     this.request_bytes = answered.request_bytes;
     this.streamed = answered.streamed;
-    this.history = answered.history;
+    this.prefix = answered.history?.prefix;
+    this.number = answered.history?.number ?? 0;
     this.delivery = answered.delivery;
     const { request_body, response_body } = answered;
     // A text takes at most three bytes for each of its UTF-16 units.
     const most = headLength(answered) + (request_body?.length ?? 0) + 3 * (response_body?.length ?? 0);
     this.block = bytes.room(most);
-    this.whole = this.block === undefined ? answered : undefined;
+    // Without the entry of the history itself, which holds states.
+    this.whole = this.block === undefined ? { ...answered, history: null } : undefined;
     this.lateBody = undefined;
     this.headBytes = 0;
     this.requestBytes = -1;
@@ -150,6 +154,12 @@ export class JournalEntry implements AnsweredRequest {
 
   get committed_at(): number | undefined {
     return this.committedAfter === undefined ? undefined : this.at + this.committedAfter;
+  }
+
+  /** Id of its entry in the history. */
+  get history(): string | null {
+    const { prefix, number } = this;
+    return prefix === undefined ? null : idOf({ prefix, number });
   }
 
   get path(): string {

@@ -97,7 +97,8 @@ describe("the journal", () => {
 
   it("interfaces 4 has nothing of an evicted entry in the one that is written over it", () => {
     const full: Partial<AnsweredRequest> = {
-      ...{ committed_at: 7, code: "not_found", reasons: ["why"], warnings: ["what"], history: "h_1" },
+      ...{ committed_at: 7, code: "not_found", reasons: ["why"], warnings: ["what"] },
+      history: { prefix: "h_1_", number: 12 },
       ...{ request_body: Buffer.alloc(3), response_body: "abc" },
     };
     const whole = { ...full, request_body: Buffer.alloc(100_000) };
@@ -109,6 +110,7 @@ describe("the journal", () => {
         for (const one of [former, former, given]) journal.add(one);
         const fresh = new Journal(1).add(given);
         const entry = journal.add(given);
+        expect(entry.history).toBe(given.history === null ? null : "h_1_12");
         const fields = Object.keys(given) as (keyof AnsweredRequest)[];
         for (const field of fields) expect(shown(entry[field])).toEqual(shown(fresh[field]));
         expect(entry.cost()).toBe(fresh.cost());

@@ -60,9 +60,9 @@ describe("an attempt in the journal", () => {
   });
 
   it("interfaces 10 names its entry in the history, and no other's", () => {
-    const told = { id: "h_7", kind: "delivery", subject: "del_1" } as HistoryEntry;
+    const told = { prefix: "h_", number: 7, kind: "delivery", subject: "del_1" } as HistoryEntry;
     const historyOf = (entry: HistoryEntry) => journaled({}, undefined, entry).history;
-    expect(historyOf(told)).toBe("h_7");
+    expect(historyOf(told)).toBe(told);
     // The newest is another's where the outcome could not be recorded.
     expect(historyOf({ ...told, subject: "del_2" } as HistoryEntry)).toBe(null);
     expect(historyOf({ ...told, kind: "control" } as HistoryEntry)).toBe(null);

@@ -46,7 +46,7 @@ export function journaledAttempt(
       .join(""),
     response_body: exchange.response_body.subarray(0, MAX_ANSWER_BYTES),
     streamed: undefined,
-    history: told?.kind === "delivery" && told.subject === delivery_id ? told.id : null,
+    history: told?.kind === "delivery" && told.subject === delivery_id ? told : null,
     delivery: {
       event: plan.event,
       webhook_id,
