@@ -1,4 +1,4 @@
-import type { KeptRoot } from "../state/kept-root.ts";
+import type { KeptRoot, KeptWrite } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
 import type { ActingRequest, EntryStates, KeptState } from "./entry-states.ts";
@@ -244,21 +244,21 @@ function nameOf(id: string): EntryName {
 function countChanges(from: KeptRoot, to: KeptRoot): Record<string, ChangeCounts> {
   const counts: Record<string, ChangeCounts> = {};
   if (from === to) return counts;
-  for (const { collection, before, after } of from.writtenUntil(to) ?? compared(from.value, to.value)) {
-    if (collection.internal || before === after) continue;
+  for (const { collection, before, stays } of from.writtenUntil(to) ?? compared(from.value, to.value)) {
+    if (collection.internal || (before === undefined && !stays)) continue;
     const count = counts[collection.name] ?? { added: 0, removed: 0, changed: 0 };
     counts[collection.name] = count;
-    count[before === undefined ? "added" : after === undefined ? "removed" : "changed"] += 1;
+    count[before === undefined ? "added" : stays ? "changed" : "removed"] += 1;
   }
   return counts;
 }
 
-function* compared(from: Root, to: Root): IterableIterator<WrittenRecord> {
+function* compared(from: Root, to: Root): IterableIterator<Omit<KeptWrite, "id">> {
   for (const [name, table] of to.tables) {
-    const before = from.tables.get(name);
-    if (before === undefined || before === table) continue;
+    const was = from.tables.get(name);
+    if (was === undefined || was === table) continue;
     const { collection } = table;
-    for (const { id, before: was, after: is } of before.changesTo(table))
-      yield { collection, id, before: was, after: is };
+    for (const { before, after } of was.changesTo(table))
+      yield { collection, before, stays: after !== undefined };
   }
 }

@@ -1,7 +1,7 @@
+import type { AnyCollection, StoredRecord } from "./collection.ts";
 import type { Root } from "./root.ts";
 import type { WrittenRecord } from "./transaction.ts";
 import type { Commit } from "./world-parts.ts";
-import { joined } from "./written.ts";
 
 /** Of more records than these, two roots share so much that holding both costs less than the list. */
 const MAX_WRITTEN = 32;
@@ -54,13 +54,17 @@ export class KeptRoot {
   }
 
   /** What was written from here to a later one, each record once; undefined where that has to be found by comparing the two. */
-  writtenUntil(later: KeptRoot): readonly WrittenRecord[] | undefined {
-    const all: WrittenRecord[] = [];
+  writtenUntil(later: KeptRoot): readonly KeptWrite[] | undefined {
+    const first = new Map<string, KeptWrite>();
     for (let at: KeptRoot = this; at !== later; at = at.next!) {
       if (at.next === undefined || at.written === undefined) return undefined;
-      all.push(...recordsOf(at.written));
+      for (const write of writesOf(at.written)) {
+        const key = `${write.collection.name}\0${write.id}`;
+        const earlier = first.get(key);
+        first.set(key, earlier === undefined ? write : { ...write, before: earlier.before });
+      }
     }
-    return joined(all);
+    return [...first.values()];
   }
 
   /** @param written all of it on the way there, in its order; undefined: too much to be told */
@@ -77,7 +81,7 @@ export class KeptRoot {
   private before(next: Root): Root {
     let { tables } = next;
     // Backwards, since what was written twice was at first as the first change found it.
-    for (const { collection, id, before } of recordsOf(this.written!).reverse()) {
+    for (const { collection, id, before } of writesOf(this.written!).reverse()) {
       const table = tables.get(collection.name)!;
       tables = tables.replaced(before === undefined ? table.remove(id) : table.put(before));
     }
@@ -85,34 +89,43 @@ export class KeptRoot {
   }
 }
 
+/** A record that was written, as it was before; what it was written to stands in the roots that follow. */
+export interface KeptWrite {
+  readonly collection: AnyCollection;
+  readonly id: string;
+  readonly before: StoredRecord | undefined;
+  /** Whether there is one afterwards. */
+  readonly stays: boolean;
+}
+
 /**
- * Written records as one list: collection, id, before, after, collection, id … A thousand of these are kept, and one
- * list costs a collector less than a list and its records.
+ * Writes as one list: collection, id, before, stays, collection, id … A thousand of these are kept, and one list costs
+ * a collector less than a list and its records.
  */
-type FlatWrites = WrittenRecord[keyof WrittenRecord][];
+type FlatWrites = KeptWrite[keyof KeptWrite][];
 
 /** @param used a list that is not needed any more */
 function flat(written: readonly WrittenRecord[], used: FlatWrites | undefined): FlatWrites {
   const length = written.length * 4;
   // Of its length from the start: a list that grew by appending has room for sixteen more.
-  const all = used?.length === length ? used : new Array<WrittenRecord[keyof WrittenRecord]>(length);
+  const all = used?.length === length ? used : new Array<KeptWrite[keyof KeptWrite]>(length);
   let at = 0;
   for (const { collection, id, before, after } of written) {
     all[at++] = collection;
     all[at++] = id;
     all[at++] = before;
-    all[at++] = after;
+    all[at++] = after !== undefined;
   }
   return all;
 }
 
-function recordsOf(all: readonly WrittenRecord[keyof WrittenRecord][]): WrittenRecord[] {
-  const written: WrittenRecord[] = [];
+function writesOf(all: FlatWrites): KeptWrite[] {
+  const writes: KeptWrite[] = [];
   for (let at = 0; at < all.length; at += 4) {
-    const [collection, id, before, after] = all.slice(at, at + 4);
-    written.push({ collection, id, before, after } as WrittenRecord);
+    const [collection, id, before, stays] = all.slice(at, at + 4);
+    writes.push({ collection, id, before, stays } as KeptWrite);
   }
-  return written;
+  return writes;
 }
 
 const NOTHING_WRITTEN: readonly WrittenRecord[] = [];
