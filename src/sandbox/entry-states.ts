@@ -1,4 +1,5 @@
 import type { Clock } from "../state/clock.ts";
+import { DAY_MS, dayOf } from "../state/day.ts";
 import type { KeptRoot } from "../state/kept-root.ts";
 import type { CountedWindows } from "./counted-windows.ts";
 
@@ -61,7 +62,8 @@ export class EntryStates {
   cost!: number;
   private root!: KeptRoot;
   private frame!: KeptFrame;
-  private now!: number;
+  private day!: number;
+  private time!: number;
   private requests!: number;
   private windows!: CountedWindows;
   private start: KeptState | undefined;
@@ -83,7 +85,8 @@ export class EntryStates {
     this.cost = cost;
     this.root = after.root;
     this.frame = after.frame;
-    this.now = after.now;
+    this.day = dayOf(after.now);
+    this.time = after.now - this.day * DAY_MS;
     this.requests = after.requests;
     this.windows = after.windows;
     this.start = undefined;
@@ -96,7 +99,8 @@ export class EntryStates {
   }
 
   get after(): KeptState {
-    const { root, frame, now, requests, windows } = this;
+    const { root, frame, requests, windows } = this;
+    const now = this.day * DAY_MS + this.time;
     return { root, frame, now, requests, windows, counted: undefined };
   }
 
@@ -105,7 +109,8 @@ export class EntryStates {
     this.start = this.before;
     this.root = root;
     this.frame = frame;
-    this.now = now;
+    this.day = dayOf(now);
+    this.time = now - this.day * DAY_MS;
     this.requests = requests;
     this.windows = windows;
   }

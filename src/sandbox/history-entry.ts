@@ -1,3 +1,4 @@
+import { DAY_MS, dayOf } from "../state/day.ts";
 import type { KeptRoot, KeptWrite } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
@@ -76,8 +77,6 @@ export class HistoryEntry implements EntryName {
   number!: number;
   /** Position since the sandbox began; grows by one. */
   sequence!: number;
-  /** Milliseconds since 1970 on the sandbox's clock. */
-  at!: number;
   kind!: HistoryKind;
   request!: string | null;
   /** Id of the entry that led to it. */
@@ -106,6 +105,8 @@ export class HistoryEntry implements EntryName {
   private summary: string | undefined;
   private principal: string | undefined;
   private refusal: string | undefined;
+  private day!: number;
+  private time!: number;
   private counts: Readonly<Record<string, ChangeCounts>> | undefined;
 
   constructor(place: Place, act: Act, states: EntryStates | undefined) {
@@ -117,7 +118,8 @@ export class HistoryEntry implements EntryName {
     this.prefix = place.prefix;
     this.number = place.number;
     this.sequence = place.sequence;
-    this.at = place.at;
+    this.day = dayOf(place.at);
+    this.time = place.at - this.day * DAY_MS;
     this.parent = place.parent;
     this.cause = place.cause;
     this.advanced_by = place.advanced_by;
@@ -162,6 +164,11 @@ export class HistoryEntry implements EntryName {
   /** `h_…`; never given twice in a sandbox. */
   get id(): string {
     return idOf(this);
+  }
+
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  get at(): number {
+    return this.day * DAY_MS + this.time;
   }
 
   get title(): string {

@@ -1,3 +1,4 @@
+import { DAY_MS, dayOf } from "../state/day.ts";
 import { headersIn } from "./head-lines.ts";
 import { type EntryName, idOf } from "./history-entry.ts";
 import type { JournalBlock, JournalBytes } from "./journal-bytes.ts";
@@ -70,7 +71,6 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
   id!: string;
   /** Position since the sandbox began; grows by one. */
   sequence!: number;
-  at!: number;
   operation!: string | null;
   method!: string;
   status!: number;
@@ -87,6 +87,8 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
   /** Where the texts stand; undefined where they are too long for a block and are kept as they came. */
   block!: JournalBlock | undefined;
   private start = 0;
+  private day!: number;
+  private time!: number;
   private prefix: string | undefined;
   private number!: number;
   /** Of the texts before the bodies (Latin-1, as HTTP has them), then of each body; -1 where there is none. */
@@ -106,7 +108,8 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
   write(answered: AnsweredRequest, sequence: number, bytes: JournalBytes): void {
     this.id = answered.id;
     this.sequence = sequence;
-    this.at = answered.at;
+    this.day = dayOf(answered.at);
+    this.time = answered.at - this.day * DAY_MS;
     this.committedAfter =
       answered.committed_at === undefined ? undefined : answered.committed_at - answered.at;
     this.operation = answered.operation;
@@ -150,6 +153,10 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
     }
     this.block.used = end;
     this.block.entries += 1;
+  }
+
+  get at(): number {
+    return this.day * DAY_MS + this.time;
   }
 
   get committed_at(): number | undefined {

@@ -39,6 +39,7 @@ const header = fc
 const name = fc.stringMatching(/^[A-Za-z-]{1,20}$/);
 const flat = fc.array(fc.tuple(header, header), { maxLength: 6 }).map((pairs) => pairs.flat());
 const requests = fc.record({
+  at: fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }),
   path: header,
   query: header,
   request_headers: flat,
@@ -65,6 +66,7 @@ describe("the journal", () => {
           expect(kept).toHaveLength(Math.min(limit, all.length));
           for (const [index, entry] of kept.entries()) {
             const given = all[all.length - kept.length + index]!;
+            expect(entry.at).toBe(given.at);
             expect(entry.path).toBe(given.path);
             expect(entry.query).toBe(given.query);
             expect(entry.request_headers).toEqual(given.request_headers);

@@ -1,8 +1,9 @@
+import { DAY_MS, dayOf } from "./day.ts";
+
 const PLACES = 256;
 const instants = new Float64Array(PLACES).fill(Number.NaN);
 const texts = new Array<string>(PLACES).fill("");
 
-const DAY_MS = 86_400_000;
 /** ECMAScript knows no later one; it is the first of its day. */
 const LAST_INSTANT = 8.64e15;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
@@ -26,7 +27,7 @@ export function isoOf(instant: number): string {
 }
 
 function textOf(instant: number): string {
-  const itsDay = Math.floor(instant / DAY_MS);
+  const itsDay = dayOf(instant);
   if (itsDay !== day || instant > LAST_INSTANT || !Number.isInteger(instant)) {
     const text = new Date(instant).toISOString();
     day = itsDay;
