@@ -17,8 +17,9 @@ test("interfaces 10 what an entry began from stays as it was, however far its ac
   const [first, second, third] = [root("first"), root("second"), root("third")];
   const states = new EntryStates(first, state(second, 1000), { cost: 1 });
   expect(states.before).toEqual(state(first, 1000));
-  states.after = state(third, 2000);
-  expect(states.after).toEqual(state(third, 2000));
+  const daysLater = 2000 + 400 * 86_400_000;
+  states.after = state(third, daysLater);
+  expect(states.after).toEqual(state(third, daysLater));
   expect(states.before).toEqual(state(first, 1000));
 });
 

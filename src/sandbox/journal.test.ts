@@ -120,6 +120,13 @@ describe("the journal", () => {
     }
   });
 
+  it("interfaces 4 names an entry of the history without holding its states, however long the request was", () => {
+    const told = { prefix: "h_", number: 7, states: "many" };
+    const entry = new Journal(1).add(answered({ history: told, request_body: Buffer.alloc(100_000) }));
+    expect(entry.history).toBe("h_7");
+    expect(JSON.stringify(entry)).not.toContain("many");
+  });
+
   it("interfaces 4 keeps within 32 MB, warnings and reasons counted", () => {
     const journal = new Journal(1000);
     const megabyte = "w".repeat(1024 * 1024);
