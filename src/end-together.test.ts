@@ -1,6 +1,8 @@
-import type { ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, it, test, vi } from "vitest";
 import { endTogether } from "./end-together.ts";
 
 afterEach(() => void vi.useRealTimers());
@@ -31,6 +33,67 @@ test("a test's own clock in the server's process holds no answer back", async ()
   const { ended, response } = responses();
   vi.useFakeTimers();
   endTogether(response("a"), "1", "latin1");
+  await turn();
+  expect(ended).toEqual(["a 1"]);
+});
+
+describe("an answer that goes out through Node", () => {
+  const ENDINGS = [
+    { of: "a plain text", body: "{}", encoding: "latin1", bytes: "{}" },
+    { of: "a plain text to HEAD", method: "HEAD", body: "{}", encoding: "latin1", bytes: "" },
+    { of: "no text", body: "", encoding: "latin1", bytes: "" },
+    { of: "nothing", body: undefined, encoding: "latin1", bytes: "" },
+    { of: "bytes as a text", body: "\u00e9\u00ff", encoding: "latin1", bytes: "\u00e9\u00ff" },
+    { of: "a text of other letters", body: "\u00eb", encoding: "utf8", bytes: "\u00c3\u00ab" },
+    { of: "a buffer", body: Buffer.from([0, 255]), encoding: "latin1", bytes: "\u0000\u00ff" },
+    { of: "a long text", body: "x".repeat(200_000), encoding: "latin1", bytes: "x".repeat(200_000) },
+    {
+      of: "a text of no told length",
+      isChunked: true,
+      body: "{}",
+      encoding: "latin1",
+      bytes: "2\r\n{}\r\n0\r\n\r\n",
+    },
+  ] as const;
+
+  it.each(ENDINGS)(
+    "$of: head and body arrive as written, and the connection serves the next",
+    async (ending) => {
+      const { body, encoding, bytes } = ending;
+      const isTold = !("isChunked" in ending);
+      const finished: string[] = [];
+      const server = createServer((request, response) => {
+        const length = Buffer.byteLength(body ?? "", encoding);
+        response.writeHead(200, isTold ? { "Content-Length": length } : {});
+        response.once("finish", () => finished.push(request.url!));
+        endTogether(response, body, encoding);
+      }).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+      const ask = (path: string, more = "") =>
+        socket.write(
+          `${"method" in ending ? ending.method : "GET"} ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`,
+        );
+      ask("/1");
+      ask("/2", "Connection: close\r\n");
+      let told = "";
+      socket.setEncoding("latin1").on("data", (piece: string) => {
+        told += piece;
+      });
+      await once(socket, "close");
+      server.close();
+      const [nothing, ...answers] = told.split("HTTP/1.1 200 OK\r\n");
+      expect(nothing).toBe("");
+      expect(answers.map((answer) => answer.slice(answer.indexOf("\r\n\r\n") + 4))).toEqual([bytes, bytes]);
+      expect(finished).toEqual(["/1", "/2"]);
+    },
+  );
+});
+
+test("a message whose head Node keeps elsewhere is ended with its body", async () => {
+  const { ended, response } = responses();
+  const elsewhere = Object.assign(response("a"), { _hasBody: true, _headerSent: false, _header: ["head"] });
+  endTogether(elsewhere, "1", "latin1");
   await turn();
   expect(ended).toEqual(["a 1"]);
 });

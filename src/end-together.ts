@@ -23,8 +23,28 @@ export function endTogether(message: OutgoingMessage, body: Ending["body"], enco
 function endAll(): void {
   const endings = due;
   due = [];
-  for (const { message, body, encoding } of endings) {
-    // A client that left meanwhile is owed nothing; `end` would only note an error that nobody reads.
-    if (!message.destroyed) message.end(body, encoding);
-  }
+  // A client that left meanwhile is owed nothing; `end` would only note an error that nobody reads.
+  for (const ending of endings) if (!ending.message.destroyed) end(ending);
+}
+
+/** What Node keeps of a message until its head is written; no documented parts, but there in every version of it. */
+interface Unwritten {
+  /** All of the head, once it is made. */
+  _header?: unknown;
+  _headerSent?: boolean;
+  /** False for an answer to HEAD. */
+  _hasBody?: boolean;
+}
+
+/**
+ * A plain body goes behind the head as one text with it: two texts would be gathered for one write, which costs a
+ * twelfth of a small request. Where Node should keep its head otherwise, it does just that.
+ */
+function end({ message, body, encoding }: Ending): void {
+  const unwritten = message as Unwritten;
+  const isPlain = typeof body === "string" && encoding === "latin1" && !message.chunkedEncoding;
+  if (isPlain && typeof unwritten._header === "string" && !unwritten._headerSent && unwritten._hasBody) {
+    unwritten._header += body;
+    message.end();
+  } else message.end(body, encoding);
 }

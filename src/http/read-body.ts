@@ -146,7 +146,7 @@ export function parseJson(
   }
   requireJson(request);
   const text = decodeUtf8(bytes);
-  const beyond = beyondBounds(text, maxValues);
+  const beyond = beyondBounds(bytes, maxValues);
   if (beyond !== undefined) throw invalidJson(beyond);
   try {
     return { value: JSON.parse(text), text };
@@ -190,13 +190,15 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 /** Looked for before anything is built of the text. */
-function beyondBounds(text: string, maxValues: number): string | undefined {
-  if (text.length < 2 * MAX_JSON_DEPTH) return undefined;
+function beyondBounds(bytes: Buffer, maxValues: number): string | undefined {
+  // What is opened has to be closed.
+  if (bytes.length < 2 * (MAX_JSON_DEPTH + 1)) return undefined;
   let depth = 0;
   let values = 0;
   let inString = false;
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i);
+  // In UTF-8, no part of another character looks like one of these.
+  for (let i = 0; i < bytes.length; i++) {
+    const char = bytes[i]!;
     if (inString) {
       if (char === 92) i++;
       else if (char === 34) inString = false;

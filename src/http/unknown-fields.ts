@@ -22,12 +22,17 @@ export function unknownFields(schema: TSchema, value: unknown, pointer = ""): Un
     return value.flatMap((item, i) => unknownFields(items, item, pointerTo(pointer, String(i))));
   }
   if (properties === undefined) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const deeper = pointerTo(pointer, name);
-    if (!Object.hasOwn(properties, name))
-      return [{ field: fieldName(deeper), pointer: deeper, value: inner as unknown }];
-    return unknownFields(properties[name]!, inner, deeper);
-  });
+  const found: UnknownField[] = [];
+  for (const [name, inner] of Object.entries(value)) {
+    if (!Object.hasOwn(properties, name)) {
+      const unknown = pointerTo(pointer, name);
+      found.push({ field: fieldName(unknown), pointer: unknown, value: inner });
+    } else if (typeof inner === "object") {
+      const deeper = unknownFields(properties[name]!, inner, pointerTo(pointer, name));
+      for (const one of deeper) found.push(one);
+    }
+  }
+  return found;
 }
 
 /** Of alternatives, the one that takes the value knows its fields; what fits none is refused before. */

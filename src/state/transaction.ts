@@ -46,7 +46,9 @@ export interface WorldReader {
 const NOTHING_EMITTED: readonly EmittedEvent[] = [];
 const NOTHING_WRITTEN: readonly WrittenRecord[] = [];
 
-const MAX_RANK = 36 ** 6 - 1;
+/** Of ranks, which are six digits of base 36. */
+const HALF_RANK = 36 ** 3;
+const MAX_RANK = HALF_RANK ** 2 - 1;
 
 /**
  * A synchronous change to a root. Nothing is visible outside until the world commits it, and a
@@ -181,7 +183,9 @@ export class Transaction implements WorldReader {
   }
 
   private newestFirst(prefix: string): string {
-    return `${prefix}0${(MAX_RANK - this.draws).toString(36).padStart(6, "0")}`;
+    const rank = MAX_RANK - this.draws;
+    // In halves: `toString(36)` takes numbers beyond 2^31 apart by division, which costs four times as much.
+    return `${prefix}0${threeDigits(Math.floor(rank / HALF_RANK))}${threeDigits(rank % HALF_RANK)}`;
   }
 
   /** Base64url text that seed, sandbox name and number of resets determine, and nothing shorter does. */
@@ -235,3 +239,11 @@ export class Transaction implements WorldReader {
     this.note({ collection: table.collection, id, before, after });
   }
 }
+
+/** A whole number below 36 ** 3 in base 36. */
+function threeDigits(value: number): string {
+  const low = value % 36;
+  const middle = Math.floor(value / 36) % 36;
+  return String.fromCharCode(DIGITS[Math.floor(value / 36 ** 2)]!, DIGITS[middle]!, DIGITS[low]!);
+}
+const DIGITS = Array.from("0123456789abcdefghijklmnopqrstuvwxyz", (digit) => digit.charCodeAt(0));

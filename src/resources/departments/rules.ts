@@ -4,7 +4,7 @@ import { type Department, departments } from "./schema.ts";
 
 /** Section 3.5: itself or a descendant cannot become a department's parent. */
 export function wouldCycle(department: Department, newParent: Department): boolean {
-  return newParent.id === department.id || newParent.path.split("/").includes(department.id);
+  return newParent.id === department.id || `/${newParent.path}/`.includes(`/${department.id}/`);
 }
 
 /** G10: a top-level department is at depth 0 and its path is its own id. */
