@@ -6,7 +6,7 @@ import type { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { drawRequestId, hash32 } from "../state/random.ts";
+import { drawRequestId, requestIdSeed } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
 import { BundleRefusal } from "./bundle-refusal.ts";
@@ -261,10 +261,10 @@ function controlStep({ call, now, changed }: RecordedCall, vault: Vault): Contro
 function arrivalNumbers({ world }: Sandbox, entries: readonly JournalEntry[]): Map<string, number> {
   const wanted = new Set(entries.map(({ id }) => id));
   const numbers = new Map<string, number>();
-  const state = hash32("request", world.seed);
+  const idSeed = requestIdSeed(world.seed);
   const most = 10 * (entries.length + world.requests) + 1000;
   for (let number = 0; number < most && numbers.size < wanted.size; number++) {
-    const id = drawRequestId(state, number);
+    const id = drawRequestId(idSeed, number);
     if (wanted.has(id) && !numbers.has(id)) numbers.set(id, number);
   }
   return numbers;

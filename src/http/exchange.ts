@@ -4,7 +4,7 @@ import type { ActingRequest } from "../sandbox/entry-states.ts";
 import type { Act } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { drawRequestId, hash32 } from "../state/random.ts";
+import { drawRequestId, type RequestDraw, requestIdSeed } from "../state/random.ts";
 import type { KeptBody } from "./keep-body.ts";
 import { RequestAct } from "./request-act.ts";
 
@@ -25,7 +25,7 @@ const NONE: readonly string[] = [];
  * One request on its way through the pipeline; each step fills in what it found out. A class, so that every
  * exchange has one shape from the first field to the last.
  */
-export class Exchange {
+export class Exchange implements RequestDraw {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly sandbox: Sandbox;
@@ -36,7 +36,7 @@ export class Exchange {
   /** Whether the sandbox stood in the path. */
   readonly prefixed: boolean;
   readonly id: string;
-  /** How many requests came before it; its id is drawn from that. */
+  readonly idSeed: number;
   readonly number: number;
   /** Milliseconds since 1970 on the sandbox's clock when the request came in. */
   readonly at: number;
@@ -79,8 +79,9 @@ export class Exchange {
     this.path = path === "" ? "/" : path;
     this.query = query;
     this.prefixed = prefixed;
+    this.idSeed = requestIdSeed(world.seed);
     this.number = world.requests++;
-    this.id = drawRequestId(hash32("request", world.seed), this.number);
+    this.id = drawRequestId(this.idSeed, this.number);
     this.at = world.epochNow();
     this.started = performance.now();
   }

@@ -8,6 +8,7 @@ import { standardHead } from "./response-headers.ts";
 export function record(exchange: Exchange, answer: Answer, response_head: string): JournalEntry {
   const entry = exchange.sandbox.journal.add({
     id: exchange.id,
+    draw: exchange,
     at: exchange.at,
     committed_at: exchange.committed_at,
     operation: exchange.operation?.id ?? null,

@@ -6,6 +6,7 @@ import { RequestAct } from "./request-act.ts";
 function answered(fields: Partial<JournalEntry>) {
   const act = new RequestAct({
     id: "req_1",
+    idSeed: 0,
     number: 1,
     at: 0,
     rate: undefined,

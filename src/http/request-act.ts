@@ -4,11 +4,11 @@ import type { Act, HistoryEntry } from "../sandbox/history-entry.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import { minuteOf, type RateState } from "../sandbox/rate-windows.ts";
 import { type AskedRequest, requestTitle } from "../sandbox/request-title.ts";
+import type { RequestDraw } from "../state/random.ts";
 
 /** What its exchange knows when the request is about to change something. */
-interface Changing {
+interface Changing extends RequestDraw {
   id: string;
-  number: number;
   at: number;
   rate: RateState | undefined;
   identity: Identity | undefined;
@@ -18,8 +18,9 @@ interface Changing {
 }
 
 /** A request as the history tells of it, until it was answered. */
-export class RequestAct implements Act, ActingRequest, AskedRequest {
+export class RequestAct implements Act, ActingRequest, AskedRequest, RequestDraw {
   readonly id: string;
+  readonly idSeed: number;
   readonly number: number;
   readonly uploads: ActingRequest["uploads"];
   entry: HistoryEntry | undefined = undefined;
@@ -30,8 +31,9 @@ export class RequestAct implements Act, ActingRequest, AskedRequest {
   private readonly operation: AnyOperation;
   private readonly params: Record<string, string>;
 
-  constructor({ id, number, at, rate, identity, operation, params, uploads }: Changing) {
+  constructor({ id, idSeed, number, at, rate, identity, operation, params, uploads }: Changing) {
     this.id = id;
+    this.idSeed = idSeed;
     this.number = number;
     this.uploads = uploads;
     this.minute = minuteOf(at);
@@ -50,6 +52,10 @@ export class RequestAct implements Act, ActingRequest, AskedRequest {
   }
 
   get request(): ActingRequest {
+    return this;
+  }
+
+  get draw(): RequestDraw {
     return this;
   }
 

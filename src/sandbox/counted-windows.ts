@@ -13,18 +13,18 @@ const NO_OTHERS: Others = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1
 /**
  * All that is counted, as one value: where two looks find the same one, nothing was counted between them. The key
  * that was counted last stands in front, since the next request is most often its too, and a history holds a thousand
- * of these: one object each, where a tree would be three.
+ * of these, field by field.
  */
 export class CountedWindows implements Window {
   static readonly none = new CountedWindows(undefined, { minute: 0, requests: 0, tokens: 0 }, NO_OTHERS);
-  private readonly key: string | undefined;
+  readonly key: string | undefined;
   readonly minute: number;
   readonly requests: number;
   readonly tokens: number;
   /** What it says of the key in front is out of date. */
-  private readonly others: Others;
+  readonly others: Others;
 
-  private constructor(key: string | undefined, { minute, requests, tokens }: Window, others: Others) {
+  constructor(key: string | undefined, { minute, requests, tokens }: Window, others: Others) {
     this.key = key;
     this.minute = minute;
     this.requests = requests;

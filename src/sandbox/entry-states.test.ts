@@ -1,15 +1,21 @@
 import { expect, test } from "vitest";
 import type { KeptRoot } from "../state/kept-root.ts";
+import { CountedWindows } from "./counted-windows.ts";
 import { EntryStates, type KeptState } from "./entry-states.ts";
 
 const root = (name: string) => ({ name }) as unknown as KeptRoot;
+/** What two keys have used, the more the later. */
+const windows = (now: number) =>
+  CountedWindows.none
+    .set("key_1", { minute: 8, requests: 1, tokens: 0 })
+    .set("key_2", { minute: 9, requests: now, tokens: now + 1 });
 const state = (at: KeptRoot, now: number) =>
   ({
     root: at,
     now,
     requests: 7,
     frame: { uploads: "some" },
-    windows: "some",
+    windows: windows(now),
     counted: undefined,
   }) as unknown as KeptState;
 
@@ -17,6 +23,7 @@ test("interfaces 10 what an entry began from stays as it was, however far its ac
   const [first, second, third] = [root("first"), root("second"), root("third")];
   const states = new EntryStates(first, state(second, 1000), { cost: 1 });
   expect(states.before).toEqual(state(first, 1000));
+  expect(states.after.windows.entries()).toEqual(windows(1000).entries());
   const daysLater = 2000 + 400 * 86_400_000;
   states.after = state(third, daysLater);
   expect(states.after).toEqual(state(third, daysLater));

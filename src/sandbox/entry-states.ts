@@ -1,11 +1,14 @@
 import type { Clock } from "../state/clock.ts";
 import { DAY_MS, dayOf } from "../state/day.ts";
 import type { KeptRoot } from "../state/kept-root.ts";
-import type { CountedWindows } from "./counted-windows.ts";
+import type { RequestDraw } from "../state/random.ts";
+import { CountedWindows } from "./counted-windows.ts";
 
 /** What of a request tells how the world was before it. */
 export interface ActingRequest {
   readonly id: string;
+  /** What `id` is drawn from; absent where it is not. */
+  readonly draw?: RequestDraw | undefined;
   /** How many requests had come before it. */
   readonly number: number;
   readonly counted: Counted | undefined;
@@ -65,7 +68,12 @@ export class EntryStates {
   private day!: number;
   private time!: number;
   private requests!: number;
-  private windows!: CountedWindows;
+  /** What is counted after it, field by field. */
+  private windowKey: CountedWindows["key"];
+  private windowMinute!: number;
+  private windowRequests!: number;
+  private windowTokens!: number;
+  private otherWindows!: CountedWindows["others"];
   private start: KeptState | undefined;
   /** How many requests had come before the one that acts; -1 where none does. */
   private number!: number;
@@ -88,7 +96,7 @@ export class EntryStates {
     this.day = dayOf(after.now);
     this.time = after.now - this.day * DAY_MS;
     this.requests = after.requests;
-    this.windows = after.windows;
+    this.count(after.windows);
     this.start = undefined;
     this.number = request?.number ?? -1;
     const counted = request?.counted;
@@ -112,7 +120,7 @@ export class EntryStates {
     this.day = dayOf(now);
     this.time = now - this.day * DAY_MS;
     this.requests = requests;
-    this.windows = windows;
+    this.count(windows);
   }
 
   get before(): KeptState {
@@ -127,5 +135,23 @@ export class EntryStates {
 
   set before(state: KeptState) {
     this.start = state;
+  }
+
+  /** Reads something of each of its cache lines; see `EntryList.lookAhead`. */
+  glance(): number {
+    return this.end | this.windowMinute | this.minute;
+  }
+
+  private get windows(): CountedWindows {
+    const front = { minute: this.windowMinute, requests: this.windowRequests, tokens: this.windowTokens };
+    return new CountedWindows(this.windowKey, front, this.otherWindows);
+  }
+
+  private count({ key, minute, requests, tokens, others }: CountedWindows): void {
+    this.windowKey = key;
+    this.windowMinute = minute;
+    this.windowRequests = requests;
+    this.windowTokens = tokens;
+    this.otherWindows = others;
   }
 }

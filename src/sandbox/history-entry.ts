@@ -1,5 +1,6 @@
 import { DAY_MS, dayOf } from "../state/day.ts";
 import type { KeptRoot, KeptWrite } from "../state/kept-root.ts";
+import { drawRequestId } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
 import type { ActingRequest, EntryStates, KeptState } from "./entry-states.ts";
@@ -78,7 +79,6 @@ export class HistoryEntry implements EntryName {
   /** Position since the sandbox began; grows by one. */
   sequence!: number;
   kind!: HistoryKind;
-  request!: string | null;
   /** Id of the entry that led to it. */
   cause!: string | null;
   /** Id of the entry whose advance made it happen now. */
@@ -107,6 +107,10 @@ export class HistoryEntry implements EntryName {
   private refusal: string | undefined;
   private day!: number;
   private time!: number;
+  /** Of its request; null where there is none, undefined where it can be drawn again. */
+  private requestText: string | null | undefined;
+  private idSeed!: number;
+  private idNumber!: number;
   private counts: Readonly<Record<string, ChangeCounts>> | undefined;
 
   constructor(place: Place, act: Act, states: EntryStates | undefined) {
@@ -127,7 +131,11 @@ export class HistoryEntry implements EntryName {
     this.kind = act.kind;
     this.delivered = act.delivered ?? null;
     this.subject = act.subject ?? null;
-    this.request = act.request?.id ?? null;
+    const { request } = act;
+    const draw = request?.draw;
+    this.requestText = request === undefined ? null : draw === undefined ? request.id : undefined;
+    this.idSeed = draw?.idSeed ?? 0;
+    this.idNumber = draw?.number ?? 0;
     this.states = states;
     this.act = act;
     this.summary = undefined;
@@ -148,7 +156,7 @@ export class HistoryEntry implements EntryName {
       ...(typeof delivered === "boolean" && { delivered }),
     };
     const entry = new HistoryEntry({ ...stored, ...nameOf(stored.id), journal: 0 }, act, undefined);
-    entry.request = request;
+    entry.requestText = request;
     entry.counts = changes;
     entry.isUndone = undone;
     entry.leaves = leaves;
@@ -164,6 +172,11 @@ export class HistoryEntry implements EntryName {
   /** `h_…`; never given twice in a sandbox. */
   get id(): string {
     return idOf(this);
+  }
+
+  /** Id of the request that it is. */
+  get request(): string | null {
+    return this.requestText === undefined ? drawRequestId(this.idSeed, this.idNumber) : this.requestText;
   }
 
   /** Milliseconds since 1970 on the sandbox's clock. */
@@ -226,6 +239,11 @@ export class HistoryEntry implements EntryName {
       break;
     }
     this.subject = first ?? named.at(-1) ?? null;
+  }
+
+  /** Reads something of each of its cache lines; see `EntryList.lookAhead`. */
+  glance(): number {
+    return this.number | this.journal | this.revision | this.idNumber;
   }
 
   letGo(): void {

@@ -3,6 +3,7 @@ import Type from "typebox";
 import { expect, it } from "vitest";
 import { quietParts } from "../../test/support/quiet-sandboxes.ts";
 import { collection } from "../state/collection.ts";
+import { drawRequestId } from "../state/random.ts";
 import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -135,8 +136,11 @@ class Driver {
     const number = world.requests++;
     const at = world.epochNow();
     windows.count(key, 1000, at);
+    // As of a request, and of whatever is named otherwise.
+    const draw = number % 3 === 0 ? undefined : { idSeed: -7, number };
     const request = {
-      id: `req_${this.requests++}`,
+      id: draw === undefined ? `req_${number}` : drawRequestId(-7, number),
+      draw,
       number,
       counted: { key_id: key, minute: minuteOf(at) },
       uploads: undefined,
@@ -147,6 +151,7 @@ class Driver {
       if (i > 0 && isWatched) this.run({ do: "hold" });
       this.commit(act, [id + i, records], `${text} ${number}`);
     }
+    expect(act.entry!.request).toBe(request.id);
     if (!isAnswered) this.unanswered.push(act);
     else {
       act.entry!.answered({ summary: "Write a note", principal: key, refusal: undefined }, number + 1);

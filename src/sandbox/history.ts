@@ -190,26 +190,6 @@ export class History {
     return found?.id === id ? found : undefined;
   }
 
-  /** Ids from the nearest up to the first. */
-  causesOf(entry: HistoryEntry): string[] {
-    const ids = new Set<string>();
-    let level: readonly HistoryEntry[] = [entry];
-    while (level.length > 0) {
-      const above = level.flatMap(({ cause, advanced_by }) => [cause, advanced_by]);
-      const fresh = above.filter((id) => id !== null && !ids.has(id)) as string[];
-      for (const id of fresh) ids.add(id);
-      level = fresh.flatMap((id) => this.find(id) ?? []);
-    }
-    return [...ids];
-  }
-
-  /** Ids of what it led to at once, oldest first. */
-  effectsOf({ id }: HistoryEntry): string[] {
-    return this.entries()
-      .filter(({ cause, advanced_by }) => cause === id || advanced_by === id)
-      .map((effect) => effect.id);
-  }
-
   /** The id of the newest entry that left this work to be done, `collection\0id`, and was not undone. */
   leaving(key: string, upTo = this.lastSequence): string | null {
     for (let at = upTo; at >= this.list.first; at--) {
@@ -284,6 +264,7 @@ export class History {
 
   private keepWithin(): void {
     while (this.size > this.limit) this.drop();
+    if (this.spare !== undefined) this.list.lookAhead();
     this.letGoOf(MAX_KEPT_BYTES);
   }
 

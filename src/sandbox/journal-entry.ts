@@ -1,4 +1,5 @@
 import { DAY_MS, dayOf } from "../state/day.ts";
+import { drawRequestId, type RequestDraw } from "../state/random.ts";
 import { headersIn } from "./head-lines.ts";
 import { type EntryName, idOf } from "./history-entry.ts";
 import type { JournalBlock, JournalBytes } from "./journal-bytes.ts";
@@ -7,6 +8,8 @@ import type { JournalBlock, JournalBytes } from "./journal-bytes.ts";
 export interface AnsweredRequest {
   /** `req_…`, also the x-request-id. */
   id: string;
+  /** What `id` is drawn from; absent where it is not. */
+  draw?: RequestDraw | undefined;
   /** Milliseconds since 1970 on the sandbox's clock. */
   at: number;
   /** The same at the moment of the state change; undefined where there was none. */
@@ -67,8 +70,7 @@ const TEXT_OVERHEAD_BYTES = 32;
  * One request of the journal. Its texts stand in a block of bytes and are read from there when somebody asks
  * for them, as copies: the block may be written anew once the entry is gone, and so may the entry itself.
  */
-export class JournalEntry implements Omit<AnsweredRequest, "history"> {
-  id!: string;
+export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw"> {
   /** Position since the sandbox began; grows by one. */
   sequence!: number;
   operation!: string | null;
@@ -87,6 +89,10 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
   /** Where the texts stand; undefined where they are too long for a block and are kept as they came. */
   block!: JournalBlock | undefined;
   private start = 0;
+  /** Undefined where it can be drawn again. */
+  private text: string | undefined;
+  private idSeed!: number;
+  private idNumber!: number;
   private day!: number;
   private time!: number;
   private prefix: string | undefined;
@@ -106,7 +112,10 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
 
   /** Becomes the entry of another request; for the journal alone, once nobody can hold it any more. */
   write(answered: AnsweredRequest, sequence: number, bytes: JournalBytes): void {
-    this.id = answered.id;
+    const { draw } = answered;
+    this.text = draw === undefined ? answered.id : undefined;
+    this.idSeed = draw?.idSeed ?? 0;
+    this.idNumber = draw?.number ?? 0;
     this.sequence = sequence;
     this.day = dayOf(answered.at);
     this.time = answered.at - this.day * DAY_MS;
@@ -131,8 +140,8 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
     // A text takes at most three bytes for each of its UTF-16 units.
     const most = headLength(answered) + (request_body?.length ?? 0) + 3 * (response_body?.length ?? 0);
     this.block = bytes.room(most);
-    // Without the entry of the history itself, which holds states.
-    this.whole = this.block === undefined ? { ...answered, history: null } : undefined;
+    // Without the entry of the history itself, which holds states, and the exchange that the id was drawn for.
+    this.whole = this.block === undefined ? { ...answered, history: null, draw: undefined } : undefined;
     this.lateBody = undefined;
     this.headBytes = 0;
     this.requestBytes = -1;
@@ -153,6 +162,10 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
     }
     this.block.used = end;
     this.block.entries += 1;
+  }
+
+  get id(): string {
+    return this.text ?? drawRequestId(this.idSeed, this.idNumber);
   }
 
   get at(): number {
@@ -219,7 +232,7 @@ export class JournalEntry implements Omit<AnsweredRequest, "history"> {
     let cost = ENTRY_OVERHEAD_BYTES + (this.lateBody?.length ?? 0);
     cost += this.headBytes + Math.max(0, this.requestBytes) + Math.max(0, this.responseBytes);
     cost += costOf(this.reasons) + costOf(this.warnings);
-    cost += this.id.length + this.method.length + this.decision.length;
+    cost += (this.text?.length ?? 0) + this.method.length + this.decision.length;
     cost += (this.principal?.length ?? 0) + (this.api_key?.length ?? 0) + (this.code?.length ?? 0);
     if (this.whole === undefined) return cost;
     const { path, query, request_headers, response_head, request_body, response_body } = this.whole;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { drawRequestId } from "../state/random.ts";
 import { headLines } from "./head-lines.ts";
 import { Journal } from "./journal.ts";
 import type { AnsweredRequest } from "./journal-entry.ts";
@@ -90,11 +91,36 @@ describe("the journal", () => {
       expect(entry.sequence).toBe(451 + index);
       expect(shown(entry.request_body)).toBe(shown(body(450 + index)));
     }
+    const [found, placed] = [journal.find("req_1")!, journal.at(1990)!];
+    for (let i = 2000; i < 2200; i++) journal.add(answered({ id: "req_2", request_body: body(i) }));
+    expect([found.sequence, found.id, shown(found.request_body)]).toEqual([2000, "req_1", shown(body(1999))]);
+    expect([placed.sequence, shown(placed.request_body)]).toEqual([1990, shown(body(1989))]);
     const heard: Buffer[] = [];
     journal.subscribe((entry) => entry?.request_body && heard.push(entry.request_body));
     for (let i = 0; i < 200; i++) journal.add(answered({ request_body: body(i) }));
     for (const [index, bytes] of heard.entries()) expect(shown(bytes)).toBe(shown(body(index)));
     expect(heard).toHaveLength(200);
+  });
+
+  it("interfaces 4 finds an entry by its position or id as long as it is kept, and what came after it", () => {
+    const journal = new Journal(100);
+    const found = () => {
+      const kept = journal.entries();
+      const around = Array.from({ length: journal.lastSequence + 3 }, (_, at) => at);
+      expect(around.flatMap((at) => journal.at(at) ?? [])).toEqual(kept);
+      for (const { id } of kept) expect(journal.find(id)?.id).toBe(id);
+      for (const at of around)
+        expect(journal.since(at)).toEqual(kept.filter(({ sequence }) => sequence > at));
+    };
+    for (let i = 0; i < 230; i++) {
+      journal.add(answered({ id: `req_${i}` }));
+      if (i % 37 === 0) found();
+    }
+    expect(journal.find("req_3")).toBeUndefined();
+    journal.clear();
+    found();
+    journal.add(answered());
+    found();
   });
 
   it("interfaces 4 has nothing of an evicted entry in the one that is written over it", () => {
@@ -104,7 +130,8 @@ describe("the journal", () => {
       ...{ request_body: Buffer.alloc(3), response_body: "abc" },
     };
     const whole = { ...full, request_body: Buffer.alloc(100_000) };
-    const bare = { request_body: undefined, response_body: undefined, request_bytes: 0 };
+    const drawn = { id: drawRequestId(-7, 5), draw: { idSeed: -7, number: 5 } };
+    const bare = { ...drawn, request_body: undefined, response_body: undefined, request_bytes: 0 };
     const kinds = [full, whole, bare].map(answered);
     const journal = new Journal(1);
     for (const former of kinds) {
@@ -113,16 +140,19 @@ describe("the journal", () => {
         const fresh = new Journal(1).add(given);
         const entry = journal.add(given);
         expect(entry.history).toBe(given.history === null ? null : "h_1_12");
-        const fields = Object.keys(given) as (keyof AnsweredRequest)[];
+        expect(entry.id).toBe(given.id);
+        const { draw: _, ...told } = given;
+        const fields = Object.keys(told) as (keyof typeof told)[];
         for (const field of fields) expect(shown(entry[field])).toEqual(shown(fresh[field]));
         expect(entry.cost()).toBe(fresh.cost());
       }
     }
   });
 
-  it("interfaces 4 names an entry of the history without holding its states, however long the request was", () => {
+  it("interfaces 4 names an entry of the history without holding its states or the exchange, however long the request was", () => {
     const told = { prefix: "h_", number: 7, states: "many" };
-    const entry = new Journal(1).add(answered({ history: told, request_body: Buffer.alloc(100_000) }));
+    const draw = { idSeed: 1, number: 2, exchange: "many" };
+    const entry = new Journal(1).add(answered({ history: told, draw, request_body: Buffer.alloc(100_000) }));
     expect(entry.history).toBe("h_7");
     expect(JSON.stringify(entry)).not.toContain("many");
   });

@@ -54,7 +54,7 @@ export class Journal {
     entry: JournalEntry,
     sent: { bytes: number; sha256: string; body: Buffer | undefined } | undefined,
   ): void {
-    const held = this.ring[this.ring.length - 1 - (this.lastSequence - entry.sequence)] === entry;
+    const held = this.ring[this.placeOf(entry.sequence)] === entry;
     if (held) this.bytes -= entry.cost();
     if (sent === undefined) entry.complete("cut", undefined);
     else entry.complete({ bytes: sent.bytes, sha256: sent.sha256 }, held ? sent.body : undefined);
@@ -80,16 +80,14 @@ export class Journal {
 
   /** Those after a position, oldest first; what the bounds have evicted since is not among them. */
   since(sequence: number): readonly JournalEntry[] {
-    const entries = this.entries();
-    // Sequences grow by one without gaps, so the place follows from the last one's.
-    const newer = (entries.at(-1)?.sequence ?? 0) - sequence;
-    return newer <= 0 ? [] : entries.slice(Math.max(0, entries.length - newer));
+    this.lent = this.lastSequence;
+    return this.ring.slice(Math.max(this.head, this.placeOf(sequence + 1)));
   }
 
   /** The entry at a position; undefined where there is none any more. */
   at(sequence: number): JournalEntry | undefined {
-    const [entry] = this.since(sequence - 1);
-    return entry?.sequence === sequence ? entry : undefined;
+    const entry = this.ring[this.placeOf(sequence)];
+    return entry && this.lend(entry);
   }
 
   /** The position of the newest entry, 0 before the first. */
@@ -98,7 +96,11 @@ export class Journal {
   }
 
   find(id: string): JournalEntry | undefined {
-    return this.entries().findLast((entry) => entry.id === id);
+    for (let at = this.ring.length - 1; at >= this.head; at--) {
+      const entry = this.ring[at]!;
+      if (entry.id === id) return this.lend(entry);
+    }
+    return undefined;
   }
 
   clear(): void {
@@ -140,6 +142,16 @@ export class Journal {
     this.spare = undefined;
     spare.write(answered, sequence, this.texts);
     return spare;
+  }
+
+  /** Sequences grow by one without gaps, so a place follows from the last one's; below `head` where there is none. */
+  private placeOf(sequence: number): number {
+    return this.ring.length - 1 - (this.lastSequence - sequence);
+  }
+
+  private lend(entry: JournalEntry): JournalEntry {
+    this.lent = Math.max(this.lent, entry.sequence);
+    return entry;
   }
 
   private keepWithin(): void {

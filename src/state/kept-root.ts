@@ -78,6 +78,18 @@ export class KeptRoot {
     next.steps = this.steps + 1;
   }
 
+  /** Reads something of it, since a processor fetches ahead what it is going to write anew. */
+  glance(): number {
+    return this.steps;
+  }
+
+  /** The same of the list of what was written. */
+  glanceAtWritten(): number {
+    const { written } = this;
+    if (written === undefined) return 0;
+    return (written[0] === undefined ? 1 : 0) | (written[written.length - 1] === undefined ? 1 : 0);
+  }
+
   private before(next: Root): Root {
     let { tables } = next;
     // Backwards, since what was written twice was at first as the first change found it.

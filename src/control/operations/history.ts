@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { StreamBody } from "../../contract/reply.ts";
 import { Closed, examplesOf, Words } from "../../contract/schema.ts";
+import { causesOf, effectsOf } from "../../sandbox/history-causes.ts";
 import { HISTORY_KINDS } from "../../sandbox/history-entry.ts";
 import { lastEventOf, NEWEST, NewestFirst, newestFirst, RESUMES } from "../entry-log.ts";
 import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
@@ -86,8 +87,8 @@ const retrieveEntry = operation({
   handle({ params: { id }, sandbox }) {
     const { history } = sandbox;
     const entry = entryOf(sandbox, id);
-    const causes = history.causesOf(entry);
-    return { ...renderHistoryEntry(entry), causes, effects: history.effectsOf(entry) };
+    const causes = causesOf(history, entry);
+    return { ...renderHistoryEntry(entry), causes, effects: effectsOf(history, entry) };
   },
 });
 
