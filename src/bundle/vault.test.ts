@@ -25,14 +25,21 @@ const NAMES = [
 const OWN_NAMES = [
   ...["signing_secret", "webhookSecret", "accessToken", "session-token", "new_password", "userPassword"],
   ...["x-api-key", "privateKey", "db_passwd", "PWD", "passphrase", "jwt", "proxy_authorization"],
+  ...["credentials", "credential", "bearer", "auth", "authentication", "proxy_auth", "basicAuth"],
+  ...["awsCredentials", "user-credential", "httpBearer", "cors_auth", "allow_token"],
 ];
 const FIELDS = [...NAMES, ...OWN_NAMES, "secret", "PASSWORD", "Authorization"];
 const HEADERS = [
   ...["api-key", "X-Api-Key", "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"],
   ...["X-Auth-Token", "X-CSRF-Token", "X-Client-Secret", "X-Password", "X-Private-Key", "X-JWT"],
+  ...["X-Auth", "X-Bearer", "X-Credentials", "Proxy-Authentication"],
 ];
-const OPEN_FIELDS = ["key", "tokens", "max_tokens", "name", "secretary", "author"];
-const OPEN_HEADERS = ["Accept", "X-Request-Id", "X-Token-Count", "Cookie-Policy"];
+const OPEN_FIELDS = [
+  ...["key", "tokens", "max_tokens", "name", "secretary", "author", "auth_configs", "cors_credentials"],
+];
+const OPEN_HEADERS = [
+  ...["Accept", "X-Request-Id", "X-Token-Count", "Cookie-Policy", "Access-Control-Allow-Credentials"],
+];
 
 describe("interfaces 4 journal and bundle hold the same for secrets", () => {
   const vault = new Vault();

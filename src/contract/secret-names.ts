@@ -3,12 +3,17 @@
  * is journal, HAR and console, recordings, and bundles.
  */
 
+/** A setting and a header of CORS say whether credentials may be sent, and a bundle that loses the first does otherwise. */
+const CREDENTIALS = "(?<!cors_|allow-)credentials?";
+
 /**
  * Names of JSON fields, form fields, query parameters and headers, as a part of a pattern that takes them in any case: a
  * name tells what it holds by its last word, as `signing_secret` and `accessToken` do.
  */
-export const SECRET_NAMES =
-  "(?:[\\w-]{0,80}(?:token|secret|password|passwd|pwd|passphrase|authorization|jwt|(?:api|private)[_-]?key))";
+export const SECRET_NAMES = `(?:[\\w-]{0,80}(?:${[
+  ...["token", "secret", "password", "passwd", "pwd", "passphrase", "jwt", "(?:api|private)[_-]?key"],
+  ...["authorization", "authentication", "auth", "bearer", CREDENTIALS],
+].join("|")}))`;
 
 const SECRET_NAME = new RegExp(`^${SECRET_NAMES}$`, "i");
 
