@@ -57,7 +57,7 @@ export function onReaderGone(end: () => void): () => void {
 /** Left-aligned columns, as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => printable(row[column] ?? "").length)),
+    rows.reduce((width, row) => Math.max(width, printable(row[column] ?? "").length), title.length),
   );
   const line = (cells: readonly string[]) =>
     cells

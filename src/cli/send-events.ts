@@ -33,7 +33,7 @@ async function sentInOrder(sandbox: SandboxClient, sending: Sending): Promise<De
     const { deliveries } = await sandbox.events.trigger(event, options);
     const ids = deliveries.map(({ delivery_id }) => delivery_id);
     if (duplicate && ids.length > 0) await sandbox.deliveries.redeliver({ ids, again: true });
-    sent.push(...deliveries);
+    for (const delivery of deliveries) sent.push(delivery);
   }
   return sent;
 }
@@ -50,7 +50,7 @@ async function sentOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise
   try {
     for (let i = 0; i < count; i++) {
       const { deliveries } = await sandbox.events.trigger(event, options);
-      held.push(...deliveries.map(({ delivery_id }) => delivery_id));
+      for (const { delivery_id } of deliveries) held.push(delivery_id);
     }
   } finally {
     await sandbox.faults.remove(outage.id);

@@ -191,15 +191,16 @@ function savedWorld(
 
 /** Each record's last state wins. */
 function overlay(
-  { facts, tables, ...world }: SavedWorld,
+  world: SavedWorld,
   changes: readonly LoggedChange[],
   idFieldOf: (collection: string) => string | undefined,
 ): void {
   const last = changes.at(-1);
   if (last === undefined) return;
+  const { facts, tables } = world;
   const { mode, at, rate, wall } = last.clock;
   Object.assign(facts, { requests: last.requests, draws: last.draws, clock: { mode, now: at, rate, wall } });
-  world.windows.splice(0, world.windows.length, ...last.windows);
+  world.windows = last.windows;
   const byCollection = new Map<string, Map<string, StoredRecord | null>>();
   for (const { records } of changes) {
     for (const [name, byId] of Object.entries(records)) {

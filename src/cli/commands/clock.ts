@@ -75,9 +75,10 @@ async function advanceUntilDelivered(sandbox: SandboxClient, target: Target): Pr
     if (next === undefined) break;
     const moved = await sandbox.clock.advance({ to: next.due_at });
     now = moved.now;
-    const made = await withAnswers(sandbox, moved.ran);
-    ran.push(...made);
-    for (const { kind, subject } of made) if (kind === "webhook.retry") retried.add(subject);
+    for (const timer of await withAnswers(sandbox, moved.ran)) {
+      ran.push(timer);
+      if (timer.kind === "webhook.retry") retried.add(timer.subject);
+    }
   }
   const failed = (await sandbox.deliveries.list({ status: "failed", limit: 10_000 })).items.filter(
     ({ delivery_id }) => retried.has(delivery_id),

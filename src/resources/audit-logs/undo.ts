@@ -106,11 +106,11 @@ export function unmakePerson(past: Past, person: Person): Told[] {
 }
 
 export function unmakeDepartment(past: Past, place: Place): Told[] {
-  const told = past.childrenOf(place.id).map((child) => moveBack(past, child, null));
-  told.push(...past.tied(place).map((tie) => untie(past, tie)));
+  const moved = past.childrenOf(place.id).map((child) => moveBack(past, child, null));
+  const untied = past.tied(place).map((tie) => untie(past, tie));
   past.removeDepartment(place);
-  const { id } = place;
-  return [...told, { entity_type: "department", action: "created", entity: named(place), department_id: id }];
+  const created = { entity_type: "department", action: "created", entity: named(place) } as const;
+  return [...moved, ...untied, { ...created, department_id: place.id }];
 }
 
 export function unmakeThing(
