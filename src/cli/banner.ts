@@ -13,7 +13,10 @@ const MAX_CREDENTIALS = 15;
 export function banner(understudy: Understudy, ready: Ready, names: readonly string[] = []): string {
   const sandbox = understudy.sandboxes.get("default");
   // In a fleet it may be another node's.
-  if (sandbox === undefined) return fleetBanner(ready);
+  if (sandbox === undefined) {
+    const node = "  Understudy is running: a node of a fleet";
+    return ["", node, "", ...ways(understudy, ready, names), "", ""].join("\n");
+  }
   const world = sandbox.world.read();
   const keys = [...world.all(apiKeys)].filter(
     ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
@@ -26,17 +29,11 @@ export function banner(understudy: Understudy, ready: Ready, names: readonly str
   });
   const hidden = keys.length - rows.length;
   const first = keys[0];
-  const others = names.filter((name) => !ready.url.includes(name));
   const lines = [
     "",
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
     "",
-    `  API      ${ready.url}`,
-    `  Console  ${ready.console}`,
-    ...(others.length > 0 ? [`  Also as  ${others.join(", ")}`] : []),
-    ...(ready.token === null
-      ? []
-      : [`  Token    ${ready.token}`, `  Log in   ${ready.console}${understudy.login!.fragment} (once)`]),
+    ...ways(understudy, ready, names),
     "",
     "  Credentials (header `api-key`):",
     table(["  user", "key", "who"], rows),
@@ -54,16 +51,13 @@ export function banner(understudy: Understudy, ready: Ready, names: readonly str
   return lines.join("\n");
 }
 
-/** A node that joins a fleet whose `default` is another's. */
-function fleetBanner({ url, console, token }: Ready): string {
+/** How to reach it, also a node of a fleet whose `default` is another's: each serves the console. */
+function ways({ login }: Understudy, { url, console, token }: Ready, names: readonly string[]): string[] {
+  const others = names.filter((name) => !url.includes(name));
   return [
-    "",
-    "  Understudy is running: a node of a fleet",
-    "",
     `  API      ${url}`,
     `  Console  ${console}`,
-    `  Token    ${token}`,
-    "",
-    "",
-  ].join("\n");
+    ...(others.length > 0 ? [`  Also as  ${others.join(", ")}`] : []),
+    ...(token === null ? [] : [`  Token    ${token}`, `  Log in   ${console}${login!.fragment} (once)`]),
+  ];
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
+import { banner } from "../../src/cli/banner.ts";
 import { plainStartFlags } from "../../src/cli/start-flags.ts";
 import { readStartOptions } from "../../src/cli/start-options.ts";
 import { connect } from "../../src/client/connect.ts";
@@ -39,6 +40,21 @@ beforeEach(({ skip }) => {
 const passedOn = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.passed_on;
 
 describe("interfaces 15 ways into a fleet", () => {
+  it("interfaces 15 every node prints a login link that works there once, whoever owns `default`", async () => {
+    for (const node of [a!, b!]) {
+      const ready = { url: node.url, console: `${node.url}/_console`, pid: 1, token: TOKEN };
+      const told = banner(node.understudy, ready, ["box.test"]);
+      expect(told.includes("running: a node of a fleet")).toBe(node === b);
+      expect(told).toContain("  Also as  box.test\n");
+      expect(told).toContain(`  Token    ${TOKEN}\n`);
+      const [, page, code] = /^ {2}Log in {3}(\S+)#login=(\S+) \(once\)$/m.exec(told)!;
+      expect((await fetch(page!)).status).toBe(200);
+      const redeemed = () => node.call(undefined, "POST", "/_console/login", { code });
+      expect(await redeemed()).toMatchObject({ status: 200, body: { token: TOKEN } });
+      expect((await redeemed()).status).toBe(401);
+    }
+  });
+
   it("interfaces 15 fleet status shows nodes, sandboxes and leases, from any node; a server alone is exit 1", async () => {
     const target = ["--url", b!.url, "--token", TOKEN];
     const { code, stdout } = await runCommand(["fleet", "status", ...target]);
