@@ -57,10 +57,20 @@ export function isAccepted(exchange: Exchange): boolean {
 /** 429 is no refusal: it says nothing of the request itself, which may be accepted later. */
 export function isRefused(exchange: Exchange): boolean {
   const status = statusOf(exchange);
-  return Math.floor(status / 100) === 4 && status !== 429;
+  return Math.floor(status / 100) === 4 && !isSlowedDown(exchange);
 }
 
-/** Still 429 after all patience: neither accepted nor refused. */
-export function isPutOff(exchange: Exchange): boolean {
+/** 503 means no room, not up yet, or busy: where it is not what a check is about, it says "later" as 429 does. */
+export function isOverloaded(exchange: Exchange): boolean {
+  return statusOf(exchange) === 503;
+}
+
+/** Still 429 after all patience. */
+export function isSlowedDown(exchange: Exchange): boolean {
   return statusOf(exchange) === 429;
+}
+
+/** Neither accepted nor refused. */
+export function isPutOff(exchange: Exchange): boolean {
+  return isSlowedDown(exchange) || isOverloaded(exchange);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type DigestOrigin, digestOrigins } from "../receivers/digest-origins.ts";
 import { MENDS, type VerdictCode } from "../receivers/signature-mismatch.ts";
 import { sign } from "../webhooks/sign.ts";
-import { isAccepted, isRefused, statusOf } from "./check.ts";
+import { isAccepted, isPutOff, isRefused, statusOf } from "./check.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Session } from "./session.ts";
 
@@ -41,6 +41,7 @@ export async function diagnoseRefusal(session: Session): Promise<Diagnosis | nul
     const attempt = attemptAt(index, session.options.secret, delivery);
     if (attempt === undefined) return null;
     const answer = await session.deliver({ ...delivery, signature: attempt.signature });
+    if (isPutOff(answer)) return null;
     if (!isAccepted(answer)) continue;
     const { cause, mends } = attempt;
     return { cause, mend: mends.map((code) => MENDS[code]).join(" ") };

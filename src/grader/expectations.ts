@@ -2,6 +2,7 @@ import {
   type Finding,
   failed,
   isAccepted,
+  isOverloaded,
   isPutOff,
   isRefused,
   notObservable,
@@ -11,6 +12,7 @@ import {
 import type { Delivery, Transport } from "./delivery.ts";
 import { describe } from "./describe-exchange.ts";
 import { type ExpectedEffects, type ProbeReading, seconds } from "./probe.ts";
+import { deliverAnother, findPutOff, judgePutOff } from "./put-off.ts";
 import type { Exchange, Session } from "./session.ts";
 import { STORE_THEN_ANSWER } from "./trouble.ts";
 
@@ -18,18 +20,6 @@ export interface Sending {
   label: string;
   delivery: Delivery;
   transport?: Transport | undefined;
-}
-
-/**
- * A 429 that no patience overcomes: of a receiver that slows everybody down it tells nothing; of one that takes
- * another delivery meanwhile it is the answer to this one.
- */
-async function judgePutOff(session: Session, exchange: Exchange, label: string): Promise<Finding> {
-  const other = await session.deliverOnce(session.makeDelivery(), { reuse: false });
-  const told = `${label}: the receiver ${describe(exchange)}, time and again`;
-  return isAccepted(other)
-    ? failed(`${told}, while it took another delivery`, exchange)
-    : notObservable(`${told}, as it does to others`, exchange);
 }
 
 /** What to say of an answer to a delivery that should have been accepted, and was not. */
@@ -62,21 +52,29 @@ export async function expectRefused(
   { anyRefusal = false }: { anyRefusal?: boolean } = {},
 ): Promise<Finding> {
   const before = await session.readProbe();
+  const expected = new Map(sendings.map(({ delivery }) => [delivery.id, 0]));
   let last: Exchange | null = null;
   for (const group of groups(sendings, session.atOnce())) {
     const exchanges = await Promise.all(
       group.map(({ delivery, transport }) => session.deliver(delivery, transport)),
     );
-    for (const [index, exchange] of exchanges.entries()) {
+    for (const [index, sent] of exchanges.entries()) {
+      const { label, delivery, transport } = group[index]!;
+      // There may have been no room for several at once.
+      const exchange = isOverloaded(sent) ? await session.deliver(delivery, transport) : sent;
       last = exchange;
-      const { label } = group[index]!;
+      if (isPutOff(exchange)) {
+        const other = await deliverAnother(session);
+        // One that took another delivery meanwhile has refused this one, in a manner of its own.
+        if (!anyRefusal || !isAccepted(other)) return findPutOff(exchange, { label, other });
+        if (before?.ids === null) expected.set(other.delivery!.id, 1);
+        continue;
+      }
       if (anyRefusal ? !isAccepted(exchange) : isRefused(exchange)) continue;
-      if (isPutOff(exchange)) return judgePutOff(session, exchange, label);
       return failed(`${label}: the receiver ${describe(exchange)}, where 4xx is expected`, exchange);
     }
   }
-  const none = new Map(sendings.map(({ delivery }) => [delivery.id, 0]));
-  const effects = await session.observeEffects(before, none);
+  const effects = await session.observeEffects(before, expected);
   if (effects !== null && effects.difference !== null) {
     const advice =
       "Verify the signature before anything is done with the delivery: refusing it is not enough.";

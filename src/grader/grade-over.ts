@@ -4,6 +4,7 @@ import { FIRST_CHECK } from "./checks/index.ts";
 import type { GradeReceiverOptions } from "./grading-options.ts";
 import { chosenChecks, openSession } from "./open-session.ts";
 import { ProbeError } from "./probe.ts";
+import { staysOverloaded } from "./put-off.ts";
 import { type CheckReport, isGrave, NOT_RUN, type ReceiverReport } from "./report.ts";
 import type { GraderNetwork } from "./send-raw.ts";
 import { type Session, WebhookGone } from "./session.ts";
@@ -130,17 +131,22 @@ async function runCheck(session: Session, check: Check): Promise<Finding> {
   }
 }
 
-/** Looks at what a check exchanged: disabled by 410, never accepted, or gone since. */
+/** Looks at what a check exchanged: disabled by 410, never accepted, overloaded or gone since. */
 async function reasonToStop(
   session: Session,
   { check, from }: { check: Check; from: number },
 ): Promise<string | null> {
+  const isFirst = check === FIRST_CHECK;
+  const isOverloaded = !isFirst && (await staysOverloaded(session, session.exchanges.slice(from)));
   const exchanges = session.exchanges.slice(from);
   if (exchanges.some((exchange) => exchange.genuine && statusOf(exchange) === 410)) {
     return "The receiver answered 410 to a genuine delivery: the service would have disabled the webhook and sent nothing more.";
   }
-  if (check === FIRST_CHECK && !exchanges.some((exchange) => exchange.genuine && isAccepted(exchange))) {
+  if (isFirst && !exchanges.some((exchange) => exchange.genuine && isAccepted(exchange))) {
     return NOT_ACCEPTED;
+  }
+  if (isOverloaded) {
+    return `The receiver answers 503 to every delivery since “${check.id}”, for longer than --patience lasts.`;
   }
   if (!exchanges.some(({ result }) => result.kind === "none")) return null;
   const problem = await session.connectionProblem(session.options.patienceMs);

@@ -58,18 +58,33 @@ describe("interfaces 14 long-memory repeats a delivery behind others", () => {
   });
 
   it("interfaces 14 of which those that the receiver failed at do not count", async () => {
-    const { detail, between } = await gradeMemory({ answer: (n) => (n % 2 === 0 ? [503] : null) });
+    const { detail, between } = await gradeMemory({ answer: (n) => (n % 2 === 0 ? [500] : null) });
     expect(between).toHaveLength(OTHERS);
     expect(detail).toContain("behind 4 others, ");
   });
 
-  it("interfaces 14 and sends no more of them to one that asks for time", async () => {
-    const { outcome, detail, between } = await gradeMemory({
-      answer: () => [429, "", { "Retry-After": "60" }],
-    });
+  it.each<[status: number, headers: Record<string, string>]>([
+    [429, { "Retry-After": "60" }],
+    [503, { "Retry-After": "60" }],
+    [503, {}],
+  ])("interfaces 14 and sends no more to one that asks for time: %i %j", async (status, headers) => {
+    const { outcome, detail, between } = await gradeMemory({ answer: () => [status, "", headers] });
     // Those that travelled at the same time.
     expect(between).toHaveLength(4);
-    expect(outcome).toBe("passed");
-    expect(detail).toContain("behind 0 others, ");
+    expect(outcome).toBe("not-observable");
+    expect(detail).toMatch(
+      new RegExp(
+        `^it took 0 of 7 others, then the receiver answered ${status} .*; a repetition behind these, and one after`,
+      ),
+    );
+  });
+
+  it("interfaces 14 to which what it took before is yet proof that it forgot", async () => {
+    const { outcome, detail } = await gradeMemory({
+      remembers: 2,
+      answer: (n) => (n > 4 ? [503] : null),
+    });
+    expect(outcome).toBe("failed");
+    expect(detail).toMatch(/^a repetition behind 4 others was processed again/);
   });
 });

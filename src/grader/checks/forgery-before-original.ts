@@ -1,4 +1,5 @@
-import type { Check } from "../check.ts";
+import { type Check, isPutOff, notObservable } from "../check.ts";
+import { describe } from "../describe-exchange.ts";
 import { deliverInTurn, judgeEffects, onceEach } from "../expectations.ts";
 
 const ADVICE = "Verify the signature before anything is remembered or looked up.";
@@ -13,9 +14,15 @@ export const forgeryBeforeOriginal: Check = {
   async run(session) {
     const before = await session.readProbe();
     const delivery = session.makeDelivery();
-    await session.deliver({ ...delivery, signature: `sha256=${"0".repeat(64)}` });
+    const forged = await session.deliver({ ...delivery, signature: `sha256=${"0".repeat(64)}` });
     const refusal = await deliverInTurn(session, [delivery]);
     if (refusal) return refusal;
-    return judgeEffects(session, { before, expected: onceEach([delivery]), whenMissing: ADVICE });
+    const expected = onceEach([delivery]);
+    const finding = await judgeEffects(session, { before, expected, whenMissing: ADVICE });
+    if (finding.outcome !== "passed" || !isPutOff(forged)) return finding;
+    return notObservable(
+      `the forged delivery may not have been looked at: the receiver ${describe(forged)}`,
+      forged,
+    );
   },
 };

@@ -1,6 +1,16 @@
 import { sign } from "../../webhooks/sign.ts";
-import { type Check, failed, isAccepted, isPutOff, isRefused, notObservable, passed } from "../check.ts";
+import {
+  type Check,
+  failed,
+  isAccepted,
+  isPutOff,
+  isRefused,
+  isSlowedDown,
+  notObservable,
+  passed,
+} from "../check.ts";
 import { describe } from "../describe-exchange.ts";
+import { judgePutOff } from "../put-off.ts";
 
 export const malformedJson: Check = {
   id: "malformed-json",
@@ -14,9 +24,13 @@ export const malformedJson: Check = {
     const broken = { ...session.makeDelivery(), body, signature: sign(session.options.secret, body) };
     const exchange = await session.deliver(broken);
     const told = `the receiver ${describe(exchange)}`;
-    if (isPutOff(exchange)) return notObservable(told, exchange);
+    if (isPutOff(exchange)) return judgePutOff(session, exchange, "malformed JSON");
     if (!isRefused(exchange)) return failed(`${told}, where 4xx is expected`, exchange);
     const after = await session.deliver(session.makeDelivery());
+    if (isSlowedDown(after)) {
+      return notObservable(`${told}; whether it lives on can't be seen: it ${describe(after)}`, after);
+    }
+    // A 503 is what a gateway answers while the process is down.
     if (!isAccepted(after)) {
       return failed(`a valid delivery after it: the receiver ${describe(after)}`, exchange);
     }

@@ -9,7 +9,8 @@ import {
   statusOf,
 } from "../check.ts";
 import { describe } from "../describe-exchange.ts";
-import type { Session } from "../session.ts";
+import { judgePutOff } from "../put-off.ts";
+import type { Exchange, Session } from "../session.ts";
 
 const METHODS = ["PUT", "PATCH", "DELETE"];
 
@@ -27,6 +28,8 @@ export const methodPostOnly: Check = {
       if (finding !== null) return finding;
     }
     const exchange = await session.get();
+    const putOff = await putOffLikeAll(session, exchange, "GET");
+    if (putOff !== null) return putOff;
     const status = statusOf(exchange);
     // 501 is how some servers say that they know no such method.
     if (status >= 500 && status !== 501) {
@@ -39,12 +42,19 @@ export const methodPostOnly: Check = {
   },
 };
 
+/** "Later" says nothing of a method where a delivery by POST is told so too. */
+async function putOffLikeAll(session: Session, exchange: Exchange, method: string): Promise<Finding | null> {
+  if (!isPutOff(exchange)) return null;
+  const finding = await judgePutOff(session, exchange, method);
+  return finding.outcome === "not-observable" ? finding : null;
+}
+
 /** A receiver that says 200 to everything that is no POST takes no delivery by it: then a forged one is as welcome. */
 async function judgeMethod(session: Session, method: string): Promise<Finding | null> {
   const before = await session.readProbe();
   const delivery = session.makeDelivery();
   const genuine = await session.deliver(delivery, { method });
-  if (isPutOff(genuine) || !isAccepted(genuine)) return null;
+  if (!isAccepted(genuine)) return putOffLikeAll(session, genuine, method);
   const taken = failed(`${method}: a valid delivery was taken: the receiver ${describe(genuine)}`, genuine);
   const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
   if (effects !== null) return effects.difference === null ? null : taken;

@@ -1,5 +1,6 @@
-import { type Check, failed, isAccepted, isRefused, passed } from "../check.ts";
+import { type Check, failed, isAccepted, isPutOff, isRefused, passed } from "../check.ts";
 import { describe } from "../describe-exchange.ts";
+import { judgePutOff } from "../put-off.ts";
 
 export const signatureUpperCase: Check = {
   id: "signature-upper-case",
@@ -13,6 +14,7 @@ export const signatureUpperCase: Check = {
     const signature = `sha256=${delivery.signature!.slice(7).toUpperCase()}`;
     const exchange = await session.deliver({ ...delivery, signature });
     if (isRefused(exchange)) return passed(`the receiver ${describe(exchange)}`, exchange);
+    if (isPutOff(exchange)) return judgePutOff(session, exchange, "a digest in upper case");
     if (!isAccepted(exchange)) return failed(`the receiver ${describe(exchange)}`, exchange);
     const note = "It accepts a digest in upper case too: harmless, as long as the digest is right.";
     return { ...passed(`the receiver ${describe(exchange)}`, exchange), note };

@@ -1,4 +1,4 @@
-import { type Check, failed, isAccepted, isPutOff, notObservable, passed, statusOf } from "../check.ts";
+import { type Check, failed, isAccepted, isSlowedDown, notObservable, passed, statusOf } from "../check.ts";
 import { describe } from "../describe-exchange.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
 import type { Session } from "../session.ts";
@@ -14,7 +14,8 @@ export const validAccepted: Check = {
     const delivery = session.makeDelivery();
     const first = await session.deliver(delivery);
     if (isAccepted(first)) return passed(`the receiver ${describe(first)}`, first);
-    if (isPutOff(first)) return notObservable(`the receiver ${describe(first)} until patience ended`, first);
+    if (isSlowedDown(first))
+      return notObservable(`the receiver ${describe(first)} until patience ended`, first);
     const detail = `the receiver ${describe(first)}, where 2xx is expected within ${session.options.timeoutMs / 1000} s`;
     const advice = adviceOnRefused(first);
     if (statusOf(first) >= 500) {

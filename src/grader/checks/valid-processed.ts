@@ -1,7 +1,8 @@
-import { type Check, failed, isAccepted, notObservable, passed } from "../check.ts";
+import { type Check, failed, isAccepted, isPutOff, notObservable, passed } from "../check.ts";
 import { describe } from "../describe-exchange.ts";
 import { ifLate, NO_PROBE, onceEach } from "../expectations.ts";
 import { seconds } from "../probe.ts";
+import { judgePutOff } from "../put-off.ts";
 import { adviceOnRefused, STORE_THEN_ANSWER } from "../trouble.ts";
 
 /** The first side effect is waited for this many times as long as the others: it tells how late they are. */
@@ -17,6 +18,7 @@ export const validProcessed: Check = {
     const before = await session.readProbe();
     const delivery = session.makeDelivery();
     const exchange = await session.deliver(delivery);
+    if (isPutOff(exchange)) return judgePutOff(session, exchange, "a valid delivery");
     if (!isAccepted(exchange)) {
       const finding = failed(`the receiver ${describe(exchange)}, where 2xx is expected`, exchange);
       return { ...finding, advice: adviceOnRefused(exchange) };

@@ -1,0 +1,157 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { CHECKS } from "../../src/grader/checks/index.ts";
+import {
+  type Answer,
+  type Context,
+  RIGHT_STEPS,
+  type Steps,
+  startReceiver,
+} from "../support/receivers/flawed/flawed-receiver.ts";
+import { grade, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+async function gradeBy(check: string, steps: Partial<Steps>) {
+  const { url, probe, close } = await startReceiver(SECRET, steps);
+  cleanups.push(close);
+  const report = await grade(url, { probe, only: [check], memoryDeliveries: 7 });
+  return { report, found: report.checks.find(({ id }) => id === check)! };
+}
+
+const LATER: [name: string, answer: Answer][] = [
+  ["503", [503]],
+  ["503 with Retry-After", [503, "", { "Retry-After": "60" }]],
+];
+
+/** From the nth request on, so many are told to come later. */
+function later({
+  from,
+  times = Infinity,
+  answer = [503],
+}: {
+  from: number;
+  times?: number;
+  answer?: Answer;
+}) {
+  let requests = 0;
+  const steps: Partial<Steps> = {
+    screen() {
+      requests += 1;
+      return requests >= from && requests < from + times ? answer : null;
+    },
+  };
+  return steps;
+}
+
+const SENDING = CHECKS.filter(({ id, sendsNothing }) => !sendsNothing && id !== "valid-accepted").map(
+  ({ id }) => id,
+);
+/** Reads nothing but what was there before. */
+const READING = ["late-effects"];
+
+describe("interfaces 2 a 503 to every delivery says nothing of what a check is about", () => {
+  it.each(SENDING.filter((id) => !READING.includes(id)))(
+    "interfaces 2 %s is not observable",
+    async (check) => {
+      const { report, found } = await gradeBy(check, { takes: () => true, ...later({ from: 2 }) });
+      expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("503") });
+      expect(report.verdict).toBe("fail");
+      expect(report.stopped).toMatch(/answers 503 .*“/);
+    },
+  );
+
+  it("interfaces 2 and where it passes, the run goes on", async () => {
+    // Those of the check, of its look whether another delivery is taken, and of one more.
+    const { report, found } = await gradeBy("body-utf8", later({ from: 2, times: 3 }));
+    expect(found.outcome).toBe("not-observable");
+    expect(report).toMatchObject({ verdict: "pass", stopped: null });
+  });
+});
+
+describe("interfaces 2 a 503 to what a check is about is its answer", () => {
+  const of = (refuses: (context: Context) => boolean): Partial<Steps> => ({
+    consider: (context) => (refuses(context) ? [503] : null),
+  });
+  it.each<[check: string, steps: Partial<Steps>]>([
+    ["body-large", of(({ body }) => body.length > 200_000)],
+    ["unknown-event", of(({ body }) => /planet\.discovered/.test(`${body}`))],
+    ["signature-missing", { refuseSignature: () => [503] }],
+    ["signature-upper-case", { refuseSignature: () => [503] }],
+    ["malformed-json", { refuseJson: () => [503] }],
+    ["method-post-only", { get: ({ request }) => (request.method === "GET" ? [503] : [405]) }],
+    [
+      "duplicate",
+      {
+        process: (context, payload) =>
+          context.memory.known.has(payload.delivery_id) ? [503] : RIGHT_STEPS.process(context, payload),
+      },
+    ],
+  ])("interfaces 2 %s fails", async (check, steps) => {
+    const { found } = await gradeBy(check, steps);
+    expect(found).toMatchObject({ outcome: "failed", detail: expect.stringContaining("503") });
+  });
+
+  it("interfaces 2 and a forgery put off is none that was taken", async () => {
+    const { found } = await gradeBy("signature-behind-proxy", { refuseSignature: () => [503] });
+    expect(found.outcome).toBe("passed");
+  });
+});
+
+describe("interfaces 2 a 503 where deliveries merely have to be taken", () => {
+  it.each(LATER)("interfaces 2 connection-reuse blames no connection for a %s", async (_name, answer) => {
+    const { found } = await gradeBy("connection-reuse", {
+      screen: alternating(answer),
+    });
+    expect(found).toMatchObject({ outcome: "passed", detail: expect.stringMatching(/^2 deliveries/) });
+  });
+
+  it.each([...LATER, ["429", [429]] satisfies (typeof LATER)[number]])(
+    "interfaces 2 connection-reuse claims nothing where the first is answered %s",
+    async (_name, answer) => {
+      const { found } = await gradeBy("connection-reuse", later({ from: 2, times: 1, answer }));
+      expect(found.outcome).toBe("not-observable");
+      expect(found.detail).toMatch(/after 0 of 12 .*answered (503|429)/);
+    },
+  );
+
+  it("interfaces 2 forgery-before-original proves nothing with a forgery that was put off", async () => {
+    const { found } = await gradeBy("forgery-before-original", later({ from: 2, times: 1 }));
+    expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("forged") });
+  });
+
+  it("interfaces 2 a receiver that answers 503 to more than two at once is not blamed", async () => {
+    let busy = 0;
+    const { url, probe, close } = await startReceiver(SECRET, {
+      screen({ response }) {
+        if (busy === 2) return [503, "no room"];
+        busy += 1;
+        response.on("close", () => {
+          busy -= 1;
+        });
+        return null;
+      },
+      async readBody(context) {
+        const body = await RIGHT_STEPS.readBody(context);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return body;
+      },
+    });
+    cleanups.push(close);
+    const report = await grade(url, { probe, patienceMs: 3000 });
+    expect(report.checks.filter(({ outcome }) => outcome === "failed")).toEqual([]);
+    expect(withOutcome(report, "error")).toEqual([]);
+    expect(withOutcome(report, "not-observable").filter((id) => id !== "long-memory")).toEqual([]);
+  });
+});
+
+/** Every fourth is told to come later: enough to be taken twice for a connection that broke. */
+function alternating(answer: Answer): Steps["screen"] {
+  let requests = 0;
+  return () => {
+    requests += 1;
+    return requests % 4 === 0 ? answer : null;
+  };
+}
