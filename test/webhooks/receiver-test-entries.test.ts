@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import {
+  type Context,
+  RIGHT_STEPS,
+  rightSignature,
+  sentSignature,
+  startReceiver,
+} from "../support/receivers/flawed/flawed-receiver.ts";
+import { grade, SECRET } from "../support/receivers/grade-all.ts";
+
+/** A receiver that is wrong about one entry of a check's list, and the words by which the check names the entry. */
+interface Entry {
+  label: string;
+  takes: (context: Context) => boolean;
+}
+
+async function gradeTaking(check: string, takes: Entry["takes"]) {
+  const { url, close } = await startReceiver(SECRET, {
+    isSigned: (context) => takes(context) || RIGHT_STEPS.isSigned(context),
+  });
+  try {
+    const { checks } = await grade(url, { only: [check] });
+    return checks.find(({ id }) => id === check)!;
+  } finally {
+    await close();
+  }
+}
+
+/** For each forgery of the check, in the order of sending, which entries would take it. */
+async function takers(check: string, entries: readonly Entry[]): Promise<string[][]> {
+  const taken: string[][] = [];
+  const { outcome } = await gradeTaking(check, (context) => {
+    if (RIGHT_STEPS.isSigned(context)) return true;
+    taken.push(entries.filter(({ takes }) => takes(context)).map(({ label }) => label));
+    return false;
+  });
+  expect(outcome).toBe("passed");
+  return taken;
+}
+
+const signedWith =
+  (secret: (context: Context) => string): Entry["takes"] =>
+  (context) =>
+    sentSignature(context) === rightSignature(secret(context), context.body);
+
+const webhookOf = ({ body }: Context) => String(JSON.parse(`${body}`).webhook_id);
+
+const GUESSES = [
+  "secret",
+  "changeme",
+  "test",
+  "password",
+  "undefined",
+  "null",
+  "None",
+  "whsec_",
+  "whsec_test",
+];
+const KNOWN_SECRETS: readonly Entry[] = [
+  { label: "an empty secret", takes: signedWith(() => "") },
+  {
+    label: "a plain SHA-256 of the body",
+    takes: (context) =>
+      sentSignature(context) === `sha256=${createHash("sha256").update(context.body).digest("hex")}`,
+  },
+  ...GUESSES.map((guess) => ({ label: `the secret “${guess}”`, takes: signedWith(() => guess) })),
+  { label: "the secret “wh_", takes: signedWith(webhookOf) },
+];
+const SECRETS: readonly Entry[] = [
+  {
+    label: "another secret",
+    takes: (context) => !KNOWN_SECRETS.some(({ takes }) => takes(context)),
+  },
+  ...KNOWN_SECRETS,
+];
+
+const ADDRESSES = ["127.0.0.1", "10.0.0.1"];
+const ADDRESS_HEADERS = ["X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP", "CF-Connecting-IP"];
+const PROXY = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "localhost", "X-Forwarded-Port": "443" };
+const OTHERS = {
+  "X-Forwarded-Server": "gateway.internal",
+  Via: "1.1 gateway.internal",
+  "X-Envoy-Internal": "true",
+  "X-Internal-Request": "true",
+  "X-Debug": "true",
+  Authorization: "Bearer internal",
+};
+const forwarded = (ip: string) => ["Forwarded", `for=${ip};proto=https`] as const;
+
+const DISGUISES: readonly { label: string; headers: readonly (readonly [string, string])[] }[] = [
+  ...[
+    ...ADDRESSES.flatMap((ip) => [...ADDRESS_HEADERS.map((name) => [name, ip] as const), forwarded(ip)]),
+    ...Object.entries({ ...PROXY, ...OTHERS }),
+  ].map(([name, value]) => ({ label: `${name}: ${value}`, headers: [[name, value] as const] })),
+  ...ADDRESSES.map((ip) => ({
+    label: `every header of a proxy, from ${ip}`,
+    headers: [...ADDRESS_HEADERS.map((name) => [name, ip] as const), forwarded(ip), ...Object.entries(PROXY)],
+  })),
+];
+const NAMES = new Set(DISGUISES.flatMap(({ headers }) => headers.map(([name]) => name.toLowerCase())));
+
+/** Believes just these headers, in one that has a signature or in one that has none. */
+const PROXIED: readonly Entry[] = DISGUISES.flatMap(({ label, headers }) => {
+  const isDisguised = ({ request }: Context) =>
+    Object.keys(request.headers).filter((name) => NAMES.has(name)).length === headers.length &&
+    headers.every(([name, value]) => request.headers[name.toLowerCase()] === value);
+  return [
+    {
+      label: `${label}, without a signature`,
+      takes: (context: Context) => sentSignature(context) === undefined && isDisguised(context),
+    },
+    {
+      label: `${label}, signed with another secret`,
+      takes: (context: Context) => sentSignature(context) !== undefined && isDisguised(context),
+    },
+  ];
+});
+
+describe.each([
+  { check: "signature-wrong-secret", entries: SECRETS },
+  { check: "signature-behind-proxy", entries: PROXIED },
+])("6 each entry of $check bites", ({ check, entries }) => {
+  it(`6 ${check} sends one forgery for each receiver here, and no other`, async () => {
+    const taken = await takers(check, entries);
+    expect(taken.filter((labels) => labels.length !== 1)).toEqual([]);
+    expect(taken.flat().sort()).toEqual(entries.map(({ label }) => label).sort());
+  });
+
+  it.each(entries)(`6 ${check} finds one that takes $label`, async ({ label, takes }) => {
+    const { outcome, detail } = await gradeTaking(check, takes);
+    expect(outcome).toBe("failed");
+    expect(detail.slice(0, label.length)).toBe(label);
+    expect(detail).toContain(": the receiver answered 200 ");
+  });
+});
