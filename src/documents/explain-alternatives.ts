@@ -67,13 +67,16 @@ function closest(branches: readonly Branch[], place: Place): ErrorObject[] {
   return [...ties[0]!.errors];
 }
 
+/** However much is wrong in a list of a million records, it was not meant as a number. */
+const ANOTHER_KIND = 1e12;
+
 // How far a value is from a branch. The weights only order the branches: another shape is furthest away, then
 // another kind, then foreign and missing keys; a wrong value under the right key is the nearest.
 function score(branch: Branch, place: Place): number {
   let sum = 0;
   for (const error of branch.errors) {
     if (error.instancePath !== place.instancePath) sum += isTag(error, place) ? 100 : 2;
-    else if (error.keyword === "type") sum += 1_000;
+    else if (error.keyword === "type") sum += ANOTHER_KIND;
     else if (error.keyword === "required") sum += 4;
     else if (error.keyword === "additionalProperties") sum += isSlip(error) ? 3 : 6;
     else sum += 2;

@@ -48,11 +48,11 @@ export async function fixtureFromHar({
   const document = structuredClone(world.document());
   settleMonths(document["usage"], world.epoch);
   const shape = fixtureShape(resources);
-  dropped.push(...dropWhatDoesNotFit(document, shape));
+  const unfit = dropWhatDoesNotFit(document, shape);
   addWhatIsMissing(document, shape);
   const fixture = inOrder(document, shape);
   new FixtureLibrary({ resources, trustBuild: false }).load(fixture);
-  return { fixture, base, counts, dropped, key: keyOf(0) };
+  return { fixture, base, counts, dropped: [...dropped, ...unfit], key: keyOf(0) };
 }
 
 /** Section 7.1 and 4.11: the instants at which answers say that they were made; NaN where they do not. */
@@ -118,8 +118,10 @@ function dropWhatDoesNotFit(document: Fields, shape: FixtureShape): string[] {
   while (dropped.length < MAX_DROPPED && !validate(document)) {
     // The last of a list first, so that the places of the others stay.
     const places = [...new Set(diagnose(document, validate).map(placeOf))].toReversed();
-    for (const place of places) remove(document, place);
-    dropped.push(...places);
+    for (const place of places) {
+      remove(document, place);
+      dropped.push(place);
+    }
   }
   return dropped;
 }

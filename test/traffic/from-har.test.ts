@@ -155,6 +155,14 @@ describe("interfaces 12 fixture from-har", () => {
     );
   });
 
+  it("interfaces 12 leaves out more values than a call takes arguments", async () => {
+    const others = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`other_${i}`, i]));
+    const models = Array.from({ length: 10_000 }, (_, i) => ({ key: `model-${i}`, ...others }));
+    const { fixture, dropped } = await fixtureOf(archive([{ path: "/v1/models", body: { models } }]));
+    expect(fixture["models"]).toHaveLength(10_000);
+    expect(dropped).toHaveLength(200_000);
+  }, 60_000);
+
   it("interfaces 12 an offset that nobody could have asked for fills no list", async () => {
     const body = {
       collection_id: "mcoll_1",
