@@ -14,28 +14,52 @@ const APT = [
   "Acquire::http::Timeout=20",
 ];
 
+/** Of this process: nobody waits a second time for sources that are not reached, nor for lists that are new. */
+let reachesNone = false;
+let updated = false;
+
 /** Undefined when it went well, else why not, on one line. */
 export function run(command, args, seconds) {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  return outcome(command, args, seconds).failure;
+}
+
+function outcome(command, args, seconds) {
+  // What apt-get says is read below.
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
   const options = { encoding: "utf8", timeout: seconds * SECOND, env };
   const { status, error, stderr, stdout } = spawnSync(command, args, options);
-  if (status === 0) return undefined;
-  if (error?.code === "ETIMEDOUT") return `no end after ${seconds} s`;
-  if (error) return error.message;
-  const lines = `${stdout}\n${stderr}`
+  const said = `${stdout}\n${stderr}`;
+  if (status === 0) return { said };
+  if (error?.code === "ETIMEDOUT") return { said, late: true, failure: `no end after ${seconds} s` };
+  if (error) return { said, failure: error.message };
+  const lines = said
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
-  const said = lines.findLast((line) => /^(E:|Error)/.test(line)) ?? lines.at(-1) ?? `exit code ${status}`;
-  return said.slice(0, 300);
+  const line = lines.findLast((line) => /^(E:|Error)/.test(line)) ?? lines.at(-1) ?? `exit code ${status}`;
+  return { said, failure: line.slice(0, 300) };
 }
 
 /** Undefined when they are installed, else why not. */
 export function installFromDebian(packages) {
   if (process.platform !== "linux" || process.getuid?.() !== 0)
     return "apt-get needs root on a Debian-like system";
-  const install = [...APT, "install", "--no-install-recommends", ...packages];
-  if (run("apt-get", install, 300) === undefined) return undefined;
+  if (reachesNone) return "not tried, as apt-get reached none of its sources";
+  const install = ["install", "--no-install-recommends", ...packages];
+  const failure = apt(install, 300);
+  if (failure === undefined || reachesNone || updated) return failure;
   // The lists of packages are old, or missing as in most container images.
-  return run("apt-get", [...APT, "update"], 120) ?? run("apt-get", install, 300);
+  updated = true;
+  return apt(["update"], 120) ?? apt(install, 300);
+}
+
+function apt(args, seconds) {
+  const { said, late, failure } = outcome("apt-get", [...APT, ...args], seconds);
+  // A source that answers, be it that it has no such file any more, is one that is reached.
+  const answered = /^(Hit|Get):|^ +\d{3} {2}/m.test(said);
+  reachesNone = !answered && (late === true || /^Err:/m.test(said));
+  if (!reachesNone) return failure;
+  // An update makes a warning of it, and a success.
+  const why = /^[EW]: Failed to fetch (.*)/m.exec(said)?.[1] ?? failure ?? "none answered";
+  return `apt-get reached none of its sources (${why.slice(0, 300)})`;
 }
