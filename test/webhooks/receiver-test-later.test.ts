@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { CHECKS } from "../../src/grader/checks/index.ts";
 import {
@@ -25,6 +28,8 @@ const LATER: [name: string, answer: Answer][] = [
   ["503", [503]],
   ["503 with Retry-After", [503, "", { "Retry-After": "60" }]],
 ];
+
+const SLOW_DOWN: Answer = [429, "", { "Retry-After": "0.1" }];
 
 /** From the nth request on, so many are told to come later. */
 function later({
@@ -122,11 +127,11 @@ describe("interfaces 2 a 503 where deliveries merely have to be taken", () => {
     expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("forged") });
   });
 
-  it("interfaces 2 a receiver that answers 503 to more than two at once is not blamed", async () => {
+  it("interfaces 2 a receiver that answers 503 to more than three at once is not blamed", async () => {
     let busy = 0;
     const { url, probe, close } = await startReceiver(SECRET, {
       screen({ response }) {
-        if (busy === 2) return [503, "no room"];
+        if (busy === 3) return [503, "no room"];
         busy += 1;
         response.on("close", () => {
           busy -= 1;
@@ -144,6 +149,45 @@ describe("interfaces 2 a 503 where deliveries merely have to be taken", () => {
     expect(report.checks.filter(({ outcome }) => outcome === "failed")).toEqual([]);
     expect(withOutcome(report, "error")).toEqual([]);
     expect(withOutcome(report, "not-observable").filter((id) => id !== "long-memory")).toEqual([]);
+  });
+
+  it("interfaces 2 malformed-json cannot tell whether one lives on that asks for time by 429", async () => {
+    const { found } = await gradeBy("malformed-json", later({ from: 3, answer: SLOW_DOWN }));
+    expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringMatching(/400.*429/) });
+  });
+
+  it("interfaces 2 and one that answers 503 after malformed JSON has not lived on", async () => {
+    const { found } = await gradeBy("malformed-json", later({ from: 3, times: 1 }));
+    expect(found).toMatchObject({ outcome: "failed", detail: expect.stringContaining("503") });
+  });
+
+  it("interfaces 2 a count of side effects holds what was sent to see whether another is taken", async () => {
+    const { url, probe, close } = await startReceiver(SECRET, { refuseSignature: () => [503] });
+    const server = http.createServer(async (_request, response) => {
+      const ids = (await (await fetch(probe)).json()) as string[];
+      response.end(String(ids.length));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    cleanups.push(close, () => server.close());
+    const counted = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { checks } = await grade(url, { probe: counted, only: ["signature-every-form"] });
+    expect(checks.map(({ outcome, detail }) => [outcome, detail])).toEqual([
+      ["passed", expect.anything()],
+      ["passed", expect.anything()],
+    ]);
+  });
+
+  it("6.3 no cause of a refusal is looked for in one that asks for time", async () => {
+    let requests = 0;
+    const { url, close } = await startReceiver(SECRET, {
+      screen() {
+        requests += 1;
+        return requests > 5 ? [503] : [401];
+      },
+    });
+    cleanups.push(close);
+    await grade(url, { only: ["valid-accepted"] });
+    expect(requests).toBe(6);
   });
 });
 
