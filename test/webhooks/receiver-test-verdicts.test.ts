@@ -114,10 +114,7 @@ describe("interfaces 2 a good receiver is not blamed", () => {
         return requests % 10 === 0 ? [429, "slow down", { "Retry-After": "0.1" }] : null;
       },
     });
-    // Of so many others at once it does not take all; of memory it says what was seen, and no more.
-    expect(failures(await grade({ url, probe }))).toEqual([
-      expect.stringMatching(/^long-memory: it took \d of 10 others, then .* had no side effect$/),
-    ]);
+    expect(failures(await grade({ url, probe }))).toEqual([]);
   });
 
   it("interfaces 2 a 429 to a forged delivery alone refuses nothing", async () => {
