@@ -12,7 +12,7 @@ const CASES = [
   { name: "without", history_limit: 0 },
 ];
 const KB = 1024;
-/** In each server, for a second of `--seconds`. */
+/** In each pair, for a second of `--seconds`. */
 const TURNS_A_SECOND = 3;
 /** Full within a second on any machine. */
 const FEW = 300;
@@ -42,18 +42,19 @@ export async function measure(run) {
 }
 
 /**
- * In a server for each round, since what V8 makes of a start moves the ratio by some hundredths for as long as it lives; and in
- * turns of a second, since the machine's other work can halve a longer one and spare the next.
+ * Each case in a server of its own, since V8 puts what survives with a history into the old generation at once, also where
+ * it need not survive: in one server the case without pays for the other. A new pair for each round, since a start decides by
+ * some hundredths; in turns of a second, since the machine's other work can halve a longer one and spare the next.
  */
 async function turnsOf({ rounds, seconds, log }) {
   const turns = CASES.map(() => ({ rps: [], micros: [] }));
   for (let round = 1; round <= rounds; round++) {
-    const ofServer = await turnsOfServer({
+    const ofPair = await turnsOfPair({
       rounds: Math.ceil(TURNS_A_SECOND * seconds),
       seconds: 1,
-      log: (text) => log(`server ${round} of ${rounds}: ${text}`),
+      log: (text) => log(`pair ${round} of ${rounds}: ${text}`),
     });
-    for (const [index, list] of ofServer.entries()) {
+    for (const [index, list] of ofPair.entries()) {
       turns[index].rps.push(...list.map(({ rps }) => rps));
       turns[index].micros.push(...list.map(({ micros }) => micros));
     }
@@ -61,25 +62,26 @@ async function turnsOf({ rounds, seconds, log }) {
   return turns;
 }
 
-async function turnsOfServer(run) {
-  const server = await startUnderstudy();
-  const api = control(server);
+async function turnsOfPair(run) {
+  const servers = [];
   for (const { name, history_limit } of CASES) {
+    const server = await startUnderstudy();
+    const api = control(server);
     await api.post("/sandboxes", { name, settings: { history_limit } });
+    servers.push({ server, api });
   }
-  const turns = await takeTurns(
-    CASES.map((one) => target(server, one)),
-    run,
-  );
-  for (const { name, history_limit } of CASES) {
+  const targets = CASES.map((one, index) => target(servers[index].server, one));
+  const turns = await takeTurns(targets, run);
+  for (const [index, { name, history_limit }] of CASES.entries()) {
+    const { server, api } = servers[index];
     const { total, entries } = await api.get(`/sandboxes/${name}/history?limit=10`);
     if (total > 0 !== history_limit > 0) throw new Error(`${total} entries are kept ${name} the history`);
     // Work that had been under way may have ended meanwhile.
     const moves = entries.filter(({ kind }) => kind === "request");
     if (total > 0 && !moves.every(({ changes }) => changes.departments))
       throw new Error("a move tells of no change");
+    await Promise.all([api.close(), server.stop()]);
   }
-  await Promise.all([api.close(), server.stop()]);
   return turns;
 }
 
