@@ -6,7 +6,7 @@ import type { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
 import { apiKeys } from "../resources/api-keys/schema.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { drawRequestId, requestIdSeed } from "../state/random.ts";
+import { requestIdSeed } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
 import { BundleRefusal } from "./bundle-refusal.ts";
@@ -174,7 +174,7 @@ interface Happened {
 }
 
 function stepsOf(sandbox: Sandbox, { entries, calls, vault }: Happened): Bundle["steps"] {
-  const numbers = arrivalNumbers(sandbox, entries);
+  const idSeed = requestIdSeed(sandbox.world.seed);
   const steps: Bundle["steps"] = [];
   const waiting = [...calls];
   let position = 0;
@@ -185,7 +185,7 @@ function stepsOf(sandbox: Sandbox, { entries, calls, vault }: Happened): Bundle[
   for (const entry of entries) {
     until(entry.sequence);
     // First the request, which may only carry what earlier answers gave out; then its answer.
-    const request = requestOf(entry, { number: numbers.get(entry.id), sandbox, vault });
+    const request = requestOf(entry, { number: entry.numberUnder(idSeed), sandbox, vault });
     steps.push({ request, answer: recordedAnswer(entry, ++position, vault) });
   }
   until(Number.POSITIVE_INFINITY);
@@ -252,22 +252,6 @@ function controlStep({ call, now, changed }: RecordedCall, vault: Vault): Contro
       changed: iso(changed),
     },
   };
-}
-
-/**
- * Ids follow the order of arrival, the journal that of the answers; and a request whose client left has an id
- * and no entry. The number is found by drawing the ids again.
- */
-function arrivalNumbers({ world }: Sandbox, entries: readonly JournalEntry[]): Map<string, number> {
-  const wanted = new Set(entries.map(({ id }) => id));
-  const numbers = new Map<string, number>();
-  const idSeed = requestIdSeed(world.seed);
-  const most = 10 * (entries.length + world.requests) + 1000;
-  for (let number = 0; number < most && numbers.size < wanted.size; number++) {
-    const id = drawRequestId(idSeed, number);
-    if (wanted.has(id) && !numbers.has(id)) numbers.set(id, number);
-  }
-  return numbers;
 }
 
 function iso(instant: number): string {

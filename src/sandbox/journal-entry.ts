@@ -90,7 +90,7 @@ export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw"> {
   block!: JournalBlock | undefined;
   private start = 0;
   /** Undefined where it can be drawn again. */
-  private text: string | undefined;
+  private givenId: string | undefined;
   private idSeed!: number;
   private idNumber!: number;
   private day!: number;
@@ -113,7 +113,7 @@ export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw"> {
   /** Becomes the entry of another request; for the journal alone, once nobody can hold it any more. */
   write(answered: AnsweredRequest, sequence: number, bytes: JournalBytes): void {
     const { draw } = answered;
-    this.text = draw === undefined ? answered.id : undefined;
+    this.givenId = draw === undefined ? answered.id : undefined;
     this.idSeed = draw?.idSeed ?? 0;
     this.idNumber = draw?.number ?? 0;
     this.sequence = sequence;
@@ -165,7 +165,15 @@ export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw"> {
   }
 
   get id(): string {
-    return this.text ?? drawRequestId(this.idSeed, this.idNumber);
+    return this.givenId ?? drawRequestId(this.idSeed, this.idNumber);
+  }
+
+  /**
+   * How many requests had come before it, where its id is drawn of this seed. Ids follow the order of arrival, the
+   * journal that of the answers, and a request whose client left has an id and no entry.
+   */
+  numberUnder(idSeed: number): number | undefined {
+    return this.givenId === undefined && this.idSeed === idSeed ? this.idNumber : undefined;
   }
 
   get at(): number {
@@ -232,7 +240,7 @@ export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw"> {
     let cost = ENTRY_OVERHEAD_BYTES + (this.lateBody?.length ?? 0);
     cost += this.headBytes + Math.max(0, this.requestBytes) + Math.max(0, this.responseBytes);
     cost += costOf(this.reasons) + costOf(this.warnings);
-    cost += (this.text?.length ?? 0) + this.method.length + this.decision.length;
+    cost += (this.givenId?.length ?? 0) + this.method.length + this.decision.length;
     cost += (this.principal?.length ?? 0) + (this.api_key?.length ?? 0) + (this.code?.length ?? 0);
     if (this.whole === undefined) return cost;
     const { path, query, request_headers, response_head, request_body, response_body } = this.whole;

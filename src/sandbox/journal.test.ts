@@ -141,6 +141,8 @@ describe("the journal", () => {
         const entry = journal.add(given);
         expect(entry.history).toBe(given.history === null ? null : "h_1_12");
         expect(entry.id).toBe(given.id);
+        expect(entry.numberUnder(-7)).toBe(given.draw?.number);
+        expect(entry.numberUnder(0)).toBeUndefined();
         const { draw: _, ...told } = given;
         const fields = Object.keys(told) as (keyof typeof told)[];
         for (const field of fields) expect(shown(entry[field])).toEqual(shown(fresh[field]));

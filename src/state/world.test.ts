@@ -23,10 +23,10 @@ const notes = collection<Note>({
 
 const START = Date.parse("2026-03-15T12:00:00.000Z");
 
-function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" = "frozen") {
+function makeWorld(parts: Partial<WorldParts> = {}, mode: "frozen" | "real" = "frozen", draws = 0) {
   let wall = START;
   const world = new World({
-    root: { tables: Tables.empty([notes, timers]), draws: 0 },
+    root: { tables: Tables.empty([notes, timers]), draws },
     clock: makeClock(mode, START, wall),
     origin: START,
     seed: 7,
@@ -184,3 +184,12 @@ describe("World", () => {
     expect(draw()).not.toBe(first);
   });
 });
+
+it.each([0, 1, 35, 36, 46_655, 46_656, 1_000_000, 36 ** 6 - 2])(
+  "G18 an id that sorts before the earlier ones has its rank in base 36, after %i draws",
+  (draws) => {
+    const { world } = makeWorld({}, "frozen", draws);
+    const id = world.transact((tx) => tx.newestFirstId("log_"));
+    expect(id.slice(0, 11)).toBe(`log_0${(36 ** 6 - 1 - draws).toString(36).padStart(6, "0")}`);
+  },
+);
