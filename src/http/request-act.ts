@@ -3,12 +3,11 @@ import type { ActingRequest, Counted } from "../sandbox/entry-states.ts";
 import type { Act, HistoryEntry } from "../sandbox/history-entry.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
 import { minuteOf, type RateState } from "../sandbox/rate-windows.ts";
-import { type AskedRequest, requestTitle } from "../sandbox/request-title.ts";
+import { requestTitle } from "../sandbox/request-title.ts";
 import type { RequestDraw } from "../state/random.ts";
 
 /** What its exchange knows when the request is about to change something. */
 interface Changing extends RequestDraw {
-  id: string;
   at: number;
   rate: RateState | undefined;
   identity: Identity | undefined;
@@ -18,8 +17,7 @@ interface Changing extends RequestDraw {
 }
 
 /** A request as the history tells of it, until it was answered. */
-export class RequestAct implements Act, ActingRequest, AskedRequest, RequestDraw {
-  readonly id: string;
+export class RequestAct implements Act, ActingRequest {
   readonly idSeed: number;
   readonly number: number;
   readonly uploads: ActingRequest["uploads"];
@@ -27,12 +25,11 @@ export class RequestAct implements Act, ActingRequest, AskedRequest, RequestDraw
   private readonly minute: number;
   private readonly key_id: string | undefined;
   readonly principal: string | undefined;
-  refusal: string | undefined = undefined;
   private readonly operation: AnyOperation;
-  private readonly params: Record<string, string>;
+  /** Ids that its path names. */
+  readonly named: Readonly<Record<string, string>>;
 
-  constructor({ id, idSeed, number, at, rate, identity, operation, params, uploads }: Changing) {
-    this.id = id;
+  constructor({ idSeed, number, at, rate, identity, operation, params, uploads }: Changing) {
     this.idSeed = idSeed;
     this.number = number;
     this.uploads = uploads;
@@ -40,7 +37,7 @@ export class RequestAct implements Act, ActingRequest, AskedRequest, RequestDraw
     this.key_id = rate && identity?.principal.key_id;
     this.principal = identity?.principal.user_id;
     this.operation = operation!;
-    this.params = params;
+    this.named = params;
   }
 
   get kind(): "request" {
@@ -55,16 +52,8 @@ export class RequestAct implements Act, ActingRequest, AskedRequest, RequestDraw
     return this;
   }
 
-  get draw(): RequestDraw {
-    return this;
-  }
-
   get counted(): Counted | undefined {
     return this.key_id === undefined ? undefined : { key_id: this.key_id, minute: this.minute };
-  }
-
-  get named(): readonly string[] {
-    return Object.values(this.params);
   }
 
   get summary(): string {
@@ -79,15 +68,18 @@ export class RequestAct implements Act, ActingRequest, AskedRequest, RequestDraw
   answered({ status, code, sequence, streamed }: JournalEntry): void {
     const { entry } = this;
     if (entry === undefined) return;
-    if (status === 0) this.refusal = "by a broken connection";
-    else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
+    entry.answered(refusalOf(status, code), sequence);
     // What is sent while it is made may still change something.
-    if (streamed !== undefined) {
-      entry.journaled = sequence;
-      return;
-    }
-    entry.answered(this, sequence);
+    if (streamed !== undefined) return;
+    entry.isOver = true;
     // It may be written anew for another's.
     this.entry = undefined;
   }
+}
+
+/** What the client was told, where that was a refusal although it was done. */
+function refusalOf(status: number, code: string | null): string | undefined {
+  if (status === 0) return "by a broken connection";
+  if (status < 400) return undefined;
+  return code === null ? String(status) : `${status} ${code}`;
 }

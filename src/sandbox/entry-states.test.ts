@@ -32,7 +32,7 @@ test("interfaces 10 what an entry began from stays as it was, however far its ac
 
 test("interfaces 10 a request's own traces are not in the state before it", () => {
   const counted = { key_id: "key_1", minute: 8 };
-  const asked = { id: "req_1", number: 6, counted, uploads: undefined };
+  const asked = { idSeed: 0, number: 6, summary: "Write", principal: undefined, counted, uploads: undefined };
   const states = new EntryStates(root("first"), state(root("second"), 1000), { cost: 1, request: asked });
   expect(states.before).toMatchObject({ requests: 6, counted, frame: { uploads: "some" } });
   expect(states.after.requests).toBe(7);

@@ -3,14 +3,10 @@ import { DAY_MS, dayOf } from "../state/day.ts";
 import type { KeptRoot } from "../state/kept-root.ts";
 import type { RequestDraw } from "../state/random.ts";
 import { CountedWindows } from "./counted-windows.ts";
+import type { AskedRequest } from "./request-title.ts";
 
-/** What of a request tells how the world was before it. */
-export interface ActingRequest {
-  readonly id: string;
-  /** What `id` is drawn from; absent where it is not. */
-  readonly draw?: RequestDraw | undefined;
-  /** How many requests had come before it. */
-  readonly number: number;
+/** What tells of a request, and how the world was before it: so many had come by then as its draw's number says. */
+export interface ActingRequest extends RequestDraw, AskedRequest {
   readonly counted: Counted | undefined;
   /** Of one that brings bytes: what was held of half-finished uploads when it came. */
   readonly uploads: { readonly seen: unknown } | undefined;
@@ -51,6 +47,14 @@ interface StatesBy {
   request?: ActingRequest | undefined;
 }
 
+/** What few entries hold besides. */
+interface Besides {
+  /** The state before it, where that is not told by the state after. */
+  start: KeptState;
+  /** Of the state after it, where what it led to has changed records of its own. */
+  root: KeptRoot | undefined;
+}
+
 /**
  * What an entry holds of the world, until it is let go. A thousand requests later a collector has all of it to copy,
  * so what is the same before and after stands there once, and the state after is no object of its own.
@@ -63,7 +67,6 @@ export class EntryStates {
   end!: number;
   /** Bytes that keeping it costs, roughly. */
   cost!: number;
-  private root!: KeptRoot;
   private frame!: KeptFrame;
   private day!: number;
   private time!: number;
@@ -74,12 +77,11 @@ export class EntryStates {
   private windowRequests!: number;
   private windowTokens!: number;
   private otherWindows!: CountedWindows["others"];
-  private start: KeptState | undefined;
   /** How many requests had come before the one that acts; -1 where none does. */
   private number!: number;
   private key_id: string | undefined;
   private minute!: number;
-  private uploads: ActingRequest["uploads"];
+  private besides: Besides | undefined;
 
   constructor(from: KeptRoot, after: KeptState, by: StatesBy) {
     this.write(from, after, by);
@@ -91,50 +93,40 @@ export class EntryStates {
     this.to = after.root;
     this.end = 0;
     this.cost = cost;
-    this.root = after.root;
-    this.frame = after.frame;
-    this.day = dayOf(after.now);
-    this.time = after.now - this.day * DAY_MS;
-    this.requests = after.requests;
-    this.count(after.windows);
-    this.start = undefined;
+    this.besides = undefined;
+    this.show(after);
     this.number = request?.number ?? -1;
     const counted = request?.counted;
     this.key_id = counted?.key_id;
     this.minute = counted?.minute ?? 0;
-    this.uploads = request?.uploads;
+    if (request?.uploads !== undefined) this.before = this.withUploads(request.uploads.seen);
     return this;
   }
 
   get after(): KeptState {
-    const { root, frame, requests, windows } = this;
+    const { frame, requests, windows } = this;
+    const root = this.besides?.root ?? this.to;
     const now = this.day * DAY_MS + this.time;
     return { root, frame, now, requests, windows, counted: undefined };
   }
 
   /** It went on; how it began stays as it was. */
-  set after({ root, frame, now, requests, windows }: KeptState) {
-    this.start = this.before;
-    this.root = root;
-    this.frame = frame;
-    this.day = dayOf(now);
-    this.time = now - this.day * DAY_MS;
-    this.requests = requests;
-    this.count(windows);
+  set after(state: KeptState) {
+    this.besides = { start: this.before, root: state.root };
+    this.show(state);
   }
 
   get before(): KeptState {
-    if (this.start !== undefined) return this.start;
+    if (this.besides !== undefined) return this.besides.start;
     const { from: root, after } = this;
     if (this.number < 0) return { ...after, root };
-    const { number: requests, key_id, minute, uploads } = this;
+    const { number: requests, key_id, minute } = this;
     const counted = key_id === undefined ? undefined : { key_id, minute };
-    const frame = uploads === undefined ? after.frame : { ...after.frame, uploads: uploads.seen };
-    return { ...after, root, frame, requests, counted };
+    return { ...after, root, requests, counted };
   }
 
-  set before(state: KeptState) {
-    this.start = state;
+  set before(start: KeptState) {
+    this.besides = { start, root: this.besides?.root };
   }
 
   /** Reads something of each of its cache lines; see `EntryList.lookAhead`. */
@@ -142,15 +134,25 @@ export class EntryStates {
     return this.end | this.windowMinute | this.minute;
   }
 
+  private withUploads(uploads: unknown): KeptState {
+    const { before } = this;
+    return { ...before, frame: { ...before.frame, uploads } };
+  }
+
   private get windows(): CountedWindows {
     const front = { minute: this.windowMinute, requests: this.windowRequests, tokens: this.windowTokens };
     return new CountedWindows(this.windowKey, front, this.otherWindows);
   }
 
-  private count({ key, minute, requests, tokens, others }: CountedWindows): void {
+  private show({ frame, now, requests, windows }: KeptState): void {
+    this.frame = frame;
+    this.day = dayOf(now);
+    this.time = now - this.day * DAY_MS;
+    this.requests = requests;
+    const { key, minute, requests: counted, tokens, others } = windows;
     this.windowKey = key;
     this.windowMinute = minute;
-    this.windowRequests = requests;
+    this.windowRequests = counted;
     this.windowTokens = tokens;
     this.otherWindows = others;
   }

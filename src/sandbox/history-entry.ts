@@ -4,7 +4,7 @@ import { drawRequestId } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
 import type { ActingRequest, EntryStates, KeptState } from "./entry-states.ts";
-import { type AskedRequest, requestTitle } from "./request-title.ts";
+import { requestTitle } from "./request-title.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
@@ -18,7 +18,7 @@ export interface Act {
   readonly subject: string | undefined;
   readonly request?: ActingRequest;
   /** Ids that a request names, outer ones first; the record it is about may be one of them. */
-  readonly named?: readonly string[];
+  readonly named?: Readonly<Record<string, string>>;
   /** Of an attempt to deliver: whether its receiver took it. */
   readonly delivered?: boolean;
   /** The record of the work that is done, whose maker is the cause; `key` is `collection\0id`. */
@@ -72,46 +72,52 @@ interface Place extends Pick<StoredEntry, "sequence" | "at" | "parent" | "cause"
   journal: number;
 }
 
-/** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
+/** What few entries have, besides those that requests are. */
+interface Besides {
+  cause: string | null;
+  advanced_by: string | null;
+  delivered: boolean | null;
+  isUndone: boolean;
+  leaves: readonly string[];
+  /** What it was told by, where that was no request. */
+  title: Pick<Act, "title"> | undefined;
+  /** Id of a request that an earlier server answered. */
+  request: string | null;
+  refusal: string | undefined;
+  counts: Readonly<Record<string, ChangeCounts>> | undefined;
+}
+
+/**
+ * A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). A thousand of them
+ * are kept and written anew, one for each request, so a request's holds what is its own and nothing else.
+ */
 export class HistoryEntry implements EntryName {
   prefix!: string;
   number!: number;
   /** Position since the sandbox began; grows by one. */
   sequence!: number;
   kind!: HistoryKind;
-  /** Id of the entry that led to it. */
-  cause!: string | null;
-  /** Id of the entry whose advance made it happen now. */
-  advanced_by!: string | null;
   /** The entry whose state it goes on from, by position; 0 for the first day. */
   parent!: number;
   /** Position of the newest entry of the journal when it was made; 0 where that was another server's. */
   journal!: number;
-  /** Of an attempt to deliver: whether its receiver took it. */
-  delivered!: boolean | null;
   subject!: string | null;
-  isUndone!: boolean;
   /** Undefined once they were let go. */
   states: EntryStates | undefined;
   /** Position of its request in the journal, once that was answered. */
   journaled: number | undefined;
-  /** The work that it left to be done, as `collection\0id`. */
-  leaves!: readonly string[];
   /** Grows with whatever becomes of it after it was made. */
   revision!: number;
-  /** Until its request was answered: it may go on. */
-  private act: Pick<Act, "title" | "named"> | undefined;
-  /** What its sentence is made of afterwards, without an object for each of a thousand requests. */
-  private summary: string | undefined;
-  private principal: string | undefined;
-  private refusal: string | undefined;
+  /** Its request has been answered and sent, so that no act can go on with it. */
+  isOver!: boolean;
+  private besides: Besides | undefined;
   private day!: number;
   private time!: number;
-  /** Of its request; null where there is none, undefined where it can be drawn again. */
-  private requestText: string | null | undefined;
+  /** Of a request: what its id can be drawn from, and its sentence made of. */
   private idSeed!: number;
   private idNumber!: number;
-  private counts: Readonly<Record<string, ChangeCounts>> | undefined;
+  private summary: string | undefined;
+  private principal: string | undefined;
 
   constructor(place: Place, act: Act, states: EntryStates | undefined) {
     this.write(place, act, states);
@@ -125,27 +131,23 @@ export class HistoryEntry implements EntryName {
     this.day = dayOf(place.at);
     this.time = place.at - this.day * DAY_MS;
     this.parent = place.parent;
-    this.cause = place.cause;
-    this.advanced_by = place.advanced_by;
     this.journal = place.journal;
     this.kind = act.kind;
-    this.delivered = act.delivered ?? null;
     this.subject = act.subject ?? null;
-    const { request } = act;
-    const draw = request?.draw;
-    this.requestText = request === undefined ? null : draw === undefined ? request.id : undefined;
-    this.idSeed = draw?.idSeed ?? 0;
-    this.idNumber = draw?.number ?? 0;
     this.states = states;
-    this.act = act;
-    this.summary = undefined;
-    this.principal = undefined;
-    this.refusal = undefined;
-    this.counts = undefined;
-    this.isUndone = false;
     this.journaled = undefined;
-    this.leaves = NOTHING;
     this.revision = 0;
+    this.isOver = false;
+    this.besides = undefined;
+    const { request } = act;
+    this.idSeed = request?.idSeed ?? 0;
+    this.idNumber = request?.number ?? 0;
+    this.summary = request?.summary;
+    this.principal = request?.principal;
+    if (request === undefined) this.own.title = act;
+    if (act.delivered !== undefined) this.own.delivered = act.delivered;
+    if (place.cause !== null) this.own.cause = place.cause;
+    if (place.advanced_by !== null) this.own.advanced_by = place.advanced_by;
     return this;
   }
 
@@ -156,10 +158,7 @@ export class HistoryEntry implements EntryName {
       ...(typeof delivered === "boolean" && { delivered }),
     };
     const entry = new HistoryEntry({ ...stored, ...nameOf(stored.id), journal: 0 }, act, undefined);
-    entry.requestText = request;
-    entry.counts = changes;
-    entry.isUndone = undone;
-    entry.leaves = leaves;
+    Object.assign(entry.own, { request, counts: changes, isUndone: undone, leaves });
     return entry;
   }
 
@@ -176,7 +175,40 @@ export class HistoryEntry implements EntryName {
 
   /** Id of the request that it is. */
   get request(): string | null {
-    return this.requestText === undefined ? drawRequestId(this.idSeed, this.idNumber) : this.requestText;
+    return this.summary === undefined ? (this.besides?.request ?? null) : drawRequestId(this.idSeed, this.idNumber);
+  }
+
+  /** Id of the entry that led to it. */
+  get cause(): string | null {
+    return this.besides?.cause ?? null;
+  }
+
+  /** Id of the entry whose advance made it happen now. */
+  get advanced_by(): string | null {
+    return this.besides?.advanced_by ?? null;
+  }
+
+  /** Of an attempt to deliver: whether its receiver took it. */
+  get delivered(): boolean | null {
+    return this.besides?.delivered ?? null;
+  }
+
+  /** Whether the sandbox was rewound to before it. */
+  get isUndone(): boolean {
+    return this.besides?.isUndone ?? false;
+  }
+
+  set isUndone(isUndone: boolean) {
+    this.own.isUndone = isUndone;
+  }
+
+  /** The work that it left to be done, as `collection\0id`. */
+  get leaves(): readonly string[] {
+    return this.besides?.leaves ?? NOTHING;
+  }
+
+  set leaves(leaves: readonly string[]) {
+    this.own.leaves = leaves;
   }
 
   /** Milliseconds since 1970 on the sandbox's clock. */
@@ -185,37 +217,31 @@ export class HistoryEntry implements EntryName {
   }
 
   get title(): string {
-    if (this.act !== undefined) return this.act.title;
-    return requestTitle({ summary: this.summary!, principal: this.principal, refusal: this.refusal });
+    const { besides, summary, principal } = this;
+    if (summary === undefined) return besides!.title!.title;
+    return requestTitle({ summary, principal }, besides?.refusal);
   }
 
   /** In numbers, by collection; counted when somebody asks, or when the states go. */
   get changes(): Readonly<Record<string, ChangeCounts>> {
-    this.counts ??= this.states === undefined ? {} : countChanges(this.states.from, this.states.to);
-    return this.counts;
+    const { own } = this;
+    own.counts ??= this.states === undefined ? {} : countChanges(this.states.from, this.states.to);
+    return own.counts;
   }
 
   /** The act has ended; what it was made of need not be kept any longer. */
   settle({ title, subject }: Act): void {
     this.subject = subject ?? this.subject;
-    this.act = { title };
+    this.own.title = { title };
   }
 
   /**
-   * Its request has been answered, so that nothing more comes of it: of the act, its sentence alone is kept.
+   * @param refusal what the client was told, where that was a refusal although it was done
    * @param journaled position of the request in the journal
    */
-  answered({ summary, principal, refusal }: AskedRequest, journaled: number): void {
-    this.summary = summary;
-    this.principal = principal;
-    this.refusal = refusal;
+  answered(refusal: string | undefined, journaled: number): void {
+    if (refusal !== undefined) this.own.refusal = refusal;
     this.journaled = journaled;
-    this.act = undefined;
-  }
-
-  /** Whether no act can go on with it. */
-  get isOver(): boolean {
-    return this.act === undefined;
   }
 
   /** What it did goes on to here. */
@@ -223,27 +249,25 @@ export class HistoryEntry implements EntryName {
     const states = this.states!;
     states.to = after.root;
     states.after = after;
-    this.counts = undefined;
+    if (this.besides !== undefined) this.besides.counts = undefined;
   }
 
-  /** Told by what was written: the record that the request names, or the first. */
-  choose(written: readonly WrittenRecord[]): void {
+  /** Told by what was written: the record that its request names, or the first. */
+  choose(written: readonly WrittenRecord[], named: Act["named"] = {}): void {
     if (this.subject !== null) return;
-    const named = this.act?.named ?? NOTHING;
-    let first: string | null = null;
     for (const { collection, id } of written) {
       if (collection.internal) continue;
-      first ??= id;
-      if (!named.includes(id)) continue;
-      first = id;
-      break;
+      this.subject ??= id;
+      if (!isAmong(named, id)) continue;
+      this.subject = id;
+      return;
     }
-    this.subject = first ?? named.at(-1) ?? null;
+    this.subject ??= Object.values(named).at(-1) ?? null;
   }
 
   /** Reads something of each of its cache lines; see `EntryList.lookAhead`. */
   glance(): number {
-    return this.number | this.journal | this.revision | this.idNumber;
+    return this.number | this.revision | this.idNumber;
   }
 
   letGo(): void {
@@ -252,6 +276,19 @@ export class HistoryEntry implements EntryName {
     this.states = undefined;
     this.revision += 1;
   }
+
+  private get own(): Besides {
+    this.besides ??= {
+      ...{ cause: null, advanced_by: null, delivered: null, isUndone: false, leaves: NOTHING },
+      ...{ title: undefined, request: null, refusal: undefined, counts: undefined },
+    };
+    return this.besides;
+  }
+}
+
+function isAmong(named: Readonly<Record<string, string>>, id: string): boolean {
+  for (const name in named) if (named[name] === id) return true;
+  return false;
 }
 
 const NOTHING: readonly string[] = [];

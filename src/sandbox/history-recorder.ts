@@ -123,12 +123,13 @@ export class HistoryRecorder {
     return present;
   }
 
-  private ownPresent(): KeptState {
+  /** @param now what the clock shows, or showed at the latest change */
+  private ownPresent(now = this.of.world.epochNow()): KeptState {
     const { world, windows } = this.of;
     return {
       root: this.keep(world.root),
       frame: this.frameOf(world),
-      now: world.epochNow(),
+      now,
       requests: world.requests,
       windows: windows.counted,
       counted: undefined,
@@ -163,12 +164,13 @@ export class HistoryRecorder {
 
   private noteAct(commit: NotedCommit, act: Act): void {
     if (act.kind === "restore") this.noteCarriedOver(commit);
-    else if (this.goesOn(act, commit)) this.extend(act.entry!, commit);
+    else if (this.goesOn(act, commit)) this.extend(act, commit);
     else {
       const from = act.entry === undefined ? this.makerOf(act) : { cause: act.entry.id, advanced_by: null };
       const entry = this.add(act, from, commit);
       act.entry ??= entry;
-      this.noteWritten(commit, entry);
+      entry.choose(commit.written, act.named);
+      this.noteWork(commit, entry);
     }
   }
 
@@ -177,11 +179,13 @@ export class HistoryRecorder {
     return entry?.states?.to.agreesWith(from) === true && this.history.has(entry);
   }
 
-  private extend(entry: HistoryEntry, commit: NotedCommit): void {
-    entry.extend(this.ownPresent());
+  private extend(act: Act, commit: NotedCommit): void {
+    const entry = act.entry!;
+    entry.extend(this.ownPresent(this.of.world.changedAt));
     entry.states!.end = this.history.lastSequence;
     this.endLineOf(entry);
-    this.noteWritten(commit, entry);
+    entry.choose(commit.written, act.named);
+    this.noteWork(commit, entry);
     this.history.touch(entry);
   }
 
@@ -192,17 +196,18 @@ export class HistoryRecorder {
       advanced_by: advance === undefined ? null : this.entryOf(advance, commit.from).id,
     };
     // The attempt that it leads to tells of it.
-    if (timer.kind === "webhook.retry") this.passOn(commit, from);
-    else this.noteWritten(commit, this.add(timerAct(timer), from, commit), { timer, maker });
+    if (timer.kind === "webhook.retry") return this.passOn(commit, from);
+    const entry = this.add(timerAct(timer), from, commit);
+    entry.choose(commit.written);
+    this.noteWork(commit, entry, { timer, maker });
   }
 
-  /** Whom and what an entry is about, and what it leaves to be done. */
-  private noteWritten(
+  /** What an entry leaves to be done. */
+  private noteWork(
     commit: NotedCommit,
     entry: HistoryEntry,
     running?: { timer: Timer; maker: Provenance },
   ): void {
-    entry.choose(commit.written);
     const left = this.newWork(commit);
     if (left.length === 0) return;
     const mine: Provenance = { cause: entry.id, advanced_by: null };
@@ -265,7 +270,7 @@ export class HistoryRecorder {
   }
 
   private add(act: Act, from: Provenance, commit?: NotedCommit): HistoryEntry {
-    const after = this.ownPresent();
+    const after = this.ownPresent(commit && this.of.world.changedAt);
     const begin = commit?.from ?? after.root;
     const by = { cost: costOf(commit?.written.length ?? 0), request: act.request };
     const { history, roots } = this;

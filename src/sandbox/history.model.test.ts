@@ -93,7 +93,6 @@ class Machine {
   readonly sandbox = this.registry.create({ name: "a" });
   private readonly known = new Map<number, Known>();
   private line: ReadonlySet<number> = new Set();
-  private requests = 0;
 
   async run(step: Command): Promise<void> {
     const { world, windows, history, recorder } = this.sandbox;
@@ -167,8 +166,7 @@ class Machine {
     const at = world.epochNow();
     windows.count(KEY, 1000, at);
     const request = {
-      id: `req_${this.requests++}`,
-      number,
+      ...{ idSeed: 0, number, summary: "Write", principal: undefined },
       counted: { key_id: KEY, minute: minuteOf(at) },
       uploads: undefined,
     };
