@@ -42,7 +42,7 @@ async function turnsOfWorking({ targets, started, failed, run }) {
       targets.splice(index, 1);
     }
   }
-  return takeTurns(targets, { ...run, warmUp: false });
+  return takeTurns(targets, { ...run, warmUpSeconds: 0 });
 }
 
 const turnsOf = (results, subject) => results.find((result) => result.subject === subject);

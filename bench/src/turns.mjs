@@ -1,18 +1,16 @@
 import { loadOk } from "./load.mjs";
 import { processorTime } from "./processor-time.mjs";
 
-const WARM_UP_SECONDS = 1;
-
 /**
  * Loads several targets in turn (A B C, C B A, ...) after a warm-up of each, and returns, target by target,
  * the list of its turns [{rps, p99, micros}]: `micros` of the processor that the process `pid` had for a request.
  * `targets`: [{name, pid, ...load's target}].
  */
-export async function takeTurns(targets, { rounds, seconds, log, warmUp = true }) {
+export async function takeTurns(targets, { rounds, seconds, log, warmUpSeconds = 1 }) {
   const turns = targets.map(() => []);
-  for (const target of warmUp ? targets : []) {
+  for (const target of warmUpSeconds > 0 ? targets : []) {
     log(`warming up ${target.name}`);
-    await loadOk(target, WARM_UP_SECONDS);
+    await loadOk(target, warmUpSeconds);
   }
   for (let round = 1; round <= rounds; round++) {
     const order = [...targets.entries()];

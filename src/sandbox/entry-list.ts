@@ -1,5 +1,7 @@
 import type { HistoryEntry } from "./history-entry.ts";
 
+const SEEN_TOGETHER = 4;
+
 /** Entries by their positions, which have no gaps; the oldest go first. */
 export class EntryList {
   /** The position of the oldest. */
@@ -49,15 +51,18 @@ export class EntryList {
   /**
    * Looks at what the oldest hold, each part some entries before it is written anew. It was last touched a thousand
    * requests ago and is far away in memory by now; to wait for one part after the other was a third of what a history
-   * costs, and a processor fetches those of different entries at once.
+   * costs, and a processor fetches those of different entries at once, so it is done for some entries together.
    */
   lookAhead(): void {
     const { first } = this;
-    const entry = this.at(first + 4)?.glance() ?? 0;
-    const states = this.at(first + 3)?.states?.glance() ?? 0;
-    const root = this.at(first + 2)?.states?.from.glance() ?? 0;
-    const written = this.at(first)?.states?.from.glanceAtWritten() ?? 0;
-    this.seen = entry | states | root | written;
+    if (first % SEEN_TOGETHER > 0) return;
+    for (let at = first; at < first + SEEN_TOGETHER; at++) {
+      const entry = this.at(at + 3 * SEEN_TOGETHER)?.glance() ?? 0;
+      const states = this.at(at + 2 * SEEN_TOGETHER)?.states?.glance() ?? 0;
+      const root = this.at(at + SEEN_TOGETHER)?.states?.from.glance() ?? 0;
+      const written = this.at(at)?.states?.from.glanceAtWritten() ?? 0;
+      this.seen = entry | states | root | written;
+    }
   }
 
   /** Others take their place; what comes next does so at `next`. */

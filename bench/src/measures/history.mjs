@@ -14,6 +14,8 @@ const CASES = [
 const KB = 1024;
 /** In each pair, for a second of `--seconds`. */
 const TURNS_A_SECOND = 3;
+/** As long as V8 still compiles: its threads share the server's core, and what a history adds is compiled too. */
+const WARM_UP_SECONDS = 8;
 /** Full within a second on any machine. */
 const FEW = 300;
 
@@ -52,6 +54,7 @@ async function turnsOf({ rounds, seconds, log }) {
     const ofPair = await turnsOfPair({
       rounds: Math.ceil(TURNS_A_SECOND * seconds),
       seconds: 1,
+      warmUpSeconds: WARM_UP_SECONDS,
       log: (text) => log(`pair ${round} of ${rounds}: ${text}`),
     });
     for (const [index, list] of ofPair.entries()) {
