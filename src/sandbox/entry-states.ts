@@ -99,15 +99,22 @@ export class EntryStates {
     const counted = request?.counted;
     this.key_id = counted?.key_id;
     this.minute = counted?.minute ?? 0;
-    if (request?.uploads !== undefined) this.before = this.withUploads(request.uploads.seen);
+    if (request?.uploads !== undefined) {
+      const { before } = this;
+      this.before = { ...before, frame: { ...before.frame, uploads: request.uploads.seen } };
+    }
     return this;
   }
 
   get after(): KeptState {
-    const { frame, requests, windows } = this;
-    const root = this.besides?.root ?? this.to;
-    const now = this.day * DAY_MS + this.time;
-    return { root, frame, now, requests, windows, counted: undefined };
+    return {
+      root: this.besides?.root ?? this.to,
+      frame: this.frame,
+      now: this.day * DAY_MS + this.time,
+      requests: this.requests,
+      windows: this.windows,
+      counted: undefined,
+    };
   }
 
   /** It went on; how it began stays as it was. */
@@ -132,11 +139,6 @@ export class EntryStates {
   /** Reads something of each of its cache lines; see `EntryList.lookAhead`. */
   glance(): number {
     return this.end | this.windowMinute | this.minute;
-  }
-
-  private withUploads(uploads: unknown): KeptState {
-    const { before } = this;
-    return { ...before, frame: { ...before.frame, uploads } };
   }
 
   private get windows(): CountedWindows {

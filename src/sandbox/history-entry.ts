@@ -175,7 +175,9 @@ export class HistoryEntry implements EntryName {
 
   /** Id of the request that it is. */
   get request(): string | null {
-    return this.summary === undefined ? (this.besides?.request ?? null) : drawRequestId(this.idSeed, this.idNumber);
+    return this.summary === undefined
+      ? (this.besides?.request ?? null)
+      : drawRequestId(this.idSeed, this.idNumber);
   }
 
   /** Id of the entry that led to it. */

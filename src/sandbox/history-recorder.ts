@@ -196,7 +196,10 @@ export class HistoryRecorder {
       advanced_by: advance === undefined ? null : this.entryOf(advance, commit.from).id,
     };
     // The attempt that it leads to tells of it.
-    if (timer.kind === "webhook.retry") return this.passOn(commit, from);
+    if (timer.kind === "webhook.retry") {
+      this.passOn(commit, from);
+      return;
+    }
     const entry = this.add(timerAct(timer), from, commit);
     entry.choose(commit.written);
     this.noteWork(commit, entry, { timer, maker });

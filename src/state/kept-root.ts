@@ -14,20 +14,23 @@ const MAX_STEPS = 128;
  * the next one, and is made again from there when somebody asks.
  */
 export class KeptRoot {
-  /** Held as long as nothing follows, and now and then for good. */
+  /** Held for good: nothing leads to it from what follows. */
   private root: Root | undefined;
   private next: KeptRoot | undefined;
   private written: FlatWrites | undefined;
   private draws!: number;
   private steps!: number;
+  /** Holds the root of the newest in it. */
+  private readonly line: Pick<RootLine, "newest">;
 
-  constructor(root: Root) {
+  constructor(root: Root, line: Pick<RootLine, "newest">) {
+    this.line = line;
     this.write(root);
   }
 
-  /** Becomes another, when nobody holds it nor any before it; the list of what was written is used again. */
+  /** Becomes the newest of its line, when nobody holds it nor any before it; its list is used again. */
   write(root: Root): this {
-    this.root = root;
+    this.root = undefined;
     this.next = undefined;
     this.draws = root.draws;
     this.steps = 0;
@@ -36,21 +39,21 @@ export class KeptRoot {
 
   /** Whether both are of one moment, though of two lines. */
   agreesWith(other: KeptRoot): boolean {
-    return this === other || (this.root !== undefined && this.root === other.root);
-  }
-
-  /** Whether it is this very root, which nothing follows yet. */
-  isAt(root: Root): boolean {
-    return this.root === root;
+    return this === other || (this.held !== undefined && this.held === other.held);
   }
 
   get value(): Root {
     const line: KeptRoot[] = [];
     let at: KeptRoot = this;
-    for (; at.root === undefined; at = at.next!) line.push(at);
-    let { root } = at;
+    for (; at.held === undefined; at = at.next!) line.push(at);
+    let root = at.held;
     for (let i = line.length - 1; i >= 0; i--) root = line[i]!.before(root);
     return root;
+  }
+
+  /** It is no more the newest of its line, though nothing follows. */
+  hold(root: Root): void {
+    this.root = root;
   }
 
   /** What was written from here to a later one, each record once; undefined where that has to be found by comparing the two. */
@@ -67,15 +70,15 @@ export class KeptRoot {
     return [...first.values()];
   }
 
-  /** @param written all of it on the way there, in its order; undefined: too much to be told */
-  followedBy(next: KeptRoot, written: readonly WrittenRecord[] | undefined): void {
-    if (this.root === undefined || next.root === undefined)
-      throw new Error("only the newest root can be followed");
+  /**
+   * @param root its own
+   * @param written all of it on the way there, in its order; undefined: too much to be told
+   */
+  followedBy(next: KeptRoot, root: Root, written: readonly WrittenRecord[] | undefined): void {
     this.next = next;
     this.written = written && flat(written, this.written);
-    if (this.written === undefined || this.steps === MAX_STEPS) return;
-    this.root = undefined;
-    next.steps = this.steps + 1;
+    if (this.written === undefined || this.steps === MAX_STEPS) this.root = root;
+    else next.steps = this.steps + 1;
   }
 
   /** Reads something of it, since a processor fetches ahead what it is going to write anew. */
@@ -88,6 +91,10 @@ export class KeptRoot {
     const { written } = this;
     if (written === undefined) return 0;
     return (written[0] === undefined ? 1 : 0) | (written[written.length - 1] === undefined ? 1 : 0);
+  }
+
+  private get held(): Root | undefined {
+    return this.root ?? (this.next === undefined ? this.line.newest : undefined);
   }
 
   private before(next: Root): Root {
@@ -146,6 +153,8 @@ const NOTHING_WRITTEN: readonly WrittenRecord[] = [];
 export class RootLine {
   /** A root that nobody holds any more, for the next one. */
   spare: KeptRoot | undefined = undefined;
+  /** Of what was kept last, which nothing follows yet. */
+  newest: Root | undefined = undefined;
   private last: KeptRoot | undefined = undefined;
   /** What was written since the last that was kept, and where that led to. */
   private written: readonly WrittenRecord[] = NOTHING_WRITTEN;
@@ -165,13 +174,15 @@ export class RootLine {
 
   /** @param root the one that the latest commit led to, or any other */
   keep(root: Root): KeptRoot {
-    const { last, written, end } = this;
-    if (last?.isAt(root)) return last;
-    const kept = this.spare?.write(root) ?? new KeptRoot(root);
+    const { last, written, end, newest } = this;
+    if (last !== undefined && newest === root) return last;
+    const kept = this.spare?.write(root) ?? new KeptRoot(root, this);
     this.spare = undefined;
     if (last !== undefined && end === root)
-      last.followedBy(kept, written.length > MAX_WRITTEN ? undefined : written);
+      last.followedBy(kept, newest!, written.length > MAX_WRITTEN ? undefined : written);
+    else last?.hold(newest!);
     this.last = kept;
+    this.newest = root;
     this.written = NOTHING_WRITTEN;
     this.end = root;
     return kept;
@@ -179,7 +190,9 @@ export class RootLine {
 
   /** What was kept last holds its root for good. */
   forget(): void {
+    this.last?.hold(this.newest!);
     this.last = undefined;
+    this.newest = undefined;
     this.written = NOTHING_WRITTEN;
     this.end = undefined;
   }
