@@ -28,6 +28,9 @@ test("interfaces 10 what an entry began from stays as it was, however far its ac
   states.after = state(third, daysLater);
   expect(states.after).toEqual(state(third, daysLater));
   expect(states.before).toEqual(state(first, 1000));
+  states.before = state(second, 1000);
+  expect(states.before).toEqual(state(second, 1000));
+  expect(states.after).toEqual(state(third, daysLater));
 });
 
 test("interfaces 10 a request's own traces are not in the state before it", () => {

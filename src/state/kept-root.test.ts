@@ -59,6 +59,7 @@ describe("a line of kept roots", () => {
         for (const one of steps) {
           if (one.kind === "restore") {
             before = kept[one.id % kept.length]!.root.value;
+            if (one.isKept) keep(before);
             continue;
           }
           const tx = new Transaction(before, { origin: 0, now: 0, seed: 1, secretKey: "" });
