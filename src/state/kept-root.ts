@@ -147,7 +147,8 @@ function writesOf(all: FlatWrites): KeptWrite[] {
   return writes;
 }
 
-const NOTHING_WRITTEN: readonly WrittenRecord[] = [];
+/** Where the line has got to since a root was kept last. */
+type Passed = Pick<Commit, "after" | "written">;
 
 /** The line of roots of one world, of which those are kept that somebody asks for. */
 export class RootLine {
@@ -156,35 +157,36 @@ export class RootLine {
   /** Of what was kept last, which nothing follows yet. */
   newest: Root | undefined = undefined;
   private last: KeptRoot | undefined = undefined;
-  /** What was written since the last that was kept, and where that led to. */
-  private written: readonly WrittenRecord[] = NOTHING_WRITTEN;
-  private end: Root | undefined = undefined;
+  private passed: Passed | undefined = undefined;
 
   /** To be told of each commit, so that what is kept next can be joined to what was kept last. */
-  pass({ before, after, written }: Pick<Commit, "before" | "after" | "written">): void {
+  pass(commit: Passed & Pick<Commit, "before">): void {
+    const { passed } = this;
     // A restore has come between: what was kept last is followed by nothing.
-    if (this.end !== before) this.forget();
+    if ((passed === undefined ? this.newest : passed.after) !== commit.before) this.forget();
     if (this.last === undefined) return;
     // Most commits are kept one by one.
-    this.written = this.written.length === 0 ? written : [...this.written, ...written];
-    this.end = after;
-    // Commits that nobody keeps must not add up.
-    if (this.written.length > MAX_WRITTEN && this.written !== written) this.forget();
+    if (passed === undefined) this.passed = commit;
+    else {
+      const { after, written } = commit;
+      this.passed = { after, written: [...passed.written, ...written] };
+      // Commits that nobody keeps must not add up.
+      if (this.passed.written.length > MAX_WRITTEN) this.forget();
+    }
   }
 
   /** @param root the one that the latest commit led to, or any other */
   keep(root: Root): KeptRoot {
-    const { last, written, end, newest } = this;
+    const { last, passed, newest } = this;
     if (last !== undefined && newest === root) return last;
     const kept = this.spare?.write(root) ?? new KeptRoot(root, this);
     this.spare = undefined;
-    if (last !== undefined && end === root)
-      last.followedBy(kept, newest!, written.length > MAX_WRITTEN ? undefined : written);
+    if (passed?.after === root)
+      last!.followedBy(kept, newest!, passed.written.length > MAX_WRITTEN ? undefined : passed.written);
     else last?.hold(newest!);
     this.last = kept;
     this.newest = root;
-    this.written = NOTHING_WRITTEN;
-    this.end = root;
+    this.passed = undefined;
     return kept;
   }
 
@@ -193,7 +195,6 @@ export class RootLine {
     this.last?.hold(this.newest!);
     this.last = undefined;
     this.newest = undefined;
-    this.written = NOTHING_WRITTEN;
-    this.end = undefined;
+    this.passed = undefined;
   }
 }
