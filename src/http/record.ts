@@ -6,7 +6,8 @@ import { standardHead } from "./response-headers.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
 export function record(exchange: Exchange, answer: Answer, response_head: string): JournalEntry {
-  const entry = exchange.sandbox.journal.add({
+  const { sandbox, changing } = exchange;
+  const entry = sandbox.journal.add({
     id: exchange.id,
     draw: exchange,
     at: exchange.at,
@@ -29,10 +30,10 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
     response_head,
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
-    history: exchange.changing?.entry ?? null,
+    history: changing === undefined ? null : sandbox.history.nameOf(changing),
   });
-  exchange.changing?.answered(entry);
-  const { operation, sandbox, code } = exchange;
+  if (changing !== undefined) sandbox.history.answered(changing, entry);
+  const { operation, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation, code ?? answer.status);
   return entry;
 }

@@ -1,7 +1,6 @@
 import type { AnyOperation, Identity } from "../contract/operation.ts";
 import type { ActingRequest, Counted } from "../sandbox/entry-states.ts";
 import type { Act, HistoryEntry } from "../sandbox/history-entry.ts";
-import type { JournalEntry } from "../sandbox/journal.ts";
 import { minuteOf, type RateState } from "../sandbox/rate-windows.ts";
 import { requestTitle } from "../sandbox/request-title.ts";
 import type { RequestDraw } from "../state/random.ts";
@@ -16,11 +15,12 @@ interface Changing extends RequestDraw {
   uploads: ActingRequest["uploads"];
 }
 
-/** A request as the history tells of it, until it was answered. */
+/** A request as the history tells of it. */
 export class RequestAct implements Act, ActingRequest {
   readonly idSeed: number;
   readonly number: number;
   readonly uploads: ActingRequest["uploads"];
+  position: number | undefined = undefined;
   entry: HistoryEntry | undefined = undefined;
   private readonly minute: number;
   private readonly key_id: string | undefined;
@@ -63,23 +63,4 @@ export class RequestAct implements Act, ActingRequest {
   get title(): string {
     return requestTitle(this);
   }
-
-  /** It has been answered; a fault may have said otherwise than what was done. */
-  answered({ status, code, sequence, streamed }: JournalEntry): void {
-    const { entry } = this;
-    if (entry === undefined) return;
-    entry.answered(refusalOf(status, code), sequence);
-    // What is sent while it is made may still change something.
-    if (streamed !== undefined) return;
-    entry.isOver = true;
-    // It may be written anew for another's.
-    this.entry = undefined;
-  }
-}
-
-/** What the client was told, where that was a refusal although it was done. */
-function refusalOf(status: number, code: string | null): string | undefined {
-  if (status === 0) return "by a broken connection";
-  if (status < 400) return undefined;
-  return code === null ? String(status) : `${status} ${code}`;
 }

@@ -1,15 +1,11 @@
 import type { HistoryEntry } from "./history-entry.ts";
 
-const SEEN_TOGETHER = 4;
-
 /** Entries by their positions, which have no gaps; the oldest go first. */
 export class EntryList {
   /** The position of the oldest. */
   first = 1;
   /** The position of the one that comes next. */
   next = 1;
-  /** What was seen ahead; kept only so that it is really looked at. */
-  seen = 0;
   private list: HistoryEntry[] = [];
 
   get size(): number {
@@ -48,21 +44,10 @@ export class EntryList {
     return entry;
   }
 
-  /**
-   * Looks at what the oldest hold, each part some entries before it is written anew. It was last touched a thousand
-   * requests ago and is far away in memory by now; to wait for one part after the other was a third of what a history
-   * costs, and a processor fetches those of different entries at once, so it is done for some entries together.
-   */
-  lookAhead(): void {
-    const { first } = this;
-    if (first % SEEN_TOGETHER > 0) return;
-    for (let at = first; at < first + SEEN_TOGETHER; at++) {
-      const entry = this.at(at + 3 * SEEN_TOGETHER)?.glance() ?? 0;
-      const states = this.at(at + 2 * SEEN_TOGETHER)?.states?.glance() ?? 0;
-      const root = this.at(at + SEEN_TOGETHER)?.states?.from.glance() ?? 0;
-      const written = this.at(at)?.states?.from.glanceAtWritten() ?? 0;
-      this.seen = entry | states | root | written;
-    }
+  /** The next position is that of one that has come and gone; there are none now. */
+  skip(): void {
+    this.first += 1;
+    this.next += 1;
   }
 
   /** Others take their place; what comes next does so at `next`. */

@@ -1,10 +1,9 @@
-import { DAY_MS, dayOf } from "../state/day.ts";
 import type { KeptRoot, KeptWrite } from "../state/kept-root.ts";
-import { drawRequestId } from "../state/random.ts";
+import { drawRequestId, type RequestDraw } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
 import type { ActingRequest, EntryStates, KeptState } from "./entry-states.ts";
-import { requestTitle } from "./request-title.ts";
+import { type AskedRequest, requestTitle } from "./request-title.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
@@ -25,7 +24,8 @@ export interface Act {
   readonly work?: { readonly record: object; readonly key: string };
   /** How the world was when it began, and the newest entry then; for what takes its time. */
   readonly began?: { readonly state: KeptState; readonly position: number };
-  /** Set once there is one. */
+  /** Its entry's position in the history, where it is one of its rows; else its entry. Set once there is one. */
+  position?: number | undefined;
   entry?: HistoryEntry | undefined;
 }
 
@@ -72,83 +72,63 @@ interface Place extends Pick<StoredEntry, "sequence" | "at" | "parent" | "cause"
   journal: number;
 }
 
-/** What few entries have, besides those that requests are. */
-interface Besides {
-  cause: string | null;
-  advanced_by: string | null;
-  delivered: boolean | null;
-  isUndone: boolean;
-  leaves: readonly string[];
-  /** What it was told by, where that was no request. */
-  title: Pick<Act, "title"> | undefined;
-  /** Id of a request that an earlier server answered. */
-  request: string | null;
-  refusal: string | undefined;
-  counts: Readonly<Record<string, ChangeCounts>> | undefined;
-}
-
-/**
- * A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). A thousand of them
- * are kept and written anew, one for each request, so a request's holds what is its own and nothing else.
- */
+/** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
 export class HistoryEntry implements EntryName {
-  prefix!: string;
-  number!: number;
+  readonly prefix: string;
+  readonly number: number;
   /** Position since the sandbox began; grows by one. */
-  sequence!: number;
-  kind!: HistoryKind;
+  readonly sequence: number;
+  readonly kind: HistoryKind;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  readonly at: number;
   /** The entry whose state it goes on from, by position; 0 for the first day. */
-  parent!: number;
+  readonly parent: number;
   /** Position of the newest entry of the journal when it was made; 0 where that was another server's. */
-  journal!: number;
-  subject!: string | null;
+  readonly journal: number;
+  /** Id of the entry that led to it. */
+  readonly cause: string | null;
+  /** Id of the entry whose advance made it happen now. */
+  readonly advanced_by: string | null;
+  /** Of an attempt to deliver: whether its receiver took it. */
+  readonly delivered: boolean | null;
+  subject: string | null;
   /** Undefined once they were let go. */
   states: EntryStates | undefined;
   /** Position of its request in the journal, once that was answered. */
-  journaled: number | undefined;
+  journaled: number | undefined = undefined;
   /** Grows with whatever becomes of it after it was made. */
-  revision!: number;
-  /** Its request has been answered and sent, so that no act can go on with it. */
-  isOver!: boolean;
-  private besides: Besides | undefined;
-  private day!: number;
-  private time!: number;
-  /** Of a request: what its id can be drawn from, and its sentence made of. */
-  private idSeed!: number;
-  private idNumber!: number;
-  private summary: string | undefined;
-  private principal: string | undefined;
+  revision = 0;
+  /** Whether the sandbox was rewound to before it. */
+  isUndone = false;
+  /** The work that it left to be done, as `collection\0id`. */
+  leaves: readonly string[] = [];
+  /** What tells of it, where that is no request. */
+  private told: Pick<Act, "title"> | undefined = undefined;
+  /** Without what a request holds of the world. */
+  private readonly asked: (RequestDraw & AskedRequest) | undefined = undefined;
+  /** Id of a request that an earlier server answered. */
+  private earlierRequest: string | null = null;
+  private refusal: string | undefined = undefined;
+  private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
 
   constructor(place: Place, act: Act, states: EntryStates | undefined) {
-    this.write(place, act, states);
-  }
-
-  /** Becomes another entry; for the history alone, once nobody can hold it any more. */
-  write(place: Place, act: Act, states: EntryStates | undefined): this {
     this.prefix = place.prefix;
     this.number = place.number;
     this.sequence = place.sequence;
-    this.day = dayOf(place.at);
-    this.time = place.at - this.day * DAY_MS;
+    this.at = place.at;
     this.parent = place.parent;
     this.journal = place.journal;
+    this.cause = place.cause;
+    this.advanced_by = place.advanced_by;
     this.kind = act.kind;
+    this.delivered = act.delivered ?? null;
     this.subject = act.subject ?? null;
     this.states = states;
-    this.journaled = undefined;
-    this.revision = 0;
-    this.isOver = false;
-    this.besides = undefined;
-    const { request } = act;
-    this.idSeed = request?.idSeed ?? 0;
-    this.idNumber = request?.number ?? 0;
-    this.summary = request?.summary;
-    this.principal = request?.principal;
-    if (request === undefined) this.own.title = act;
-    if (act.delivered !== undefined) this.own.delivered = act.delivered;
-    if (place.cause !== null) this.own.cause = place.cause;
-    if (place.advanced_by !== null) this.own.advanced_by = place.advanced_by;
-    return this;
+    if (act.request === undefined) this.told = act;
+    else {
+      const { idSeed, number, summary, principal } = act.request;
+      this.asked = { idSeed, number, summary, principal };
+    }
   }
 
   static from(stored: StoredEntry): HistoryEntry {
@@ -158,7 +138,10 @@ export class HistoryEntry implements EntryName {
       ...(typeof delivered === "boolean" && { delivered }),
     };
     const entry = new HistoryEntry({ ...stored, ...nameOf(stored.id), journal: 0 }, act, undefined);
-    Object.assign(entry.own, { request, counts: changes, isUndone: undone, leaves });
+    entry.earlierRequest = request;
+    entry.counts = changes;
+    entry.isUndone = undone;
+    entry.leaves = leaves;
     return entry;
   }
 
@@ -175,66 +158,25 @@ export class HistoryEntry implements EntryName {
 
   /** Id of the request that it is. */
   get request(): string | null {
-    return this.summary === undefined
-      ? (this.besides?.request ?? null)
-      : drawRequestId(this.idSeed, this.idNumber);
-  }
-
-  /** Id of the entry that led to it. */
-  get cause(): string | null {
-    return this.besides?.cause ?? null;
-  }
-
-  /** Id of the entry whose advance made it happen now. */
-  get advanced_by(): string | null {
-    return this.besides?.advanced_by ?? null;
-  }
-
-  /** Of an attempt to deliver: whether its receiver took it. */
-  get delivered(): boolean | null {
-    return this.besides?.delivered ?? null;
-  }
-
-  /** Whether the sandbox was rewound to before it. */
-  get isUndone(): boolean {
-    return this.besides?.isUndone ?? false;
-  }
-
-  set isUndone(isUndone: boolean) {
-    this.own.isUndone = isUndone;
-  }
-
-  /** The work that it left to be done, as `collection\0id`. */
-  get leaves(): readonly string[] {
-    return this.besides?.leaves ?? NOTHING;
-  }
-
-  set leaves(leaves: readonly string[]) {
-    this.own.leaves = leaves;
-  }
-
-  /** Milliseconds since 1970 on the sandbox's clock. */
-  get at(): number {
-    return this.day * DAY_MS + this.time;
+    const { asked } = this;
+    return asked === undefined ? this.earlierRequest : drawRequestId(asked.idSeed, asked.number);
   }
 
   get title(): string {
-    const { besides, summary, principal } = this;
-    if (summary === undefined) return besides!.title!.title;
-    return requestTitle({ summary, principal }, besides?.refusal);
+    return this.asked === undefined ? this.told!.title : requestTitle(this.asked, this.refusal);
   }
 
   /** In numbers, by collection; counted when somebody asks, or when the states go. */
   get changes(): Readonly<Record<string, ChangeCounts>> {
-    const { own } = this;
-    own.counts ??= this.states === undefined ? {} : countChanges(this.states.from, this.states.to);
-    return own.counts;
+    const { states } = this;
+    this.counts ??= states === undefined ? {} : countChanges(states.from, states.to);
+    return this.counts;
   }
 
   /** The act has ended; what it was made of need not be kept any longer. */
   settle({ title, subject }: Act): void {
     this.subject = subject ?? this.subject;
-    this.own.title = { title };
+    this.told = { title };
   }
 
   /**
@@ -242,7 +184,7 @@ export class HistoryEntry implements EntryName {
    * @param journaled position of the request in the journal
    */
   answered(refusal: string | undefined, journaled: number): void {
-    if (refusal !== undefined) this.own.refusal = refusal;
+    this.refusal = refusal;
     this.journaled = journaled;
   }
 
@@ -251,25 +193,12 @@ export class HistoryEntry implements EntryName {
     const states = this.states!;
     states.to = after.root;
     states.after = after;
-    if (this.besides !== undefined) this.besides.counts = undefined;
+    this.counts = undefined;
   }
 
-  /** Told by what was written: the record that its request names, or the first. */
-  choose(written: readonly WrittenRecord[], named: Act["named"] = {}): void {
-    if (this.subject !== null) return;
-    for (const { collection, id } of written) {
-      if (collection.internal) continue;
-      this.subject ??= id;
-      if (!isAmong(named, id)) continue;
-      this.subject = id;
-      return;
-    }
-    this.subject ??= Object.values(named).at(-1) ?? null;
-  }
-
-  /** Reads something of each of its cache lines; see `EntryList.lookAhead`. */
-  glance(): number {
-    return this.number | this.revision | this.idNumber;
+  /** Told by what was written, unless its act tells it. */
+  choose(written: readonly WrittenRecord[], named: Act["named"]): void {
+    this.subject ??= subjectOf(written, named);
   }
 
   letGo(): void {
@@ -278,22 +207,23 @@ export class HistoryEntry implements EntryName {
     this.states = undefined;
     this.revision += 1;
   }
+}
 
-  private get own(): Besides {
-    this.besides ??= {
-      ...{ cause: null, advanced_by: null, delivered: null, isUndone: false, leaves: NOTHING },
-      ...{ title: undefined, request: null, refusal: undefined, counts: undefined },
-    };
-    return this.besides;
+/** What a change is about: of the records that it wrote the one that its request names, or the first. */
+export function subjectOf(written: readonly WrittenRecord[], named: Act["named"] = {}): string | null {
+  let subject: string | null = null;
+  for (const { collection, id } of written) {
+    if (collection.internal) continue;
+    if (isAmong(named, id)) return id;
+    subject ??= id;
   }
+  return subject ?? Object.values(named).at(-1) ?? null;
 }
 
 function isAmong(named: Readonly<Record<string, string>>, id: string): boolean {
   for (const name in named) if (named[name] === id) return true;
   return false;
 }
-
-const NOTHING: readonly string[] = [];
 
 export function idOf({ prefix, number }: EntryName): string {
   return prefix + number;

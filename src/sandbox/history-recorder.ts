@@ -1,25 +1,14 @@
-import { type KeptRoot, RootLine } from "../state/kept-root.ts";
+import type { KeptRoot, RootLine } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
-import { EntryStates, type KeptFrame, type KeptState } from "./entry-states.ts";
+import { costOf, EntryStates, type KeptFrame, type KeptState } from "./entry-states.ts";
 import type { History, Provenance } from "./history.ts";
-import type { Act, Actor, HistoryEntry } from "./history-entry.ts";
+import { type Act, type Actor, type HistoryEntry, idOf, subjectOf } from "./history-entry.ts";
+import { MAX_ROW_WRITES } from "./history-rows.ts";
 import { timerAct } from "./history-titles.ts";
 import type { RateWindows } from "./rate-windows.ts";
-
-/**
- * What a kept state costs beyond those around it, roughly: the entry with its references and rate windows, and each
- * record that was written with what it was before, or the path to it where a root is held. `bench history` measures
- * it: 1.9 KB for a reparent with its audit entry, 270 bytes each for 10,000 descendants.
- */
-const STATE_BYTES = 1024;
-const WRITTEN_BYTES = 512;
-
-function costOf(written: number): number {
-  return STATE_BYTES + written * WRITTEN_BYTES;
-}
 
 /** What the recorder looks at when it keeps a state. */
 export interface Recorded {
@@ -50,7 +39,7 @@ const NO_WORK: readonly Work[] = [];
 export class HistoryRecorder {
   private readonly history: History;
   private readonly of: Recorded;
-  private readonly roots = new RootLine();
+  private readonly roots: RootLine;
   /** As it was when a root was kept last. */
   private timesLent = 0;
   /** Of the state that was kept last. */
@@ -60,6 +49,7 @@ export class HistoryRecorder {
 
   constructor(history: History, of: Recorded) {
     this.history = history;
+    this.roots = history.roots;
     this.of = of;
   }
 
@@ -72,18 +62,21 @@ export class HistoryRecorder {
     }
     // A random draw by itself is nothing that anybody could see.
     if (before.tables === after.tables || (timer ?? by) === undefined) {
+      this.history.settleRows();
       this.roots.pass(commit);
       return;
     }
+    const act = (by as Actor | undefined)?.act;
+    if (timer === undefined && this.noteRow(commit, act!)) return;
     const noted = { from: this.keep(before), after, written: commit.written };
     this.roots.pass(commit);
-    if (timer === undefined) this.noteAct(noted, (by as Actor).act);
-    else this.noteTimer(noted, timer, (by as Actor | undefined)?.act);
+    if (timer === undefined) this.noteAct(noted, act!);
+    else this.noteTimer(noted, timer, act);
   };
 
   /** A request has changed nothing but the bytes of half-finished uploads. */
   noteBytes({ act }: Actor): void {
-    if (this.history.limit > 0) act.entry ??= this.add(act, UNKNOWN);
+    if (this.history.limit > 0 && this.history.nameOf(act) === null) act.entry = this.add(act, UNKNOWN);
   }
 
   /** An act has ended that changed something, be it besides records; its sentence is complete now. */
@@ -137,7 +130,8 @@ export class HistoryRecorder {
   }
 
   private keep(root: Root): KeptRoot {
-    // Whoever holds an entry finds its states by what follows them, which may be written anew from here on.
+    this.history.settleRows();
+    // Whoever holds an entry must not hold all that follows it.
     const { timesLent } = this.history;
     if (timesLent !== this.timesLent) this.roots.forget();
     this.timesLent = timesLent;
@@ -162,27 +156,52 @@ export class HistoryRecorder {
     return this.frame!;
   }
 
+  /** Notes what most requests do in as little as it takes; false: it needs an entry. */
+  private noteRow({ before, after, written }: Commit, act: Act): boolean {
+    const { request, subject, work } = act;
+    if (request === undefined || subject !== undefined || work !== undefined) return false;
+    if (request.uploads !== undefined || written.length > MAX_ROW_WRITES) return false;
+    if (this.history.nameOf(act) !== null) return false;
+    for (const { collection } of written) if (collection.work) return false;
+    const { rows } = this.history;
+    if (rows.newest !== before) rows.begin(this.keep(before));
+    const { world, windows } = this.of;
+    act.position = this.history.addRow({
+      request,
+      subject: subjectOf(written, act.named),
+      before,
+      after,
+      written,
+      frame: this.frameOf(world),
+      now: world.changedAt,
+      requests: world.requests,
+      windows: windows.counted,
+    });
+    return true;
+  }
+
   private noteAct(commit: NotedCommit, act: Act): void {
     if (act.kind === "restore") this.noteCarriedOver(commit);
     else if (this.goesOn(act, commit)) this.extend(act, commit);
     else {
-      const from = act.entry === undefined ? this.makerOf(act) : { cause: act.entry.id, advanced_by: null };
+      const earlier = this.history.nameOf(act);
+      const from = earlier === null ? this.makerOf(act) : { cause: idOf(earlier), advanced_by: null };
       const entry = this.add(act, from, commit);
-      act.entry ??= entry;
+      if (earlier === null) act.entry = entry;
       entry.choose(commit.written, act.named);
       this.noteWork(commit, entry);
     }
   }
 
   /** Whether it is another commit of the same act, with none in between. */
-  private goesOn({ entry }: Act, { from }: NotedCommit): boolean {
-    return entry?.states?.to.agreesWith(from) === true && this.history.has(entry);
+  private goesOn(act: Act, { from }: NotedCommit): boolean {
+    const entry = this.history.entryOf(act);
+    return entry?.states?.to.agreesWith(from) === true && entry === this.history.newest;
   }
 
   private extend(act: Act, commit: NotedCommit): void {
-    const entry = act.entry!;
+    const entry = this.history.entryOf(act)!;
     entry.extend(this.ownPresent(this.of.world.changedAt));
-    entry.states!.end = this.history.lastSequence;
     this.endLineOf(entry);
     entry.choose(commit.written, act.named);
     this.noteWork(commit, entry);
@@ -201,7 +220,7 @@ export class HistoryRecorder {
       return;
     }
     const entry = this.add(timerAct(timer), from, commit);
-    entry.choose(commit.written);
+    entry.choose(commit.written, undefined);
     this.noteWork(commit, entry, { timer, maker });
   }
 
@@ -262,26 +281,21 @@ export class HistoryRecorder {
 
   /** The entry of an act, made now where it has none: something happens because of it. */
   private entryOf(act: Act, root: KeptRoot): HistoryEntry {
-    if (act.entry === undefined) {
-      const { state, position } = act.began ?? {};
-      const isAsThen = position === this.history.lastSequence;
-      act.entry = this.add(act, UNKNOWN);
-      const states = act.entry.states;
-      if (states !== undefined) states.before = isAsThen ? state! : { ...states.before, root };
-    }
-    return act.entry;
+    const found = this.history.entryOf(act);
+    if (found !== undefined) return found;
+    const { state, position } = act.began ?? {};
+    const isAsThen = position === this.history.lastSequence;
+    const entry = this.add(act, UNKNOWN);
+    act.entry = entry;
+    const { states } = entry;
+    if (states !== undefined) states.before = isAsThen ? state! : { ...states.before, root };
+    return entry;
   }
 
   private add(act: Act, from: Provenance, commit?: NotedCommit): HistoryEntry {
     const after = this.ownPresent(commit && this.of.world.changedAt);
     const begin = commit?.from ?? after.root;
     const by = { cost: costOf(commit?.written.length ?? 0), request: act.request };
-    const { history, roots } = this;
-    const states = history.spareStates?.write(begin, after, by) ?? new EntryStates(begin, after, by);
-    const entry = history.add(act, from, { at: after.now, states });
-    const evicted = history.spareStates;
-    // Where it changed a record, the entries after it go on from another root.
-    if (evicted !== undefined && evicted.from !== evicted.to) roots.spare = evicted.from;
-    return entry;
+    return this.history.add(act, from, { at: after.now, states: new EntryStates(begin, after, by) });
   }
 }

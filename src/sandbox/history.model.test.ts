@@ -172,7 +172,8 @@ class Machine {
     };
     const act: Act = { kind: "request", title: "asked", subject: undefined, request };
     change(act);
-    if (act.entry !== undefined) this.note(act.entry, before, history.since(position));
+    const entry = history.entryOf(act);
+    if (entry !== undefined) this.note(entry, before, history.since(position));
     else expect(history.lastSequence).toBe(position);
   }
 

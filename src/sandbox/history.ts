@@ -1,6 +1,9 @@
+import { RootLine } from "../state/kept-root.ts";
 import { EntryList } from "./entry-list.ts";
 import type { EntryStates } from "./entry-states.ts";
-import { type Act, HistoryEntry, type StoredEntry } from "./history-entry.ts";
+import { type Act, type EntryName, HistoryEntry, type StoredEntry } from "./history-entry.ts";
+import { HistoryRows, type RequestChange, ROW_COST } from "./history-rows.ts";
+import { type AnsweredWith, refusalOf } from "./request-title.ts";
 
 /** Of all kept states of a sandbox, as the recorder estimates them. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
@@ -17,6 +20,18 @@ export interface HistoryStory {
   entries: ReadonlyMap<HistoryEntry, number>;
 }
 
+interface Put {
+  readonly act: Act;
+  readonly from: Provenance;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  readonly at: number;
+  readonly states: EntryStates;
+  /** The entry whose state it goes on from, by position. */
+  readonly parent: number;
+  /** Position of the newest entry of the journal. */
+  readonly journal: number;
+}
+
 /** A history as it was written down. */
 export interface StoredHistory {
   about: HistoryStory["about"];
@@ -31,6 +46,10 @@ export class History {
   /** Grows with whatever is said anew. */
   revision = 0;
   limit: number;
+  /** The roots that are kept. */
+  readonly roots = new RootLine();
+  /** What comes after the list. */
+  readonly rows = new HistoryRows(this.roots);
   private readonly list = new EntryList();
   /** Position before the first entry of this day, and what its ids begin with. */
   private base = 0;
@@ -43,14 +62,9 @@ export class History {
   private revived = 0;
   private closed = false;
   private isTelling = false;
-  /** The newest entry that somebody was handed: up to there, none is written anew. */
+  /** The newest entry that somebody was handed. */
   private lent = 0;
   private lendings = 0;
-  /**
-   * An evicted entry that nobody holds, for the next one. It lives in the old generation by now, where a new one for
-   * each request would fill it up.
-   */
-  private spare: HistoryEntry | undefined = undefined;
   private readonly listeners = new Set<() => void>();
   private readonly journal: { readonly lastSequence: number };
 
@@ -64,7 +78,8 @@ export class History {
   begin(resets: number): void {
     this.prefix = prefixOf(resets);
     this.base = this.lastSequence;
-    this.list.replace([]);
+    this.rows.clear();
+    this.list.replace([], this.base + 1);
     this.oldestKept = this.list.next;
     this.lost = 0;
     this.bytes = 0;
@@ -81,20 +96,71 @@ export class History {
     from: Provenance,
     { at, states, parent = this.lastSequence }: { at: number; states: EntryStates; parent?: number },
   ): HistoryEntry {
-    const sequence = this.list.next;
-    const { prefix } = this;
-    const number = sequence - this.base;
-    const journal = this.journal.lastSequence;
-    const { cause, advanced_by } = from;
-    const place = { prefix, number, sequence, at, parent, journal, cause, advanced_by };
-    const entry = this.spare?.write(place, act, states) ?? new HistoryEntry(place, act, states);
-    this.spare = undefined;
-    states.end = sequence;
-    this.list.push(entry);
+    this.settleRows();
+    const entry = this.put({ act, from, at, states, parent, journal: this.journal.lastSequence });
     this.bytes += states.cost;
     this.keepWithin();
     this.tell();
     return entry;
+  }
+
+  /** Adds a request that goes on from the newest row, or begins with what the rows do; returns its position. */
+  addRow(change: RequestChange): number {
+    this.rows.add(change, this.journal.lastSequence);
+    this.bytes += ROW_COST;
+    const position = this.lastSequence;
+    this.keepWithin();
+    this.tell();
+    return position;
+  }
+
+  /** Makes entries of the rows, for whoever wants to see one or to go on from it. */
+  settleRows(): void {
+    if (this.rows.size === 0) return;
+    for (const { request, subject, now: at, journal, journaled, states } of this.rows.take()) {
+      const act = {
+        kind: "request" as const,
+        title: request.summary,
+        subject: subject ?? undefined,
+        request,
+      };
+      const from = { cause: null, advanced_by: null };
+      const entry = this.put({ act, from, at, states, parent: this.list.next - 1, journal });
+      if (journaled > 0) entry.answered(undefined, journaled);
+    }
+  }
+
+  private put({ act, from, states, ...where }: Put): HistoryEntry {
+    const { prefix } = this;
+    const sequence = this.list.next;
+    const place = { ...where, ...from, prefix, number: sequence - this.base, sequence };
+    const entry = new HistoryEntry(place, act, states);
+    states.end = sequence;
+    this.list.push(entry);
+    return entry;
+  }
+
+  /** What an act has for an entry: undefined where it has none, or none any more. */
+  entryOf({ entry, position }: Act): HistoryEntry | undefined {
+    if (entry !== undefined || position === undefined) return entry;
+    this.settleRows();
+    return this.list.at(position);
+  }
+
+  /** The name of an act's entry, even where that was evicted; null where it has none in this sandbox's present day. */
+  nameOf({ entry, position = 0 }: Act): EntryName | null {
+    if (entry !== undefined) return entry;
+    const { prefix, base } = this;
+    return position > base ? { prefix, number: position - base } : null;
+  }
+
+  /** A request has been answered; a fault may have said otherwise than what was done. @param answer as journalled */
+  answered(act: Act, answer: AnsweredWith): void {
+    const refusal = refusalOf(answer);
+    const { position = 0 } = act;
+    if (refusal === undefined && position >= this.list.next)
+      this.rows.answered(position - this.list.next, answer.sequence);
+    else this.entryOf(act)?.answered(refusal, answer.sequence);
   }
 
   /** What leads to the newest entry holds, all else is undone. */
@@ -120,7 +186,7 @@ export class History {
   }
 
   get size(): number {
-    return this.list.size;
+    return this.list.size + this.rows.size;
   }
 
   /** Entries lost to the bound since the sandbox began or was reset. */
@@ -130,7 +196,7 @@ export class History {
 
   /** The position of the newest entry, 0 before the first. */
   get lastSequence(): number {
-    return this.list.next - 1;
+    return this.list.next - 1 + this.rows.size;
   }
 
   get isClosed(): boolean {
@@ -147,18 +213,8 @@ export class History {
     return sequence <= this.lent;
   }
 
-  /** Whether it has not been evicted. */
-  has(entry: HistoryEntry): boolean {
-    return this.list.at(entry.sequence) === entry;
-  }
-
-  /** The states of an evicted entry that nobody holds, which the next one may have. */
-  get spareStates(): EntryStates | undefined {
-    return this.spare?.states;
-  }
-
-  /** The newest entry; not to be kept, since it may become another. */
   get newest(): HistoryEntry | undefined {
+    this.settleRows();
     return this.list.at(this.lastSequence);
   }
 
@@ -185,13 +241,14 @@ export class History {
   }
 
   private named(id: string): HistoryEntry | undefined {
+    this.settleRows();
     const number = id.startsWith(this.prefix) ? Number(id.slice(this.prefix.length)) : Number.NaN;
     const found = this.list.at(this.base + number);
     return found?.id === id ? found : undefined;
   }
 
   /** The id of the newest entry that left this work to be done, `collection\0id`, and was not undone. */
-  leaving(key: string, upTo = this.lastSequence): string | null {
+  leaving(key: string, upTo = this.list.next - 1): string | null {
     for (let at = upTo; at >= this.list.first; at--) {
       const entry = this.list.at(at)!;
       if (!entry.isUndone && entry.leaves.includes(key)) return entry.id;
@@ -217,6 +274,7 @@ export class History {
 
   /** Lets the oldest states go until the rest hold no more than so many bytes; their entries stay. */
   letGoOf(bytes: number): void {
+    if (this.bytes > bytes) this.settleRows();
     while (this.bytes > bytes && this.oldestKept < this.list.next) {
       const entry = this.list.at(this.oldestKept++);
       this.bytes -= entry?.states?.cost ?? 0;
@@ -236,6 +294,7 @@ export class History {
     // Positions have no gaps: behind one that is missing, nothing could be found.
     for (let at = next - 1, entry = bySequence.get(at); entry !== undefined; entry = bySequence.get(--at))
       list.unshift(HistoryEntry.from(entry));
+    this.rows.clear();
     this.list.replace(list, next);
     this.prefix = prefixOf(resets);
     this.base = base;
@@ -258,20 +317,23 @@ export class History {
   }
 
   private lend(): void {
+    this.settleRows();
     this.lent = this.lastSequence;
     this.lendings += 1;
   }
 
   private keepWithin(): void {
     while (this.size > this.limit) this.drop();
-    if (this.spare !== undefined) this.list.lookAhead();
     this.letGoOf(MAX_KEPT_BYTES);
   }
 
   private drop(): void {
-    const entry = this.list.shift();
-    this.bytes -= entry.states?.cost ?? 0;
-    if (entry.isOver && !this.isLent(entry)) this.spare = entry;
+    if (this.list.size > 0) this.bytes -= this.list.shift().states?.cost ?? 0;
+    else {
+      this.rows.shift();
+      this.list.skip();
+      this.bytes -= ROW_COST;
+    }
     this.lost += 1;
     this.oldestKept = Math.max(this.oldestKept, this.list.first);
   }

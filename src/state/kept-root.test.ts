@@ -2,7 +2,7 @@ import fc from "fast-check";
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
 import { collection } from "./collection.ts";
-import { KeptRoot, RootLine } from "./kept-root.ts";
+import { type KeptRoot, RootLine } from "./kept-root.ts";
 import type { Root } from "./root.ts";
 import { Tables } from "./tables.ts";
 import { Transaction } from "./transaction.ts";
@@ -129,13 +129,5 @@ describe("a line of kept roots", () => {
     );
     expect(first.value.tables.get("notes")!.size).toBe(0);
     expect(first.value === FIRST).toBe(!isJoined);
-  });
-
-  it("interfaces 10 a root that becomes another is followed by nothing", () => {
-    const [one, other] = [new KeptRoot(FIRST, { newest: FIRST }), new KeptRoot(FIRST, { newest: FIRST })];
-    one.followedBy(other, FIRST, []);
-    one.write(FIRST);
-    expect(one.writtenUntil(other)).toBeUndefined();
-    expect(one.value).toBe(FIRST);
   });
 });

@@ -5,8 +5,8 @@ import type { Commit } from "./world-parts.ts";
 
 /** Of more records than these, two roots share so much that holding both costs less than the list. */
 const MAX_WRITTEN = 32;
-/** So many steps a root is made again in, at most; a small part of a millisecond for each ten. */
-const MAX_STEPS = 128;
+/** After so many steps a root is held, since one is made again step by step: a small part of a millisecond for each ten. */
+export const MAX_STEPS = 128;
 
 /**
  * A root of the past. Holding it would hold every path that has been copied since, and whatever lives for some
@@ -15,26 +15,18 @@ const MAX_STEPS = 128;
  */
 export class KeptRoot {
   /** Held for good: nothing leads to it from what follows. */
-  private root: Root | undefined;
-  private next: KeptRoot | undefined;
-  private written: FlatWrites | undefined;
-  private draws!: number;
-  private steps!: number;
+  private root: Root | undefined = undefined;
+  private next: KeptRoot | undefined = undefined;
+  private written: FlatWrites | undefined = undefined;
+  /** Since the last that is held. */
+  private steps = 0;
+  private readonly draws: number;
   /** Holds the root of the newest in it. */
   private readonly line: Pick<RootLine, "newest">;
 
-  constructor(root: Root, line: Pick<RootLine, "newest">) {
+  constructor({ draws }: Pick<Root, "draws">, line: Pick<RootLine, "newest">) {
+    this.draws = draws;
     this.line = line;
-    this.write(root);
-  }
-
-  /** Becomes the newest of its line, when nobody holds it nor any before it; its list is used again. */
-  write(root: Root): this {
-    this.root = undefined;
-    this.next = undefined;
-    this.draws = root.draws;
-    this.steps = 0;
-    return this;
   }
 
   /** Whether both are of one moment, though of two lines. */
@@ -51,9 +43,14 @@ export class KeptRoot {
     return root;
   }
 
-  /** It is no more the newest of its line, though nothing follows. */
+  /** Needs nothing that follows any more. @param root its own */
   hold(root: Root): void {
     this.root = root;
+  }
+
+  /** Whether it is so far from one that is held that it should be held too. */
+  get isFar(): boolean {
+    return this.steps >= MAX_STEPS;
   }
 
   /** What was written from here to a later one, each record once; undefined where that has to be found by comparing the two. */
@@ -70,27 +67,11 @@ export class KeptRoot {
     return [...first.values()];
   }
 
-  /**
-   * @param root its own
-   * @param written all of it on the way there, in its order; undefined: too much to be told
-   */
-  followedBy(next: KeptRoot, root: Root, written: readonly WrittenRecord[] | undefined): void {
+  /** @param written all of it on the way there, in its order; undefined: too much to be told, and it is held */
+  followedBy(next: KeptRoot, written: FlatWrites | undefined): void {
     this.next = next;
-    this.written = written && flat(written, this.written);
-    if (this.written === undefined || this.steps === MAX_STEPS) this.root = root;
-    else next.steps = this.steps + 1;
-  }
-
-  /** Reads something of it, since a processor fetches ahead what it is going to write anew. */
-  glance(): number {
-    return this.steps;
-  }
-
-  /** The same of the list of what was written. */
-  glanceAtWritten(): number {
-    const { written } = this;
-    if (written === undefined) return 0;
-    return (written[0] === undefined ? 1 : 0) | (written[written.length - 1] === undefined ? 1 : 0);
+    this.written = written;
+    next.steps = this.root === undefined ? this.steps + 1 : 0;
   }
 
   private get held(): Root | undefined {
@@ -117,24 +98,25 @@ export interface KeptWrite {
   readonly stays: boolean;
 }
 
-/**
- * Writes as one list: collection, id, before, stays, collection, id … A thousand of these are kept, and one list costs
- * a collector less than a list and its records.
- */
-type FlatWrites = KeptWrite[keyof KeptWrite][];
+/** Writes as one list: collection, id, before, stays, collection, id … It costs a collector less than a list and its records. */
+export type FlatWrites = KeptWrite[keyof KeptWrite][];
 
-/** @param used a list that is not needed any more */
-function flat(written: readonly WrittenRecord[], used: FlatWrites | undefined): FlatWrites {
-  const length = written.length * 4;
-  // Of its length from the start: a list that grew by appending has room for sixteen more.
-  const all = used?.length === length ? used : new Array<KeptWrite[keyof KeptWrite]>(length);
-  let at = 0;
+/** Puts them into `all` from there on; returns where they end. */
+export function putFlat(all: unknown[], from: number, written: readonly WrittenRecord[]): number {
+  let at = from;
   for (const { collection, id, before, after } of written) {
     all[at++] = collection;
     all[at++] = id;
     all[at++] = before;
     all[at++] = after !== undefined;
   }
+  return at;
+}
+
+function flat(written: readonly WrittenRecord[]): FlatWrites {
+  // Of its length from the start: a list that grew by appending has room for sixteen more.
+  const all: FlatWrites = new Array(4 * written.length);
+  putFlat(all, 0, written);
   return all;
 }
 
@@ -152,8 +134,6 @@ type Passed = Pick<Commit, "after" | "written">;
 
 /** The line of roots of one world, of which those are kept that somebody asks for. */
 export class RootLine {
-  /** A root that nobody holds any more, for the next one. */
-  spare: KeptRoot | undefined = undefined;
   /** Of what was kept last, which nothing follows yet. */
   newest: Root | undefined = undefined;
   private last: KeptRoot | undefined = undefined;
@@ -179,15 +159,21 @@ export class RootLine {
   keep(root: Root): KeptRoot {
     const { last, passed, newest } = this;
     if (last !== undefined && newest === root) return last;
-    const kept = this.spare?.write(root) ?? new KeptRoot(root, this);
-    this.spare = undefined;
-    if (passed?.after === root)
-      last!.followedBy(kept, newest!, passed.written.length > MAX_WRITTEN ? undefined : passed.written);
-    else last?.hold(newest!);
+    const kept = new KeptRoot(root, this);
+    if (passed?.after === root) {
+      const written = passed.written.length > MAX_WRITTEN ? undefined : flat(passed.written);
+      if (written === undefined || last!.isFar) last!.hold(newest!);
+      last!.followedBy(kept, written);
+    } else last?.hold(newest!);
+    this.goOn(kept, root);
+    return kept;
+  }
+
+  /** What was kept last is this now. @param root its own */
+  goOn(kept: KeptRoot, root: Root): void {
     this.last = kept;
     this.newest = root;
     this.passed = undefined;
-    return kept;
   }
 
   /** What was kept last holds its root for good. */
