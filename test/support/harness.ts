@@ -64,12 +64,13 @@ export async function startReference({
   });
   const url = await understudy.listen(port, "127.0.0.1");
   const agent = new Agent({ keepAlive: true });
+  const underWay = new Set<Promise<unknown>>();
   return {
     url,
     understudy,
     async call(who, method, path, body, headers = {}) {
       const raw = typeof body === "string" || body instanceof Uint8Array || body instanceof FormData;
-      const answer = await send(agent, url + path, {
+      const sending = send(agent, url + path, {
         method,
         headers: {
           ...(who ? { "api-key": KEYS[who] } : {}),
@@ -78,6 +79,8 @@ export async function startReference({
         },
         body: body === undefined || raw ? body : JSON.stringify(body),
       });
+      underWay.add(sending);
+      const answer = await sending.finally(() => underWay.delete(sending));
       const { text } = answer;
       const json = answer.headers.get("content-type")?.includes("json") && text !== "";
       return { ...answer, body: json ? JSON.parse(text) : undefined };
@@ -87,6 +90,8 @@ export async function startReference({
     },
     async close() {
       await understudy.close();
+      // The server is done with an answer once the system has it; nobody has read it then.
+      await Promise.allSettled(underWay);
       agent.destroy();
     },
   };
