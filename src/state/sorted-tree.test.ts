@@ -7,8 +7,11 @@ const byNumber: Compare<number, string> = (a, _a, b) => a - b;
 
 const command = fc.oneof(
   fc.record({ do: fc.constant("set" as const), key: fc.integer({ min: 0, max: 60 }) }),
-  // Before all else, as most of what happens is added to a list that is newest first.
+  // Before all else, as most of what happens is added to a list that is newest first: alone, and many in a row.
   fc.record({ do: fc.constant("add first" as const), key: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ do: fc.constant("add many" as const), key: fc.integer({ min: 2, max: 80 }) }),
+  fc.record({ do: fc.constant("delete at" as const), key: fc.integer({ min: 0, max: 2000 }) }),
+  fc.record({ do: fc.constant("set at" as const), key: fc.integer({ min: 0, max: 2000 }) }),
   fc.record({ do: fc.constant("read" as const), key: fc.integer({ min: -100, max: 200 }) }),
   fc.record({ do: fc.constant("delete" as const), key: fc.integer({ min: 0, max: 60 }) }),
 );
@@ -30,12 +33,24 @@ function check(tree: SortedTree<number, string>, model: ReadonlyMap<number, stri
   }
 }
 
+function checkDifferences(
+  before: SortedTree<number, string>,
+  after: SortedTree<number, string>,
+  [was, is]: readonly [ReadonlyMap<number, string>, ReadonlyMap<number, string>],
+): void {
+  const keys = [...new Set([...was.keys(), ...is.keys()])].sort((a, b) => a - b);
+  const expected = keys
+    .map((key) => ({ key, before: was.get(key), after: is.get(key) }))
+    .filter((one) => one.before !== one.after);
+  expect([...SortedTree.differences(before, after)]).toEqual(expected);
+}
+
 describe("SortedTree", () => {
   it("behaves as a sorted map whatever is set and deleted, and leaves earlier versions alone", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(0, 63, 64, 100),
-        fc.array(command, { maxLength: 120, size: "max" }),
+        fc.array(command, { maxLength: 60, size: "max" }),
         (size, commands) => {
           const filled = Array.from({ length: size }, (_, n): [number, string] => [n, `n${n}`]);
           let tree = SortedTree.fromSorted(byNumber, filled);
@@ -43,10 +58,17 @@ describe("SortedTree", () => {
           const versions: [SortedTree<number, string>, Map<number, string>][] = [];
           for (const [step, { do: action, key: drawn }] of commands.entries()) {
             versions.push([tree, new Map(model)]);
-            const key = action === "add first" ? Math.min(0, ...model.keys()) - drawn : drawn;
+            const added = action === "add many" ? drawn : action === "add first" ? 1 : 0;
+            for (let n = 0; n < added; n++) {
+              const key = Math.min(0, ...model.keys()) - (action === "add many" ? 1 + (n % 3) : drawn);
+              tree = tree.set(key, `v${step}`);
+              model.set(key, `v${step}`);
+            }
+            const key = action.endsWith(" at") ? [...model.keys()][drawn % model.size] : drawn;
+            if (added > 0 || key === undefined) continue;
             if (action === "read") {
               expect(tree.get(key)).toBe(model.get(key));
-            } else if (action !== "delete") {
+            } else if (action.startsWith("set")) {
               tree = tree.set(key, `v${step}`);
               model.set(key, `v${step}`);
             } else {
@@ -57,6 +79,7 @@ describe("SortedTree", () => {
           check(tree, model);
           const [earlier, earlierModel] = versions[Math.floor(versions.length / 2)] ?? [tree, model];
           check(earlier, earlierModel);
+          checkDifferences(earlier, tree, [earlierModel, model]);
         },
       ),
       { numRuns: 300 },
@@ -84,7 +107,12 @@ describe("SortedTree", () => {
     ]);
     expect(tree.at(0)).toBe("1");
     expect(more.slice(0, 3)).toEqual(["-1", "0", "1"]);
-    expect(depth((more as unknown as { root: Node }).root)).toBeLessThan(32);
+    const { root } = more as unknown as { root: Node };
+    expect(depth(root)).toBeLessThan(32);
+    // What came in a row has no nodes of its own.
+    expect(nodesIn(root)).toBeLessThan(20_000 / 10);
+    // There is nothing between two of them.
+    for (let key = 10_000; key < 10_040; key++) expect(more.delete(key + 0.5)).toBe(more);
   });
 
   it("returns itself when nothing was deleted", () => {
@@ -98,6 +126,10 @@ describe("SortedTree", () => {
 interface Node {
   left: Node | undefined;
   right: Node | undefined;
+}
+
+function nodesIn(node: Node | undefined): number {
+  return node === undefined ? 0 : 1 + nodesIn(node.left) + nodesIn(node.right);
 }
 
 function depth(node: Node | undefined): number {

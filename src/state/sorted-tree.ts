@@ -1,14 +1,18 @@
 import { type Difference, differencesOf } from "./tree-differences.ts";
 import {
   balance,
-  build,
   type Compare,
   collect,
+  entryAt,
   glue,
+  isRun,
   link,
   type Node,
-  nodeAt,
+  opened,
+  Run,
+  rankIn,
   sizeOf,
+  type Tree,
   walk,
 } from "./tree-nodes.ts";
 
@@ -23,6 +27,8 @@ interface Edge<K, V> {
 /** Below that, the path to an entry is no longer than an edge would be. */
 const LEAST_WITH_EDGE = 64;
 const MAX_EDGE = 32;
+/** A run of fewer takes as much room as their nodes. */
+const LEAST_IN_RUN = 4;
 
 /**
  * A persistent, weight-balanced search tree that knows the size of every subtree, so that besides
@@ -35,11 +41,11 @@ const MAX_EDGE = 32;
  * is copied once for all of it.
  */
 export class SortedTree<K, V> {
-  private within: Node<K, V> | undefined;
+  private within: Tree<K, V>;
   private edge: Edge<K, V> | undefined;
   private readonly compare: Compare<K, V>;
 
-  private constructor(compare: Compare<K, V>, root: Node<K, V> | undefined, edge?: Edge<K, V>) {
+  private constructor(compare: Compare<K, V>, root: Tree<K, V>, edge?: Edge<K, V>) {
     this.compare = compare;
     this.within = root;
     this.edge = edge;
@@ -51,7 +57,10 @@ export class SortedTree<K, V> {
 
   /** Builds from entries that are already in order and distinct, in O(n). */
   static fromSorted<K, V>(compare: Compare<K, V>, entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
-    return new SortedTree(compare, build(entries, 0, entries.length));
+    if (entries.length === 0) return SortedTree.empty(compare);
+    const keys = entries.map(([key]) => key);
+    const values = entries.map(([, value]) => value);
+    return new SortedTree(compare, opened(new Run(keys, values)));
   }
 
   get size(): number {
@@ -64,6 +73,7 @@ export class SortedTree<K, V> {
     if (edge !== undefined && this.compare(key, value as V, edge.key, edge.value) < 0) return undefined;
     let node = this.root;
     while (node !== undefined) {
+      if (isRun(node)) return this.found(node, key, value as V);
       const order = this.compare(key, value as V, node.key, node.value);
       if (order === 0) return node.value;
       node = order < 0 ? node.left : node.right;
@@ -71,15 +81,21 @@ export class SortedTree<K, V> {
     return undefined;
   }
 
+  private found(run: Run<K, V>, key: K, value: V): V | undefined {
+    const at = rankIn(run, this.compare, { key, value });
+    if (at === run.size || this.compare(key, value, run.keys[at]!, run.values[at]!) !== 0) return undefined;
+    return run.values[at];
+  }
+
   /** The value at a zero-based position in order, undefined outside 0..size-1. */
   at(position: number): V | undefined {
-    return nodeAt(this.root, position)?.value;
+    return entryAt(this.root, position)?.value;
   }
 
   /** The first entry in order. */
   first(): readonly [K, V] | undefined {
-    const node = nodeAt(this.root, 0);
-    return node && [node.key, node.value];
+    const entry = entryAt(this.root, 0);
+    return entry && [entry.key, entry.value];
   }
 
   /** How many entries stand before this one, whether or not it is present itself. */
@@ -87,6 +103,7 @@ export class SortedTree<K, V> {
     let node = this.root;
     let before = 0;
     while (node !== undefined) {
+      if (isRun(node)) return before + rankIn(node, this.compare, { key, value });
       if (this.compare(key, value, node.key, node.value) <= 0) {
         node = node.left;
       } else {
@@ -98,7 +115,7 @@ export class SortedTree<K, V> {
   }
 
   set(key: K, value: V): SortedTree<K, V> {
-    const first = this.size < LEAST_WITH_EDGE ? undefined : (this.edge ?? nodeAt(this.within, 0));
+    const first = this.size < LEAST_WITH_EDGE ? undefined : (this.edge ?? entryAt(this.within, 0));
     if (first !== undefined && this.compare(key, value, first.key, first.value) < 0) {
       const rest = this.edge?.size === MAX_EDGE ? undefined : this.edge;
       const size = rest === undefined ? 1 : rest.size + 1;
@@ -147,18 +164,24 @@ export class SortedTree<K, V> {
   }
 
   /** All of it as one tree; the same value as before. */
-  private get root(): Node<K, V> | undefined {
+  private get root(): Tree<K, V> {
     if (this.edge === undefined) return this.within;
-    const entries: [K, V][] = [];
+    // Of their length from the start: lists that grew by appending have room for ten more.
+    const keys: K[] = new Array(this.edge.size - 1);
+    const values: V[] = new Array(this.edge.size - 1);
     let last = this.edge;
-    for (; last.rest !== undefined; last = last.rest) entries.push([last.key, last.value]);
-    this.within = link(build(entries, 0, entries.length), last, this.within);
+    for (let at = 0; last.rest !== undefined; last = last.rest) {
+      keys[at] = last.key;
+      values[at++] = last.value;
+    }
+    this.within = link(runOf(keys, values), last, this.within);
     this.edge = undefined;
     return this.within;
   }
 
-  private inserted(node: Node<K, V> | undefined, key: K, value: V): Node<K, V> {
-    if (node === undefined) return { key, value, left: undefined, right: undefined, size: 1 };
+  private inserted(tree: Tree<K, V>, key: K, value: V): Node<K, V> {
+    if (tree === undefined) return { key, value, left: undefined, right: undefined, size: 1 };
+    const node = opened(tree);
     const order = this.compare(key, value, node.key, node.value);
     if (order === 0) return { key, value, left: node.left, right: node.right, size: node.size };
     return order < 0
@@ -167,11 +190,12 @@ export class SortedTree<K, V> {
   }
 
   private replaced(
-    node: Node<K, V> | undefined,
+    tree: Tree<K, V>,
     entries: readonly (readonly [K, V])[],
     [from, to]: readonly [number, number],
-  ): Node<K, V> | undefined {
-    if (node === undefined || from >= to) return node;
+  ): Tree<K, V> {
+    if (tree === undefined || from >= to) return tree;
+    const node = opened(tree);
     let low = from;
     let high = to;
     while (low < high) {
@@ -191,15 +215,23 @@ export class SortedTree<K, V> {
     };
   }
 
-  private removed(node: Node<K, V> | undefined, key: K, value: V): Node<K, V> | undefined {
-    if (node === undefined) return undefined;
+  private removed(tree: Tree<K, V>, key: K, value: V): Tree<K, V> {
+    if (tree === undefined) return undefined;
+    const node = opened(tree);
     const order = this.compare(key, value, node.key, node.value);
     if (order === 0) return glue(node.left, node.right);
     if (order < 0) {
       const left = this.removed(node.left, key, value);
-      return left === node.left ? node : balance(node, left, node.right);
+      return left === node.left ? tree : balance(node, left, node.right);
     }
     const right = this.removed(node.right, key, value);
-    return right === node.right ? node : balance(node, node.left, right);
+    return right === node.right ? tree : balance(node, node.left, right);
   }
+}
+
+/** @param keys in order and distinct; `values` are as many */
+function runOf<K, V>(keys: readonly K[], values: readonly V[]): Tree<K, V> {
+  if (keys.length === 0) return undefined;
+  const run = new Run(keys, values);
+  return keys.length < LEAST_IN_RUN ? opened(run) : run;
 }

@@ -1,4 +1,4 @@
-import type { Compare, Node } from "./tree-nodes.ts";
+import { type Compare, type Entry, opened, type Subtree, sizeOf, type Tree } from "./tree-nodes.ts";
 
 export interface Difference<K, V> {
   key: K;
@@ -7,7 +7,10 @@ export interface Difference<K, V> {
 }
 
 /** A subtree still to be read, or one entry whose turn has come. */
-type Pending<K, V> = { readonly node: Node<K, V>; readonly whole: boolean };
+interface Pending<K, V> {
+  readonly whole?: Subtree<K, V>;
+  readonly entry?: Entry<K, V>;
+}
 
 /**
  * What differs between two trees of the same order, in that order. Subtrees that both share are skipped
@@ -15,8 +18,8 @@ type Pending<K, V> = { readonly node: Node<K, V>; readonly whole: boolean };
  */
 export function* differencesOf<K, V>(
   compare: Compare<K, V>,
-  beforeRoot: Node<K, V> | undefined,
-  afterRoot: Node<K, V> | undefined,
+  beforeRoot: Tree<K, V>,
+  afterRoot: Tree<K, V>,
 ): IterableIterator<Difference<K, V>> {
   const before = pendingOf(beforeRoot);
   const after = pendingOf(afterRoot);
@@ -24,37 +27,44 @@ export function* differencesOf<K, V>(
     const a = before.at(-1);
     const b = after.at(-1);
     if (a === undefined && b === undefined) return;
-    if (a?.whole && b?.whole && a.node === b.node) {
+    if (a?.whole !== undefined && a.whole === b?.whole) {
       before.pop();
       after.pop();
-    } else if (a?.whole && (!b?.whole || a.node.size >= b.node.size)) {
+    } else if (a?.whole !== undefined && a.whole.size >= sizeOf(b?.whole)) {
       // The larger first: a shared subtree is met when both sides are down to its size.
-      open(before);
-    } else if (b?.whole) {
-      open(after);
+      open(before, a.whole);
+    } else if (b?.whole !== undefined) {
+      open(after, b.whole);
     } else {
-      const order = a === undefined ? 1 : b === undefined ? -1 : compareNodes(compare, a.node, b.node);
+      const order = orderOf(compare, a?.entry, b?.entry);
       if (order <= 0) before.pop();
       if (order >= 0) after.pop();
-      const was = order <= 0 ? a!.node : undefined;
-      const is = order >= 0 ? b!.node : undefined;
+      const was = order <= 0 ? a!.entry : undefined;
+      const is = order >= 0 ? b!.entry : undefined;
       if (was?.value !== is?.value) yield { key: (was ?? is)!.key, before: was?.value, after: is?.value };
     }
   }
 }
 
-function pendingOf<K, V>(root: Node<K, V> | undefined): Pending<K, V>[] {
-  return root === undefined ? [] : [{ node: root, whole: true }];
+function pendingOf<K, V>(root: Tree<K, V>): Pending<K, V>[] {
+  return root === undefined ? [] : [{ whole: root }];
 }
 
-/** Replaces the subtree on top by its left part, its entry and its right part, the left on top. */
-function open<K, V>(stack: Pending<K, V>[]): void {
-  const { node } = stack.pop()!;
-  if (node.right) stack.push({ node: node.right, whole: true });
-  stack.push({ node, whole: false });
-  if (node.left) stack.push({ node: node.left, whole: true });
+/** Replaces the subtree on top, `whole`, by its left part, its entry and its right part, the left on top. */
+function open<K, V>(stack: Pending<K, V>[], whole: Subtree<K, V>): void {
+  const node = opened(whole);
+  stack.pop();
+  if (node.right) stack.push({ whole: node.right });
+  stack.push({ entry: node });
+  if (node.left) stack.push({ whole: node.left });
 }
 
-function compareNodes<K, V>(compare: Compare<K, V>, a: Node<K, V>, b: Node<K, V>): number {
+/** Below 0 where the first comes first; a side that has come to its end comes last. */
+function orderOf<K, V>(
+  compare: Compare<K, V>,
+  a: Entry<K, V> | undefined,
+  b: Entry<K, V> | undefined,
+): number {
+  if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
   return compare(a.key, a.value, b.key, b.value);
 }

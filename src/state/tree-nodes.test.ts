@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SortedTree } from "./sorted-tree.ts";
-import { type Compare, link, type Node, sizeOf } from "./tree-nodes.ts";
+import { balance, type Compare, isRun, link, opened, Run, sizeOf, type Tree } from "./tree-nodes.ts";
 
 const byNumber: Compare<number, string> = (a, _a, b) => a - b;
-type N = Node<number, string> | undefined;
+type N = Tree<number, string>;
 const rootOf = (tree: SortedTree<number, string>) => (tree as unknown as { root: N }).root;
 const filled = (from: number, to: number) =>
   SortedTree.fromSorted(
@@ -12,16 +12,24 @@ const filled = (from: number, to: number) =>
     Array.from({ length: Math.max(0, to - from) }, (_, n): [number, string] => [from + n, `${from + n}`]),
   );
 
+const run = (from: number, to: number): N => {
+  const keys = Array.from({ length: to - from }, (_, n) => from + n);
+  return keys.length === 0 ? undefined : new Run(keys, keys.map(String));
+};
+
 /** Where sizes do not add up, keys are out of order, or one side is more than three times as heavy as the other. */
 function imbalances(node: N): string[] {
   if (node === undefined) return [];
+  if (isRun(node))
+    return node.values.length === node.size ? imbalances(opened(node)) : ["a run has too few values"];
   const { key, size, left, right } = node;
   const [before, behind] = [sizeOf(left), sizeOf(right)];
   const found = [...imbalances(left), ...imbalances(right)];
   if (size !== before + behind + 1) found.push(`${key} has not ${size}`);
   if (before + behind > 1 && (before > 3 * behind || behind > 3 * before))
     found.push(`${key} has ${before} and ${behind}`);
-  if ((left && left.key >= key) || (right && right.key <= key)) found.push(`${key} is out of order`);
+  if ((left && opened(left).key >= key) || (right && opened(right).key <= key))
+    found.push(`${key} is out of order`);
   return found;
 }
 
@@ -46,16 +54,32 @@ describe("decision 2: the nodes of a tree", () => {
   });
 
   it("decision 2: stay balanced where two trees of any sizes are put together", () => {
-    for (const left of [0, 1, 2, 3, 5, 8, 20, 64, 300])
-      for (const right of [0, 1, 2, 3, 5, 8, 20, 64, 300]) {
+    const sizes = [0, 1, 2, 3, 5, 8, 20, 64, 300];
+    const made = [(from: number, to: number) => rootOf(filled(from, to)), run];
+    for (const [leftSize, rightSize] of sizes.flatMap((a) => sizes.map((b) => [a, b] as const)))
+      for (const [left, right] of made.flatMap((a) => made.map((b) => [a, b] as const))) {
         const whole = link(
-          rootOf(filled(0, left)),
-          { key: left, value: "middle" },
-          rootOf(filled(left + 1, left + 1 + right)),
+          left(0, leftSize),
+          { key: leftSize, value: "middle" },
+          right(leftSize + 1, leftSize + 1 + rightSize),
         );
-        expect(whole.size).toBe(left + right + 1);
+        expect(whole.size).toBe(leftSize + rightSize + 1);
         expect(imbalances(whole)).toEqual([]);
       }
+  });
+
+  it("decision 2: what has no nodes gets them where the tree is balanced within it", () => {
+    const value = "";
+    const small = { key: 50, value, left: run(40, 50), right: run(51, 54), size: 14 };
+    const behind = balance({ key: 39, value }, run(37, 39), small);
+    const before = balance(
+      { key: 61, value },
+      { ...small, left: run(47, 50), right: run(51, 61) },
+      run(62, 64),
+    );
+    for (const whole of [behind, before, balance({ key: 4, value }, run(0, 4), undefined)])
+      expect(imbalances(whole)).toEqual([]);
+    expect([behind.size, before.size]).toEqual([17, 17]);
   });
 
   it("decision 2: many values at once are put in place, and the rest is shared", () => {
@@ -75,7 +99,7 @@ describe("decision 2: the nodes of a tree", () => {
       expect(replaced.slice()).toEqual(expected);
       expect([...SortedTree.differences(tree, replaced)].map(({ key }) => key)).toEqual(keys);
     }
-    const [was, is] = [rootOf(tree)!, rootOf(tree.replaceSorted([[0, "new"]]))!];
+    const [was, is] = [opened(rootOf(tree)!), opened(rootOf(tree.replaceSorted([[0, "new"]]))!)];
     expect([is.right === was.right, is.left === was.left]).toEqual([true, false]);
   });
 
