@@ -27,7 +27,7 @@ interface Edge<K, V> {
 /** Below that, the path to an entry is no longer than an edge would be. */
 const LEAST_WITH_EDGE = 64;
 const MAX_EDGE = 32;
-/** A run of fewer takes as much room as their nodes. */
+/** Of fewer, a run spares the room of one node at most. */
 const LEAST_IN_RUN = 4;
 
 /**
