@@ -8,7 +8,7 @@ export interface Window {
 }
 
 type Others = SortedTree<string, Window>;
-const NO_OTHERS: Others = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
+const NO_OTHERS: Others = SortedTree.empty({ compare: (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0) });
 
 /**
  * All that is counted, as one value: where two looks find the same one, nothing was counted between them. The key

@@ -1,3 +1,4 @@
+import { PackedLists, type Packing } from "./packed-lists.ts";
 import { type Difference, differencesOf } from "./tree-differences.ts";
 import {
   balance,
@@ -6,8 +7,10 @@ import {
   entryAt,
   glue,
   isRun,
+  type Lists,
   link,
   type Node,
+  nodesOf,
   opened,
   Run,
   rankIn,
@@ -15,6 +18,12 @@ import {
   type Tree,
   walk,
 } from "./tree-nodes.ts";
+
+export interface TreeKind<K, V> {
+  readonly compare: Compare<K, V>;
+  /** Of trees whose older entries are seldom read. What is read of them is another object each time. */
+  readonly packing?: Packing<K, V> | undefined;
+}
 
 /** What was added before all else, the newest first; each stands before the rest. */
 interface Edge<K, V> {
@@ -29,6 +38,8 @@ const LEAST_WITH_EDGE = 64;
 const MAX_EDGE = 32;
 /** Of fewer, a run spares the room of one node at most. */
 const LEAST_IN_RUN = 4;
+/** Of fewer, a packed run would be little but what it has anyway. */
+const LEAST_PACKED = 16;
 
 /**
  * A persistent, weight-balanced search tree that knows the size of every subtree, so that besides
@@ -43,24 +54,23 @@ const LEAST_IN_RUN = 4;
 export class SortedTree<K, V> {
   private within: Tree<K, V>;
   private edge: Edge<K, V> | undefined;
-  private readonly compare: Compare<K, V>;
+  readonly kind: TreeKind<K, V>;
 
-  private constructor(compare: Compare<K, V>, root: Tree<K, V>, edge?: Edge<K, V>) {
-    this.compare = compare;
+  private constructor(kind: TreeKind<K, V>, root: Tree<K, V>, edge?: Edge<K, V>) {
+    this.kind = kind;
     this.within = root;
     this.edge = edge;
   }
 
-  static empty<K, V>(compare: Compare<K, V>): SortedTree<K, V> {
-    return new SortedTree(compare, undefined);
+  static empty<K, V>(kind: TreeKind<K, V>): SortedTree<K, V> {
+    return new SortedTree(kind, undefined);
   }
 
   /** Builds from entries that are already in order and distinct, in O(n). */
-  static fromSorted<K, V>(compare: Compare<K, V>, entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
-    if (entries.length === 0) return SortedTree.empty(compare);
+  static fromSorted<K, V>(kind: TreeKind<K, V>, entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
     const keys = entries.map(([key]) => key);
     const values = entries.map(([, value]) => value);
-    return new SortedTree(compare, opened(new Run(keys, values)));
+    return new SortedTree(kind, nodesOf({ keys, values }, 0, keys.length));
   }
 
   get size(): number {
@@ -70,11 +80,11 @@ export class SortedTree<K, V> {
   /** The stored value of the entry that compares equal. */
   get(key: K, value?: V): V | undefined {
     const { edge } = this;
-    if (edge !== undefined && this.compare(key, value as V, edge.key, edge.value) < 0) return undefined;
+    if (edge !== undefined && this.kind.compare(key, value as V, edge.key, edge.value) < 0) return undefined;
     let node = this.root;
     while (node !== undefined) {
       if (isRun(node)) return this.found(node, key, value as V);
-      const order = this.compare(key, value as V, node.key, node.value);
+      const order = this.kind.compare(key, value as V, node.key, node.value);
       if (order === 0) return node.value;
       node = order < 0 ? node.left : node.right;
     }
@@ -82,9 +92,11 @@ export class SortedTree<K, V> {
   }
 
   private found(run: Run<K, V>, key: K, value: V): V | undefined {
-    const at = rankIn(run, this.compare, { key, value });
-    if (at === run.size || this.compare(key, value, run.keys[at]!, run.values[at]!) !== 0) return undefined;
-    return run.values[at];
+    const at = rankIn(run, this.kind.compare, { key, value });
+    const { keys, values } = run.lists;
+    return at < run.size && this.kind.compare(key, value, keys[at]!, values[at]!) === 0
+      ? values[at]
+      : undefined;
   }
 
   /** The value at a zero-based position in order, undefined outside 0..size-1. */
@@ -103,8 +115,8 @@ export class SortedTree<K, V> {
     let node = this.root;
     let before = 0;
     while (node !== undefined) {
-      if (isRun(node)) return before + rankIn(node, this.compare, { key, value });
-      if (this.compare(key, value, node.key, node.value) <= 0) {
+      if (isRun(node)) return before + rankIn(node, this.kind.compare, { key, value });
+      if (this.kind.compare(key, value, node.key, node.value) <= 0) {
         node = node.left;
       } else {
         before += sizeOf(node.left) + 1;
@@ -116,13 +128,13 @@ export class SortedTree<K, V> {
 
   set(key: K, value: V): SortedTree<K, V> {
     const first = this.size < LEAST_WITH_EDGE ? undefined : (this.edge ?? entryAt(this.within, 0));
-    if (first !== undefined && this.compare(key, value, first.key, first.value) < 0) {
+    if (first !== undefined && this.kind.compare(key, value, first.key, first.value) < 0) {
       const rest = this.edge?.size === MAX_EDGE ? undefined : this.edge;
       const size = rest === undefined ? 1 : rest.size + 1;
       const within = rest === undefined ? this.root : this.within;
-      return new SortedTree(this.compare, within, { key, value, rest, size });
+      return new SortedTree(this.kind, within, { key, value, rest, size });
     }
-    return new SortedTree(this.compare, this.inserted(this.root, key, value));
+    return new SortedTree(this.kind, this.inserted(this.root, key, value));
   }
 
   /**
@@ -130,13 +142,13 @@ export class SortedTree<K, V> {
    * however many of the entries lie below it.
    */
   replaceSorted(entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
-    return new SortedTree(this.compare, this.replaced(this.root, entries, [0, entries.length]));
+    return new SortedTree(this.kind, this.replaced(this.root, entries, [0, entries.length]));
   }
 
   /** The same tree (by reference) when nothing compares equal. */
   delete(key: K, value?: V): SortedTree<K, V> {
     const root = this.removed(this.root, key, value as V);
-    return root === this.root ? this : new SortedTree(this.compare, root);
+    return root === this.root ? this : new SortedTree(this.kind, root);
   }
 
   /** Values at positions [from, to), in order, at once. */
@@ -160,7 +172,7 @@ export class SortedTree<K, V> {
     before: SortedTree<K, V>,
     after: SortedTree<K, V>,
   ): IterableIterator<Difference<K, V>> {
-    yield* differencesOf(before.compare, before.root, after.root);
+    yield* differencesOf(before.kind.compare, before.root, after.root);
   }
 
   /** All of it as one tree; the same value as before. */
@@ -174,15 +186,23 @@ export class SortedTree<K, V> {
       keys[at] = last.key;
       values[at++] = last.value;
     }
-    this.within = link(runOf(keys, values), last, this.within);
+    this.within = link(this.runOf({ keys, values }), last, this.within);
     this.edge = undefined;
     return this.within;
+  }
+
+  private runOf(lists: Lists<K, V>): Tree<K, V> {
+    const size = lists.keys.length;
+    if (size < LEAST_IN_RUN) return nodesOf(lists, 0, size);
+    const { packing } = this.kind;
+    const packed = packing !== undefined && size >= LEAST_PACKED;
+    return new Run(packed ? PackedLists.of(packing, lists) : lists, size);
   }
 
   private inserted(tree: Tree<K, V>, key: K, value: V): Node<K, V> {
     if (tree === undefined) return { key, value, left: undefined, right: undefined, size: 1 };
     const node = opened(tree);
-    const order = this.compare(key, value, node.key, node.value);
+    const order = this.kind.compare(key, value, node.key, node.value);
     if (order === 0) return { key, value, left: node.left, right: node.right, size: node.size };
     return order < 0
       ? balance(node, this.inserted(node.left, key, value), node.right)
@@ -201,11 +221,11 @@ export class SortedTree<K, V> {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const [key, value] = entries[middle]!;
-      if (this.compare(key, value, node.key, node.value) < 0) low = middle + 1;
+      if (this.kind.compare(key, value, node.key, node.value) < 0) low = middle + 1;
       else high = middle;
     }
     const here = entries[low];
-    const hit = low < to && this.compare(here![0], here![1], node.key, node.value) === 0;
+    const hit = low < to && this.kind.compare(here![0], here![1], node.key, node.value) === 0;
     return {
       key: node.key,
       value: hit ? here![1] : node.value,
@@ -218,7 +238,7 @@ export class SortedTree<K, V> {
   private removed(tree: Tree<K, V>, key: K, value: V): Tree<K, V> {
     if (tree === undefined) return undefined;
     const node = opened(tree);
-    const order = this.compare(key, value, node.key, node.value);
+    const order = this.kind.compare(key, value, node.key, node.value);
     if (order === 0) return glue(node.left, node.right);
     if (order < 0) {
       const left = this.removed(node.left, key, value);
@@ -227,11 +247,4 @@ export class SortedTree<K, V> {
     const right = this.removed(node.right, key, value);
     return right === node.right ? tree : balance(node, node.left, right);
   }
-}
-
-/** @param keys in order and distinct; `values` are as many */
-function runOf<K, V>(keys: readonly K[], values: readonly V[]): Tree<K, V> {
-  if (keys.length === 0) return undefined;
-  const run = new Run(keys, values);
-  return keys.length < LEAST_IN_RUN ? opened(run) : run;
 }

@@ -22,6 +22,24 @@ const rows = collection<Row>({
   },
 });
 
+interface Happening {
+  id: string;
+  owner: string;
+  text: string;
+}
+
+const happenings = collection<Happening>({
+  ...{ name: "happenings", prefix: "hap_", idField: "id", schema: Type.Object({}), log: true },
+  indexes: { by_owner: { groups: "owner", order: ({ id }) => id } },
+});
+
+/** The n-th, which comes before all earlier ones. */
+const happening = (n: number): Happening => ({
+  id: `hap_${String(9999 - n)}`,
+  owner: n % 2 ? "x" : "y",
+  text: `what happened ${n}`,
+});
+
 const GROUPS = ["a", "b", "c"];
 const id = fc.nat({ max: 6 }).map((number) => `r${number}`);
 const row: fc.Arbitrary<Row> = fc.record({
@@ -105,6 +123,42 @@ describe("decision 2: a table", () => {
       throw new Error("was read");
     });
     expect([...unread.changesTo(unread)]).toEqual([]);
+  });
+
+  it("decision 2: a log lists what was put and tells what changed, whichever of it is packed", () => {
+    let table = Table.empty(happenings);
+    const model = new Map<string, Happening>();
+    const versions: [Table<Happening>, ReadonlyMap<string, Happening>][] = [];
+    for (let n = 0; n < 400; n++) {
+      const one = happening(n);
+      table = table.put(one);
+      model.set(one.id, one);
+      if (n === 250) {
+        const [changed, gone] = [{ ...happening(100), text: "other" }, happening(130)];
+        table = table.put(changed).remove(gone.id);
+        model.set(changed.id, changed);
+        model.delete(gone.id);
+      }
+      // Somebody looks behind what waits at the edge, now and then.
+      if (n % 70 === 5)
+        expect(table.index("by_owner", "x").page(0, 1000)).toHaveLength(
+          [...model.values()].filter(({ owner }) => owner === "x").length,
+        );
+      if (n % 37 === 0) versions.push([table, new Map(model)]);
+    }
+    for (const [version, records] of versions) {
+      const expected = [...records.values()].sort((a, b) => byText(a.id, b.id));
+      expect([...version.all()]).toEqual(expected);
+      expect([...version.index("by_owner", "x")]).toEqual(expected.filter(({ owner }) => owner === "x"));
+      for (const one of expected) expect(version.get(one.id)).toEqual(one);
+    }
+    for (const [[from, was], [to, is]] of versions.slice(1).map((one, i) => [versions[i]!, one] as const)) {
+      const expected = [...new Set([...was.keys(), ...is.keys()])]
+        .sort(byText)
+        .map((id) => ({ id, before: was.get(id), after: is.get(id) }))
+        .filter(({ before, after }) => before !== after);
+      expect([...from.changesTo(to)]).toEqual(expected);
+    }
   });
 
   it("decision 2: refuses an id that is there twice, and an index that it does not have", () => {

@@ -1,4 +1,6 @@
-import type { Collection, Index, StoredRecord } from "./collection.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { AnyCollection, Collection, Index, StoredRecord } from "./collection.ts";
+import { ID_PACKING, RecordPacking } from "./packed-lists.ts";
 import { SortedTree } from "./sorted-tree.ts";
 import type { Compare } from "./tree-nodes.ts";
 import { type IdTree, type Order, View } from "./view.ts";
@@ -15,7 +17,8 @@ const byKey: Compare<string, unknown> = (a, _a, b) => (a < b ? -1 : a > b ? 1 : 
 const byOrderThenId: Compare<Order, string> = (a, aId, b, bId) =>
   a < b ? -1 : a > b ? 1 : aId < bId ? -1 : aId > bId ? 1 : 0;
 
-const EMPTY_IDS: IdTree = SortedTree.empty(byOrderThenId);
+const EMPTY_IDS: IdTree = SortedTree.empty({ compare: byOrderThenId });
+const EMPTY_LOG_IDS: IdTree = SortedTree.empty({ compare: byOrderThenId, packing: ID_PACKING });
 
 /** One record that was added (no `before`), removed (no `after`) or replaced. */
 export interface RecordChange<R> {
@@ -131,6 +134,8 @@ export class Table<R extends StoredRecord> {
       this.loaded().rows,
       after.loaded().rows,
     )) {
+      // What is packed is another object each time that it is read.
+      if (this.collection.log && isDeepStrictEqual(before, is)) continue;
       yield { id: key, before, after: is };
     }
   }
@@ -143,7 +148,7 @@ export class Table<R extends StoredRecord> {
       if (before !== undefined && after !== undefined && staysInPlace(spec, before, after)) continue;
       let tree = next[at]!;
       if (before !== undefined) tree = withoutId(tree, placeIn(spec, before), this.collection.idOf(before));
-      if (after !== undefined) tree = withId(tree, placeIn(spec, after), this.collection.idOf(after));
+      if (after !== undefined) tree = withId(tree, placeIn(spec, after), after, this.collection);
       next[at] = tree;
     }
     return next;
@@ -171,12 +176,22 @@ function placeIn<R>({ groups, order }: Index<R>, record: R): Place {
   return { groups: groups(record), order: order(record) };
 }
 
-function withId(tree: GroupTree, place: Place, id: string): GroupTree {
+function withId<R extends StoredRecord>(
+  tree: GroupTree,
+  place: Place,
+  record: R,
+  collection: Collection<R>,
+): GroupTree {
+  const id = collection.idOf(record);
   let next = tree;
   for (const group of place.groups) {
-    next = next.set(group, (next.get(group) ?? EMPTY_IDS).set(place.order, id));
+    next = next.set(group, (next.get(group) ?? emptyIds(collection)).set(place.order, id));
   }
   return next;
+}
+
+function emptyIds({ log }: Pick<AnyCollection, "log">): IdTree {
+  return log ? EMPTY_LOG_IDS : EMPTY_IDS;
 }
 
 function withoutId(tree: GroupTree, place: Place, id: string): GroupTree {
@@ -199,10 +214,12 @@ function sameGroups(a: readonly string[], b: readonly string[]): boolean {
 
 function build<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): Content<R> {
   const entries = records.map((record) => [collection.idOf(record), record] as const);
+  const packing = collection.log ? new RecordPacking<R>(collection.idField) : undefined;
   const rows = SortedTree.fromSorted<string, R>(
-    byKey as Compare<string, R>,
+    { compare: byKey, packing },
     sortedDistinct(collection, entries),
   );
+  const { kind } = emptyIds(collection);
   const indexes = collection.indexList.map(({ groups, order }) => {
     const lists = new Map<string, [Order, string][]>();
     for (const [id, record] of entries) {
@@ -219,9 +236,9 @@ function build<R extends StoredRecord>(collection: Collection<R>, records: reado
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([group, ids]) => {
         ids.sort(([a, aId], [b, bId]) => byOrderThenId(a, aId, b, bId));
-        return [group, SortedTree.fromSorted(byOrderThenId, ids)] as const;
+        return [group, SortedTree.fromSorted(kind, ids)] as const;
       });
-    return SortedTree.fromSorted<string, IdTree>(byKey as Compare<string, IdTree>, trees);
+    return SortedTree.fromSorted<string, IdTree>({ compare: byKey }, trees);
   });
   return { rows, indexes };
 }

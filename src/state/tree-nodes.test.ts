@@ -8,20 +8,20 @@ type N = Tree<number, string>;
 const rootOf = (tree: SortedTree<number, string>) => (tree as unknown as { root: N }).root;
 const filled = (from: number, to: number) =>
   SortedTree.fromSorted(
-    byNumber,
+    { compare: byNumber },
     Array.from({ length: Math.max(0, to - from) }, (_, n): [number, string] => [from + n, `${from + n}`]),
   );
 
 const run = (from: number, to: number): N => {
   const keys = Array.from({ length: to - from }, (_, n) => from + n);
-  return keys.length === 0 ? undefined : new Run(keys, keys.map(String));
+  return keys.length === 0 ? undefined : new Run({ keys, values: keys.map(String) }, keys.length);
 };
 
 /** Where sizes do not add up, keys are out of order, or one side is more than three times as heavy as the other. */
 function imbalances(node: N): string[] {
   if (node === undefined) return [];
   if (isRun(node))
-    return node.values.length === node.size ? imbalances(opened(node)) : ["a run has too few values"];
+    return node.lists.values.length === node.size ? imbalances(opened(node)) : ["a run has too few values"];
   const { key, size, left, right } = node;
   const [before, behind] = [sizeOf(left), sizeOf(right)];
   const found = [...imbalances(left), ...imbalances(right)];
@@ -129,7 +129,7 @@ describe("decision 2: the nodes of a tree", () => {
       return a - b;
     };
     const entries = Array.from({ length: 10_000 }, (_, n): [number, string] => [n, `${n}`]);
-    const tree = SortedTree.fromSorted(counting, entries);
+    const tree = SortedTree.fromSorted({ compare: counting }, entries);
     const other = tree.set(5_000, "other").delete(7).set(20_000, "new");
     compared = 0;
     expect([...SortedTree.differences(tree, other)]).toEqual([
@@ -138,7 +138,12 @@ describe("decision 2: the nodes of a tree", () => {
       { key: 20_000, before: undefined, after: "new" },
     ]);
     expect(compared).toBeLessThan(200);
-    expect([...SortedTree.differences(SortedTree.empty(counting), SortedTree.empty(counting))]).toEqual([]);
+    expect([
+      ...SortedTree.differences(
+        SortedTree.empty({ compare: counting }),
+        SortedTree.empty({ compare: counting }),
+      ),
+    ]).toEqual([]);
     expect([...SortedTree.differences(filled(0, 2), filled(1, 3))]).toEqual([
       { key: 0, before: "0", after: undefined },
       { key: 2, before: undefined, after: "2" },

@@ -10,21 +10,24 @@ export interface Node<K, V> {
   readonly size: number;
 }
 
-/**
- * A subtree whose entries have no nodes until one of them changes, or the tree is balanced within it. Lists of what
- * happens grow by what comes before all else: so kept, an entry takes 16 bytes instead of the 64 of a node, and a
- * collector that marks them finds three objects in place of one for each.
- */
-export class Run<K, V> {
+/** Entries in order, with distinct keys; `values` are as many as `keys`. */
+export interface Lists<K, V> {
   readonly keys: readonly K[];
   readonly values: readonly V[];
+}
+
+/**
+ * A subtree whose entries, one or more, have no nodes until one of them changes, or the tree is balanced within it.
+ * Lists of what happens grow by what comes before all else: so kept, an entry takes 16 bytes instead of the 64 of a
+ * node, and a collector that marks them finds a few objects in place of one for each.
+ */
+export class Run<K, V> {
+  readonly lists: Lists<K, V>;
   readonly size: number;
 
-  /** @param keys in order and distinct, one or more; `values` are as many */
-  constructor(keys: readonly K[], values: readonly V[]) {
-    this.keys = keys;
-    this.values = values;
-    this.size = keys.length;
+  constructor(lists: Lists<K, V>, size: number) {
+    this.lists = lists;
+    this.size = size;
   }
 }
 
@@ -43,22 +46,24 @@ export function sizeOf(tree: Tree<unknown, unknown>): number {
 
 /** By a field of its own, which costs less than asking for its class. */
 export function isRun<K, V>(tree: Subtree<K, V>): tree is Run<K, V> {
-  return (tree as Run<K, V>).keys !== undefined;
+  return (tree as Run<K, V>).lists !== undefined;
 }
 
 /** The same as nodes. */
 export function opened<K, V>(tree: Subtree<K, V>): Node<K, V> {
-  return isRun(tree) ? nodesOf(tree, 0, tree.size)! : tree;
+  return isRun(tree) ? nodesOf(tree.lists, 0, tree.size)! : tree;
 }
 
-function nodesOf<K, V>(run: Run<K, V>, from: number, to: number): Node<K, V> | undefined {
+/** Of the entries from one position to another; undefined: there are none. */
+export function nodesOf<K, V>(lists: Lists<K, V>, from: number, to: number): Node<K, V> | undefined {
   if (from >= to) return undefined;
+  const { keys, values } = lists;
   const middle = (from + to) >>> 1;
   return {
-    key: run.keys[middle]!,
-    value: run.values[middle]!,
-    left: nodesOf(run, from, middle),
-    right: nodesOf(run, middle + 1, to),
+    key: keys[middle]!,
+    value: values[middle]!,
+    left: nodesOf(lists, from, middle),
+    right: nodesOf(lists, middle + 1, to),
     size: to - from,
   };
 }
@@ -146,21 +151,23 @@ export function entryAt<K, V>(root: Tree<K, V>, position: number): Entry<K, V> |
   return undefined;
 }
 
-function entryOf<K, V>({ keys, values, size }: Run<K, V>, index: number): Entry<K, V> | undefined {
+function entryOf<K, V>({ lists, size }: Run<K, V>, index: number): Entry<K, V> | undefined {
+  const { keys, values } = lists;
   return index >= 0 && index < size ? { key: keys[index]!, value: values[index]! } : undefined;
 }
 
 /** How many entries of a run stand before one, whether or not it is there itself. */
 export function rankIn<K, V>(
-  { keys, values, size }: Run<K, V>,
+  { lists, size }: Run<K, V>,
   compare: Compare<K, V>,
   { key, value }: Entry<K, V>,
 ): number {
+  const { keys, values: stored } = lists;
   let low = 0;
   let high = size;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compare(key, value, keys[middle]!, values[middle]!) <= 0) high = middle;
+    if (compare(key, value, keys[middle]!, stored[middle]!) <= 0) high = middle;
     else low = middle + 1;
   }
   return low;
@@ -174,8 +181,9 @@ export function collect<V>(
 ): void {
   if (node === undefined || skip >= node.size || end <= 0) return;
   if (isRun(node)) {
+    const { values: listed } = node.lists;
     const last = Math.min(end, node.size);
-    for (let at = skip; at < last; at++) values.push(node.values[at]!);
+    for (let at = skip; at < last; at++) values.push(listed[at]!);
     return;
   }
   const before = sizeOf(node.left);

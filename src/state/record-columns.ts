@@ -1,0 +1,120 @@
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a field is in each of the records: one value for each, or which of few values it is. */
+interface Column {
+  readonly values: unknown[];
+  /** In `values`, where few are shared by all. */
+  readonly places?: number[];
+}
+
+/** Records as JSON: the first, how many there are, and by field, where they differ in it, what it is in each. */
+export interface WrittenColumns {
+  readonly first: Fields;
+  readonly count: number;
+  readonly differing: Readonly<Record<string, Column>>;
+}
+
+/** Of more values than these, looking for one costs more than writing it again. */
+const MAX_SHARED_VALUES = 4;
+
+/**
+ * Flat records of one shape but for their ids, field by field. Many that are alike take a fifth of the room so, and are
+ * written as text in a third of the time.
+ */
+export class RecordColumns {
+  count = 0;
+  private readonly idField: string;
+  private readonly first: Fields;
+  private readonly names: readonly string[];
+  private readonly values: readonly unknown[];
+  private readonly columns: (Column | undefined)[];
+
+  private constructor(idField: string, first: object) {
+    this.idField = idField;
+    this.first = first as Fields;
+    this.names = Object.keys(first);
+    this.values = Object.values(first);
+    this.columns = new Array(this.names.length).fill(undefined);
+  }
+
+  /** Without any yet. @param first what its records are like; undefined: its values are not all plain */
+  static like(first: object, idField: string): RecordColumns | undefined {
+    const columns = new RecordColumns(idField, first);
+    return columns.values.every(isPlain) ? columns : undefined;
+  }
+
+  /** @returns whether it was taken: no value of it is a list or an object, and its fields are those of the first */
+  add(record: object): boolean {
+    const { names, values, columns, count } = this;
+    let field = 0;
+    for (const name in record) {
+      if (name !== names[field]) return this.withoutLast();
+      const value = (record as Fields)[name];
+      const column = columns[field];
+      if (column !== undefined || value !== values[field]) {
+        if (!isPlain(value)) return this.withoutLast();
+        if (name !== this.idField) columns[field] = withNext(column ?? columnOf(values[field], count), value);
+      }
+      field += 1;
+    }
+    if (field < names.length) return this.withoutLast();
+    this.count += 1;
+    return true;
+  }
+
+  written(): WrittenColumns {
+    const { count, names, columns } = this;
+    const differing: Record<string, Column> = {};
+    for (let field = 0; field < names.length; field++) {
+      const column = columns[field];
+      if (column !== undefined) differing[names[field]!] = column;
+    }
+    return { first: this.first, count, differing };
+  }
+
+  /** What was begun for a record that does not fit is taken back. */
+  private withoutLast(): false {
+    for (const column of this.columns) {
+      const each = column?.places ?? column?.values;
+      if (each !== undefined) each.length = this.count;
+    }
+    return false;
+  }
+}
+
+function columnOf(value: unknown, count: number): Column {
+  return { values: [value], places: new Array<number>(count).fill(0) };
+}
+
+/** The same column, unless it was to share its values and has too many of them now. */
+function withNext(column: Column, value: unknown): Column {
+  const { values, places } = column;
+  if (places === undefined) {
+    values.push(value);
+    return column;
+  }
+  let place = 0;
+  while (place < values.length && values[place] !== value) place += 1;
+  if (place === MAX_SHARED_VALUES) return { values: [...places.map((each) => values[each]), value] };
+  if (place === values.length) values.push(value);
+  places.push(place);
+  return column;
+}
+
+/** One of the records, whose id is `id`. @param columns that may have been JSON in between */
+export function recordAt(
+  { first, differing }: WrittenColumns,
+  at: number,
+  [idField, id]: [string, string],
+): object {
+  const record: Record<string, unknown> = { ...first, [idField]: id };
+  for (const name in differing) {
+    const { values, places } = differing[name]!;
+    record[name] = values[places === undefined ? at : places[at]!];
+  }
+  return record;
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === "string" || value === null || Number.isFinite(value) || typeof value === "boolean";
+}
