@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { collection } from "../state/collection.ts";
 import { RootLine } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
+import { Table } from "../state/table.ts";
 import { Tables } from "../state/tables.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
 import { CountedWindows } from "./counted-windows.ts";
@@ -109,4 +110,128 @@ it("interfaces 10 tables grow with their rows, and large ones are not kept for o
   expect(referencesOf(large)).toHaveLength(128 * 24);
   large.clear();
   expect(referencesOf(large)).toHaveLength(0);
+});
+
+interface Task {
+  id: string;
+  text: string;
+  tags?: readonly string[];
+}
+
+const tasks = collection<Task>({ name: "tasks", prefix: "task_", idField: "id", schema: Type.Object({}) });
+
+/** Of requests that each change one of three tasks and add another; what was before is not plain where it is tagged. */
+class Changes {
+  readonly rows: HistoryRows;
+  /** The roots before and after each. */
+  readonly roots: Root[] = [];
+  private readonly isTagged: boolean;
+
+  constructor({ isTagged }: { isTagged: boolean }) {
+    this.isTagged = isTagged;
+    const line = new RootLine();
+    this.rows = new HistoryRows(line);
+    const table = [0, 1, 2]
+      .map((n) => this.task(`task_${n}`, "at first"))
+      .reduce((all, one) => all.put(one), Table.empty(tasks));
+    const first: Root = { tables: Tables.of([table]), draws: 0 };
+    this.roots.push(first);
+    this.rows.begin(line.keep(first));
+  }
+
+  add(count: number, bound: number): this {
+    for (let i = 0; i < count; i++) {
+      while (this.rows.size >= bound) this.rows.shift();
+      this.addOne();
+    }
+    return this;
+  }
+
+  private addOne(): void {
+    const number = this.roots.length;
+    const before = this.roots.at(-1)!;
+    const table = before.tables.get("tasks")!;
+    const changed = this.task(`task_${number % 3}`, `changed by ${number}`);
+    const added = this.task(`task_of_${number}`, "new");
+    const after = { tables: before.tables.replaced(table.put(changed).put(added)), draws: number };
+    this.roots.push(after);
+    const written = [
+      { collection: tasks, id: changed.id, before: table.get(changed.id), after: changed },
+      { collection: tasks, id: added.id, before: undefined, after: added },
+    ];
+    const request = {
+      idSeed: 1,
+      number,
+      summary: "Change",
+      principal: "ada",
+      counted: undefined,
+      uploads: undefined,
+    };
+    const { none: windows } = CountedWindows;
+    this.rows.add(
+      { request, subject: null, before, after, written, frame, now: number, requests: number, windows },
+      0,
+    );
+  }
+
+  private task(id: string, text: string): Task {
+    return this.isTagged ? { id, text, tags: [text] } : { id, text };
+  }
+
+  /** Each root that can be told is what it was. */
+  check(count: number): void {
+    const taken = this.rows.take();
+    expect(taken).toHaveLength(count);
+    for (const [i, { states }] of taken.entries())
+      for (const [root, was] of [
+        [states.from, this.roots.at(i - count - 1)!],
+        [states.to, this.roots.at(i - count)!],
+      ] as const) {
+        const records = [...root.value.tables.get("tasks")!.all()];
+        expect(records).toEqual([...was.tables.get("tasks")!.all()]);
+      }
+  }
+}
+
+it.each([
+  [false, 127, 1000],
+  [false, 128, 1000],
+  [false, 257, 1000],
+  [false, 900, 1000],
+  [false, 900, 10],
+  [false, 900, 100],
+  [false, 900, 150],
+  [false, 900, 256],
+  [false, 951, 500],
+  [true, 900, 1000],
+  [true, 900, 200],
+])(
+  "interfaces 10 rows tell what records were before, tagged: %s, of %d with a bound of %d",
+  (isTagged, count, bound) => {
+    new Changes({ isTagged }).add(count, bound).check(Math.min(count, bound));
+  },
+);
+
+it("interfaces 10 rows tell what records were before, wherever their tables have grown", () => {
+  for (const first of [150, 256, 300, 400])
+    for (const bound of [100, 129, 256])
+      new Changes({ isTagged: false })
+        .add(first, bound)
+        .add(450, 1000)
+        .check(Math.min(first, bound) + 450);
+});
+
+it("interfaces 10 but for the first 128 rows, neither records nor new ids are held as objects", () => {
+  const { rows } = new Changes({ isTagged: false }).add(300, 1000);
+  const held = referencesOf(rows);
+  expect(held.filter((one) => typeof one === "object" && one !== null && "text" in one)).toHaveLength(128);
+  expect(held.filter((one) => /^task_of/.test(String(one)))).toHaveLength(128);
+});
+
+it("interfaces 10 what changed is told by comparing, between a root that is held and one that is made again", () => {
+  const { rows } = new Changes({ isTagged: false }).add(250, 1000);
+  for (const { states } of rows.take()) {
+    const [from, to] = [states.from.value, states.to.value].map(({ tables }) => tables.get("tasks")!);
+    expect([...from!.changesTo(to!)]).toHaveLength(2);
+  }
 });

@@ -1,8 +1,10 @@
-import { type FlatWrites, KeptRoot, MAX_STEPS, putFlat, type RootLine } from "../state/kept-root.ts";
+import type { AnyCollection } from "../state/collection.ts";
+import { type FlatWrites, KeptRoot, MAX_STEPS, type RootLine } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
 import { CountedWindows } from "./counted-windows.ts";
 import { type ActingRequest, costOf, EntryStates, type KeptFrame } from "./entry-states.ts";
+import { PACKED, PackedWrites } from "./packed-writes.ts";
 
 /** A request that changed the world, and what there was to be seen when it did. */
 export interface RequestChange {
@@ -34,12 +36,15 @@ export const MAX_ROW_WRITES = 4;
 /** What the state of a row costs: most write a record and its audit entry, and to look at an old row takes time. */
 export const ROW_COST = costOf(2);
 
+/** What so many rows wrote is packed in one lot. */
+const PACKED_ROWS = 128;
+
 /** Tables of more rows are not kept for others to come. */
 const MAX_EMPTY = 64;
 
 /** Of a row, in their order; where two are named, of the window that was counted last. */
 type Numbers = [
-  ...[journaled: number, writes: number, drawsBefore: number],
+  ...[journaled: number, drawsBefore: number],
   ...[idSeed: number, number: number, minute: number, now: number, requests: number],
   ...[windowMinute: number, windowRequests: number, windowTokens: number, journal: number],
 ];
@@ -49,7 +54,7 @@ type References = [
   ...[subject: string | null, frame: KeptFrame],
   ...[windowKey: string | undefined, otherWindows: CountedWindows["others"]],
 ];
-const NUMBERS = 12;
+const NUMBERS = 11;
 const OTHERS = 8;
 /** What was written stands behind the others. */
 const REFERENCES = OTHERS + 4 * MAX_ROW_WRITES;
@@ -73,6 +78,10 @@ export class HistoryRows {
   private capacity = 0;
   private numbers = new Float64Array(0);
   private references: unknown[] = [];
+  /** How many of each row. */
+  private writes = new Uint8Array(0);
+  /** What rows wrote, a ring of lots: of the oldest and of the newest, not all may be there. */
+  private packed: (PackedWrites | undefined)[] = [];
 
   constructor(line: RootLine) {
     this.line = line;
@@ -95,19 +104,17 @@ export class HistoryRows {
     const { numbers, references } = this;
 
     const n = place * NUMBERS;
-    const had = numbers[n + 1]!;
     numbers[n] = 0;
-    numbers[n + 1] = written.length;
-    numbers[n + 2] = before.draws;
-    numbers[n + 3] = request.idSeed;
-    numbers[n + 4] = request.number;
-    numbers[n + 5] = counted?.minute ?? 0;
-    numbers[n + 6] = change.now;
-    numbers[n + 7] = change.requests;
-    numbers[n + 8] = windows.minute;
-    numbers[n + 9] = windows.requests;
-    numbers[n + 10] = windows.tokens;
-    numbers[n + 11] = journal;
+    numbers[n + 1] = before.draws;
+    numbers[n + 2] = request.idSeed;
+    numbers[n + 3] = request.number;
+    numbers[n + 4] = counted?.minute ?? 0;
+    numbers[n + 5] = change.now;
+    numbers[n + 6] = change.requests;
+    numbers[n + 7] = windows.minute;
+    numbers[n + 8] = windows.requests;
+    numbers[n + 9] = windows.tokens;
+    numbers[n + 10] = journal;
 
     const r = place * REFERENCES;
     references[r] = this.come % MAX_STEPS === 0 ? before : undefined;
@@ -118,9 +125,21 @@ export class HistoryRows {
     references[r + 5] = change.frame;
     references[r + 6] = windows.key;
     references[r + 7] = windows.others;
-    const end = putFlat(references, r + OTHERS, written);
+    const lot = this.lotOfNext();
+    let end = r + OTHERS;
+    for (const write of written) {
+      const isPacked = lot?.takes(write) === true;
+      const isNew = write.before === undefined;
+      references[end++] = write.collection;
+      references[end++] = isPacked && isNew ? PACKED : write.id;
+      references[end++] = isPacked && !isNew ? PACKED : write.before;
+      references[end++] = write.after !== undefined;
+    }
+    if (this.come % PACKED_ROWS === PACKED_ROWS - 1) lot?.close();
     // What an older one wrote must not be held on to.
+    const had = this.writes[place]!;
     if (had > written.length) references.fill(undefined, end, r + OTHERS + 4 * had);
+    this.writes[place] = written.length;
 
     this.newest = change.after;
     this.come += 1;
@@ -143,6 +162,7 @@ export class HistoryRows {
 
   /** All of them, one or more, oldest first; there are none then, and the line goes on from the newest. */
   take(): Row[] {
+    this.unpack();
     const rows: Row[] = [];
     let from = this.start;
     for (let index = 0; index < this.size; index++) {
@@ -162,20 +182,98 @@ export class HistoryRows {
     this.come = 0;
     this.start = undefined;
     this.newest = undefined;
+    this.packed.fill(undefined);
     if (this.capacity > MAX_EMPTY) {
       this.capacity = 0;
       this.numbers = new Float64Array(0);
+      this.writes = new Uint8Array(0);
       this.references = [];
+      this.packed = [];
     } else this.references.fill(undefined);
+  }
+
+  /**
+   * Where the newest row is packed, which is not among the rows yet. The first ones stay as they are: most sandboxes have
+   * no others.
+   */
+  private lotOfNext(): PackedWrites | undefined {
+    const number = this.come;
+    if (number < PACKED_ROWS) return undefined;
+    const at = this.lotOf(number);
+    const lot = this.packed[at] ?? new PackedWrites();
+    this.packed[at] = lot;
+    if (number % PACKED_ROWS === 0) lot.begin();
+    return lot;
+  }
+
+  private unpack(): void {
+    const first = this.come - this.size;
+    for (const number of this.lotStarts()) {
+      const index = number - first;
+      const end = Math.min(this.size, index + PACKED_ROWS - (number % PACKED_ROWS));
+      this.packed[this.lotOf(number)]?.unpack(this.references, this.writesOf(index, end));
+    }
+    this.shareHeld();
+  }
+
+  /** The first row that there is of each lot, by its number. */
+  private lotStarts(): number[] {
+    const starts: number[] = [];
+    for (
+      let number = this.come - this.size;
+      number < this.come;
+      number += PACKED_ROWS - (number % PACKED_ROWS)
+    )
+      starts.push(number);
+    return starts;
+  }
+
+  /** Where in `packed` the lot of a row stands. */
+  private lotOf(number: number): number {
+    return Math.floor(number / PACKED_ROWS) % this.packed.length;
+  }
+
+  /** What was first written to since a root that is held is the very record of that root: who compares them knows it by that. */
+  private shareHeld(): void {
+    const { references } = this;
+    let held: Root | undefined;
+    const written = new Set<string>();
+    for (let index = 0; index < this.size; index++) {
+      const root = references[this.placeOf(index) * REFERENCES] as Root | undefined;
+      if (root !== undefined) {
+        held = root;
+        written.clear();
+      }
+      if (held === undefined) continue;
+      for (const at of this.writesOf(index, index + 1)) {
+        const { name } = references[at] as AnyCollection;
+        const id = references[at + 1] as string;
+        const key = `${name}\0${id}`;
+        if (!written.has(key)) references[at + 2] = held.tables.get(name)!.get(id);
+        written.add(key);
+      }
+    }
+  }
+
+  /** Where in `references` each write of these rows begins, oldest first. */
+  private writesOf(from: number, to: number): number[] {
+    const found: number[] = [];
+    for (let index = from; index < to; index++) {
+      const place = this.placeOf(index);
+      const first = place * REFERENCES + OTHERS;
+      for (let write = 0; write < this.writes[place]!; write++) found.push(first + 4 * write);
+    }
+    return found;
   }
 
   private rowOf(index: number, from: KeptRoot, to: KeptRoot): Row {
     const n = this.placeOf(index) * NUMBERS;
     const numbers = [...this.numbers.subarray(n, n + NUMBERS)] as Numbers;
-    const [journaled, writes, , idSeed, number, minute, now, requests, ...counts] = numbers;
+    const [journaled, , idSeed, number, minute, now, requests, ...counts] = numbers;
     const [windowMinute, windowRequests, tokens, journal] = counts;
 
     const r = this.placeOf(index) * REFERENCES;
+    const writes = this.writes[this.placeOf(index)]!;
     const references = this.references.slice(r, r + OTHERS) as References;
     const [root, summary, principal, key_id, subject, frame, key, others] = references;
     const written = this.references.slice(r + OTHERS, r + OTHERS + 4 * writes) as FlatWrites;
@@ -196,7 +294,7 @@ export class HistoryRows {
 
   /** Of the state before a row, or after the newest. */
   private drawsBefore(index: number): number {
-    return index === this.size ? this.newest!.draws : this.numbers[this.placeOf(index) * NUMBERS + 2]!;
+    return index === this.size ? this.newest!.draws : this.numbers[this.placeOf(index) * NUMBERS + 1]!;
   }
 
   /** Where a row stands, in rows; `index` from the oldest. */
@@ -207,12 +305,17 @@ export class HistoryRows {
   /** Doubles the tables, since most sandboxes have few changes. */
   private grow(): void {
     const places = Array.from({ length: this.size }, (_, index) => this.placeOf(index));
-    const { numbers, references } = this;
+    const { numbers, references, writes, packed } = this;
+    const lots = this.lotStarts().map((number) => ({ number, lot: packed[this.lotOf(number)] }));
     this.capacity = Math.max(1, 2 * this.capacity);
+    this.packed = new Array(Math.ceil(this.capacity / PACKED_ROWS) + 1).fill(undefined);
+    for (const { number, lot } of lots) this.packed[this.lotOf(number)] = lot;
     this.numbers = new Float64Array(this.capacity * NUMBERS);
+    this.writes = new Uint8Array(this.capacity);
     this.references = new Array(this.capacity * REFERENCES).fill(undefined);
     for (const [index, old] of places.entries()) {
       const place = this.placeOf(index);
+      this.writes[place] = writes[old]!;
       this.numbers.set(numbers.subarray(old * NUMBERS, (old + 1) * NUMBERS), place * NUMBERS);
       for (let i = 0; i < REFERENCES; i++)
         this.references[place * REFERENCES + i] = references[old * REFERENCES + i];

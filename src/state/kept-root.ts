@@ -101,22 +101,16 @@ export interface KeptWrite {
 /** Writes as one list: collection, id, before, stays, collection, id … It costs a collector less than a list and its records. */
 export type FlatWrites = KeptWrite[keyof KeptWrite][];
 
-/** Puts them into `all` from there on; returns where they end. */
-export function putFlat(all: unknown[], from: number, written: readonly WrittenRecord[]): number {
-  let at = from;
-  for (const { collection, id, before, after } of written) {
-    all[at++] = collection;
-    all[at++] = id;
-    all[at++] = before;
-    all[at++] = after !== undefined;
-  }
-  return at;
-}
-
 function flat(written: readonly WrittenRecord[]): FlatWrites {
   // Of its length from the start: a list that grew by appending has room for sixteen more.
   const all: FlatWrites = new Array(4 * written.length);
-  putFlat(all, 0, written);
+  for (let at = 0; at < written.length; at++) {
+    const { collection, id, before, after } = written[at]!;
+    all[4 * at] = collection;
+    all[4 * at + 1] = id;
+    all[4 * at + 2] = before;
+    all[4 * at + 3] = after !== undefined;
+  }
   return all;
 }
 
