@@ -2,6 +2,7 @@ import type { DocumentWatch } from "../documents/watch-documents.ts";
 import { sweepOrphanedFolders } from "../storage/orphaned-folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { banner } from "./banner.ts";
+import { letHeapGrow } from "./heap-growth.ts";
 import { complain, say, sayJson } from "./output.ts";
 import { type Ready, writeReadyFile } from "./ready-file.ts";
 import type { StartFlags } from "./start-flags.ts";
@@ -14,6 +15,7 @@ import { ENDINGS } from "./until-ended.ts";
  */
 export async function startServer(flags: StartFlags): Promise<void> {
   const options = await readStartOptions(flags);
+  letHeapGrow();
   const understudy = assemble(options.server);
   const stops: (() => Promise<void>)[] = [];
   const noLonger = stopOnSignals(understudy, stops);

@@ -1,0 +1,47 @@
+import { setFlagsFromString as setFlags } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it, vi } from "vitest";
+import { growthPercent, letHeapGrow } from "./heap-growth.ts";
+
+const MB = 1024 * 1024;
+const { flags, held } = vi.hoisted(() => ({ flags: [] as string[], held: { bytes: 0 } }));
+
+vi.mock("node:v8", async (importActual) => {
+  const actual = await importActual<typeof import("node:v8")>();
+  return {
+    ...actual,
+    getHeapStatistics: () => ({ ...actual.getHeapStatistics(), used_heap_size: held.bytes }),
+    setFlagsFromString: (flag: string) =>
+      flag.startsWith("--heap-growing") ? flags.push(flag) : actual.setFlagsFromString(flag),
+  };
+});
+
+it.each([
+  [1, 300],
+  [30, 300],
+  [64, 200],
+  [100, 128],
+  [128, 100],
+  [1024, 13],
+])("quality 1: what %d MB were left of may grow by %d percent", (left, percent) => {
+  expect(growthPercent(left * MB)).toBe(percent);
+});
+
+it("quality 1: the heap may grow from the start, and after each collection by what that has left", async () => {
+  setFlags("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  letHeapGrow();
+  expect(flags).toEqual(["--heap-growing-percent=300"]);
+  for (const [left, percent] of [
+    [256, 50],
+    [64, 200],
+  ] as const) {
+    held.bytes = left * MB;
+    const before = flags.length;
+    await vi.waitFor(() => {
+      collect();
+      expect(flags.length).toBeGreaterThan(before);
+    });
+    expect(flags.at(-1)).toBe(`--heap-growing-percent=${percent}`);
+  }
+});
