@@ -56,7 +56,7 @@ export function standardHead(exchange: Exchange): Head {
 
 function rateLines(rate: RateState, { at, sandbox }: Exchange): string {
   const family = sandbox.settings.rate_headers;
-  const { remaining, token_remaining } = rate;
+  const remaining = wholeText(rate.remaining);
   const wait = secondsUntil(rate.reset, at);
   const place = (rate.limit ^ wait) & (PLACES - 1);
   let text = rateTexts[place];
@@ -65,7 +65,7 @@ function rateLines(rate: RateState, { at, sandbox }: Exchange): string {
   const { plain, alternative, end } = text;
   const plainly = family === "alternative" ? "" : plain[0] + remaining + plain[1];
   if (family === "plain") return plainly;
-  return plainly + alternative[0] + remaining + alternative[1] + token_remaining + end;
+  return plainly + alternative[0] + remaining + alternative[1] + wholeText(rate.token_remaining) + end;
 }
 
 /** What all answers of a key tell alike within a second, between the numbers in which they differ. */
@@ -97,6 +97,13 @@ class RateText {
 /** The latest of each place; a key's limit says its tokens' too. */
 const PLACES = 64;
 const rateTexts: (RateText | undefined)[] = new Array(PLACES).fill(undefined);
+
+/** V8 keeps the texts of so many numbers that those which count down would live until the old generation has them. */
+function wholeText(whole: number): string {
+  if (whole < LAST_DIGITS.length) return String(whole);
+  return String(Math.floor(whole / LAST_DIGITS.length)) + LAST_DIGITS[whole % LAST_DIGITS.length];
+}
+const LAST_DIGITS = Array.from({ length: 1000 }, (_, last) => String(last).padStart(3, "0"));
 
 export function secondsUntil(instant: number, now: number): number {
   return Math.max(1, Math.ceil((instant - now) / 1000));

@@ -31,6 +31,15 @@ describe("interfaces 5 the same seed, the same bytes", () => {
     expect(first(1, "a", 1)).toBe(first(1, "a", "1"));
   });
 
+  it("interfaces 5 a number is the same label as its text", () => {
+    const first = (label: string | number) => new Random(7, label).uint32();
+    const numbers = [0, 9, 10, 99, 100, 1_000_000, 999_999_999, 2 ** 31 - 1, 2 ** 31, 2 ** 53, -1, 1.5, 1e21];
+    for (const number of numbers) expect([number, first(number)]).toEqual([number, first(String(number))]);
+    expect([new Random(2 ** 31).uint32(), new Random(2 ** 31 - 1).uint32()]).toEqual([
+      1433513160, 3021912257,
+    ]);
+  });
+
   it("interfaces 5 every number of a range, its ends included", () => {
     const random = new Random(1);
     expect(new Set(drawn(100, () => random.int(1, 3)))).toEqual(new Set([1, 2, 3]));

@@ -12,24 +12,42 @@ export class Random {
   private d: number;
 
   constructor(seed: number, ...labels: readonly (string | number)[]) {
-    let text = String(seed);
-    for (const label of labels) text += `\u0000${label}`;
-    // The three of `hash32` in one go, since most draws are of a generator of their own.
-    let a = 0x9e3779b9;
-    let b = 0x85ebca6b;
-    let c = 0xc2b2ae35;
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      a = Math.imul(a ^ code, PRIME);
-      b = Math.imul(b ^ code, PRIME);
-      c = Math.imul(c ^ code, PRIME);
-    }
     // Small integers from the start: where a field has held a larger one, each draw makes an object.
-    this.a = mix32(a) | 0;
-    this.b = mix32(b) | 0;
-    this.c = mix32(c) | 0;
+    this.a = 0x9e3779b9 | 0;
+    this.b = 0x85ebca6b | 0;
+    this.c = 0xc2b2ae35 | 0;
+    this.take(seed);
+    for (const label of labels) {
+      this.takeCode(0);
+      this.take(label);
+    }
+    this.a = mix32(this.a) | 0;
+    this.b = mix32(this.b) | 0;
+    this.c = mix32(this.c) | 0;
     this.d = 1;
     for (let warmUp = 0; warmUp < 12; warmUp++) this.uint32();
+  }
+
+  private take(label: string | number): void {
+    if (typeof label === "number" && label >= 0 && label === (label | 0)) this.takeDigits(label);
+    else {
+      const text = String(label);
+      for (let i = 0; i < text.length; i++) this.takeCode(text.charCodeAt(i));
+    }
+  }
+
+  /** As `take(String(whole))`, without a text that V8 would keep among those of numbers. */
+  private takeDigits(whole: number): void {
+    let unit = 1;
+    while (unit * 10 <= whole) unit *= 10;
+    for (; unit >= 1; unit /= 10) this.takeCode(48 + (Math.floor(whole / unit) % 10));
+  }
+
+  /** The three of `hash32` in one go, since most draws are of a generator of their own. */
+  private takeCode(code: number): void {
+    this.a = Math.imul(this.a ^ code, PRIME);
+    this.b = Math.imul(this.b ^ code, PRIME);
+    this.c = Math.imul(this.c ^ code, PRIME);
   }
 
   /** sfc32: small, fast, and passes PractRand; quality matters for the probabilities of fault rules. */

@@ -50,6 +50,21 @@ describe("section 8: rate limits", () => {
     expect(headers.has("x-ratelimit-remaining-tokens")).toBe(alternative);
   });
 
+  it("8 what is left is told to the last digit, however much that is", async () => {
+    for (const [limit, ...left] of [
+      [1001, "1000", "999"],
+      [2_000_051, "2000050", "2000049"],
+    ] as const) {
+      await restart({});
+      limitTo("org_globex", limit);
+      for (const each of left) {
+        const { headers } = await configs({}, "eve");
+        expect(headers.get("x-ratelimit-remaining")).toBe(each);
+        expect(headers.get("x-ratelimit-remaining-requests")).toBe(each);
+      }
+    }
+  });
+
   it("G05 the request over the limit is 429 with details and Retry-After, in its envelope", async () => {
     limitTo("org_globex", 3);
     await api.advance(30_000);
