@@ -235,3 +235,20 @@ it("interfaces 10 what changed is told by comparing, between a root that is held
     expect([...from!.changesTo(to!)]).toHaveLength(2);
   }
 });
+
+it("interfaces 10 a lot of rows that is full is bytes, and rows that are no more leave none", () => {
+  const lotsOf = (rows: HistoryRows) =>
+    (rows as unknown as { lots: { lots: ({ added: string[]; length: number } | undefined)[] } }).lots.lots;
+  const many = lotsOf(new Changes({ isTagged: false }).add(300, 1000).rows);
+  expect(many.map((lot) => lot && [lot.added.length, lot.length > 0])).toEqual([
+    undefined,
+    [0, true],
+    [300 - 256, false],
+    undefined,
+    undefined,
+  ]);
+  const { rows } = new Changes({ isTagged: false }).add(300, 20);
+  expect(lotsOf(rows).every((lot) => lot !== undefined)).toBe(true);
+  rows.clear();
+  expect(lotsOf(rows)).toEqual([undefined, undefined]);
+});

@@ -4,7 +4,7 @@ import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
 import { CountedWindows } from "./counted-windows.ts";
 import { type ActingRequest, costOf, EntryStates, type KeptFrame } from "./entry-states.ts";
-import { PACKED, PackedWrites } from "./packed-writes.ts";
+import { PackedLots } from "./packed-lots.ts";
 
 /** A request that changed the world, and what there was to be seen when it did. */
 export interface RequestChange {
@@ -35,9 +35,6 @@ export const MAX_ROW_WRITES = 4;
 
 /** What the state of a row costs: most write a record and its audit entry, and to look at an old row takes time. */
 export const ROW_COST = costOf(2);
-
-/** What so many rows wrote is packed in one lot. */
-const PACKED_ROWS = 128;
 
 /** Tables of more rows are not kept for others to come. */
 const MAX_EMPTY = 64;
@@ -80,8 +77,7 @@ export class HistoryRows {
   private references: unknown[] = [];
   /** How many of each row. */
   private writes = new Uint8Array(0);
-  /** What rows wrote, a ring of lots: of the oldest and of the newest, not all may be there. */
-  private packed: (PackedWrites | undefined)[] = [];
+  private readonly lots = new PackedLots();
 
   constructor(line: RootLine) {
     this.line = line;
@@ -125,17 +121,7 @@ export class HistoryRows {
     references[r + 5] = change.frame;
     references[r + 6] = windows.key;
     references[r + 7] = windows.others;
-    const lot = this.lotOfNext();
-    let end = r + OTHERS;
-    for (const write of written) {
-      const isPacked = lot?.takes(write) === true;
-      const isNew = write.before === undefined;
-      references[end++] = write.collection;
-      references[end++] = isPacked && isNew ? PACKED : write.id;
-      references[end++] = isPacked && !isNew ? PACKED : write.before;
-      references[end++] = write.after !== undefined;
-    }
-    if (this.come % PACKED_ROWS === PACKED_ROWS - 1) lot?.close();
+    const end = this.lots.put(this.come, written, references, r + OTHERS);
     // What an older one wrote must not be held on to.
     const had = this.writes[place]!;
     if (had > written.length) references.fill(undefined, end, r + OTHERS + 4 * had);
@@ -162,7 +148,10 @@ export class HistoryRows {
 
   /** All of them, one or more, oldest first; there are none then, and the line goes on from the newest. */
   take(): Row[] {
-    this.unpack();
+    const oldest = this.come - this.size;
+    const placesOf = (from: number, to: number) => this.writesOf(from - oldest, to - oldest);
+    this.lots.unpack(oldest, this.come, { all: this.references, placesOf });
+    this.shareHeld();
     const rows: Row[] = [];
     let from = this.start;
     for (let index = 0; index < this.size; index++) {
@@ -182,55 +171,13 @@ export class HistoryRows {
     this.come = 0;
     this.start = undefined;
     this.newest = undefined;
-    this.packed.fill(undefined);
+    this.lots.clear();
     if (this.capacity > MAX_EMPTY) {
       this.capacity = 0;
       this.numbers = new Float64Array(0);
       this.writes = new Uint8Array(0);
       this.references = [];
-      this.packed = [];
     } else this.references.fill(undefined);
-  }
-
-  /**
-   * Where the newest row is packed, which is not among the rows yet. The first ones stay as they are: most sandboxes have
-   * no others.
-   */
-  private lotOfNext(): PackedWrites | undefined {
-    const number = this.come;
-    if (number < PACKED_ROWS) return undefined;
-    const at = this.lotOf(number);
-    const lot = this.packed[at] ?? new PackedWrites();
-    this.packed[at] = lot;
-    if (number % PACKED_ROWS === 0) lot.begin();
-    return lot;
-  }
-
-  private unpack(): void {
-    const first = this.come - this.size;
-    for (const number of this.lotStarts()) {
-      const index = number - first;
-      const end = Math.min(this.size, index + PACKED_ROWS - (number % PACKED_ROWS));
-      this.packed[this.lotOf(number)]?.unpack(this.references, this.writesOf(index, end));
-    }
-    this.shareHeld();
-  }
-
-  /** The first row that there is of each lot, by its number. */
-  private lotStarts(): number[] {
-    const starts: number[] = [];
-    for (
-      let number = this.come - this.size;
-      number < this.come;
-      number += PACKED_ROWS - (number % PACKED_ROWS)
-    )
-      starts.push(number);
-    return starts;
-  }
-
-  /** Where in `packed` the lot of a row stands. */
-  private lotOf(number: number): number {
-    return Math.floor(number / PACKED_ROWS) % this.packed.length;
   }
 
   /** What was first written to since a root that is held is the very record of that root: who compares them knows it by that. */
@@ -305,11 +252,9 @@ export class HistoryRows {
   /** Doubles the tables, since most sandboxes have few changes. */
   private grow(): void {
     const places = Array.from({ length: this.size }, (_, index) => this.placeOf(index));
-    const { numbers, references, writes, packed } = this;
-    const lots = this.lotStarts().map((number) => ({ number, lot: packed[this.lotOf(number)] }));
+    const { numbers, references, writes } = this;
     this.capacity = Math.max(1, 2 * this.capacity);
-    this.packed = new Array(Math.ceil(this.capacity / PACKED_ROWS) + 1).fill(undefined);
-    for (const { number, lot } of lots) this.packed[this.lotOf(number)] = lot;
+    this.lots.resize(this.capacity, this.come - this.size, this.come);
     this.numbers = new Float64Array(this.capacity * NUMBERS);
     this.writes = new Uint8Array(this.capacity);
     this.references = new Array(this.capacity * REFERENCES).fill(undefined);
