@@ -1,20 +1,9 @@
-import { setFlagsFromString as setFlags } from "node:v8";
+import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it, vi } from "vitest";
 import { growthPercent, letHeapGrow } from "./heap-growth.ts";
 
 const MB = 1024 * 1024;
-const { flags, held } = vi.hoisted(() => ({ flags: [] as string[], held: { bytes: 0 } }));
-
-vi.mock("node:v8", async (importActual) => {
-  const actual = await importActual<typeof import("node:v8")>();
-  return {
-    ...actual,
-    getHeapStatistics: () => ({ ...actual.getHeapStatistics(), used_heap_size: held.bytes }),
-    setFlagsFromString: (flag: string) =>
-      flag.startsWith("--heap-growing") ? flags.push(flag) : actual.setFlagsFromString(flag),
-  };
-});
 
 it.each([
   [1, 300],
@@ -28,15 +17,20 @@ it.each([
 });
 
 it("quality 1: the heap may grow from the start, and after each collection by what that has left", async () => {
-  setFlags("--expose-gc");
+  setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
-  letHeapGrow();
+  const flags: string[] = [];
+  let left = 0;
+  letHeapGrow({
+    getHeapStatistics: () => ({ used_heap_size: left * MB }),
+    setFlagsFromString: (flag) => flags.push(flag),
+  });
   expect(flags).toEqual(["--heap-growing-percent=300"]);
-  for (const [left, percent] of [
+  for (const [held, percent] of [
     [256, 50],
     [64, 200],
   ] as const) {
-    held.bytes = left * MB;
+    left = held;
     const before = flags.length;
     await vi.waitFor(() => {
       collect();
