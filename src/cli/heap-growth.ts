@@ -26,9 +26,11 @@ export function letHeapGrow(engine: Engine = { getHeapStatistics, setFlagsFromSt
   collected.register({}, engine);
 }
 
-/** @param held bytes that the last collection left; returns what the next may find besides, in percent */
+/** @param held bytes that the last collection left; returns what the next may find besides, in percent; 0: as V8 finds best */
 export function growthPercent(held: number): number {
-  return Math.min(MAX_PERCENT, Math.ceil((100 * MAX_BYTES) / held));
+  const percent = Math.min(MAX_PERCENT, Math.ceil((100 * MAX_BYTES) / held));
+  // A marking of much takes long, and V8 lets a large heap grow by more than that.
+  return percent < 100 ? 0 : percent;
 }
 
 function allow(engine: Engine, percent: number): void {

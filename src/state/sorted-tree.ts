@@ -80,11 +80,12 @@ export class SortedTree<K, V> {
   /** The stored value of the entry that compares equal. */
   get(key: K, value?: V): V | undefined {
     const { edge } = this;
-    if (edge !== undefined && this.kind.compare(key, value as V, edge.key, edge.value) < 0) return undefined;
+    const { compare } = this.kind;
+    if (edge !== undefined && compare(key, value as V, edge.key, edge.value) < 0) return undefined;
     let node = this.root;
     while (node !== undefined) {
       if (isRun(node)) return this.found(node, key, value as V);
-      const order = this.kind.compare(key, value as V, node.key, node.value);
+      const order = compare(key, value as V, node.key, node.value);
       if (order === 0) return node.value;
       node = order < 0 ? node.left : node.right;
     }
@@ -112,11 +113,12 @@ export class SortedTree<K, V> {
 
   /** How many entries stand before this one, whether or not it is present itself. */
   rank(key: K, value: V): number {
+    const { compare } = this.kind;
     let node = this.root;
     let before = 0;
     while (node !== undefined) {
-      if (isRun(node)) return before + rankIn(node, this.kind.compare, { key, value });
-      if (this.kind.compare(key, value, node.key, node.value) <= 0) {
+      if (isRun(node)) return before + rankIn(node, compare, { key, value });
+      if (compare(key, value, node.key, node.value) <= 0) {
         node = node.left;
       } else {
         before += sizeOf(node.left) + 1;
