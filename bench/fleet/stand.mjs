@@ -17,7 +17,8 @@ const children = new Set();
 
 process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
+  // A Redis that was killed may have left a child that still writes its file anew.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 export const S = (name) => `/_control/sandboxes/${name}`;

@@ -41,6 +41,8 @@ export class TestRedis {
     const where = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder];
     // Everything it acknowledged is written, though not forced to the disk: nobody pulls the plug here.
     const kept = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
+    // Its file is never written anew: that is a process of its own, which outlives this one and writes to the folder.
+    kept.push("--auto-aof-rewrite-percentage", "0");
     const child = spawn("redis-server", [...where, ...kept, ...this.settings], { stdio: "ignore" });
     this.child = child;
     await until(async () => {
