@@ -1,4 +1,5 @@
-import type { KeptRoot, KeptWrite } from "../state/kept-root.ts";
+import type { KeptWrite } from "../state/flat-writes.ts";
+import type { KeptRoot } from "../state/kept-root.ts";
 import { drawRequestId, type RequestDraw } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";

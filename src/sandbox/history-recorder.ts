@@ -5,7 +5,7 @@ import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
 import { costOf, EntryStates, type KeptFrame, type KeptState } from "./entry-states.ts";
 import type { History, Provenance } from "./history.ts";
-import { type Act, type Actor, type HistoryEntry, idOf, subjectOf } from "./history-entry.ts";
+import { type Act, type Actor, type HistoryEntry, idOf } from "./history-entry.ts";
 import { MAX_ROW_WRITES } from "./history-rows.ts";
 import { timerAct } from "./history-titles.ts";
 import type { RateWindows } from "./rate-windows.ts";
@@ -166,17 +166,15 @@ export class HistoryRecorder {
     const { rows } = this.history;
     if (rows.newest !== before) rows.begin(this.keep(before));
     const { world, windows } = this.of;
-    act.position = this.history.addRow({
+    const change = {
       request,
-      subject: subjectOf(written, act.named),
-      before,
-      after,
+      named: act.named,
       written,
       frame: this.frameOf(world),
-      now: world.changedAt,
-      requests: world.requests,
       windows: windows.counted,
-    });
+    };
+    const moment = { before, after, now: world.changedAt, requests: world.requests };
+    act.position = this.history.addRow(change, moment);
     return true;
   }
 

@@ -2,8 +2,9 @@ import { RootLine } from "../state/kept-root.ts";
 import { EntryList } from "./entry-list.ts";
 import type { EntryStates } from "./entry-states.ts";
 import { type Act, type EntryName, HistoryEntry, type StoredEntry } from "./history-entry.ts";
-import { HistoryRows, type RequestChange, ROW_COST } from "./history-rows.ts";
+import { HistoryRows, ROW_COST } from "./history-rows.ts";
 import { type AnsweredWith, refusalOf } from "./request-title.ts";
+import { type RequestChange, type RequestMoment, ROWS_IN_LOT } from "./row-lot.ts";
 
 /** Of all kept states of a sandbox, as the recorder estimates them. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
@@ -105,17 +106,18 @@ export class History {
   }
 
   /** Adds a request that goes on from the newest row, or begins with what the rows do; returns its position. */
-  addRow(change: RequestChange): number {
-    this.rows.add(change, this.journal.lastSequence);
+  addRow(change: RequestChange, moment: RequestMoment): number {
+    this.rows.add(change, moment, this.journal.lastSequence);
     this.bytes += ROW_COST;
     const position = this.lastSequence;
-    this.keepWithin();
+    if (this.excess >= ROWS_IN_LOT || this.bytes > MAX_KEPT_BYTES) this.keepWithin();
     this.tell();
     return position;
   }
 
   /** Makes entries of the rows, for whoever wants to see one or to go on from it. */
   settleRows(): void {
+    this.dropExcess();
     if (this.rows.size === 0) return;
     for (const { request, subject, now: at, journal, journaled, states } of this.rows.take()) {
       const act = {
@@ -186,12 +188,17 @@ export class History {
   }
 
   get size(): number {
-    return this.list.size + this.rows.size;
+    return this.list.size + this.rows.size - this.excess;
   }
 
   /** Entries lost to the bound since the sandbox began or was reset. */
   get dropped(): number {
-    return this.lost;
+    return this.lost + this.excess;
+  }
+
+  /** How many are beyond the bound: rows come one by one, and the oldest go many at a time. */
+  private get excess(): number {
+    return Math.max(0, this.list.size + this.rows.size - this.limit);
   }
 
   /** The position of the newest entry, 0 before the first. */
@@ -323,8 +330,12 @@ export class History {
   }
 
   private keepWithin(): void {
-    while (this.size > this.limit) this.drop();
+    this.dropExcess();
     this.letGoOf(MAX_KEPT_BYTES);
+  }
+
+  private dropExcess(): void {
+    for (let left = this.excess; left > 0; left--) this.drop();
   }
 
   private drop(): void {

@@ -104,6 +104,6 @@ export class RecordPacking<R extends object> implements Packing<string, R> {
   listsOf(text: string): Lists<string, R> {
     const [json, ...keys] = text.split("\n");
     const columns = JSON.parse(json!) as WrittenColumns;
-    return { keys, values: keys.map((id, at) => recordAt(columns, at, [this.idField, id]) as R) };
+    return { keys, values: keys.map((id, at) => recordAt(columns, at, { [this.idField]: id }) as R) };
   }
 }

@@ -12,7 +12,7 @@ const throughText = (records: readonly { id: string }[]) => {
   const written = JSON.parse(JSON.stringify(columns.written())) as WrittenColumns;
   const ids = records.flatMap(({ id }, at) => (taken[at] ? [id] : []));
   expect(written.count).toBe(ids.length);
-  return ids.map((id, at) => recordAt(written, at, ["id", id]));
+  return ids.map((id, at) => recordAt(written, at, { id }));
 };
 
 const value = fc.oneof(

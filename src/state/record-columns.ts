@@ -23,23 +23,27 @@ const MAX_SHARED_VALUES = 4;
  */
 export class RecordColumns {
   count = 0;
-  private readonly idField: string;
-  private readonly first: Fields;
+  readonly first: Fields;
+  private readonly idField: string | undefined;
   private readonly names: readonly string[];
   private readonly values: readonly unknown[];
   private readonly columns: (Column | undefined)[];
 
-  private constructor(idField: string, first: object) {
-    this.idField = idField;
+  private constructor(first: object, idField: string | undefined) {
     this.first = first as Fields;
+    this.idField = idField;
     this.names = Object.keys(first);
     this.values = Object.values(first);
     this.columns = new Array(this.names.length).fill(undefined);
   }
 
-  /** Without any yet. @param first what its records are like; undefined: its values are not all plain */
-  static like(first: object, idField: string): RecordColumns | undefined {
-    const columns = new RecordColumns(idField, first);
+  /**
+   * Without any yet; undefined: not all values of `first` are plain.
+   * @param first what its records are like
+   * @param idField a field whose values are left to whoever needs them
+   */
+  static like(first: object, idField?: string): RecordColumns | undefined {
+    const columns = new RecordColumns(first, idField);
     return columns.values.every(isPlain) ? columns : undefined;
   }
 
@@ -63,13 +67,26 @@ export class RecordColumns {
   }
 
   written(): WrittenColumns {
-    const { count, names, columns } = this;
+    const { first, count } = this;
+    return { first, count, differing: this.differingFields() };
+  }
+
+  /** Begins anew, with records that are like the same first one. @returns in what those before differed from it */
+  restart(): WrittenColumns["differing"] {
+    const differing = this.differingFields();
+    this.columns.fill(undefined);
+    this.count = 0;
+    return differing;
+  }
+
+  private differingFields(): WrittenColumns["differing"] {
+    const { names, columns } = this;
     const differing: Record<string, Column> = {};
     for (let field = 0; field < names.length; field++) {
       const column = columns[field];
       if (column !== undefined) differing[names[field]!] = column;
     }
-    return { first: this.first, count, differing };
+    return differing;
   }
 
   /** What was begun for a record that does not fit is taken back. */
@@ -101,13 +118,17 @@ function withNext(column: Column, value: unknown): Column {
   return column;
 }
 
-/** One of the records, whose id is `id`. @param columns that may have been JSON in between */
+/**
+ * One of the records.
+ * @param columns that may have been JSON in between
+ * @param left the field that was left out, and what it is in this one
+ */
 export function recordAt(
-  { first, differing }: WrittenColumns,
+  { first, differing }: Omit<WrittenColumns, "count">,
   at: number,
-  [idField, id]: [string, string],
+  left: Fields = {},
 ): object {
-  const record: Record<string, unknown> = { ...first, [idField]: id };
+  const record: Record<string, unknown> = { ...first, ...left };
   for (const name in differing) {
     const { values, places } = differing[name]!;
     record[name] = values[places === undefined ? at : places[at]!];

@@ -1,0 +1,248 @@
+import type { AnyCollection } from "../state/collection.ts";
+import type { FlatWrites } from "../state/flat-writes.ts";
+import { MAX_STEPS } from "../state/kept-root.ts";
+import type { Root } from "../state/root.ts";
+import type { WrittenRecord } from "../state/transaction.ts";
+import { CountedWindows } from "./counted-windows.ts";
+import type { ActingRequest, KeptFrame } from "./entry-states.ts";
+import { type Act, subjectOf } from "./history-entry.ts";
+import { PackedWrites, type WritesReader } from "./packed-writes.ts";
+
+/** The first of them begins with a root that is held. */
+export const ROWS_IN_LOT = MAX_STEPS;
+
+/** A request that changed the world, and by reference what there was to be seen when it did. */
+export interface RequestChange {
+  readonly request: ActingRequest;
+  readonly named: Act["named"];
+  readonly written: readonly WrittenRecord[];
+  readonly frame: KeptFrame;
+  readonly windows: CountedWindows;
+}
+
+/** How far everything had come, of which a row keeps numbers alone. */
+export interface RequestMoment {
+  readonly before: Root;
+  readonly after: Root;
+  /** What the clock showed, in milliseconds since 1970. */
+  readonly now: number;
+  /** How many requests had come by then. */
+  readonly requests: number;
+}
+
+/** A row as it was put. */
+export interface LotRow
+  extends Pick<RequestMoment, "now" | "requests">,
+    Pick<RequestChange, "frame" | "windows"> {
+  readonly request: ActingRequest;
+  readonly subject: string | null;
+  readonly written: FlatWrites;
+  /** Random draws before it. */
+  readonly draws: number;
+  /** What it begins with, where that is held. */
+  readonly root: Root | undefined;
+  /** Position of the newest entry of the journal when it came. */
+  readonly journal: number;
+  /** Position of its request in the journal; 0 until that was answered. */
+  readonly journaled: number;
+}
+
+/** Of a row, in their order. */
+type Numbers = [
+  ...[journaled: number, draws: number, now: number, requests: number, journal: number],
+  ...[idSeed: number, number: number, windowRequests: number],
+];
+const NUMBERS = 8;
+
+/** What neighbouring rows have in common, most of the time. */
+interface RowKind {
+  readonly summary: string;
+  readonly principal: string | undefined;
+  readonly key_id: string | undefined;
+  readonly minute: number;
+  readonly frame: KeptFrame;
+  /** Without its own requests. */
+  readonly windows: CountedWindows;
+  readonly signs: number;
+  /** Of what was written, in its order. */
+  readonly collections: readonly AnyCollection[];
+}
+
+/** Signs of a row: the lowest bits say which write is of its subject, then there are bits for each write. */
+const SUBJECT_BITS = 3;
+const WRITE_BITS = 2;
+const IS_NEW = 1;
+const STAYS = 2;
+/** The subject is no record that was written. */
+const NO_WRITE = 7;
+
+/** What so many have written is packed in one go. */
+const ROWS_IN_PIECE = 32;
+
+/**
+ * Neighbouring rows of a history, as numbers, what they have in common, and packed writes. What is no object is not
+ * copied and marked by each collection.
+ */
+export class RowLot {
+  size = 0;
+  private root: Root | undefined = undefined;
+  private numbers = new Float64Array(NUMBERS);
+  private kinds: RowKind[] = [];
+  /** By row, which of them. */
+  private readonly kindAt = new Uint8Array(ROWS_IN_LOT);
+  /** Of rows whose subject is no record that was written, in their order. */
+  private subjects: (string | null)[] = [];
+  private readonly writes = new PackedWrites();
+
+  /** Holds no other rows than those to come. @param root what the first of them begins with */
+  begin(root: Root): this {
+    this.root = root;
+    this.kinds = [];
+    this.subjects = [];
+    this.writes.begin();
+    this.size = 0;
+    return this;
+  }
+
+  /**
+   * @param change has no uploads
+   * @param journal position of the newest entry of the journal
+   */
+  add(change: RequestChange, { before, now, requests }: RequestMoment, journal: number): void {
+    const n = this.size * NUMBERS;
+    if (n === this.numbers.length) this.grow();
+    const { numbers } = this;
+    const { request } = change;
+    numbers[n] = 0;
+    numbers[n + 1] = before.draws;
+    numbers[n + 2] = now;
+    numbers[n + 3] = requests;
+    numbers[n + 4] = journal;
+    numbers[n + 5] = request.idSeed;
+    numbers[n + 6] = request.number;
+    numbers[n + 7] = change.windows.requests;
+    this.kindAt[this.size] = this.kindOf(change);
+    for (const write of change.written) this.writes.add(write);
+    this.size += 1;
+    if (this.size % ROWS_IN_PIECE === 0) this.writes.endPiece();
+  }
+
+  /** @param row from the first, 0 @param journaled position of its request in the journal */
+  answered(row: number, journaled: number): void {
+    this.numbers[row * NUMBERS] = journaled;
+  }
+
+  /** The first row is nobody's any more. */
+  letGoOfRoot(): void {
+    this.root = undefined;
+  }
+
+  /** All rows, oldest first, whether they are anybody's or not; no more can be added then. */
+  rows(): LotRow[] {
+    if (this.size % ROWS_IN_PIECE > 0) this.writes.endPiece();
+    const reader = this.writes.read();
+    const subjects = this.subjects.values();
+    const rows = Array.from({ length: this.size }, (_, row) => {
+      if (row % ROWS_IN_PIECE === 0) reader.beginPiece();
+      return this.rowOf(row, reader, subjects);
+    });
+    this.shareHeld(rows);
+    return rows;
+  }
+
+  /** Its place among the kinds. */
+  private kindOf(change: RequestChange): number {
+    const { request, written, frame, windows } = change;
+    const { summary, principal, counted } = request;
+    const key_id = counted?.key_id;
+    const minute = counted?.minute ?? 0;
+    const signs = this.signsOf(change);
+    const { kinds } = this;
+    for (let place = kinds.length - 1; place >= 0; place--) {
+      const kind = kinds[place]!;
+      const agrees =
+        kind.summary === summary &&
+        kind.principal === principal &&
+        kind.key_id === key_id &&
+        kind.minute === minute &&
+        kind.frame === frame &&
+        kind.signs === signs &&
+        kind.windows.key === windows.key &&
+        kind.windows.minute === windows.minute &&
+        kind.windows.tokens === windows.tokens &&
+        kind.windows.others === windows.others &&
+        areOf(written, kind.collections);
+      if (agrees) return place;
+    }
+    const collections = written.map(({ collection }) => collection);
+    return kinds.push({ summary, principal, key_id, minute, frame, windows, signs, collections }) - 1;
+  }
+
+  private signsOf({ named, written }: RequestChange): number {
+    const subject = subjectOf(written, named);
+    let ofSubject = NO_WRITE;
+    let signs = 0;
+    for (let at = written.length - 1; at >= 0; at--) {
+      const { id, before, after } = written[at]!;
+      if (id === subject) ofSubject = at;
+      const sign = (before === undefined ? IS_NEW : 0) | (after === undefined ? 0 : STAYS);
+      signs = (signs << WRITE_BITS) | sign;
+    }
+    if (ofSubject === NO_WRITE) this.subjects.push(subject);
+    return (signs << SUBJECT_BITS) | ofSubject;
+  }
+
+  private rowOf(row: number, reader: WritesReader, subjects: Iterator<string | null>): LotRow {
+    const numbers = [...this.numbers.subarray(row * NUMBERS, (row + 1) * NUMBERS)] as Numbers;
+    const [journaled, draws, now, requests, journal, idSeed, number, windowRequests] = numbers;
+    const kind = this.kinds[this.kindAt[row]!]!;
+    const { summary, principal, key_id, minute, frame, windows, signs, collections } = kind;
+
+    const written: FlatWrites = [];
+    let left = signs >> SUBJECT_BITS;
+    for (const collection of collections) {
+      const before = (left & IS_NEW) === 0 ? reader.nextBefore(collection) : undefined;
+      const id = before === undefined ? reader.nextId() : collection.idOf(before);
+      written.push(collection, id, before, (left & STAYS) !== 0);
+      left >>= WRITE_BITS;
+    }
+    const ofSubject = signs & NO_WRITE;
+    const subject = ofSubject === NO_WRITE ? subjects.next().value : written[4 * ofSubject + 1];
+    const counted = key_id === undefined ? undefined : { key_id, minute };
+    const window = { minute: windows.minute, requests: windowRequests, tokens: windows.tokens };
+    return {
+      ...{ journaled, draws, now, requests, journal, frame, written },
+      root: row === 0 ? this.root : undefined,
+      request: { idSeed, number, summary, principal, counted, uploads: undefined },
+      subject: subject as string | null,
+      windows: new CountedWindows(windows.key, window, windows.others),
+    };
+  }
+
+  private grow(): void {
+    const { numbers } = this;
+    this.numbers = new Float64Array(2 * numbers.length);
+    this.numbers.set(numbers);
+  }
+
+  /** What was first written to since a root that is held is the very record of that root: who compares them knows it by that. */
+  private shareHeld(rows: readonly LotRow[]): void {
+    if (this.root === undefined) return;
+    const { tables } = this.root;
+    const seen = new Set<string>();
+    for (const { written } of rows)
+      for (let at = 0; at < written.length; at += 4) {
+        const { name } = written[at] as AnyCollection;
+        const id = written[at + 1] as string;
+        const key = `${name}\0${id}`;
+        if (!seen.has(key)) written[at + 2] = tables.get(name)!.get(id);
+        seen.add(key);
+      }
+  }
+}
+
+function areOf(written: readonly WrittenRecord[], collections: readonly AnyCollection[]): boolean {
+  if (written.length !== collections.length) return false;
+  for (let at = 0; at < written.length; at++) if (written[at]!.collection !== collections[at]) return false;
+  return true;
+}
