@@ -4,6 +4,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { expressApplication } from "./application.ts";
 import { noteConnections } from "./close-server.ts";
 import { type Arrival, Exchange } from "./exchange.ts";
+import { holdTick } from "./hold-tick.ts";
 import { requestClass } from "./incoming-request.ts";
 import { handleExchange, type PipelineParts } from "./pipeline.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
@@ -49,6 +50,7 @@ export function createFront(parts: FrontParts): { server: Server } {
     },
   );
   noteConnections(server);
+  holdTick();
   // Node drops what exceeds a count without a word, a credential for instance; their size is the limit.
   server.maxHeadersCount = 0;
   server.on("clientError", answerUnreadable);
