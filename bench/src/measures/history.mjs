@@ -14,8 +14,12 @@ const CASES = [
 const KB = 1024;
 /** In each pair, for a second of `--seconds`. */
 const TURNS_A_SECOND = 3;
-/** As long as V8 still compiles: its threads share the server's core, and what a history adds is compiled too. */
-const WARM_UP_SECONDS = 8;
+/**
+ * As long as V8 still compiles: its threads share the server's core, and what a history adds is compiled too. In turns like
+ * those that count: who was warmed up in one piece waits while the other is, and V8 collects its heap meanwhile, whereupon it
+ * lets go of what it has learnt and compiled.
+ */
+const WARM_UP_TURNS = 8;
 /** Full within a second on any machine. */
 const FEW = 300;
 
@@ -51,31 +55,34 @@ export async function measure(run) {
 async function turnsOf({ rounds, seconds, log }) {
   const turns = CASES.map(() => ({ rps: [], micros: [] }));
   for (let round = 1; round <= rounds; round++) {
-    const ofPair = await turnsOfPair({
-      rounds: Math.ceil(TURNS_A_SECOND * seconds),
+    // Each case starts first as often as the other.
+    const cases = round % 2 === 0 ? CASES.toReversed() : CASES;
+    const ofPair = await turnsOfPair(cases, {
+      rounds: WARM_UP_TURNS + Math.ceil(TURNS_A_SECOND * seconds),
       seconds: 1,
-      warmUpSeconds: WARM_UP_SECONDS,
+      warmUpSeconds: 0,
       log: (text) => log(`pair ${round} of ${rounds}: ${text}`),
     });
-    for (const [index, list] of ofPair.entries()) {
-      turns[index].rps.push(...list.map(({ rps }) => rps));
-      turns[index].micros.push(...list.map(({ micros }) => micros));
+    for (const [index, one] of cases.entries()) {
+      const list = ofPair[index].slice(WARM_UP_TURNS);
+      turns[CASES.indexOf(one)].rps.push(...list.map(({ rps }) => rps));
+      turns[CASES.indexOf(one)].micros.push(...list.map(({ micros }) => micros));
     }
   }
   return turns;
 }
 
-async function turnsOfPair(run) {
+async function turnsOfPair(cases, run) {
   const servers = [];
-  for (const { name, history_limit } of CASES) {
+  for (const { name, history_limit } of cases) {
     const server = await startUnderstudy();
     const api = control(server);
     await api.post("/sandboxes", { name, settings: { history_limit } });
     servers.push({ server, api });
   }
-  const targets = CASES.map((one, index) => target(servers[index].server, one));
+  const targets = cases.map((one, index) => target(servers[index].server, one));
   const turns = await takeTurns(targets, run);
-  for (const [index, { name, history_limit }] of CASES.entries()) {
+  for (const [index, { name, history_limit }] of cases.entries()) {
     const { server, api } = servers[index];
     const { total, entries } = await api.get(`/sandboxes/${name}/history?limit=10`);
     if (total > 0 !== history_limit > 0) throw new Error(`${total} entries are kept ${name} the history`);
