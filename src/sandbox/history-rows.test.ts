@@ -9,6 +9,7 @@ import type { WrittenRecord } from "../state/transaction.ts";
 import { CountedWindows } from "./counted-windows.ts";
 import type { KeptFrame } from "./entry-states.ts";
 import { HistoryRows } from "./history-rows.ts";
+import { RowLot } from "./row-lot.ts";
 
 const notes = collection<{ id: string }>({
   ...{ name: "notes", prefix: "note_", idField: "id", schema: Type.Object({}) },
@@ -91,15 +92,26 @@ it("interfaces 10 rows that nobody has looked at are told as they were, whatever
   expect(rows.size).toBe(0);
 });
 
-it("interfaces 10 rows hold nothing of those that have gone", () => {
+it("interfaces 10 rows hold nothing of a lot that has gone, nor the root of a row that has", () => {
   const rows = rowsOf([4, 4]);
   rows.shift();
   rows.shift();
   expect(rows.newest).toBeUndefined();
   expect(heldBy(rows).size).toBe(1);
-  const many = rowsOf(Array(300).fill(1), 150);
-  const held = [...heldBy(many)].filter((one) => one instanceof Table);
-  expect(held).toHaveLength(1);
+  const lotsAndRoots = (bound: number) => {
+    const held = [...heldBy(rowsOf(Array(300).fill(1), bound))];
+    return [RowLot, Table].map((kind) => held.filter((one) => one instanceof kind).length);
+  };
+  // A lot goes with the last of its rows, its root with the first.
+  expect([300, 299, 173, 172, 171, 44, 43].map(lotsAndRoots)).toEqual([
+    [3, 3],
+    [3, 2],
+    [3, 2],
+    [2, 2],
+    [2, 1],
+    [1, 1],
+    [1, 0],
+  ]);
 });
 
 it("interfaces 10 of rows one root in 128 is held, from which the others are made again", () => {

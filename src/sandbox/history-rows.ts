@@ -1,3 +1,4 @@
+import { flatOf } from "../state/flat-writes.ts";
 import { KeptRoot, type RootLine } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import { costOf, EntryStates } from "./entry-states.ts";
@@ -117,7 +118,7 @@ function rowOf(
 ): Row {
   const { request, subject, now, journal, journaled } = row;
   if (root !== undefined) from.hold(root);
-  from.followedBy(to, written);
+  from.followedBy(to, flatOf(written));
   const after = { root: to, frame, now, requests, windows, counted: undefined };
   const states = new EntryStates(from, after, { cost: ROW_COST, request });
   return { request, subject, now, journal, journaled, states };

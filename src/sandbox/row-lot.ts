@@ -1,5 +1,5 @@
 import type { AnyCollection } from "../state/collection.ts";
-import type { FlatWrites } from "../state/flat-writes.ts";
+import type { KeptWrite } from "../state/flat-writes.ts";
 import { MAX_STEPS } from "../state/kept-root.ts";
 import type { Root } from "../state/root.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
@@ -36,7 +36,7 @@ export interface LotRow
     Pick<RequestChange, "frame" | "windows"> {
   readonly request: ActingRequest;
   readonly subject: string | null;
-  readonly written: FlatWrites;
+  readonly written: readonly KeptWrite[];
   /** Random draws before it. */
   readonly draws: number;
   /** What it begins with, where that is held. */
@@ -84,7 +84,7 @@ const ROWS_IN_PIECE = 32;
  * copied and marked by each collection.
  */
 export class RowLot {
-  size = 0;
+  private size = 0;
   private root: Root | undefined = undefined;
   private numbers = new Float64Array(NUMBERS);
   private kinds: RowKind[] = [];
@@ -146,8 +146,7 @@ export class RowLot {
       if (row % ROWS_IN_PIECE === 0) reader.beginPiece();
       return this.rowOf(row, reader, subjects);
     });
-    this.shareHeld(rows);
-    return rows;
+    return this.root === undefined ? rows : sharing(this.root, rows);
   }
 
   /** Its place among the kinds. */
@@ -198,23 +197,20 @@ export class RowLot {
     const kind = this.kinds[this.kindAt[row]!]!;
     const { summary, principal, key_id, minute, frame, windows, signs, collections } = kind;
 
-    const written: FlatWrites = [];
-    let left = signs >> SUBJECT_BITS;
-    for (const collection of collections) {
-      const before = (left & IS_NEW) === 0 ? reader.nextBefore(collection) : undefined;
+    const written = collections.map((collection, at): KeptWrite => {
+      const ofWrite = signs >> (SUBJECT_BITS + WRITE_BITS * at);
+      const before = (ofWrite & IS_NEW) === 0 ? reader.nextBefore(collection) : undefined;
       const id = before === undefined ? reader.nextId() : collection.idOf(before);
-      written.push(collection, id, before, (left & STAYS) !== 0);
-      left >>= WRITE_BITS;
-    }
+      return { collection, id, before, stays: (ofWrite & STAYS) !== 0 };
+    });
     const ofSubject = signs & NO_WRITE;
-    const subject = ofSubject === NO_WRITE ? subjects.next().value : written[4 * ofSubject + 1];
+    const subject: string | null = ofSubject === NO_WRITE ? subjects.next().value : written[ofSubject]!.id;
     const counted = key_id === undefined ? undefined : { key_id, minute };
     const window = { minute: windows.minute, requests: windowRequests, tokens: windows.tokens };
     return {
-      ...{ journaled, draws, now, requests, journal, frame, written },
+      ...{ journaled, draws, now, requests, journal, subject, frame, written },
       root: row === 0 ? this.root : undefined,
       request: { idSeed, number, summary, principal, counted, uploads: undefined },
-      subject: subject as string | null,
       windows: new CountedWindows(windows.key, window, windows.others),
     };
   }
@@ -224,21 +220,19 @@ export class RowLot {
     this.numbers = new Float64Array(2 * numbers.length);
     this.numbers.set(numbers);
   }
+}
 
-  /** What was first written to since a root that is held is the very record of that root: who compares them knows it by that. */
-  private shareHeld(rows: readonly LotRow[]): void {
-    if (this.root === undefined) return;
-    const { tables } = this.root;
-    const seen = new Set<string>();
-    for (const { written } of rows)
-      for (let at = 0; at < written.length; at += 4) {
-        const { name } = written[at] as AnyCollection;
-        const id = written[at + 1] as string;
-        const key = `${name}\0${id}`;
-        if (!seen.has(key)) written[at + 2] = tables.get(name)!.get(id);
-        seen.add(key);
-      }
-  }
+/** What was first written to since a root that is held is the very record of that root: who compares them knows it by that. */
+function sharing({ tables }: Root, rows: readonly LotRow[]): LotRow[] {
+  const seen = new Set<string>();
+  const shared = (write: KeptWrite): KeptWrite => {
+    const { collection, id } = write;
+    const key = `${collection.name}\0${id}`;
+    if (seen.has(key)) return write;
+    seen.add(key);
+    return { ...write, before: tables.get(collection.name)!.get(id) };
+  };
+  return rows.map((row) => ({ ...row, written: row.written.map(shared) }));
 }
 
 function areOf(written: readonly WrittenRecord[], collections: readonly AnyCollection[]): boolean {
