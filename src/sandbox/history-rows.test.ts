@@ -228,15 +228,18 @@ it("interfaces 10 rows tell what records were before, wherever their tables have
         .check(Math.min(first, bound) + 450);
 });
 
-it("interfaces 10 but for the newest 31 rows, neither records nor new ids are held as objects", () => {
-  for (const [count, left] of [
-    [31, 31],
-    [32, 0],
-    [300, 300 - 288],
+it("interfaces 10 but for the newest 31 rows and one record a lot, neither records nor new ids are held as objects", () => {
+  for (const [count, ids, records] of [
+    [31, 31, 31],
+    [32, 0, 1],
+    [128, 0, 1],
+    [300, 300 - 288, 3 + 300 - 288],
   ] as const) {
     const { rows, roots } = new Changes({ isTagged: false }).add(count, 1000);
     const held = [...heldBy(rows, ...roots)];
-    expect(held.filter((one) => typeof one === "string" && one.startsWith("task_of"))).toHaveLength(left);
+    const heldIds = held.filter((one) => typeof one === "string" && one.startsWith("task_of"));
+    const heldRecords = held.filter((one) => typeof one === "object" && one !== null && "text" in one);
+    expect([count, heldIds.length, heldRecords.length]).toEqual([count, ids, records]);
   }
 });
 

@@ -30,34 +30,38 @@ const write: fc.Arbitrary<WrittenRecord> = fc
     before: what === "added" ? undefined : { id, value },
     after: what === "removed" ? undefined : { id, value: "after" },
   }));
-const few = fc.nat({ max: 1 });
-const key = fc.constantFrom("key_a", "key_b", undefined);
-const frames = [{}, {}] as KeptFrame[];
-const others = [CountedWindows.none.set("key_c", { minute: 1, requests: 2, tokens: 3 }), CountedWindows.none];
-const windows = fc
-  .record({ key, others: few, minute: few, requests: fc.nat(), tokens: few })
-  .map(
-    ({ key, others: which, ...window }) =>
-      new CountedWindows(key, window, others[which]!.set("key_d", window).others),
-  );
-const change: fc.Arbitrary<RequestChange> = fc.record({
-  request: fc.record({
-    ...{ idSeed: number, number, summary: fc.constantFrom("Move", "Rename"), principal: key },
-    counted: fc.option(fc.record({ key_id: fc.constantFrom("key_a", "key_b"), minute: few }), {
-      nil: undefined,
-    }),
-    uploads: fc.constant(undefined),
-  }),
-  named: fc.constantFrom<RequestChange["named"]>(
-    undefined,
-    {},
-    { note_id: "note_1" },
-    { task_id: "task_2", other_id: "else" },
-  ),
-  written: fc.array(write, { minLength: 1, maxLength: 4 }),
-  frame: fc.constantFrom(...frames),
-  windows,
-});
+const frames = [{ seed: 1 }, { seed: 2 }] as KeptFrame[];
+const noOthers = CountedWindows.none.others;
+const others = [noOthers, noOthers.set("key_c", { minute: 1, requests: 2, tokens: 3 })];
+const named: RequestChange["named"][] = [{ note_id: "note_1" }, { task_id: "task_2", other_id: "else" }];
+const FACETS = [
+  ...["summary", "principal", "key", "isCounted", "minute", "frame", "named"],
+  ...["windowKey", "windowMinute", "tokens", "others"],
+] as const;
+/** Rows that agree with most others in all but one or two things. */
+const change: fc.Arbitrary<RequestChange> = fc
+  .record({
+    others: fc.subarray([...FACETS], { maxLength: 2 }),
+    written: fc.oneof(
+      { weight: 4, arbitrary: fc.tuple(write) },
+      { weight: 1, arbitrary: fc.array(write, { maxLength: 4 }) },
+    ),
+    ...{ idSeed: number, number, requests: number },
+  })
+  .map(({ others: differing, written, idSeed, number, requests }) => {
+    const other = (facet: (typeof FACETS)[number]) => Number(differing.includes(facet));
+    const counted = { key_id: `key_${other("key")}`, minute: other("minute") };
+    const window = { minute: other("windowMinute"), requests, tokens: other("tokens") };
+    return {
+      request: {
+        ...{ idSeed, number, summary: `Move ${other("summary")}`, principal: `usr_${other("principal")}` },
+        ...{ counted: other("isCounted") ? undefined : counted, uploads: undefined },
+      },
+      named: named[other("named")],
+      ...{ written, frame: frames[other("frame")]! },
+      windows: new CountedWindows(`key_${other("windowKey")}`, window, others[other("others")]!),
+    };
+  });
 const added = fc.record({
   change,
   draws: number,
@@ -117,4 +121,24 @@ it("interfaces 10 the first row of a lot begins with a root that is held, whose 
   expect(first!.root).toBe(root);
   expect(first!.written[0]!.before).toBe(held);
   expect(second).toMatchObject({ root: undefined, written: [{ before: again }] });
+});
+
+it("interfaces 10 what rows have in common stands once in their lot", () => {
+  const lot = new RowLot().begin(FIRST);
+  const [notes] = collections;
+  for (let number = 0; number < ROWS_IN_LOT; number++) {
+    const request = {
+      idSeed: number,
+      number,
+      summary: "Move",
+      principal: "ada",
+      counted: undefined,
+      uploads: undefined,
+    };
+    const before = { id: `note_${number}`, value: number };
+    const written = [{ collection: notes!, id: before.id, before, after: before }];
+    const change = { request, named: {}, written, frame: frames[0]!, windows: CountedWindows.none };
+    lot.add(change, { before: FIRST, after: FIRST, now: number, requests: number }, number);
+  }
+  expect(lot).toMatchObject({ kinds: [{ summary: "Move" }], subjects: [] });
 });
