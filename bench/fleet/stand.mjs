@@ -17,9 +17,18 @@ const children = new Set();
 
 process.on("exit", () => {
   for (const child of children) child.kill("SIGKILL");
-  // A Redis that was killed may have left a child that still writes its file anew.
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  removeFolder();
 });
+
+// What a killed Redis forked to write its file anew may open one more meanwhile; rmSync does not try again for that.
+function removeFolder(left = 100) {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (left === 0 || error.code !== "ENOTEMPTY") throw error;
+    removeFolder(left - 1);
+  }
+}
 
 export const S = (name) => `/_control/sandboxes/${name}`;
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import { mkdtempSync, readdirSync, statSync, truncateSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,8 +42,6 @@ export class TestRedis {
     const where = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.folder];
     // Everything it acknowledged is written, though not forced to the disk: nobody pulls the plug here.
     const kept = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
-    // Its file is never written anew: that is a process of its own, which outlives this one and writes to the folder.
-    kept.push("--auto-aof-rewrite-percentage", "0");
     const child = spawn("redis-server", [...where, ...kept, ...this.settings], { stdio: "ignore" });
     this.child = child;
     await until(async () => {
@@ -87,7 +86,9 @@ export class TestRedis {
 
   async remove(): Promise<void> {
     await this.end();
-    rmSync(this.folder, { recursive: true, force: true });
+    // What it forked to write its file anew (as it also does when appendonly is switched on) outlives it for a moment,
+    // and may open a file between the emptying of the folder and its removal.
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
