@@ -62,7 +62,7 @@ export class HistoryRecorder {
     }
     // A random draw by itself is nothing that anybody could see.
     if (before.tables === after.tables || (timer ?? by) === undefined) {
-      this.history.settleRows();
+      this.history.endRows();
       this.roots.pass(commit);
       return;
     }
@@ -130,7 +130,7 @@ export class HistoryRecorder {
   }
 
   private keep(root: Root): KeptRoot {
-    this.history.settleRows();
+    this.history.endRows();
     // Whoever holds an entry must not hold all that follows it.
     const { timesLent } = this.history;
     if (timesLent !== this.timesLent) this.roots.forget();
@@ -163,8 +163,10 @@ export class HistoryRecorder {
     if (request.uploads !== undefined || written.length > MAX_ROW_WRITES) return false;
     if (this.history.nameOf(act) !== null) return false;
     for (const { collection } of written) if (collection.work) return false;
-    const { rows } = this.history;
-    if (rows.newest !== before) rows.begin(this.keep(before));
+    if (this.history.rows.newest !== before) {
+      const start = this.keep(before);
+      this.history.rows.begin(start);
+    }
     const { world, windows } = this.of;
     const change = {
       request,

@@ -1,40 +1,10 @@
 import fc from "fast-check";
-import Type from "typebox";
 import { expect, it } from "vitest";
-import { quietParts } from "../../test/support/quiet-sandboxes.ts";
-import { collection } from "../state/collection.ts";
+import { asked, LIMIT, makeSandbox, momentOf, notes } from "../../test/support/note-sandboxes.ts";
 import { drawRequestId } from "../state/random.ts";
-import { Tables } from "../state/tables.ts";
-import { timers } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
-import type { World } from "../state/world.ts";
-import type { KeptState } from "./entry-states.ts";
 import type { Act, HistoryEntry } from "./history-entry.ts";
-import { minuteOf } from "./rate-windows.ts";
-import { SandboxRegistry } from "./registry.ts";
 import type { Sandbox } from "./sandbox.ts";
-
-interface Note {
-  id: string;
-  text: string;
-}
-const notes = collection<Note>({ name: "notes", prefix: "note_", idField: "id", schema: Type.Object({}) });
-const START = Date.parse("2026-03-15T12:00:00.000Z");
-const LIMIT = 5;
-
-function makeSandbox(history_limit: number): Sandbox {
-  const root = { tables: Tables.empty([notes, timers]), draws: 0 };
-  const registry = new SandboxRegistry(
-    quietParts({
-      fixtures: {
-        load: () => ({ name: "rows", document: () => ({}), leastRecords: () => 0, root: () => root }),
-      },
-      defaults: { fixture: "rows", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },
-      wallClock: () => START,
-    }),
-  );
-  return registry.create({ name: "a", settings: { history_limit } });
-}
 
 interface Write {
   do: "write";
@@ -50,6 +20,7 @@ interface Write {
 type Step =
   | Write
   | { do: "hold" | "present" | "control" | "letGo" | "draw" | "reset" | "tick" }
+  | { do: "leave"; id: number; kind: "webhook.retry" | "expiry"; seconds: number }
   | { do: "goOn"; nth: number }
   | { do: "rewind"; nth: number; to: "before" | "after" };
 
@@ -70,6 +41,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constantFrom("hold", "present", "letGo", "draw", "tick" as const) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("control" as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      ...{ do: fc.constant("leave" as const), id: fc.nat({ max: 3 }), seconds: fc.nat({ max: 60 }) },
+      kind: fc.constantFrom("webhook.retry", "expiry"),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("goOn" as const), nth }) },
   {
     weight: 2,
@@ -77,13 +55,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("reset" as const) }) },
 );
-
-/** All that a moment says. */
-function momentOf({ root, now, requests, windows, counted, frame }: KeptState): object {
-  const { tables, draws } = root.value;
-  const rows = [...tables.get("notes")!.all()];
-  return { rows, draws, now, requests, windows: windows.entries(), counted, uploads: frame.uploads };
-}
 
 function told(entry: HistoryEntry): object {
   const { states, journaled, journal } = entry;
@@ -130,7 +101,17 @@ class Driver {
         break;
       case "tick":
         world.passTo(world.epochNow() + 25_000);
+        world.catchUp();
         break;
+      case "leave": {
+        const timer = {
+          kind: one.kind,
+          subject: `note_${one.id}`,
+          due: world.epochNow() + one.seconds * 1000,
+        };
+        world.transact((tx) => tx.schedule(timer), { act: asked(world) });
+        break;
+      }
       case "reset":
         this.sandbox.reset();
         this.underWay = [];
@@ -216,15 +197,6 @@ function positionOf({ entry, position = entry?.sequence }: Act): number {
   return position!;
 }
 
-function asked(world: World, key?: string): Act {
-  const counted = key === undefined ? undefined : { key_id: key, minute: minuteOf(world.epochNow()) };
-  const request = {
-    ...{ idSeed: -7, number: world.requests++, summary: "Write a note", principal: key },
-    ...{ counted, uploads: undefined },
-  };
-  return { kind: "request", title: "a write", subject: undefined, request };
-}
-
 const request = (...commits: number[]): Write => ({
   ...{ do: "write", id: 0, text: "", key: "key_a", commits },
   ...{ isWatched: false, isAnswered: true },
@@ -276,83 +248,3 @@ it.each([
     expect(late).toEqual(atOnce!.slice(-limit));
   },
 );
-
-it("interfaces 10 an act whose entry was evicted goes on in another, of which that is the cause", () => {
-  const { world, history, recorder } = makeSandbox(LIMIT);
-  const act = asked(world);
-  world.transact((tx) => tx.put(notes, { id: "note_1", text: "x" }), { act });
-  const { id } = history.entryOf(act)!;
-  for (let i = 0; i < LIMIT; i++) recorder.noteBytes({ act: asked(world) });
-  world.transact((tx) => tx.put(notes, { id: "note_2", text: "x" }), { act });
-  expect(history.newest).toMatchObject({ sequence: LIMIT + 2, cause: id, subject: "note_2" });
-});
-
-it("interfaces 10 whoever holds an entry holds what it goes on to", () => {
-  const { world, history } = makeSandbox(LIMIT);
-  const put = (act: Act, text: string) =>
-    world.transact((tx) => tx.put(notes, { id: "note_1", text }), { act });
-  const act = asked(world);
-  put(act, "first");
-  const [held] = history.entries();
-  put(act, "second");
-  for (let i = 0; i < 3 * LIMIT; i++) put(asked(world), "other");
-  expect(momentOf(held!.states!.after)).toMatchObject({ rows: [{ id: "note_1", text: "second" }] });
-  // Made again from what followed, it would hold all of that.
-  expect(held!.states!.to).toMatchObject({ root: expect.anything() });
-});
-
-it("interfaces 10 an act that goes on is one entry, though somebody looked in between", () => {
-  const { world, history } = makeSandbox(LIMIT);
-  const act = asked(world);
-  world.transact((tx) => tx.put(notes, { id: "note_1", text: "x" }), { act });
-  expect(history.entries()[0]!.changes).toEqual({ notes: { added: 1, removed: 0, changed: 0 } });
-  world.transact((tx) => tx.put(notes, { id: "note_2", text: "x" }), { act });
-  expect(history.entries().map(({ changes }) => changes)).toEqual([
-    { notes: { added: 2, removed: 0, changed: 0 } },
-  ]);
-});
-
-it("interfaces 10 an answer says what it was although it was done, and where the journal has it", () => {
-  const { world, history } = makeSandbox(LIMIT);
-  const acts = Array.from({ length: 3 }, (_, i) => {
-    const act = asked(world, "key_a");
-    world.transact((tx) => tx.put(notes, { id: `note_${i}`, text: "x" }), { act });
-    return act;
-  });
-  history.answered(acts[1]!, { status: 201, code: null, sequence: 8 });
-  history.answered(acts[2]!, { status: 503, code: "SERVICE_UNAVAILABLE", sequence: 9 });
-  expect(history.entries().map(({ title, journaled }) => ({ title, journaled }))).toEqual([
-    { title: "key_a asked to write a note.", journaled: undefined },
-    { title: "key_a asked to write a note.", journaled: 8 },
-    {
-      title: "key_a asked to write a note; it was done, but answered 503 SERVICE_UNAVAILABLE.",
-      journaled: 9,
-    },
-  ]);
-  history.answered(acts[0]!, { status: 201, code: null, sequence: 10 });
-  expect(history.at(1)).toMatchObject({ journaled: 10 });
-});
-
-it("interfaces 10 a request is a row until somebody looks, or until it has done what a row cannot tell", () => {
-  const { world, history } = makeSandbox(LIMIT);
-  const put = (act: Act, records = 1) => {
-    world.transact(
-      (tx) => {
-        for (let i = 0; i < records; i++)
-          tx.put(notes, { id: `note_${i}`, text: String(act.request!.number) });
-      },
-      { act },
-    );
-    return history.rows.size;
-  };
-  const sizes = [put(asked(world)), put(asked(world), 4), put(asked(world), 5), put(asked(world))];
-  expect(sizes).toEqual([1, 2, 0, 1]);
-  const act = asked(world);
-  expect([put(act), put(act)]).toEqual([2, 0]);
-  const bringing = asked(world);
-  expect(put({ ...bringing, request: { ...bringing.request!, uploads: { seen: undefined } } })).toBe(0);
-  expect(put({ ...asked(world), subject: "note_1" })).toBe(0);
-  expect(put(asked(world))).toBe(1);
-  expect(history.newest).toMatchObject({ sequence: 8 });
-  expect(history.rows.size).toBe(0);
-});

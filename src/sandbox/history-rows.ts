@@ -28,10 +28,13 @@ export class HistoryRows {
   private readonly line: RootLine;
   /** The oldest begins with it, unless an older one has gone. */
   private start: KeptRoot | undefined = undefined;
+  /** The newest leads to it, where something else goes on from there. */
+  private last: KeptRoot | undefined = undefined;
   /** Rows that have come since the start. */
   private come = 0;
   /** Oldest first; of the first, some rows may have gone. */
   private lots: RowLot[] = [];
+  private latest: RowLot | undefined = undefined;
   /** One that nobody needs any more: a new one would be one more object, with its bytes, for the collector to find. */
   private spare: RowLot | undefined = undefined;
 
@@ -50,17 +53,29 @@ export class HistoryRows {
    * @param journal position of the newest entry of the journal
    */
   add(change: RequestChange, moment: RequestMoment, journal: number): void {
-    if (this.come % ROWS_IN_LOT === 0) this.beginLot(moment.before);
-    this.lots.at(-1)!.add(change, moment, journal);
+    if (this.endsLot) this.beginLot(moment.before);
+    this.latest!.add(change, moment, journal);
     this.newest = moment.after;
     this.come += 1;
     this.size += 1;
   }
 
+  /** Whether the next one begins a lot. */
+  get endsLot(): boolean {
+    return this.come % ROWS_IN_LOT === 0;
+  }
+
+  /** No more will come: the line goes on from the newest without them. There is at least one. */
+  end(): void {
+    // Until they are taken, nothing leads on from what the first began with.
+    this.line.forget();
+    this.last = this.line.keep(this.newest!);
+  }
+
   /** The oldest goes. */
   shift(): void {
     // Nobody can ask for what the first began with, which nothing leads to any more.
-    this.line.forget();
+    if (this.last === undefined) this.line.forget();
     this.start = undefined;
     this.size -= 1;
     if (this.size === 0) this.clear();
@@ -74,18 +89,19 @@ export class HistoryRows {
     this.lots[Math.floor(row / ROWS_IN_LOT)]!.answered(row % ROWS_IN_LOT, journaled);
   }
 
-  /** All of them, one or more, oldest first; there are none then, and the line goes on from the newest. */
+  /** All of them, one or more, oldest first; there are none then, and the line goes on from the newest, if it has not. */
   take(): Row[] {
     const taken = this.lots.flatMap((lot) => lot.rows()).slice(this.gone % ROWS_IN_LOT);
     const rows: Row[] = [];
     let from = this.start ?? new KeptRoot(taken[0]!, this.line);
     for (const [index, row] of taken.entries()) {
       const next = taken[index + 1];
-      const to = new KeptRoot(next ?? this.newest!, this.line);
+      const isLast = next === undefined;
+      const to = (isLast ? this.last : undefined) ?? new KeptRoot(next ?? this.newest!, this.line);
       rows.push(rowOf(row, from, to));
       from = to;
     }
-    this.line.goOn(from, this.newest!);
+    if (this.last === undefined) this.line.goOn(from, this.newest!);
     this.clear();
     return rows;
   }
@@ -95,15 +111,18 @@ export class HistoryRows {
     this.size = 0;
     this.come = 0;
     this.start = undefined;
+    this.last = undefined;
     this.newest = undefined;
     this.lots = [];
+    this.latest = undefined;
     this.spare = undefined;
   }
 
   private beginLot(root: Root): void {
     const lot = this.spare ?? new RowLot();
     this.spare = undefined;
-    this.lots.push(lot.begin(root));
+    this.latest = lot.begin(root);
+    this.lots.push(lot);
   }
 
   private get gone(): number {

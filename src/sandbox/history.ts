@@ -2,9 +2,10 @@ import { RootLine } from "../state/kept-root.ts";
 import { EntryList } from "./entry-list.ts";
 import type { EntryStates } from "./entry-states.ts";
 import { type Act, type EntryName, HistoryEntry, type StoredEntry } from "./history-entry.ts";
-import { HistoryRows, ROW_COST } from "./history-rows.ts";
+import { type HistoryRows, ROW_COST, type Row } from "./history-rows.ts";
+import { HistoryTail } from "./history-tail.ts";
 import { type AnsweredWith, refusalOf } from "./request-title.ts";
-import { type RequestChange, type RequestMoment, ROWS_IN_LOT } from "./row-lot.ts";
+import type { RequestChange, RequestMoment } from "./row-lot.ts";
 
 /** Of all kept states of a sandbox, as the recorder estimates them. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
@@ -49,9 +50,9 @@ export class History {
   limit: number;
   /** The roots that are kept. */
   readonly roots = new RootLine();
-  /** What comes after the list. */
-  readonly rows = new HistoryRows(this.roots);
   private readonly list = new EntryList();
+  /** What comes after the list. */
+  private readonly tail = new HistoryTail(this.roots);
   /** Position before the first entry of this day, and what its ids begin with. */
   private base = 0;
   private prefix = "h_";
@@ -79,7 +80,7 @@ export class History {
   begin(resets: number): void {
     this.prefix = prefixOf(resets);
     this.base = this.lastSequence;
-    this.rows.clear();
+    this.tail.clear();
     this.list.replace([], this.base + 1);
     this.oldestKept = this.list.next;
     this.lost = 0;
@@ -97,7 +98,7 @@ export class History {
     from: Provenance,
     { at, states, parent = this.lastSequence }: { at: number; states: EntryStates; parent?: number },
   ): HistoryEntry {
-    this.settleRows();
+    this.endRows();
     const entry = this.put({ act, from, at, states, parent, journal: this.journal.lastSequence });
     this.bytes += states.cost;
     this.keepWithin();
@@ -110,42 +111,52 @@ export class History {
     this.rows.add(change, moment, this.journal.lastSequence);
     this.bytes += ROW_COST;
     const position = this.lastSequence;
-    if (this.excess >= ROWS_IN_LOT || this.bytes > MAX_KEPT_BYTES) this.keepWithin();
+    if (this.rows.endsLot) this.keepWithin();
     this.tell();
     return position;
   }
 
-  /** Makes entries of the rows, for whoever wants to see one or to go on from it. */
-  settleRows(): void {
+  /** Requests whose rows come now; the next one may go on from the newest. */
+  get rows(): HistoryRows {
+    return this.tail.rows;
+  }
+
+  /** The next row begins anew: something else comes before it. */
+  endRows(): void {
+    for (const row of this.tail.endRows()) this.putRow(row);
+  }
+
+  /** Makes entries of all rows, for whoever wants to see one. */
+  private settle(): void {
     this.dropExcess();
-    if (this.rows.size === 0) return;
-    for (const { request, subject, now: at, journal, journaled, states } of this.rows.take()) {
-      const act = {
-        kind: "request" as const,
-        title: request.summary,
-        subject: subject ?? undefined,
-        request,
-      };
-      const from = { cause: null, advanced_by: null };
-      const entry = this.put({ act, from, at, states, parent: this.list.next - 1, journal });
-      if (journaled > 0) entry.answered(undefined, journaled);
+    for (const each of this.tail.take()) {
+      if (each instanceof HistoryEntry) this.list.push(each);
+      else this.putRow(each);
     }
+  }
+
+  private putRow({ request, subject, now: at, journal, journaled, states }: Row): void {
+    const act = { kind: "request" as const, title: request.summary, subject: subject ?? undefined, request };
+    const from = { cause: null, advanced_by: null };
+    const entry = this.put({ act, from, at, states, parent: this.lastSequence, journal });
+    if (journaled > 0) entry.answered(undefined, journaled);
   }
 
   private put({ act, from, states, ...where }: Put): HistoryEntry {
     const { prefix } = this;
-    const sequence = this.list.next;
+    const sequence = this.lastSequence + 1;
     const place = { ...where, ...from, prefix, number: sequence - this.base, sequence };
     const entry = new HistoryEntry(place, act, states);
     states.end = sequence;
-    this.list.push(entry);
+    if (this.tail.size === 0) this.list.push(entry);
+    else this.tail.push(entry);
     return entry;
   }
 
   /** What an act has for an entry: undefined where it has none, or none any more. */
   entryOf({ entry, position }: Act): HistoryEntry | undefined {
     if (entry !== undefined || position === undefined) return entry;
-    this.settleRows();
+    this.settle();
     return this.list.at(position);
   }
 
@@ -159,14 +170,15 @@ export class History {
   /** A request has been answered; a fault may have said otherwise than what was done. @param answer as journalled */
   answered(act: Act, answer: AnsweredWith): void {
     const refusal = refusalOf(answer);
-    const { position = 0 } = act;
-    if (refusal === undefined && position >= this.list.next)
-      this.rows.answered(position - this.list.next, answer.sequence);
+    const { rows } = this;
+    const row = (act.position ?? 0) - (this.lastSequence - rows.size) - 1;
+    if (refusal === undefined && row >= 0) rows.answered(row, answer.sequence);
     else this.entryOf(act)?.answered(refusal, answer.sequence);
   }
 
   /** What leads to the newest entry holds, all else is undone. */
   settleLine(): void {
+    this.settle();
     const line = new Set<number>();
     let at = this.lastSequence;
     for (let entry = this.list.at(at); entry !== undefined; entry = this.list.at(at)) {
@@ -188,7 +200,7 @@ export class History {
   }
 
   get size(): number {
-    return this.list.size + this.rows.size - this.excess;
+    return this.list.size + this.tail.size - this.excess;
   }
 
   /** Entries lost to the bound since the sandbox began or was reset. */
@@ -198,12 +210,12 @@ export class History {
 
   /** How many are beyond the bound: rows come one by one, and the oldest go many at a time. */
   private get excess(): number {
-    return Math.max(0, this.list.size + this.rows.size - this.limit);
+    return Math.max(0, this.list.size + this.tail.size - this.limit);
   }
 
   /** The position of the newest entry, 0 before the first. */
   get lastSequence(): number {
-    return this.list.next - 1 + this.rows.size;
+    return this.list.next - 1 + this.tail.size;
   }
 
   get isClosed(): boolean {
@@ -221,7 +233,7 @@ export class History {
   }
 
   get newest(): HistoryEntry | undefined {
-    this.settleRows();
+    this.settle();
     return this.list.at(this.lastSequence);
   }
 
@@ -248,24 +260,29 @@ export class History {
   }
 
   private named(id: string): HistoryEntry | undefined {
-    this.settleRows();
+    this.settle();
     const number = id.startsWith(this.prefix) ? Number(id.slice(this.prefix.length)) : Number.NaN;
     const found = this.list.at(this.base + number);
     return found?.id === id ? found : undefined;
   }
 
   /** The id of the newest entry that left this work to be done, `collection\0id`, and was not undone. */
-  leaving(key: string, upTo = this.list.next - 1): string | null {
-    for (let at = upTo; at >= this.list.first; at--) {
-      const entry = this.list.at(at)!;
-      if (!entry.isUndone && entry.leaves.includes(key)) return entry.id;
-    }
-    return null;
+  leaving(key: string): string | null {
+    this.settle();
+    return this.leavingUpTo(this.lastSequence, key);
   }
 
   /** The same among what an earlier server wrote down, whose records are others by now. */
   revivedLeaving(key: string): string | null {
-    return this.leaving(key, this.revived);
+    return this.leavingUpTo(this.revived, key);
+  }
+
+  private leavingUpTo(newest: number, key: string): string | null {
+    for (let at = newest; at >= this.list.first; at--) {
+      const entry = this.list.at(at)!;
+      if (!entry.isUndone && entry.leaves.includes(key)) return entry.id;
+    }
+    return null;
   }
 
   /** More work is left to be done by the entry of this id, if it is still there. */
@@ -281,7 +298,7 @@ export class History {
 
   /** Lets the oldest states go until the rest hold no more than so many bytes; their entries stay. */
   letGoOf(bytes: number): void {
-    if (this.bytes > bytes) this.settleRows();
+    if (this.bytes > bytes) this.settle();
     while (this.bytes > bytes && this.oldestKept < this.list.next) {
       const entry = this.list.at(this.oldestKept++);
       this.bytes -= entry?.states?.cost ?? 0;
@@ -301,7 +318,7 @@ export class History {
     // Positions have no gaps: behind one that is missing, nothing could be found.
     for (let at = next - 1, entry = bySequence.get(at); entry !== undefined; entry = bySequence.get(--at))
       list.unshift(HistoryEntry.from(entry));
-    this.rows.clear();
+    this.tail.clear();
     this.list.replace(list, next);
     this.prefix = prefixOf(resets);
     this.base = base;
@@ -324,7 +341,7 @@ export class History {
   }
 
   private lend(): void {
-    this.settleRows();
+    this.settle();
     this.lent = this.lastSequence;
     this.lendings += 1;
   }
@@ -341,9 +358,8 @@ export class History {
   private drop(): void {
     if (this.list.size > 0) this.bytes -= this.list.shift().states?.cost ?? 0;
     else {
-      this.rows.shift();
+      this.bytes -= this.tail.shift();
       this.list.skip();
-      this.bytes -= ROW_COST;
     }
     this.lost += 1;
     this.oldestKept = Math.max(this.oldestKept, this.list.first);

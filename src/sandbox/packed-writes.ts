@@ -59,7 +59,9 @@ export class PackedWrites {
     const piece: PieceColumns = {};
     for (const [name, columns] of this.columns) if (columns !== undefined) piece[name] = columns.restart();
     lines[0] = JSON.stringify(piece);
-    this.write(`${lines.join("\n")}\n`);
+    // So that the last one ends too, without a copy of all.
+    lines.push("");
+    this.write(lines.join("\n"));
     this.beginPiece();
   }
 

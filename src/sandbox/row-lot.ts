@@ -50,19 +50,19 @@ export interface LotRow
 /** Of a row, in their order. */
 type Numbers = [
   ...[journaled: number, draws: number, now: number, requests: number, journal: number],
-  ...[idSeed: number, number: number, windowRequests: number],
+  ...[idSeed: number, number: number, minute: number],
+  ...[windowMinute: number, windowRequests: number, windowTokens: number],
 ];
-const NUMBERS = 8;
+const NUMBERS = 11;
 
 /** What neighbouring rows have in common, most of the time. */
 interface RowKind {
   readonly summary: string;
   readonly principal: string | undefined;
   readonly key_id: string | undefined;
-  readonly minute: number;
   readonly frame: KeptFrame;
-  /** Without its own requests. */
-  readonly windows: CountedWindows;
+  readonly windowKey: CountedWindows["key"];
+  readonly otherWindows: CountedWindows["others"];
   readonly signs: number;
   /** Of what was written, in its order. */
   readonly collections: readonly AnyCollection[];
@@ -112,7 +112,8 @@ export class RowLot {
     const n = this.size * NUMBERS;
     if (n === this.numbers.length) this.grow();
     const { numbers } = this;
-    const { request } = change;
+    const { request, windows } = change;
+    const { counted } = request;
     numbers[n] = 0;
     numbers[n + 1] = before.draws;
     numbers[n + 2] = now;
@@ -120,8 +121,11 @@ export class RowLot {
     numbers[n + 4] = journal;
     numbers[n + 5] = request.idSeed;
     numbers[n + 6] = request.number;
-    numbers[n + 7] = change.windows.requests;
-    this.kindAt[this.size] = this.kindOf(change);
+    numbers[n + 7] = counted === undefined ? 0 : counted.minute;
+    numbers[n + 8] = windows.minute;
+    numbers[n + 9] = windows.requests;
+    numbers[n + 10] = windows.tokens;
+    this.kindAt[this.size] = this.kindOf(change, counted?.key_id);
     for (const write of change.written) this.writes.add(write);
     this.size += 1;
     if (this.size % ROWS_IN_PIECE === 0) this.writes.endPiece();
@@ -150,31 +154,28 @@ export class RowLot {
   }
 
   /** Its place among the kinds. */
-  private kindOf(change: RequestChange): number {
+  private kindOf(change: RequestChange, key_id: string | undefined): number {
     const { request, written, frame, windows } = change;
-    const { summary, principal, counted } = request;
-    const key_id = counted?.key_id;
-    const minute = counted?.minute ?? 0;
+    const { summary, principal } = request;
     const signs = this.signsOf(change);
     const { kinds } = this;
     for (let place = kinds.length - 1; place >= 0; place--) {
       const kind = kinds[place]!;
       const agrees =
+        kind.signs === signs &&
+        kind.frame === frame &&
         kind.summary === summary &&
         kind.principal === principal &&
         kind.key_id === key_id &&
-        kind.minute === minute &&
-        kind.frame === frame &&
-        kind.signs === signs &&
-        kind.windows.key === windows.key &&
-        kind.windows.minute === windows.minute &&
-        kind.windows.tokens === windows.tokens &&
-        kind.windows.others === windows.others &&
+        kind.windowKey === windows.key &&
+        kind.otherWindows === windows.others &&
         areOf(written, kind.collections);
       if (agrees) return place;
     }
     const collections = written.map(({ collection }) => collection);
-    return kinds.push({ summary, principal, key_id, minute, frame, windows, signs, collections }) - 1;
+    const { key: windowKey, others: otherWindows } = windows;
+    const kind = { summary, principal, key_id, frame, windowKey, otherWindows, signs, collections };
+    return kinds.push(kind) - 1;
   }
 
   private signsOf({ named, written }: RequestChange): number {
@@ -193,9 +194,9 @@ export class RowLot {
 
   private rowOf(row: number, reader: WritesReader, subjects: Iterator<string | null>): LotRow {
     const numbers = [...this.numbers.subarray(row * NUMBERS, (row + 1) * NUMBERS)] as Numbers;
-    const [journaled, draws, now, requests, journal, idSeed, number, windowRequests] = numbers;
+    const [journaled, draws, now, requests, journal, idSeed, number, minute, ...window] = numbers;
     const kind = this.kinds[this.kindAt[row]!]!;
-    const { summary, principal, key_id, minute, frame, windows, signs, collections } = kind;
+    const { summary, principal, key_id, frame, windowKey, otherWindows, signs, collections } = kind;
 
     const written = collections.map((collection, at): KeptWrite => {
       const ofWrite = signs >> (SUBJECT_BITS + WRITE_BITS * at);
@@ -206,12 +207,16 @@ export class RowLot {
     const ofSubject = signs & NO_WRITE;
     const subject: string | null = ofSubject === NO_WRITE ? subjects.next().value : written[ofSubject]!.id;
     const counted = key_id === undefined ? undefined : { key_id, minute };
-    const window = { minute: windows.minute, requests: windowRequests, tokens: windows.tokens };
+    const [windowMinute, windowRequests, tokens] = window;
     return {
       ...{ journaled, draws, now, requests, journal, subject, frame, written },
       root: row === 0 ? this.root : undefined,
       request: { idSeed, number, summary, principal, counted, uploads: undefined },
-      windows: new CountedWindows(windows.key, window, windows.others),
+      windows: new CountedWindows(
+        windowKey,
+        { minute: windowMinute, requests: windowRequests, tokens },
+        otherWindows,
+      ),
     };
   }
 

@@ -3,7 +3,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** What a field is in each of the records: one value for each, or which of few values it is. */
 interface Column {
   readonly values: unknown[];
-  /** In `values`, where few are shared by all. */
+  /** Where few are shared by all: which of `values` it is, as so many bits for each record, in numbers that are integers to V8. */
   readonly places?: number[];
 }
 
@@ -14,8 +14,10 @@ export interface WrittenColumns {
   readonly differing: Readonly<Record<string, Column>>;
 }
 
+const PLACE_BITS = 2;
+const PLACES_IN_NUMBER = 15;
 /** Of more values than these, looking for one costs more than writing it again. */
-const MAX_SHARED_VALUES = 4;
+const MAX_SHARED_VALUES = 1 << PLACE_BITS;
 
 /**
  * Flat records of one shape but for their ids, field by field. Many that are alike take a fifth of the room so, and are
@@ -57,7 +59,8 @@ export class RecordColumns {
       const column = columns[field];
       if (column !== undefined || value !== values[field]) {
         if (!isPlain(value)) return this.withoutLast();
-        if (name !== this.idField) columns[field] = withNext(column ?? columnOf(values[field], count), value);
+        if (name !== this.idField)
+          columns[field] = withNext(column ?? columnOf(values[field], count), value, count);
       }
       field += 1;
     }
@@ -92,19 +95,20 @@ export class RecordColumns {
   /** What was begun for a record that does not fit is taken back. */
   private withoutLast(): false {
     for (const column of this.columns) {
-      const each = column?.places ?? column?.values;
-      if (each !== undefined) each.length = this.count;
+      if (column?.places !== undefined) clearPlace(column.places, this.count);
+      else if (column !== undefined) column.values.length = this.count;
     }
     return false;
   }
 }
 
+/** A field that was the same in so many records. */
 function columnOf(value: unknown, count: number): Column {
-  return { values: [value], places: new Array<number>(count).fill(0) };
+  return { values: [value], places: new Array<number>(Math.ceil(count / PLACES_IN_NUMBER)).fill(0) };
 }
 
-/** The same column, unless it was to share its values and has too many of them now. */
-function withNext(column: Column, value: unknown): Column {
+/** The same column, unless it was to share its values and has too many of them now. @param count of records before */
+function withNext(column: Column, value: unknown, count: number): Column {
   const { values, places } = column;
   if (places === undefined) {
     values.push(value);
@@ -112,10 +116,28 @@ function withNext(column: Column, value: unknown): Column {
   }
   let place = 0;
   while (place < values.length && values[place] !== value) place += 1;
-  if (place === MAX_SHARED_VALUES) return { values: [...places.map((each) => values[each]), value] };
+  if (place === MAX_SHARED_VALUES) {
+    const each = Array.from({ length: count }, (_, at) => values[placeAt(places, at)]);
+    return { values: [...each, value] };
+  }
   if (place === values.length) values.push(value);
-  places.push(place);
+  if (count % PLACES_IN_NUMBER === 0) places.push(place);
+  else places[places.length - 1]! |= place << shiftOf(count);
   return column;
+}
+
+function placeAt(places: readonly number[], at: number): number {
+  return (places[Math.floor(at / PLACES_IN_NUMBER)]! >> shiftOf(at)) & (MAX_SHARED_VALUES - 1);
+}
+
+/** @param at where there may be one, the last */
+function clearPlace(places: number[], at: number): void {
+  if (at % PLACES_IN_NUMBER === 0) places.length = at / PLACES_IN_NUMBER;
+  else places[places.length - 1]! &= (1 << shiftOf(at)) - 1;
+}
+
+function shiftOf(at: number): number {
+  return PLACE_BITS * (at % PLACES_IN_NUMBER);
 }
 
 /**
@@ -131,7 +153,7 @@ export function recordAt(
   const record: Record<string, unknown> = { ...first, ...left };
   for (const name in differing) {
     const { values, places } = differing[name]!;
-    record[name] = values[places === undefined ? at : places[at]!];
+    record[name] = values[places === undefined ? at : placeAt(places, at)];
   }
   return record;
 }

@@ -1,0 +1,65 @@
+import Type from "typebox";
+import type { KeptState } from "../../src/sandbox/entry-states.ts";
+import type { Act } from "../../src/sandbox/history-entry.ts";
+import { minuteOf } from "../../src/sandbox/rate-windows.ts";
+import { SandboxRegistry } from "../../src/sandbox/registry.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { collection } from "../../src/state/collection.ts";
+import { Tables } from "../../src/state/tables.ts";
+import { timers } from "../../src/state/timers.ts";
+import type { World } from "../../src/state/world.ts";
+import type { WorldParts } from "../../src/state/world-parts.ts";
+import { quietParts } from "./quiet-sandboxes.ts";
+
+interface Note {
+  id: string;
+  text: string;
+}
+export const notes = collection<Note>({
+  name: "notes",
+  prefix: "note_",
+  idField: "id",
+  schema: Type.Object({}),
+});
+const START = Date.parse("2026-03-15T12:00:00.000Z");
+/** A small bound of the history. */
+export const LIMIT = 5;
+
+/** Work of which something is left to be done: a retry leads to an attempt, and that to nothing more. */
+const timerHandlers: WorldParts["timerHandlers"] = {
+  "webhook.retry": (tx, { subject, due }) => tx.schedule({ kind: "expiry", subject, due: due + 20_000 }),
+  expiry: (tx, { subject, due }) => void tx.put(notes, { id: subject, text: `due ${due}` }),
+};
+
+export function makeSandbox(history_limit: number): Sandbox {
+  const root = { tables: Tables.empty([notes, timers]), draws: 0 };
+  const registry = new SandboxRegistry(
+    quietParts({
+      fixtures: {
+        load: () => ({ name: "rows", document: () => ({}), leastRecords: () => 0, root: () => root }),
+      },
+      defaults: { fixture: "rows", seed: 1, clock: { mode: "frozen", now: START }, settings: {} },
+      wallClock: () => START,
+      worldParts: () => ({ timerHandlers, onEmit() {}, onCommit() {} }),
+    }),
+  );
+  return registry.create({ name: "a", settings: { history_limit } });
+}
+
+/** All that a moment says. */
+export function momentOf({ root, now, requests, windows, counted, frame }: KeptState): object {
+  const { tables, draws } = root.value;
+  const rows = [...tables.get("notes")!.all()];
+  const due = [...tables.get(timers.name)!.all()];
+  return { rows, due, draws, now, requests, windows: windows.entries(), counted, uploads: frame.uploads };
+}
+
+/** What a request would do that nobody sent. */
+export function asked(world: World, key?: string): Act {
+  const counted = key === undefined ? undefined : { key_id: key, minute: minuteOf(world.epochNow()) };
+  const request = {
+    ...{ idSeed: -7, number: world.requests++, summary: "Write a note", principal: key },
+    ...{ counted, uploads: undefined },
+  };
+  return { kind: "request", title: "a write", subject: undefined, request };
+}
