@@ -195,8 +195,8 @@ export class HistoryRecorder {
 
   /** Whether it is another commit of the same act, with none in between. */
   private goesOn(act: Act, { from }: NotedCommit): boolean {
-    const entry = this.history.entryOf(act);
-    return entry?.states?.to.agreesWith(from) === true && entry === this.history.newest;
+    if (!this.history.isNewest(act)) return false;
+    return this.history.entryOf(act)?.states?.to.agreesWith(from) === true;
   }
 
   private extend(act: Act, commit: NotedCommit): void {

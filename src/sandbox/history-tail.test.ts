@@ -127,6 +127,30 @@ it("interfaces 10 what the clock does between requests makes no entries of them 
   expect(taken).toHaveBeenCalledTimes(4);
 });
 
+it("interfaces 10 work that comes back, and acts that go on, name their cause without a look at what lies between", () => {
+  const { world, history, taken, write, tick } = busySandbox(1000);
+  const retried = asked(world);
+  world.transact((tx) => tx.schedule({ kind: "webhook.retry", subject: "note_hook", due: tx.now + 15_000 }), {
+    act: retried,
+  });
+  write(50);
+  const wrote = asked(world);
+  const put = (text: string) => world.transact((tx) => tx.put(notes, { id: "note_2", text }), { act: wrote });
+  put("first");
+  write(50);
+  put("second");
+  expect(history.newest).toMatchObject({ kind: "request", subject: "note_2" });
+  // The retry leads to an attempt 20 seconds later.
+  for (let i = 0; i < 4; i++) tick();
+  expect(history.newest).toMatchObject({ kind: "timer" });
+  expect(taken).not.toHaveBeenCalled();
+  const entries = history.entries();
+  const of = (subject: string) => entries.filter((entry) => entry.subject === subject);
+  const [first, second] = of("note_2");
+  expect(second).toMatchObject({ cause: first!.id });
+  expect(of("note_hook")).toMatchObject([{ kind: "timer", cause: retried.entry!.id }]);
+});
+
 it.each([
   [3, 1],
   [4, 0],

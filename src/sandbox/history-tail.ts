@@ -33,6 +33,15 @@ export class HistoryTail {
     this.sizeOfEnded += 1;
   }
 
+  /** An entry that came between rows. */
+  entryAt(sequence: number): HistoryEntry | undefined {
+    for (let at = this.ended.length - 1; at >= 0; at--) {
+      const each = this.ended[at]!;
+      if (each instanceof HistoryEntry && each.sequence === sequence) return each;
+    }
+    return undefined;
+  }
+
   /** What comes next goes on from the newest row by itself. @returns rows that are to become entries at once */
   endRows(): readonly Row[] {
     const { rows } = this;

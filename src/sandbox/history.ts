@@ -155,8 +155,16 @@ export class History {
 
   /** What an act has for an entry: undefined where it has none, or none any more. */
   entryOf({ entry, position }: Act): HistoryEntry | undefined {
-    if (entry !== undefined || position === undefined) return entry;
-    this.settle();
+    return entry !== undefined || position === undefined ? entry : this.entryAt(position);
+  }
+
+  /** Where there is a row, all rows become entries. */
+  private entryAt(position: number): HistoryEntry | undefined {
+    if (position >= this.list.next) {
+      const found = this.tail.entryAt(position);
+      if (found !== undefined) return found;
+      this.settle();
+    }
     return this.list.at(position);
   }
 
@@ -233,8 +241,12 @@ export class History {
   }
 
   get newest(): HistoryEntry | undefined {
-    this.settle();
-    return this.list.at(this.lastSequence);
+    return this.entryAt(this.lastSequence);
+  }
+
+  /** Whether nothing has come since what an act has for an entry. */
+  isNewest({ entry, position = entry?.sequence }: Act): boolean {
+    return position === this.lastSequence;
   }
 
   /** Oldest first. */
@@ -260,9 +272,8 @@ export class History {
   }
 
   private named(id: string): HistoryEntry | undefined {
-    this.settle();
     const number = id.startsWith(this.prefix) ? Number(id.slice(this.prefix.length)) : Number.NaN;
-    const found = this.list.at(this.base + number);
+    const found = this.entryAt(this.base + number);
     return found?.id === id ? found : undefined;
   }
 
