@@ -35,11 +35,9 @@ export class HistoryTail {
 
   /** An entry that came between rows. */
   entryAt(sequence: number): HistoryEntry | undefined {
-    for (let at = this.ended.length - 1; at >= 0; at--) {
-      const each = this.ended[at]!;
-      if (each instanceof HistoryEntry && each.sequence === sequence) return each;
-    }
-    return undefined;
+    const isIt = (each: object): each is HistoryEntry =>
+      each instanceof HistoryEntry && each.sequence === sequence;
+    return this.ended.findLast(isIt);
   }
 
   /** What comes next goes on from the newest row by itself. @returns rows that are to become entries at once */
