@@ -8,6 +8,7 @@ import { type Ready, writeReadyFile } from "./ready-file.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions } from "./start-options.ts";
 import { ENDINGS } from "./until-ended.ts";
+import { holdYoungGeneration } from "./young-generation.ts";
 
 /**
  * Starts the server and returns once it accepts requests; it ends with the process's signals.
@@ -16,6 +17,7 @@ import { ENDINGS } from "./until-ended.ts";
 export async function startServer(flags: StartFlags): Promise<void> {
   const options = await readStartOptions(flags);
   letHeapGrow();
+  holdYoungGeneration();
   const understudy = assemble(options.server);
   const stops: (() => Promise<void>)[] = [];
   const noLonger = stopOnSignals(understudy, stops);
