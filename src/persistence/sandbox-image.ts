@@ -1,6 +1,6 @@
 import type { FaultState } from "../sandbox/fault-gate.ts";
 import type { LoadedFixture } from "../sandbox/fixture-source.ts";
-import type { HistoryStory } from "../sandbox/history.ts";
+import type { HistoryStory } from "../sandbox/history-story.ts";
 import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import type { UploadKeeper } from "../storage/upload-keeper.ts";

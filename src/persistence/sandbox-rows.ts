@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { HistoryStory } from "../sandbox/history.ts";
+import type { HistoryStory } from "../sandbox/history-story.ts";
 import type { SandboxValue } from "../sandbox/sandbox.ts";
 import type { Root } from "../state/root.ts";
 import type { AnyTable } from "../state/table.ts";

@@ -1,5 +1,5 @@
 import type { FaultState } from "../sandbox/fault-gate.ts";
-import type { StoredHistory } from "../sandbox/history.ts";
+import type { StoredHistory } from "../sandbox/history-story.ts";
 import type { RateWindows } from "../sandbox/rate-windows.ts";
 import type { Kept } from "../sandbox/sandbox.ts";
 import type { StoredRecord } from "../state/collection.ts";

@@ -93,7 +93,7 @@ it("interfaces 10 what is lost to the bound is lost from rows that have ended to
   expect(momentOf(entries[0]!.states!.after)).toMatchObject({
     rows: expect.arrayContaining([{ id: "note_1", text: "5" }]),
   });
-  expect((history as unknown as { bytes: number }).bytes).toBe(
+  expect((history as unknown as { list: { bytes: number } }).list.bytes).toBe(
     entries.reduce((bytes, { states }) => bytes + states!.cost, 0),
   );
 });

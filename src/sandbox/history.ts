@@ -1,14 +1,12 @@
-import { RootLine } from "../state/kept-root.ts";
-import { EntryList } from "./entry-list.ts";
+import type { RootLine } from "../state/kept-root.ts";
 import type { EntryStates } from "./entry-states.ts";
-import { type Act, type EntryName, HistoryEntry, type StoredEntry } from "./history-entry.ts";
-import { type HistoryRows, ROW_COST, type Row } from "./history-rows.ts";
-import { HistoryTail } from "./history-tail.ts";
+import { type Act, type EntryName, HistoryEntry } from "./history-entry.ts";
+import { HistoryList } from "./history-list.ts";
+import { HistoryListeners } from "./history-listeners.ts";
+import type { HistoryRows, Row } from "./history-rows.ts";
+import { type HistoryStory, revivedEntries, type StoredHistory } from "./history-story.ts";
 import { type AnsweredWith, refusalOf } from "./request-title.ts";
 import type { RequestChange, RequestMoment } from "./row-lot.ts";
-
-/** Of all kept states of a sandbox, as the recorder estimates them. */
-const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
 /** Where something comes from, as ids of entries. */
 export interface Provenance {
@@ -16,28 +14,18 @@ export interface Provenance {
   advanced_by: string | null;
 }
 
-/** A history at one moment, for whoever keeps it: which entries there are, and how far each has come. */
-export interface HistoryStory {
-  about: { next: number; base: number; dropped: number };
-  entries: ReadonlyMap<HistoryEntry, number>;
-}
-
-interface Put {
+interface Happened {
   readonly act: Act;
   readonly from: Provenance;
   /** Milliseconds since 1970 on the sandbox's clock. */
   readonly at: number;
   readonly states: EntryStates;
+  /** Position of its entry. */
+  readonly sequence: number;
   /** The entry whose state it goes on from, by position. */
   readonly parent: number;
   /** Position of the newest entry of the journal. */
   readonly journal: number;
-}
-
-/** A history as it was written down. */
-export interface StoredHistory {
-  about: HistoryStory["about"];
-  entries: readonly StoredEntry[];
 }
 
 /**
@@ -47,44 +35,39 @@ export interface StoredHistory {
 export class History {
   /** Grows with whatever is said anew. */
   revision = 0;
-  limit: number;
-  /** The roots that are kept. */
-  readonly roots = new RootLine();
-  private readonly list = new EntryList();
-  /** What comes after the list. */
-  private readonly tail = new HistoryTail(this.roots);
+  private readonly list: HistoryList;
   /** Position before the first entry of this day, and what its ids begin with. */
   private base = 0;
   private prefix = "h_";
-  private lost = 0;
-  private bytes = 0;
-  /** The oldest entry whose states may be kept. */
-  private oldestKept = 1;
   /** The newest entry that was written down by an earlier server. */
   private revived = 0;
-  private closed = false;
-  private isTelling = false;
   /** The newest entry that somebody was handed. */
   private lent = 0;
   private lendings = 0;
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new HistoryListeners();
   private readonly journal: { readonly lastSequence: number };
 
   /** `journal`: of the same sandbox, so that requests and changes of one instant can be told in their order. */
   constructor(limit: number, journal: { readonly lastSequence: number }) {
-    this.limit = limit;
+    this.list = new HistoryList(limit, (row, sequence) => this.entryOfRow(row, sequence));
     this.journal = journal;
+  }
+
+  /** How many entries there may be. */
+  get limit(): number {
+    return this.list.limit;
+  }
+
+  /** The roots that are kept. */
+  get roots(): RootLine {
+    return this.list.roots;
   }
 
   /** A new first day; ids go on differing from those before. */
   begin(resets: number): void {
     this.prefix = prefixOf(resets);
     this.base = this.lastSequence;
-    this.tail.clear();
-    this.list.replace([], this.base + 1);
-    this.oldestKept = this.list.next;
-    this.lost = 0;
-    this.bytes = 0;
+    this.list.replace([], { last: this.base, dropped: 0 });
     this.tell();
   }
 
@@ -99,73 +82,51 @@ export class History {
     { at, states, parent = this.lastSequence }: { at: number; states: EntryStates; parent?: number },
   ): HistoryEntry {
     this.endRows();
-    const entry = this.put({ act, from, at, states, parent, journal: this.journal.lastSequence });
-    this.bytes += states.cost;
-    this.keepWithin();
+    const sequence = this.lastSequence + 1;
+    const journal = this.journal.lastSequence;
+    const entry = this.makeEntry({ act, from, at, states, sequence, parent, journal });
+    this.list.push(entry);
     this.tell();
     return entry;
   }
 
   /** Adds a request that goes on from the newest row, or begins with what the rows do; returns its position. */
   addRow(change: RequestChange, moment: RequestMoment): number {
-    this.rows.add(change, moment, this.journal.lastSequence);
-    this.bytes += ROW_COST;
-    const position = this.lastSequence;
-    if (this.rows.endsLot) this.keepWithin();
+    this.list.addRow(change, moment, this.journal.lastSequence);
     this.tell();
-    return position;
+    return this.lastSequence;
   }
 
   /** Requests whose rows come now; the next one may go on from the newest. */
   get rows(): HistoryRows {
-    return this.tail.rows;
+    return this.list.rows;
   }
 
   /** The next row begins anew: something else comes before it. */
   endRows(): void {
-    for (const row of this.tail.endRows()) this.putRow(row);
+    this.list.endRows();
   }
 
-  /** Makes entries of all rows, for whoever wants to see one. */
-  private settle(): void {
-    this.dropExcess();
-    for (const each of this.tail.take()) {
-      if (each instanceof HistoryEntry) this.list.push(each);
-      else this.putRow(each);
-    }
-  }
-
-  private putRow({ request, subject, now: at, journal, journaled, states }: Row): void {
+  private entryOfRow(
+    { request, subject, now: at, journal, journaled, states }: Row,
+    sequence: number,
+  ): HistoryEntry {
     const act = { kind: "request" as const, title: request.summary, subject: subject ?? undefined, request };
     const from = { cause: null, advanced_by: null };
-    const entry = this.put({ act, from, at, states, parent: this.lastSequence, journal });
+    const entry = this.makeEntry({ act, from, at, states, sequence, parent: sequence - 1, journal });
     if (journaled > 0) entry.answered(undefined, journaled);
+    return entry;
   }
 
-  private put({ act, from, states, ...where }: Put): HistoryEntry {
-    const { prefix } = this;
-    const sequence = this.lastSequence + 1;
-    const place = { ...where, ...from, prefix, number: sequence - this.base, sequence };
-    const entry = new HistoryEntry(place, act, states);
-    states.end = sequence;
-    if (this.tail.size === 0) this.list.push(entry);
-    else this.tail.push(entry);
-    return entry;
+  private makeEntry({ act, from, states, ...where }: Happened): HistoryEntry {
+    const place = { ...where, ...from, prefix: this.prefix, number: where.sequence - this.base };
+    states.end = where.sequence;
+    return new HistoryEntry(place, act, states);
   }
 
   /** What an act has for an entry: undefined where it has none, or none any more. */
   entryOf({ entry, position }: Act): HistoryEntry | undefined {
-    return entry !== undefined || position === undefined ? entry : this.entryAt(position);
-  }
-
-  /** Where there is a row, all rows become entries. */
-  private entryAt(position: number): HistoryEntry | undefined {
-    if (position >= this.list.next) {
-      const found = this.tail.entryAt(position);
-      if (found !== undefined) return found;
-      this.settle();
-    }
-    return this.list.at(position);
+    return entry !== undefined || position === undefined ? entry : this.list.at(position);
   }
 
   /** The name of an act's entry, even where that was evicted; null where it has none in this sandbox's present day. */
@@ -186,7 +147,6 @@ export class History {
 
   /** What leads to the newest entry holds, all else is undone. */
   settleLine(): void {
-    this.settle();
     const line = new Set<number>();
     let at = this.lastSequence;
     for (let entry = this.list.at(at); entry !== undefined; entry = this.list.at(at)) {
@@ -208,26 +168,21 @@ export class History {
   }
 
   get size(): number {
-    return this.list.size + this.tail.size - this.excess;
+    return this.list.size;
   }
 
   /** Entries lost to the bound since the sandbox began or was reset. */
   get dropped(): number {
-    return this.lost + this.excess;
-  }
-
-  /** How many are beyond the bound: rows come one by one, and the oldest go many at a time. */
-  private get excess(): number {
-    return Math.max(0, this.list.size + this.tail.size - this.limit);
+    return this.list.dropped;
   }
 
   /** The position of the newest entry, 0 before the first. */
   get lastSequence(): number {
-    return this.list.next - 1 + this.tail.size;
+    return this.list.last;
   }
 
   get isClosed(): boolean {
-    return this.closed;
+    return this.listeners.isClosed;
   }
 
   /** Grows whenever somebody is handed entries. */
@@ -241,7 +196,7 @@ export class History {
   }
 
   get newest(): HistoryEntry | undefined {
-    return this.entryAt(this.lastSequence);
+    return this.list.at(this.lastSequence);
   }
 
   /** Whether nothing has come since what an act has for an entry. */
@@ -258,7 +213,7 @@ export class History {
   /** Those after a position, oldest first. */
   since(sequence: number): readonly HistoryEntry[] {
     this.lend();
-    return this.list.newest(this.lastSequence - sequence);
+    return this.list.since(sequence);
   }
 
   at(sequence: number): HistoryEntry | undefined {
@@ -273,13 +228,13 @@ export class History {
 
   private named(id: string): HistoryEntry | undefined {
     const number = id.startsWith(this.prefix) ? Number(id.slice(this.prefix.length)) : Number.NaN;
-    const found = this.entryAt(this.base + number);
+    const found = this.list.at(this.base + number);
     return found?.id === id ? found : undefined;
   }
 
   /** The id of the newest entry that left this work to be done, `collection\0id`, and was not undone. */
   leaving(key: string): string | null {
-    this.settle();
+    this.list.settle();
     return this.leavingUpTo(this.lastSequence, key);
   }
 
@@ -289,11 +244,7 @@ export class History {
   }
 
   private leavingUpTo(newest: number, key: string): string | null {
-    for (let at = newest; at >= this.list.first; at--) {
-      const entry = this.list.at(at)!;
-      if (!entry.isUndone && entry.leaves.includes(key)) return entry.id;
-    }
-    return null;
+    return this.list.findLast(newest, (entry) => !entry.isUndone && entry.leaves.includes(key))?.id ?? null;
   }
 
   /** More work is left to be done by the entry of this id, if it is still there. */
@@ -303,88 +254,46 @@ export class History {
   }
 
   resize(limit: number): void {
-    this.limit = limit;
-    this.keepWithin();
+    this.list.resize(limit);
   }
 
   /** Lets the oldest states go until the rest hold no more than so many bytes; their entries stay. */
   letGoOf(bytes: number): void {
-    if (this.bytes > bytes) this.settle();
-    while (this.bytes > bytes && this.oldestKept < this.list.next) {
-      const entry = this.list.at(this.oldestKept++);
-      this.bytes -= entry?.states?.cost ?? 0;
-      entry?.letGo();
-    }
+    this.list.letGoOf(bytes);
   }
 
   story(): HistoryStory {
     const entries = new Map(this.entries().map((entry) => [entry, entry.revision]));
-    return { about: { next: this.list.next, base: this.base, dropped: this.lost }, entries };
+    return { about: { next: this.lastSequence + 1, base: this.base, dropped: this.dropped }, entries };
   }
 
   /** Goes on telling what was written down; the states of then are gone. */
-  revive({ about: { next, base, dropped }, entries }: StoredHistory, resets: number): void {
-    const bySequence = new Map(entries.map((entry) => [entry.sequence, entry]));
-    const list: HistoryEntry[] = [];
-    // Positions have no gaps: behind one that is missing, nothing could be found.
-    for (let at = next - 1, entry = bySequence.get(at); entry !== undefined; entry = bySequence.get(--at))
-      list.unshift(HistoryEntry.from(entry));
-    this.tail.clear();
-    this.list.replace(list, next);
+  revive(stored: StoredHistory, resets: number): void {
+    const { next, base, dropped } = stored.about;
     this.prefix = prefixOf(resets);
     this.base = base;
-    this.lost = dropped;
-    this.oldestKept = next;
     this.revived = next - 1;
-    this.keepWithin();
+    this.list.replace(revivedEntries(stored), { last: this.revived, dropped });
   }
 
   /** Calls back some time after there is something new, and at the end; returns the way to stop. */
   subscribe(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   close(): void {
-    this.closed = true;
-    for (const listener of this.listeners) listener();
-    this.listeners.clear();
+    this.listeners.close();
   }
 
   private lend(): void {
-    this.settle();
+    this.list.settle();
     this.lent = this.lastSequence;
     this.lendings += 1;
   }
 
-  private keepWithin(): void {
-    this.dropExcess();
-    this.letGoOf(MAX_KEPT_BYTES);
-  }
-
-  private dropExcess(): void {
-    for (let left = this.excess; left > 0; left--) this.drop();
-  }
-
-  private drop(): void {
-    if (this.list.size > 0) this.bytes -= this.list.shift().states?.cost ?? 0;
-    else {
-      this.bytes -= this.tail.shift();
-      this.list.skip();
-    }
-    this.lost += 1;
-    this.oldestKept = Math.max(this.oldestKept, this.list.first);
-  }
-
-  /** Once for a burst, when what began it has been answered. */
   private tell(): void {
     this.revision += 1;
-    if (this.isTelling || this.listeners.size === 0) return;
-    this.isTelling = true;
-    setImmediate(() => {
-      this.isTelling = false;
-      for (const listener of this.listeners) listener();
-    });
+    this.listeners.tell();
   }
 }
 

@@ -3,7 +3,7 @@ import type { ClockMode } from "../state/clock.ts";
 import type { Root } from "../state/root.ts";
 import type { WorldValue } from "../state/world-parts.ts";
 import type { LoadedFixture } from "./fixture-source.ts";
-import type { StoredHistory } from "./history.ts";
+import type { StoredHistory } from "./history-story.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 /** What a snapshot keeps (interfaces 4); settings, scenarios, faults and journal stay as they are. */
