@@ -39,17 +39,23 @@ function hasWords(passage: string): boolean {
 export const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-const sentences = new Intl.Segmenter("und", { granularity: "sentence" });
-const words = new Intl.Segmenter("und", { granularity: "word" });
+const segmenters = new Map<"sentence" | "word", Intl.Segmenter>();
 
 function sentencesOf(line: string): string[] {
   if (!UNSPACED.test(line)) return line.split(/(?<=[.!?])\s+/);
-  return Array.from(sentences.segment(line), ({ segment }) => segment.trim());
+  return segmentsOf(line, "sentence").map((sentence) => sentence.trim());
 }
 
 /** Words of a text that puts no spaces between them. */
 export function wordsOf(text: string): string[] {
-  return Array.from(words.segment(text), ({ segment }) => segment);
+  return segmentsOf(text, "word");
+}
+
+/** With the first of its kind Node reads its tables of languages, some 6 MB that an idle server does without. */
+function segmentsOf(text: string, granularity: "sentence" | "word"): string[] {
+  const segmenter = segmenters.get(granularity) ?? new Intl.Segmenter("und", { granularity });
+  segmenters.set(granularity, segmenter);
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 /** What Markdown puts before a line: heading, quotation, list item. */
