@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readStartOptions } from "./start-options.ts";
+import { readStartOptions, tokenOf } from "./start-options.ts";
 
 describe("interfaces 11 start --delay", () => {
   it.each([
@@ -24,4 +24,10 @@ describe("interfaces 7 start --host", () => {
     const { server } = await readStartOptions(flags);
     expect(server.allowHosts).toEqual([...own, "box.test"]);
   });
+});
+
+it("interfaces 7 a made-up token can be given as an option's value, whatever it is made of", () => {
+  const tokens = Array.from({ length: 256 }, (_, first) => tokenOf(Buffer.from([first, 0xfb, 0xff])));
+  expect(new Set(tokens.map((token) => token[0])).size).toBe(63);
+  for (const token of tokens) expect(token).toMatch(/^\w[\w-]{3}$/);
 });

@@ -89,10 +89,15 @@ function nameOf(host: string): string[] {
 /** @throws UsageError */
 function controlToken(): string {
   const given = process.env["UNDERSTUDY_TOKEN"];
-  if (!given) return randomBytes(24).toString("base64url");
+  if (!given) return tokenOf(randomBytes(24));
   const problem = tokenProblem(given);
   if (problem !== undefined) throw new UsageError(`UNDERSTUDY_TOKEN ${problem}`);
   return given;
+}
+
+/** As text that can be given as `--token TEXT`: with a `-` at its start it would be an option. */
+export function tokenOf(bytes: Buffer): string {
+  return bytes.toString("base64url").replace(/^-/, "_");
 }
 
 /** `200ms`, or `p50/p99` as in `80ms/1s`. @throws UsageError */

@@ -293,6 +293,7 @@ describe("interfaces 2 start", () => {
     expect(server.output().stdout.split(token!).length).toBe(2);
     expect((await fetch(`${url}/_control/sandboxes`)).status).toBe(401);
     const status = await runCommand(["status", "--url", url, "--token", token!, "--json"]);
+    expect(status).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(status.stdout)).toMatchObject({ status: "ok", sandbox: { name: "default" } });
     expect((await runCommand(["status", "--url", url])).code).toBe(1);
     const fromEnvironment = await runCommand(["status", "--url", url], { env: { UNDERSTUDY_TOKEN: token! } });
