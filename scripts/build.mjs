@@ -159,8 +159,10 @@ const inAscii = {
   },
 };
 
-/** Each letter stands in a text, a pattern or a comment, where it may be told by its number. */
+/** Each letter stands in a text, a pattern or a comment, where it may be told by its number, unless it is escaped itself. */
 function escapeLetters(code) {
+  const escaped = /.{0,40}\\[^\0-\x7f]/.exec(code);
+  if (escaped) throw new Error(`a letter outside ASCII stands behind a backslash: ${escaped[0]}`);
   return code.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
