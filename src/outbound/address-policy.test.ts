@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import net from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createAddressPolicy } from "./address-policy.ts";
@@ -45,9 +46,19 @@ async function startListener(address = "127.0.0.1", wanted = 0) {
     socket.on("error", () => {});
     socket.once("data", () => socket.end("HTTP/1.1 204 No Content\r\n\r\n"));
   });
-  await new Promise<void>((ready) => server.listen(wanted, address, ready));
+  server.listen(wanted, address);
+  await once(server, "listening");
   cleanup.push(() => server.close());
   return { port: (server.address() as net.AddressInfo).port, connections: () => connections };
+}
+
+/** One at each of two addresses, at a port that neither had given to somebody else. */
+async function startListeners(first: string, second: string) {
+  for (;;) {
+    const one = await startListener(first);
+    const other = await startListener(second, one.port).catch(() => undefined);
+    if (other !== undefined) return [one, other] as const;
+  }
 }
 
 function sender(options: Parameters<typeof createAddressPolicy>[0], lookup?: Lookup): Outbound {
@@ -101,8 +112,7 @@ describe("address policy", () => {
   });
 
   it("interfaces 7 of a name's addresses those are called that may be, wherever they stand", async () => {
-    const receiver = await startListener("127.0.0.2");
-    const canary = await startListener("127.0.0.1", receiver.port);
+    const [receiver, canary] = await startListeners("127.0.0.2", "127.0.0.1");
     for (const addresses of [
       at("127.0.0.2", "127.0.0.1"),
       at("127.0.0.1", "127.0.0.2"),
@@ -130,8 +140,7 @@ describe("address policy", () => {
   });
 
   it("interfaces 7 a thousand flip-flop DNS answers: each name is asked once, and the canary sees nobody", async () => {
-    const receiver = await startListener("127.0.0.2");
-    const canary = await startListener("127.0.0.1", receiver.port);
+    const [receiver, canary] = await startListeners("127.0.0.2", "127.0.0.1");
     const answers = [at("127.0.0.2"), at("127.0.0.1"), at("127.0.0.2", "127.0.0.1"), at("127.0.0.2")];
     let asked = 0;
     // Two askings in a row for one name never agree: a check that let the name be asked again would be fooled.
