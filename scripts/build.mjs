@@ -138,7 +138,7 @@ const HTTP = /^import (?:(?:\* as )?([\w$]+))?(?:, )?(?:\{ (.+) \})? from "node:
 
 /**
  * `import` asks for each export of a module, and from Node 22 on `http` has a WebSocket, for which Node loads all that fetch
- * consists of: 12 ms and 8 MB of each start.
+ * consists of: 12 ms and some 4 MB of each start.
  */
 const httpWithoutFetch = {
   name: "http-without-fetch",

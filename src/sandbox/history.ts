@@ -14,18 +14,10 @@ export interface Provenance {
   advanced_by: string | null;
 }
 
-interface Happened {
+interface Happened extends Pick<HistoryEntry, "at" | "sequence" | "parent" | "journal"> {
   readonly act: Act;
   readonly from: Provenance;
-  /** Milliseconds since 1970 on the sandbox's clock. */
-  readonly at: number;
   readonly states: EntryStates;
-  /** Position of its entry. */
-  readonly sequence: number;
-  /** The entry whose state it goes on from, by position. */
-  readonly parent: number;
-  /** Position of the newest entry of the journal. */
-  readonly journal: number;
 }
 
 /**

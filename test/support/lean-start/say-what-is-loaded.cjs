@@ -1,5 +1,5 @@
 /** Read by `--require` before a command: says, two seconds later, what it made Node load that not every server needs. */
-const SENTENCES = ["toLocaleString", "localeCompare", "normalize"];
+const METHODS = ["toLocaleString", "localeCompare", "normalize"];
 
 const used = new Set();
 for (const name of Object.keys(Object.getOwnPropertyDescriptors(Intl))) {
@@ -13,7 +13,7 @@ for (const name of Object.keys(Object.getOwnPropertyDescriptors(Intl))) {
   });
 }
 for (const { prototype } of [String, Number, Date]) {
-  for (const name of SENTENCES.filter((each) => Object.hasOwn(prototype, each))) {
+  for (const name of METHODS.filter((each) => Object.hasOwn(prototype, each))) {
     const original = prototype[name];
     prototype[name] = function (...given) {
       used.add(name);
