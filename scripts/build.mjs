@@ -68,7 +68,10 @@ const TOGETHER = {
   commands: ["src/cli/run-commands.ts"],
   start: ["src/cli/start-server.ts", "src/understudy.ts"],
 };
-const ROOMS = ["cli", "grader", "verify", "suite", "bundle", "reports", "traffic", "fixtures"];
+const ROOMS = [
+  ...["cli", "client/suite", "client/replay", "engine/fixtures"],
+  ...["tools/grader", "tools/verify", "tools/bundle", "tools/reports", "tools/traffic"],
+];
 let together;
 
 /** Of each module that is loaded with the entries of TOGETHER, which file it is in. */
@@ -107,7 +110,11 @@ function fileOf(id, build) {
   // What awaits at its top level must not share a file with what it loads meanwhile.
   if (id === MAIN) return null;
   together ??= filesOf(build);
-  return together.get(id) ?? ROOMS.find((room) => id.startsWith(join(root, "src", room, "/"))) ?? null;
+  return (
+    together.get(id) ??
+    ROOMS.find((room) => id.startsWith(join(root, "src", room, "/")))?.replace("/", "-") ??
+    null
+  );
 }
 
 const SPLITTING = {
@@ -217,7 +224,7 @@ if (stale) {
     minifyInternalExports: false,
   });
   await bundle.close();
-  await buildThread("resources/image-thread", "src/resources/images/image-thread.ts");
+  await buildThread("resources/image-thread", "src/engine/resources/images/image-thread.ts");
   if (withTypes) {
     const failed = writeDeclarations(join(out, "types"));
     if (failed !== 0) process.exit(failed);

@@ -1,9 +1,9 @@
 // Mutation testing: changes the code in small ways and asks whether a test notices.
 //
-//   npm run mutate -- src/state                        every mutant of a folder
-//   npm run mutate -- src/http --sample 60 --seed 2    sixty of them, the same for the same seed
-//   npm run mutate -- src/http/steps.ts:40             those of a file, or of one line
-//   npm run mutate -- src/webhooks --tests src/webhooks,test/webhooks/webhooks.test.ts
+//   npm run mutate -- src/engine/state                        every mutant of a folder
+//   npm run mutate -- src/engine/pipeline --sample 60 --seed 2    sixty of them, the same for the same seed
+//   npm run mutate -- src/engine/pipeline/steps.ts:40             those of a file, or of one line
+//   npm run mutate -- src/engine/webhooks --tests src/engine/webhooks,test/webhooks/webhooks.test.ts
 //
 // Each mutant is given the cheapest of its tests, some sixty seconds of them (`--patience 300`: more).
 //

@@ -32,7 +32,7 @@ export function mcpOf(
     return urlOf(host, port);
   };
   const load = async () => {
-    const { mcpOverHttp } = await import("./mcp/serve-http.ts");
+    const { mcpOverHttp } = await import("./client/mcp/serve-http.ts");
     return mcpOverHttp({ url, token, version });
   };
   return async (...exchange) => {

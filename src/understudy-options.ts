@@ -1,8 +1,8 @@
-import type { Settings } from "./contract/settings.ts";
 import type { Limits } from "./control/operation.ts";
-import type { Log } from "./log.ts";
-import type { Outbound } from "./outbound/outbound.ts";
-import type { ClockSetting } from "./sandbox/sandbox.ts";
+import type { Settings } from "./engine/contract/settings.ts";
+import type { ClockSetting } from "./engine/sandbox/sandbox.ts";
+import type { Log } from "./hosts/node/log.ts";
+import type { Outbound } from "./hosts/node/outbound/outbound.ts";
 
 export interface UnderstudyOptions {
   fixture?: string | object;

@@ -1,10 +1,10 @@
-import type { HeavyWork, OutboundClient, Services } from "./contract/services.ts";
-import { FairQueue } from "./sandbox/fair-queue.ts";
-import type { Actor } from "./sandbox/history-entry.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
-import { nextChange } from "./state/next-change.ts";
-import type { UploadKeeper } from "./storage/upload-keeper.ts";
-import type { Deliveries } from "./webhooks/deliveries.ts";
+import type { HeavyWork, OutboundClient, Services } from "./engine/contract/services.ts";
+import { FairQueue } from "./engine/sandbox/fair-queue.ts";
+import type { Actor } from "./engine/sandbox/history-entry.ts";
+import type { Sandbox } from "./engine/sandbox/sandbox.ts";
+import { nextChange } from "./engine/state/next-change.ts";
+import type { Deliveries } from "./engine/webhooks/deliveries.ts";
+import type { UploadKeeper } from "./hosts/node/storage/upload-keeper.ts";
 
 /**
  * A document is read in a thread with memory of its own, decoded images are large: so many at once. One of each for a

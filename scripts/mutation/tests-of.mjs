@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /** Where the tests of a folder are, besides the folder itself. */
 const TESTS = {
-  "src/http": [
+  "src/engine/pipeline": [
     "test/api",
     "test/hardening",
     "test/faults",
@@ -13,10 +13,19 @@ const TESTS = {
     "test/control/sandboxes.test.ts",
     "test/history/history.test.ts",
   ],
-  "src/state": ["src/sandbox", "src/fixtures", "test/history", "test/control/state.test.ts"],
-  "src/sandbox": ["test/control", "test/history"],
-  "src/faults": ["test/faults", "test/control/explain.test.ts", "test/history"],
-  "src/webhooks": ["test/webhooks", "test/faults/delivery-faults.test.ts", "test/control/unsaved.test.ts"],
+  "src/engine/state": [
+    "src/engine/sandbox",
+    "src/engine/fixtures",
+    "test/history",
+    "test/control/state.test.ts",
+  ],
+  "src/engine/sandbox": ["test/control", "test/history"],
+  "src/engine/faults": ["test/faults", "test/control/explain.test.ts", "test/history"],
+  "src/engine/webhooks": [
+    "test/webhooks",
+    "test/faults/delivery-faults.test.ts",
+    "test/control/unsaved.test.ts",
+  ],
   "src/control": [
     "test/control",
     "test/history",
@@ -35,9 +44,9 @@ const TESTS = {
     "test/fleet/fleet.test.ts",
     "test/history/kept-history.test.ts",
   ],
-  "src/resources": [
+  "src/engine/resources": [
     "test/api",
-    "src/fixtures",
+    "src/engine/fixtures",
     "test/control/state.test.ts",
     "test/webhooks/event-data.test.ts",
   ],

@@ -1,5 +1,5 @@
-import { apiKeys } from "../resources/api-keys/schema.ts";
-import { users } from "../resources/users/schema.ts";
+import { apiKeys } from "../engine/resources/api-keys/schema.ts";
+import { users } from "../engine/resources/users/schema.ts";
 import type { Understudy } from "../understudy.ts";
 import { table } from "./output.ts";
 import type { Ready } from "./ready-file.ts";

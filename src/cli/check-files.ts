@@ -1,8 +1,8 @@
-import { DocumentError } from "../documents/document-error.ts";
+import { checkFixture } from "../documents/check-fixture.ts";
 import { isPath } from "../documents/find-files.ts";
-import { ScenarioLibrary } from "../faults/scenarios/scenario-library.ts";
-import { checkFixture } from "../fixtures/check-fixture.ts";
-import { API, RESOURCES } from "../resources/index.ts";
+import { ScenarioLibrary } from "../documents/scenario-library.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
+import { API, RESOURCES } from "../engine/resources/index.ts";
 import { EXIT_FAILED } from "./failure.ts";
 import { filesOf } from "./files-of.ts";
 import { print } from "./output.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import Type from "typebox";
-import { Closed } from "../contract/schema.ts";
-import { validatorOf } from "../contract/validator.ts";
 import { checkSettings, SettingsInput } from "../control/check-settings.ts";
 import { Problem } from "../control/problem.ts";
-import { checkDocument } from "../documents/check-document.ts";
-import { DocumentError } from "../documents/document-error.ts";
-import { problemAt, readDocument } from "../documents/read-document.ts";
+import { Closed } from "../engine/contract/schema.ts";
+import { validatorOf } from "../engine/contract/validator.ts";
+import { checkDocument } from "../engine/documents/check-document.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
+import { problemAt, readDocument } from "../engine/documents/read-document.ts";
 import { UsageError } from "./failure.ts";
 import type { Configuration } from "./start-flags.ts";
 

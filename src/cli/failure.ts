@@ -1,8 +1,8 @@
 import { AddressError, ControlError, UnreachableError } from "../client/http.ts";
-import { printableJson } from "../contract/printable.ts";
-import { DocumentError } from "../documents/document-error.ts";
+import { printableJson } from "../engine/contract/printable.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
+import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
 import { PersistenceError } from "../persistence/persistence-error.ts";
-import { UnknownScenario } from "../sandbox/fault-gate.ts";
 import { complain } from "./output.ts";
 
 /** interfaces 2: what was to be checked or reached fails. */

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import type { FixtureData } from "../contract/resource.ts";
-import { checkFixture } from "../fixtures/check-fixture.ts";
-import { fixtureText, generateFixture } from "../fixtures/generate-fixture.ts";
-import { RESOURCES } from "../resources/index.ts";
+import { checkFixture } from "../documents/check-fixture.ts";
+import type { FixtureData } from "../engine/contract/resource.ts";
+import { fixtureText, generateFixture } from "../engine/fixtures/generate-fixture.ts";
+import { RESOURCES } from "../engine/resources/index.ts";
 import { UsageError } from "./failure.ts";
 
 interface Wanted {

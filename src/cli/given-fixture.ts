@@ -9,8 +9,8 @@ import { isPath } from "../documents/find-files.ts";
 export async function givenFixture(fixture: string | undefined): Promise<FixtureInput | undefined> {
   if (fixture === undefined || !isPath(fixture)) return fixture as FixtureInput | undefined;
   const [{ FixtureLibrary }, { RESOURCES }] = await Promise.all([
-    import("../fixtures/fixture-library.ts"),
-    import("../resources/index.ts"),
+    import("../documents/fixture-library.ts"),
+    import("../engine/resources/index.ts"),
   ]);
   return new FixtureLibrary({ resources: RESOURCES }).data(fixture);
 }

@@ -1,8 +1,8 @@
-import { counted } from "../contract/counted.ts";
-import { printableJson } from "../contract/printable.ts";
-import { BaseUrlError, readBaseUrl } from "../exchanges/base-url.ts";
-import { HarFile } from "../traffic/har-file.ts";
-import { createRecorder, type RecordedEntry } from "../traffic/recorder.ts";
+import { counted } from "../engine/contract/counted.ts";
+import { printableJson } from "../engine/contract/printable.ts";
+import { BaseUrlError, readBaseUrl } from "../tools/har/base-url.ts";
+import { HarFile } from "../tools/traffic/har-file.ts";
+import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { makeFolderOf, requireFile } from "./new-file.ts";
 import { complain, say, sayJson } from "./output.ts";

@@ -1,6 +1,6 @@
+import { CommandNotFound, type CommandRun, runCommand } from "../client/suite/run-command.ts";
+import { ownServer } from "../client/suite/suite-server.ts";
 import type { CoverageMatrix } from "../client/types.ts";
-import { CommandNotFound, type CommandRun, runCommand } from "../suite/run-command.ts";
-import { ownServer } from "../suite/suite-server.ts";
 import { UsageError } from "./failure.ts";
 import { ownScenarios } from "./own-scenarios.ts";
 import { untilEnded } from "./until-ended.ts";

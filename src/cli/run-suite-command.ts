@@ -1,10 +1,10 @@
+import { CommandNotFound } from "../client/suite/run-command.ts";
+import { runSuite } from "../client/suite/run-suite.ts";
+import { suiteHtml } from "../client/suite/suite-html.ts";
+import { suiteJunit } from "../client/suite/suite-junit.ts";
+import { foreignServer, ownServer, type SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
-import type { Scenario } from "../faults/scenarios/scenario.ts";
-import { CommandNotFound } from "../suite/run-command.ts";
-import { runSuite } from "../suite/run-suite.ts";
-import { suiteHtml } from "../suite/suite-html.ts";
-import { suiteJunit } from "../suite/suite-junit.ts";
-import { foreignServer, ownServer, type SuiteServer } from "../suite/suite-server.ts";
+import type { Scenario } from "../engine/faults/scenarios/scenario.ts";
 import { clockChange } from "./clock-change.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { givenFixture } from "./given-fixture.ts";

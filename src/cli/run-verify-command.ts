@@ -1,13 +1,18 @@
 import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
-import { HarError } from "../exchanges/har-error.ts";
-import { RESOURCES } from "../resources/index.ts";
-import { Contract } from "../verify/contract.ts";
-import { verifyRecorded } from "../verify/recorded/verify-recorded.ts";
-import type { VerifyReport } from "../verify/report.ts";
-import { runVerify, TargetUnusable, type VerifyOptions, VerifyUsageError } from "../verify/run-verify.ts";
-import { readUses, UseError } from "../verify/uses.ts";
-import { verifyHtml, verifyJunit } from "../verify/verify-report.ts";
+import { RESOURCES } from "../engine/resources/index.ts";
+import { HarError } from "../tools/har/har-error.ts";
+import { Contract } from "../tools/verify/contract.ts";
+import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
+import type { VerifyReport } from "../tools/verify/report.ts";
+import {
+  runVerify,
+  TargetUnusable,
+  type VerifyOptions,
+  VerifyUsageError,
+} from "../tools/verify/run-verify.ts";
+import { readUses, UseError } from "../tools/verify/uses.ts";
+import { verifyHtml, verifyJunit } from "../tools/verify/verify-report.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { isInteractive, print } from "./output.ts";
 import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { Settings } from "../contract/settings.ts";
+import type { Settings } from "../engine/contract/settings.ts";
 
 interface Flag {
   type: "string" | "number" | "boolean";

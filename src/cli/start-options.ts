@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { isIP } from "node:net";
-import { parseDuration } from "../contract/duration.ts";
-import { parseInstant } from "../contract/instant.ts";
 import { tokenProblem } from "../control/guard.ts";
-import { delayProblem } from "../faults/effects/delay-range.ts";
-import type { ClockSetting } from "../sandbox/sandbox.ts";
+import { parseDuration } from "../engine/contract/duration.ts";
+import { parseInstant } from "../engine/contract/instant.ts";
+import { delayProblem } from "../engine/faults/effects/delay-range.ts";
+import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
 import { ownScenarios } from "./own-scenarios.ts";

@@ -1,5 +1,5 @@
 import type { DocumentWatch } from "../documents/watch-documents.ts";
-import { sweepOrphanedFolders } from "../storage/orphaned-folders.ts";
+import { sweepOrphanedFolders } from "../hosts/node/storage/orphaned-folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { banner } from "./banner.ts";
 import { letHeapGrow } from "./heap-growth.ts";
@@ -48,8 +48,8 @@ export async function startServer(flags: StartFlags): Promise<void> {
 async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
   const [{ watchDocuments }, { followFixtures }, { followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),
-    import("../fixtures/follow-fixtures.ts"),
-    import("../faults/scenarios/follow-scenarios.ts"),
+    import("../documents/follow-fixtures.ts"),
+    import("../documents/follow-scenarios.ts"),
   ]);
   const fixtures = followFixtures(understudy.fixtures, {
     sandboxes: () => understudy.sandboxes.all(),

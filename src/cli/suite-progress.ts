@@ -1,5 +1,5 @@
-import { printable, printableLines } from "../contract/printable.ts";
-import type { ScenarioResult } from "../suite/suite-result.ts";
+import type { ScenarioResult } from "../client/suite/suite-result.ts";
+import { printable, printableLines } from "../engine/contract/printable.ts";
 
 export interface SuiteProgress {
   start(name: string): void;

@@ -1,5 +1,5 @@
-import { coverageText } from "../suite/suite-coverage.ts";
-import type { ScenarioResult, SuiteResult } from "../suite/suite-result.ts";
+import { coverageText } from "../client/suite/suite-coverage.ts";
+import type { ScenarioResult, SuiteResult } from "../client/suite/suite-result.ts";
 import { table } from "./output.ts";
 
 const SHOWN_LINES = 60;

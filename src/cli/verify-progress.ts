@@ -1,6 +1,6 @@
-import { printable, printableLines } from "../contract/printable.ts";
-import type { Check } from "../verify/check.ts";
-import type { CheckReport } from "../verify/report.ts";
+import { printable, printableLines } from "../engine/contract/printable.ts";
+import type { Check } from "../tools/verify/check.ts";
+import type { CheckReport } from "../tools/verify/report.ts";
 import { checkLines } from "./verify-text.ts";
 
 export interface VerifyProgress {

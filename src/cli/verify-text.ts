@@ -1,5 +1,5 @@
-import { counted } from "../contract/counted.ts";
-import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../verify/report.ts";
+import { counted } from "../engine/contract/counted.ts";
+import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../tools/verify/report.ts";
 import { table } from "./output.ts";
 
 const MARKS: Record<Outcome, string> = {

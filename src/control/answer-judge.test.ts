@@ -1,9 +1,9 @@
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../contract/errors.ts";
-import type { AnyDeclaration } from "../contract/operation.ts";
-import { noContent, RawBody, Reply, StreamBody } from "../contract/reply.ts";
-import { Closed } from "../contract/schema.ts";
+import { ApiError } from "../engine/contract/errors.ts";
+import type { AnyDeclaration } from "../engine/contract/operation.ts";
+import { noContent, RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
+import { Closed } from "../engine/contract/schema.ts";
 import { AnswerJudge, Undeclared } from "./answer-judge.ts";
 import { Problem } from "./problem.ts";
 

@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
-import { type AnyDeclaration, type Success, successesOf } from "../contract/operation.ts";
-import { ProblemBody, problemKindsOf } from "../contract/problems.ts";
-import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
-import { validatorOf } from "../contract/validator.ts";
+import { type AnyDeclaration, type Success, successesOf } from "../engine/contract/operation.ts";
+import { ProblemBody, problemKindsOf } from "../engine/contract/problems.ts";
+import { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
+import { validatorOf } from "../engine/contract/validator.ts";
 import { asProblem } from "./problem.ts";
 
 /** An answer of the control API that is not what its operation declares: a defect of ours. */

@@ -1,10 +1,10 @@
 import type { TObject, TSchema } from "typebox";
-import { fieldName, pointerTo, valueAt } from "../contract/invalid-field.ts";
-import { Closed } from "../contract/schema.ts";
-import { validatorOf } from "../contract/validator.ts";
-import { diagnose } from "../documents/diagnose.ts";
-import { explain } from "../documents/schema-message.ts";
-import { readQuery, withDefaults } from "../http/read-query.ts";
+import { fieldName, pointerTo, valueAt } from "../engine/contract/invalid-field.ts";
+import { Closed } from "../engine/contract/schema.ts";
+import { validatorOf } from "../engine/contract/validator.ts";
+import { diagnose } from "../engine/documents/diagnose.ts";
+import { explain } from "../engine/documents/schema-message.ts";
+import { readQuery, withDefaults } from "../engine/pipeline/read-query.ts";
 import { type Problem, unprocessable } from "./problem.ts";
 
 /**

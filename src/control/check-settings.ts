@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { parseDuration } from "../contract/duration.ts";
-import { Settings } from "../contract/settings.ts";
+import { parseDuration } from "../engine/contract/duration.ts";
+import { Settings } from "../engine/contract/settings.ts";
 import { checkInput } from "./check-input.ts";
 import { unprocessable } from "./problem.ts";
 

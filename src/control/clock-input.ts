@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { parseInstant } from "../contract/instant.ts";
-import { Closed, Timestamp, Words } from "../contract/schema.ts";
-import type { ClockSetting } from "../sandbox/sandbox.ts";
-import type { World } from "../state/world.ts";
+import { parseInstant } from "../engine/contract/instant.ts";
+import { Closed, Timestamp, Words } from "../engine/contract/schema.ts";
+import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
+import type { World } from "../engine/state/world.ts";
 import { unprocessable } from "./problem.ts";
 
 const FASTEST = 1_000_000;

@@ -1,5 +1,5 @@
-import type { Act, Actor, HistoryEntry } from "../sandbox/history-entry.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Act, Actor, HistoryEntry } from "../engine/sandbox/history-entry.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { ControlCall, ControlOperation } from "./operation.ts";
 
 /** A control call that may change a sandbox's world, as its history tells of it (interfaces 10). */

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { PROBLEM_TYPE, type ProblemBody, type ProblemKind } from "../contract/problems.ts";
+import { PROBLEM_TYPE, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
 import type { ControlCall, ControlServer } from "./operation.ts";
 import { Problem } from "./problem.ts";
 

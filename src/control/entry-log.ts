@@ -1,6 +1,6 @@
 import Type, { type TObject } from "typebox";
-import { parseDateOrInstant } from "../contract/instant.ts";
-import { Closed, examplesOf } from "../contract/schema.ts";
+import { parseDateOrInstant } from "../engine/contract/instant.ts";
+import { Closed, examplesOf } from "../engine/contract/schema.ts";
 import { unprocessable } from "./problem.ts";
 
 /** More than a journal or a history may hold. */

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { typed } from "../contract/schema.ts";
 import { isPath } from "../documents/find-files.ts";
+import { typed } from "../engine/contract/schema.ts";
 import { unprocessable } from "./problem.ts";
 
 export const FixtureInput = typed(

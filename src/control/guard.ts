@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { clip } from "../documents/document-error.ts";
+import { clip } from "../engine/documents/document-error.ts";
 import { type Authority, authorityOfOrigin, isLoopback, parseAuthority } from "./authority.ts";
 import { Problem } from "./problem.ts";
 

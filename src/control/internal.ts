@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Log } from "../log.ts";
+import type { Log } from "../hosts/node/log.ts";
 import { preflight } from "./cors.ts";
 import type { Guard } from "./guard.ts";
 import { asProblem, Problem } from "./problem.ts";

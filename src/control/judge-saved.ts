@@ -1,11 +1,11 @@
 import Type from "typebox";
-import type { Resource } from "../contract/resource.ts";
-import { Words } from "../contract/schema.ts";
-import { validatorOf } from "../contract/validator.ts";
-import { HISTORY_KINDS } from "../sandbox/history-entry.ts";
-import type { Root } from "../state/root.ts";
-import type { WorldValue } from "../state/world-parts.ts";
-import { KeptUploads, UploadsDocument } from "../storage/upload-keeper.ts";
+import type { Resource } from "../engine/contract/resource.ts";
+import { Words } from "../engine/contract/schema.ts";
+import { validatorOf } from "../engine/contract/validator.ts";
+import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
+import type { Root } from "../engine/state/root.ts";
+import type { WorldValue } from "../engine/state/world-parts.ts";
+import { KeptUploads, UploadsDocument } from "../hosts/node/storage/upload-keeper.ts";
 import { checkInput } from "./check-input.ts";
 import { SomeSettings } from "./check-settings.ts";
 import { judgeWorld, prepareJudging } from "./judge-world.ts";

@@ -1,9 +1,9 @@
-import type { Resource } from "../contract/resource.ts";
-import type { AnyCollection } from "../state/collection.ts";
-import type { Root } from "../state/root.ts";
-import { timers } from "../state/timers.ts";
-import { Transaction } from "../state/transaction.ts";
-import type { WorldValue } from "../state/world-parts.ts";
+import type { Resource } from "../engine/contract/resource.ts";
+import type { AnyCollection } from "../engine/state/collection.ts";
+import type { Root } from "../engine/state/root.ts";
+import { timers } from "../engine/state/timers.ts";
+import { Transaction } from "../engine/state/transaction.ts";
+import type { WorldValue } from "../engine/state/world-parts.ts";
 import { unprocessable } from "./problem.ts";
 import { wholeness } from "./state/change-records.ts";
 import { StateCollection, stateCollections } from "./state/state-collection.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { requireRoomForUploads } from "./limits.ts";
 import type { ControlServer } from "./operation.ts";
 

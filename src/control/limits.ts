@@ -1,9 +1,9 @@
-import type { Answer } from "../http/exchange.ts";
-import type { LoadedFixture } from "../sandbox/fixture-source.ts";
-import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
-import type { Root } from "../state/root.ts";
-import type { Transaction } from "../state/transaction.ts";
-import type { World } from "../state/world.ts";
+import type { Answer } from "../engine/pipeline/exchange.ts";
+import type { LoadedFixture } from "../engine/sandbox/fixture-source.ts";
+import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
+import type { Root } from "../engine/state/root.ts";
+import type { Transaction } from "../engine/state/transaction.ts";
+import type { World } from "../engine/state/world.ts";
 import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { parseJson, readBody } from "../http/read-body.ts";
+import { parseJson, readBody } from "../engine/pipeline/read-body.ts";
 import type { Mount } from "./internal.ts";
 import { Problem } from "./problem.ts";
 import { sendAnswer } from "./send-answer.ts";

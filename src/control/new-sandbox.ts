@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import Type from "typebox";
-import { SANDBOX_NAME } from "../sandbox/registry.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { requireRoom, requireRoomForRecords } from "./limits.ts";
 import type { ControlServer } from "./operation.ts";
 import { conflict, NAME_ADVICE, unprocessable } from "./problem.ts";

@@ -1,18 +1,23 @@
 import Type, { type TProperties } from "typebox";
-import type { Recordings } from "../bundle/recordings.ts";
-import { type AnyOperation, type Input, type OperationOf, operationOf } from "../contract/operation.ts";
-import type { ProblemKind } from "../contract/problems.ts";
-import type { Resource } from "../contract/resource.ts";
-import type { Faults } from "../faults/faults.ts";
-import type { GraderNetwork } from "../grader/send-raw.ts";
-import type { RehearsalParts } from "../http/rehearse.ts";
-import type { Log } from "../log.ts";
+import {
+  type AnyOperation,
+  type Input,
+  type OperationOf,
+  operationOf,
+} from "../engine/contract/operation.ts";
+import type { ProblemKind } from "../engine/contract/problems.ts";
+import type { Resource } from "../engine/contract/resource.ts";
+import type { Faults } from "../engine/faults/faults.ts";
+import type { RehearsalParts } from "../engine/pipeline/rehearse.ts";
+import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
+import type { Act } from "../engine/sandbox/history-entry.ts";
+import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
+import type { RequestTally } from "../engine/sandbox/request-tally.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Log } from "../hosts/node/log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
-import type { SimulatedReceivers } from "../receivers/simulated-receivers.ts";
-import type { Act } from "../sandbox/history-entry.ts";
-import type { SandboxRegistry } from "../sandbox/registry.ts";
-import type { RequestTally } from "../sandbox/request-tally.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Recordings } from "../tools/bundle/recordings.ts";
+import type { GraderNetwork } from "../tools/grader/send-raw.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {

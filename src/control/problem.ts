@@ -1,10 +1,10 @@
-import { ApiError, type ErrorCode } from "../contract/errors.ts";
-import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../contract/problems.ts";
-import { clip, DocumentError, type DocumentProblem } from "../documents/document-error.ts";
-import { nearest } from "../documents/nearest.ts";
-import type { Answer } from "../http/exchange.ts";
+import { ApiError, type ErrorCode } from "../engine/contract/errors.ts";
+import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
+import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
+import { nearest } from "../engine/documents/nearest.ts";
+import type { Answer } from "../engine/pipeline/exchange.ts";
+import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
 import { StoreRefusal } from "../persistence/store.ts";
-import { UnknownScenario } from "../sandbox/fault-gate.ts";
 
 type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
 

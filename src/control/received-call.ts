@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Act } from "../sandbox/history-entry.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Act } from "../engine/sandbox/history-entry.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { ControlCall, ControlServer } from "./operation.ts";
 
 /** A control call as its handler sees it; each step of handle-control.ts fills in what it read. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Durability, Unsaved } from "../http/pipeline.ts";
+import type { Durability, Unsaved } from "../engine/pipeline/pipeline.ts";
 import { refusalOf, StoreRefusal } from "../persistence/store.ts";
 import type { ControlDurability } from "./operation.ts";
 import { storeProblem } from "./problem.ts";

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { Closed, Timestamp, typed } from "../contract/schema.ts";
-import { DEFAULT_SETTINGS, Settings } from "../contract/settings.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Root } from "../state/root.ts";
+import { Closed, Timestamp, typed } from "../engine/contract/schema.ts";
+import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Root } from "../engine/state/root.ts";
 import { ClockBody, presentClock } from "./clock-input.ts";
 import { SandboxName } from "./operation.ts";
 

@@ -1,5 +1,5 @@
-import { nearest } from "../documents/nearest.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import { nearest } from "../engine/documents/nearest.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { Elsewhere } from "./elsewhere.ts";
 import type { ControlCall } from "./operation.ts";
 import { unprocessable } from "./problem.ts";

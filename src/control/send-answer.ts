@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answer } from "../http/exchange.ts";
-import type { Head } from "../http/head.ts";
-import { type StreamGate, writeAnswer, writeStream } from "../http/send.ts";
+import type { Answer } from "../engine/pipeline/exchange.ts";
+import type { Head } from "../hosts/node/head.ts";
+import { type StreamGate, writeAnswer, writeStream } from "../hosts/node/send.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Problem } from "./problem.ts";
 

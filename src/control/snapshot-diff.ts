@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import Type, { type Static, type TSchema } from "typebox";
-import { Closed } from "../contract/schema.ts";
-import { Transaction } from "../state/transaction.ts";
-import type { WorldValue } from "../state/world-parts.ts";
+import { Closed } from "../engine/contract/schema.ts";
+import { Transaction } from "../engine/state/transaction.ts";
+import type { WorldValue } from "../engine/state/world-parts.ts";
 import type { ControlServer } from "./operation.ts";
 import { stateCollections } from "./state/state-collection.ts";
 

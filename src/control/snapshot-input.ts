@@ -1,15 +1,15 @@
 import Type from "typebox";
-import { Closed } from "../contract/schema.ts";
-import { nearest } from "../documents/nearest.ts";
-import type { SandboxValue } from "../sandbox/sandbox.ts";
+import { Closed } from "../engine/contract/schema.ts";
+import { nearest } from "../engine/documents/nearest.ts";
+import type { SandboxValue } from "../engine/sandbox/sandbox.ts";
 import {
   decodeSnapshot,
   SNAPSHOT_FORMAT,
   SNAPSHOT_VERSION,
   type SnapshotDocument,
-} from "../sandbox/snapshot-document.ts";
-import { WorldDocumentError } from "../state/world-document.ts";
-import { UploadsDocument } from "../storage/upload-keeper.ts";
+} from "../engine/sandbox/snapshot-document.ts";
+import { WorldDocumentError } from "../engine/state/world-document.ts";
+import { UploadsDocument } from "../hosts/node/storage/upload-keeper.ts";
 import { checkInput } from "./check-input.ts";
 import { judgeWorld } from "./judge-world.ts";
 import type { ControlServer } from "./operation.ts";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
+import type { DocumentError } from "../engine/documents/document-error.ts";
+import { KeptCache } from "../engine/documents/kept-cache.ts";
 import { Document, type Read } from "./document.ts";
-import type { DocumentError } from "./document-error.ts";
 import { filesCalled, filesIn, nameOfFile, realFile, showFile } from "./find-files.ts";
-import { KeptCache } from "./kept-cache.ts";
 import { UnreadableFile } from "./read-file.ts";
 
 export interface LibraryOptions<T> {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { DocumentError } from "./document-error.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
 import { markOf } from "./read-file.ts";
 
 /** What reading a document gave. */

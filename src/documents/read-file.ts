@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { DocumentError } from "./document-error.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 /** The file system refused, or there is something else than a document. */

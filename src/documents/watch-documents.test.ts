@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { DocumentError } from "./document-error.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
 import { DocumentLibrary } from "./document-library.ts";
 import { readFileText } from "./read-file.ts";
 import { type DocumentWatch, watchDocuments } from "./watch-documents.ts";

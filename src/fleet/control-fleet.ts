@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { FleetNode } from "./fleet-node.ts";
 import { HOP_HEADER } from "./hop-header.ts";
 

@@ -1,8 +1,8 @@
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import { wallDelay } from "../engine/state/clock.ts";
+import { timers } from "../engine/state/timers.ts";
+import { outgoing } from "../engine/webhooks/outgoing.ts";
 import { fleetKey, type RedisStore } from "../persistence/redis-store.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
-import { wallDelay } from "../state/clock.ts";
-import { timers } from "../state/timers.ts";
-import { outgoing } from "../webhooks/outgoing.ts";
 
 const KEY = fleetKey("due");
 const MOST_AT_ONCE = 100;

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
-import type { Log } from "../log.ts";
+import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Log } from "../hosts/node/log.ts";
+import { TemporaryFolder } from "../hosts/node/storage/temporary-folder.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import type { Lease, RedisStore } from "../persistence/redis-store.ts";
 import { type ReviverParts, SandboxReviver } from "../persistence/sandbox-reviver.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import { StoreRefusal } from "../persistence/store.ts";
-import { SANDBOX_NAME } from "../sandbox/registry.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
-import { TemporaryFolder } from "../storage/temporary-folder.ts";
 import { DueSandboxes } from "./due-sandboxes.ts";
 import { FleetRegister } from "./fleet-register.ts";
 import { FleetSaver } from "./fleet-saver.ts";

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Log } from "../log.ts";
+import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Log } from "../hosts/node/log.ts";
+import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
 import type { RedisStore } from "../persistence/redis-store.ts";
 import { moved } from "../persistence/redis-store.ts";
 import { SandboxImage } from "../persistence/sandbox-image.ts";
 import { inPieces, rowsBetween } from "../persistence/sandbox-rows.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import { refusalOf, type StoreRefusal } from "../persistence/store.ts";
-import type { SandboxRegistry } from "../sandbox/registry.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { UploadKeeper } from "../storage/upload-keeper.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
 import type { NodeSession } from "./node-session.ts";
 import { Refusals } from "./refusals.ts";

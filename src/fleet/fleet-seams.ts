@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { FleetNode } from "./fleet-node.ts";
 import type { Arrived, Placed } from "./placing.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Log } from "../log.ts";
+import type { Log } from "../hosts/node/log.ts";
 import { PersistenceError } from "../persistence/persistence-error.ts";
 import { RETRY_AFTER_SECONDS, type RedisFacts } from "../persistence/redis-connection.ts";
 import { RENEW } from "../persistence/redis-scripts.ts";

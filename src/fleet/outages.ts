@@ -1,4 +1,4 @@
-import type { Log } from "../log.ts";
+import type { Log } from "../hosts/node/log.ts";
 import type { Target } from "./pass-on.ts";
 
 /** One request in so many milliseconds tries whether a node that could not be reached is back. */

@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import { endTogether } from "../end-together.ts";
+import { endTogether } from "../hosts/node/end-together.ts";
 import { AnswerHead, headersOf } from "./answer-head.ts";
 import { HOP_HEADER, MOVED } from "./hop-header.ts";
 import type { PassedBody } from "./passed-body.ts";

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { endTogether } from "../end-together.ts";
+import { endTogether } from "../hosts/node/end-together.ts";
 
 /** Of a larger body nothing is kept, and it is given once. */
 const MOST_KEPT_BYTES = 64 * 1024;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Log } from "../log.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Log } from "../hosts/node/log.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import { type Lease, moved, type RedisStore } from "../persistence/redis-store.ts";
 import { StoreRefusal } from "../persistence/store.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { FleetRegister } from "./fleet-register.ts";
 import { HOP_HEADER, MOVED } from "./hop-header.ts";
 import { LEASE_MS, type NodeSession, sessionKey } from "./node-session.ts";

@@ -1,5 +1,5 @@
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { StoreRefusal } from "../persistence/store.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /** What was undone because the store refused it, so that whoever waits for an answer hears of it. */
 export class Refusals {

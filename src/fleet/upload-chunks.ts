@@ -1,9 +1,9 @@
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { KeptUploads } from "../hosts/node/storage/upload-keeper.ts";
 import { type RedisStore, sandboxKey } from "../persistence/redis-store.ts";
 import type { SandboxImage } from "../persistence/sandbox-image.ts";
 import type { Row } from "../persistence/store.ts";
-import type { KeptUploads } from "../storage/upload-keeper.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Low } from "lowdb";
-import { Turns } from "../state/turns.ts";
+import { Turns } from "../engine/state/turns.ts";
 import { DocumentFile, type Kept } from "./document-file.ts";
 import { FileLock } from "./file-lock.ts";
 import { PersistenceError } from "./persistence-error.ts";

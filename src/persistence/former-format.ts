@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { FaultState } from "../sandbox/fault-gate.ts";
-import type { RateWindows } from "../sandbox/rate-windows.ts";
-import type { StoredRecord } from "../state/collection.ts";
-import type { WorldDocument } from "../state/world-document.ts";
-import { isProcessAlive } from "../storage/live-process.ts";
+import type { FaultState } from "../engine/sandbox/fault-gate.ts";
+import type { RateWindows } from "../engine/sandbox/rate-windows.ts";
+import type { StoredRecord } from "../engine/state/collection.ts";
+import type { WorldDocument } from "../engine/state/world-document.ts";
+import { isProcessAlive } from "../hosts/node/storage/live-process.ts";
 import { freeName } from "./free-name.ts";
 import { PersistenceError } from "./persistence-error.ts";
 import { type SavedFacts, type SavedSandbox, type SavedWorld, UnfitSandbox } from "./saved-sandbox.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
 import { pieces, put } from "../../test/support/stores.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { DocumentStore } from "./document-store.ts";
 import { openPersistence, type PersistenceParts } from "./open-persistence.ts";
 import { SandboxImage } from "./sandbox-image.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SANDBOX_NAME } from "../sandbox/registry.ts";
-import { makeFolder } from "../storage/make-folder.ts";
+import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
+import { makeFolder } from "../hosts/node/storage/make-folder.ts";
 import { DocumentStore } from "./document-store.ts";
 import { FormerFolder } from "./former-format.ts";
 import { freeName } from "./free-name.ts";

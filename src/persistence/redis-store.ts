@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { Turns } from "../state/turns.ts";
+import { Turns } from "../engine/state/turns.ts";
 import { PersistenceError } from "./persistence-error.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";

@@ -1,9 +1,9 @@
-import type { FaultState } from "../sandbox/fault-gate.ts";
-import type { LoadedFixture } from "../sandbox/fixture-source.ts";
-import type { HistoryStory } from "../sandbox/history-story.ts";
-import type { Sandbox, SandboxValue } from "../sandbox/sandbox.ts";
-import type { Root } from "../state/root.ts";
-import type { UploadKeeper } from "../storage/upload-keeper.ts";
+import type { FaultState } from "../engine/sandbox/fault-gate.ts";
+import type { LoadedFixture } from "../engine/sandbox/fixture-source.ts";
+import type { HistoryStory } from "../engine/sandbox/history-story.ts";
+import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
+import type { Root } from "../engine/state/root.ts";
+import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
 
 /** What tells whether a sandbox is still as it was, without looking into anything. */
 interface Marks {

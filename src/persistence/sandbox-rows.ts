@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { HistoryStory } from "../sandbox/history-story.ts";
-import type { SandboxValue } from "../sandbox/sandbox.ts";
-import type { Root } from "../state/root.ts";
-import type { AnyTable } from "../state/table.ts";
+import type { HistoryStory } from "../engine/sandbox/history-story.ts";
+import type { SandboxValue } from "../engine/sandbox/sandbox.ts";
+import type { Root } from "../engine/state/root.ts";
+import type { AnyTable } from "../engine/state/table.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
 import type { Change } from "./store.ts";
 

@@ -1,10 +1,10 @@
-import type { FaultState } from "../sandbox/fault-gate.ts";
-import type { StoredHistory } from "../sandbox/history-story.ts";
-import type { RateWindows } from "../sandbox/rate-windows.ts";
-import type { Kept } from "../sandbox/sandbox.ts";
-import type { StoredRecord } from "../state/collection.ts";
-import type { WorldDocument } from "../state/world-document.ts";
-import type { KeptUploads } from "../storage/upload-keeper.ts";
+import type { FaultState } from "../engine/sandbox/fault-gate.ts";
+import type { StoredHistory } from "../engine/sandbox/history-story.ts";
+import type { RateWindows } from "../engine/sandbox/rate-windows.ts";
+import type { Kept } from "../engine/sandbox/sandbox.ts";
+import type { StoredRecord } from "../engine/state/collection.ts";
+import type { WorldDocument } from "../engine/state/world-document.ts";
+import type { KeptUploads } from "../hosts/node/storage/upload-keeper.ts";
 import type { Row } from "./store.ts";
 
 /** A world of a sandbox as it was written down, before anybody has judged it. */

@@ -1,6 +1,6 @@
-import type { Log } from "../log.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { UploadKeeper } from "../storage/upload-keeper.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Log } from "../hosts/node/log.ts";
+import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
 import { PersistenceError } from "./persistence-error.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { inPieces, rowsBetween } from "./sandbox-rows.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Turns } from "../state/turns.ts";
-import { makeFolder } from "../storage/make-folder.ts";
+import { Turns } from "../engine/state/turns.ts";
+import { makeFolder } from "../hosts/node/storage/make-folder.ts";
 import { EngineThread } from "./engine-thread.ts";
 import { PersistenceError } from "./persistence-error.ts";
 import { SqliteFiles } from "./sqlite-files.ts";

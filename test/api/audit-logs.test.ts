@@ -1,13 +1,13 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { auditCsv } from "../../src/resources/audit-logs/csv.ts";
-import { recordAudit } from "../../src/resources/audit-logs/record.ts";
+import { auditCsv } from "../../src/engine/resources/audit-logs/csv.ts";
+import { recordAudit } from "../../src/engine/resources/audit-logs/record.ts";
 import {
   type AuditLog,
   auditLogs,
   ENTITY_TYPES,
   NAMED_ACTIONS,
-} from "../../src/resources/audit-logs/schema.ts";
+} from "../../src/engine/resources/audit-logs/schema.ts";
 import { COLUMNS, exportLog, exportRows, parseCsv, rowsOf } from "../support/audit-rows.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";

@@ -187,14 +187,14 @@ describe("session tokens", () => {
   ])("G01 a token of a key that is %s later is 401", async (_why, change) => {
     const { access_token } = await tokens();
     expect((await reparent(access_token)).status).toBe(200);
-    const { apiKeys } = await import("../../src/resources/api-keys/schema.ts");
+    const { apiKeys } = await import("../../src/engine/resources/api-keys/schema.ts");
     world().transact((tx) => tx.update(apiKeys, "apikey_ada", change));
     expect((await reparent(access_token)).status).toBe(401);
   });
 
   it("G01 a token of a user who is suspended later is 401, and so is its refresh token", async () => {
     const { access_token, refresh_token } = await tokens();
-    const { users } = await import("../../src/resources/users/schema.ts");
+    const { users } = await import("../../src/engine/resources/users/schema.ts");
     world().transact((tx) => tx.update(users, "usr_ada", { account: "suspended" }));
     expect((await reparent(access_token)).status).toBe(401);
     expect((await refresh(refresh_token)).status).toBe(401);
@@ -202,7 +202,7 @@ describe("session tokens", () => {
 
   it("G01 a token of a key that changed hands is 401: it was another person's, and so was its refresh token", async () => {
     const { access_token, refresh_token } = await tokens();
-    const { apiKeys } = await import("../../src/resources/api-keys/schema.ts");
+    const { apiKeys } = await import("../../src/engine/resources/api-keys/schema.ts");
     world().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ben" }));
     expect((await reparent(access_token)).status).toBe(401);
     expect((await refresh(refresh_token)).status).toBe(401);

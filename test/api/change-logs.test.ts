@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHANGE_ACTIONS, RESOURCE_TYPES } from "../../src/resources/change-logs/schema.ts";
+import { CHANGE_ACTIONS, RESOURCE_TYPES } from "../../src/engine/resources/change-logs/schema.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";
 
 let api: Api;

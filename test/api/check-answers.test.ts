@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { Reply } from "../../src/contract/reply.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { standardLog } from "../../src/log.ts";
-import { reparentDepartment as reparent } from "../../src/resources/departments/operations.ts";
-import { departments } from "../../src/resources/departments/schema.ts";
+import { Reply } from "../../src/engine/contract/reply.ts";
+import { reparentDepartment as reparent } from "../../src/engine/resources/departments/operations.ts";
+import { departments } from "../../src/engine/resources/departments/schema.ts";
+import { standardLog } from "../../src/hosts/node/log.ts";
 import { startReference } from "../support/harness.ts";
 
 const REPARENT = "/v1/organizations/org_acme/departments/dept_infra/reparent";

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { removeWithDependents } from "../../src/contract/removal.ts";
-import type { StateRules } from "../../src/contract/resource.ts";
-import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
 import { StateMaking } from "../../src/control/state/state-making.ts";
-import { buildBase } from "../../src/fixtures/base.ts";
-import { makeDepartment } from "../../src/resources/departments/make.ts";
-import { reparentDepartment } from "../../src/resources/departments/operations.ts";
-import { type Department, departments } from "../../src/resources/departments/schema.ts";
-import { departmentState } from "../../src/resources/departments/state.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
-import { makeClock } from "../../src/state/clock.ts";
-import type { Root } from "../../src/state/root.ts";
-import { World } from "../../src/state/world.ts";
+import { removeWithDependents } from "../../src/engine/contract/removal.ts";
+import type { StateRules } from "../../src/engine/contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
+import { buildBase } from "../../src/engine/fixtures/base.ts";
+import { makeDepartment } from "../../src/engine/resources/departments/make.ts";
+import { reparentDepartment } from "../../src/engine/resources/departments/operations.ts";
+import { type Department, departments } from "../../src/engine/resources/departments/schema.ts";
+import { departmentState } from "../../src/engine/resources/departments/state.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
+import { makeClock } from "../../src/engine/state/clock.ts";
+import type { Root } from "../../src/engine/state/root.ts";
+import { World } from "../../src/engine/state/world.ts";
 
 /** The tree as a list of parents, and nothing cleverer. */
 type Model = Map<string, string | null>;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { departments } from "../../src/resources/departments/schema.ts";
+import { departments } from "../../src/engine/resources/departments/schema.ts";
 import { exportRows } from "../support/audit-rows.ts";
 import { type Api, EPOCH, startReference, type Who } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { storeFiles } from "../../src/resources/vector-stores/schema.ts";
+import { storeFiles } from "../../src/engine/resources/vector-stores/schema.ts";
 import { emittedEvents } from "../support/emitted-events.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { errorCodesOf } from "../../src/contract/operation.ts";
-import { API } from "../../src/resources/index.ts";
+import { errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { API } from "../../src/engine/resources/index.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Head, writeHead } from "../../src/http/head.ts";
-import { headersIn } from "../../src/sandbox/head-lines.ts";
+import { headersIn } from "../../src/engine/sandbox/head-lines.ts";
+import { type Head, writeHead } from "../../src/hosts/node/head.ts";
 
 const LINES = "x-request-id: req_1\r\nX-RateLimit-Limit: 60\r\nX-Empty: \r\n";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Reply, StreamBody } from "../../src/contract/reply.ts";
-import type { Services } from "../../src/contract/services.ts";
-import { streamTranscripts } from "../../src/resources/meeting-sessions/streams.ts";
-import { nextChange } from "../../src/state/next-change.ts";
+import type { Reply, StreamBody } from "../../src/engine/contract/reply.ts";
+import type { Services } from "../../src/engine/contract/services.ts";
+import { streamTranscripts } from "../../src/engine/resources/meeting-sessions/streams.ts";
+import { nextChange } from "../../src/engine/state/next-change.ts";
 import { EventStream } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { successesOf } from "../../src/contract/operation.ts";
-import { API } from "../../src/resources/index.ts";
+import { successesOf } from "../../src/engine/contract/operation.ts";
+import { API } from "../../src/engine/resources/index.ts";
 import { frame, REPARENT, TO_OPS } from "../support/frame.ts";
 
 const api = frame();

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Settings } from "../../src/contract/settings.ts";
-import { storeFiles } from "../../src/resources/vector-stores/schema.ts";
+import type { Settings } from "../../src/engine/contract/settings.ts";
+import { storeFiles } from "../../src/engine/resources/vector-stores/schema.ts";
 import { type Api, EPOCH, startReference } from "../support/harness.ts";
 
 const STATUS = "/v1/organizations/org_acme/stores/vs_handbook/files/file_policies/status";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { files } from "../../src/resources/files/schema.ts";
+import { files } from "../../src/engine/resources/files/schema.ts";
 import { emittedEvents } from "../support/emitted-events.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";

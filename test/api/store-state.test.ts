@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { auditLogs } from "../../src/resources/audit-logs/schema.ts";
-import { storeFiles } from "../../src/resources/vector-stores/schema.ts";
+import { auditLogs } from "../../src/engine/resources/audit-logs/schema.ts";
+import { storeFiles } from "../../src/engine/resources/vector-stores/schema.ts";
 import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
 import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
 

@@ -2,7 +2,7 @@ import { execSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { users } from "../../src/resources/users/schema.ts";
+import { users } from "../../src/engine/resources/users/schema.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
 

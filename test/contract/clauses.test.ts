@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ASSUMPTIONS } from "../../src/contract/assumptions.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { ASSUMPTIONS } from "../../src/engine/contract/assumptions.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { clausesOf, GAPS, provedClauses, SECTIONS, unproved } from "./clauses.mjs";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeInB, envelopeFor } from "../../src/contract/envelopes.ts";
-import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../../src/contract/operation.ts";
-import { openApiDocument } from "../../src/reports/openapi.ts";
-import { API } from "../../src/resources/index.ts";
+import { codeInB, envelopeFor } from "../../src/engine/contract/envelopes.ts";
+import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
+import { type AnyOperation, errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 import { Judge } from "../support/openapi/judge.ts";
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { successesOf } from "../../src/contract/operation.ts";
-import { PROBLEM_TYPE, PROBLEMS } from "../../src/contract/problems.ts";
-import { validatorOf } from "../../src/contract/validator.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { controlApiDocument } from "../../src/reports/control-openapi.ts";
+import { successesOf } from "../../src/engine/contract/operation.ts";
+import { PROBLEM_TYPE, PROBLEMS } from "../../src/engine/contract/problems.ts";
+import { validatorOf } from "../../src/engine/contract/validator.ts";
+import { controlApiDocument } from "../../src/tools/reports/control-openapi.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { exampleOf, pathOf, refusalsOf, refusedWith, send } from "../support/openapi/control-calls.ts";
 import { Judge } from "../support/openapi/judge.ts";

@@ -60,15 +60,15 @@ it("knows every file whose tests may say that the machine lacks something", () =
 it("mutation testing says what was changed, and which test noticed", () => {
   const asked = [
     "scripts/mutate.mjs",
-    "src/state/sorted-tree.ts:59",
+    "src/engine/state/sorted-tree.ts:59",
     "--tests",
-    "src/state/sorted-tree.test.ts",
+    "src/engine/state/sorted-tree.test.ts",
   ];
   const { stdout, stderr } = spawnSync(process.execPath, asked, {
     cwd: ROOT,
     encoding: "utf8",
     env: { ...process.env, VITEST: "" },
   });
-  expect(stdout, stderr).toContain("killed by src/state/sorted-tree.test.ts > SortedTree > ");
-  expect(stdout).toMatch(/src\/state\/sorted-tree\.ts:59: (\d+) of \1 mutants killed, [\d.]+ s each\n$/);
+  expect(stdout, stderr).toContain("killed by src/engine/state/sorted-tree.test.ts > SortedTree > ");
+  expect(stdout).toMatch(/src\/engine\/state\/sorted-tree\.ts:59: (\d+) of \1 mutants killed, [\d.]+ s each\n$/);
 });

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { CATALOGUE } from "../../src/contract/errors.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { stateCollections } from "../../src/control/state/state-collection.ts";
-import { readDocument } from "../../src/documents/read-document.ts";
-import { RuleDocument, ScenarioDocument } from "../../src/faults/rules/rule-schema.ts";
-import { readScenario } from "../../src/faults/scenarios/read-scenario.ts";
-import { FixtureLibrary } from "../../src/fixtures/fixture-library.ts";
-import { fixtureShape } from "../../src/fixtures/fixture-shape.ts";
-import { CHECKS } from "../../src/grader/checks/index.ts";
-import { API, RESOURCES } from "../../src/resources/index.ts";
-import { TIMER_KINDS } from "../../src/state/timers.ts";
+import { FixtureLibrary } from "../../src/documents/fixture-library.ts";
+import { CATALOGUE } from "../../src/engine/contract/errors.ts";
+import { readDocument } from "../../src/engine/documents/read-document.ts";
+import { RuleDocument, ScenarioDocument } from "../../src/engine/faults/rules/rule-schema.ts";
+import { readScenario } from "../../src/engine/faults/scenarios/read-scenario.ts";
+import { fixtureShape } from "../../src/engine/fixtures/fixture-shape.ts";
+import { API, RESOURCES } from "../../src/engine/resources/index.ts";
+import { TIMER_KINDS } from "../../src/engine/state/timers.ts";
+import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { commandLine } from "../support/docs/command-line.ts";
 import { blocks, deadLinks, linkedFiles, pages, rows, terms, text, words } from "../support/docs/pages.ts";
 

@@ -1,11 +1,11 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
-import type { AnyDeclaration } from "../../src/contract/operation.ts";
-import { makeAjv } from "../../src/contract/validator.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { controlApiDocument } from "../../src/reports/control-openapi.ts";
-import { openApiDocument } from "../../src/reports/openapi.ts";
-import { API } from "../../src/resources/index.ts";
+import type { AnyDeclaration } from "../../src/engine/contract/operation.ts";
+import { makeAjv } from "../../src/engine/contract/validator.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import { controlApiDocument } from "../../src/tools/reports/control-openapi.ts";
+import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 
 /** What both documents owe to whoever reads them with other people's tools. */
 type Json = Record<string, unknown>;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeInB, envelopeFor } from "../../src/contract/envelopes.ts";
-import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
-import { type AnyOperation, errorCodesOf, successesOf } from "../../src/contract/operation.ts";
-import { refusalOf } from "../../src/contract/refusals.ts";
-import { openApiDocument } from "../../src/reports/openapi.ts";
-import { API } from "../../src/resources/index.ts";
+import { codeInB, envelopeFor } from "../../src/engine/contract/envelopes.ts";
+import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
+import { type AnyOperation, errorCodesOf, successesOf } from "../../src/engine/contract/operation.ts";
+import { refusalOf } from "../../src/engine/contract/refusals.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { Judge } from "../support/openapi/judge.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CATALOGUE } from "../../src/contract/errors.ts";
-import { errorCodesOf } from "../../src/contract/operation.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { CATALOGUE } from "../../src/engine/contract/errors.ts";
+import { errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";

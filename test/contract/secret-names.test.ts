@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { isSecretName, SECRET_HEADER } from "../../src/contract/secret-names.ts";
+import { isSecretName, SECRET_HEADER } from "../../src/engine/contract/secret-names.ts";
 
 /** Every name that a document of an API gives to a field, a parameter, a header or, in it, a setting. */
 function namesOf(node: unknown, names = new Set<string>()): Set<string> {

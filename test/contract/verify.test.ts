@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readsOnly } from "../../src/contract/operation.ts";
-import { refusalsOf } from "../../src/contract/refusals.ts";
-import { API } from "../../src/resources/index.ts";
-import type { CheckReport, VerifyReport } from "../../src/verify/report.ts";
+import { readsOnly } from "../../src/engine/contract/operation.ts";
+import { refusalsOf } from "../../src/engine/contract/refusals.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import type { CheckReport, VerifyReport } from "../../src/tools/verify/report.ts";
 import { type Api, KEYS, startReference, type Who } from "../support/harness.ts";
 import {
   type Altered,

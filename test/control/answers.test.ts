@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { type Answered, type Api, EPOCH, startReference } from "../support/harness.ts";
 
 /**

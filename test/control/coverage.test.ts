@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CoverageMatrix } from "../../src/reports/coverage.ts";
+import type { CoverageMatrix } from "../../src/tools/reports/coverage.ts";
 import { arm, CONTROL } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 

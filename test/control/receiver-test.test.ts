@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcp } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { validatorOf } from "../../src/contract/validator.ts";
 import { ReceiverTestEvent } from "../../src/control/operations/receiver-test.ts";
+import { validatorOf } from "../../src/engine/contract/validator.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 const TOKEN = "a-token-of-tests";

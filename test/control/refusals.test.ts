@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PROBLEM_TYPE } from "../../src/contract/problems.ts";
+import { PROBLEM_TYPE } from "../../src/engine/contract/problems.ts";
 import { type Answered, type Api, EPOCH, startReference } from "../support/harness.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
 

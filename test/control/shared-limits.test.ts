@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Fixture } from "../../src/fixtures/fixture.ts";
+import { Fixture } from "../../src/engine/fixtures/fixture.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 
 const DEFAULT = "/_control/sandboxes/default";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { Bundle } from "../../src/bundle/bundle.ts";
-import { replayBundle } from "../../src/bundle/replay-bundle.ts";
+import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
+import type { Bundle } from "../../src/tools/bundle/bundle.ts";
 import type { UnderstudyOptions } from "../../src/understudy.ts";
 import { type Api, startReference } from "../support/harness.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Resource } from "../../src/contract/resource.ts";
-import { withoutStoredOnly } from "../../src/contract/shown.ts";
-import { validatorOf } from "../../src/contract/validator.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import type { Resource } from "../../src/engine/contract/resource.ts";
+import { withoutStoredOnly } from "../../src/engine/contract/shown.ts";
+import { validatorOf } from "../../src/engine/contract/validator.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { type Api, EPOCH, startReference } from "../support/harness.ts";
 
 let api: Api;

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { DocumentError } from "../../src/documents/document-error.ts";
+import { followScenarios } from "../../src/documents/follow-scenarios.ts";
 import { watchDocuments } from "../../src/documents/watch-documents.ts";
-import { followScenarios } from "../../src/faults/scenarios/follow-scenarios.ts";
+import { DocumentError } from "../../src/engine/documents/document-error.ts";
 import { activate, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 

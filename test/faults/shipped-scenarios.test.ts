@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CATALOGUE, type ErrorCode } from "../../src/contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../../src/contract/operation.ts";
-import { ScenarioLibrary } from "../../src/faults/scenarios/scenario-library.ts";
-import { API } from "../../src/resources/index.ts";
+import { ScenarioLibrary } from "../../src/documents/scenario-library.ts";
+import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
+import { type AnyOperation, errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { API } from "../../src/engine/resources/index.ts";
 import { activate, decisionOf } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type AnyOperation, errorCodesOf } from "../../src/contract/operation.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { type AnyOperation, errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { until } from "../support/eventually.ts";
 import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { successesOf } from "../../src/contract/operation.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { successesOf } from "../../src/engine/contract/operation.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { broken, HOSTILE_TEXTS, hostileJson } from "../support/fuzz/values.ts";
 import { type Answered, type Api, EPOCH, startReference } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";

@@ -1,9 +1,9 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AnyOperation } from "../../src/contract/operation.ts";
-import { openApiDocument } from "../../src/reports/openapi.ts";
-import { API } from "../../src/resources/index.ts";
+import type { AnyOperation } from "../../src/engine/contract/operation.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type FuzzedRequest, type Prepared, requestsOf } from "../support/fuzz/requests.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { Judge, type Judged } from "../support/openapi/judge.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { receiverHtml } from "../../src/grader/receiver-report.ts";
-import type { ReceiverReport } from "../../src/grader/report.ts";
-import type { CoverageMatrix } from "../../src/reports/coverage.ts";
-import { coverageHtml } from "../../src/reports/coverage-html.ts";
-import { suiteHtml } from "../../src/suite/suite-html.ts";
-import type { SuiteResult } from "../../src/suite/suite-result.ts";
-import type { VerifyReport } from "../../src/verify/report.ts";
-import { verifyHtml } from "../../src/verify/verify-report.ts";
+import { suiteHtml } from "../../src/client/suite/suite-html.ts";
+import type { SuiteResult } from "../../src/client/suite/suite-result.ts";
+import { receiverHtml } from "../../src/tools/grader/receiver-report.ts";
+import type { ReceiverReport } from "../../src/tools/grader/report.ts";
+import type { CoverageMatrix } from "../../src/tools/reports/coverage.ts";
+import { coverageHtml } from "../../src/tools/reports/coverage-html.ts";
+import type { VerifyReport } from "../../src/tools/verify/report.ts";
+import { verifyHtml } from "../../src/tools/verify/verify-report.ts";
 
 /** Breaks out of text, of attributes in either quotes, of comments and of style sheets, where it can. */
 const HOSTILE = `</style></pre>--><script>alert(1)</script><img src=x onerror="alert(1)">" onclick='x' "><b>&amp;</b>`;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readsOnly } from "../../src/contract/operation.ts";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
+import { readsOnly } from "../../src/engine/contract/operation.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { historyOf } from "../support/history-setup.ts";
 

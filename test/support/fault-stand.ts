@@ -1,9 +1,9 @@
-import type { AnyOperation } from "../../src/contract/operation.ts";
-import { SandboxFaults } from "../../src/faults/sandbox-faults.ts";
-import { ScenarioLibrary } from "../../src/faults/scenarios/scenario-library.ts";
-import { API } from "../../src/resources/index.ts";
-import type { FaultFacts, Verdict } from "../../src/sandbox/fault-gate.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { ScenarioLibrary } from "../../src/documents/scenario-library.ts";
+import type { AnyOperation } from "../../src/engine/contract/operation.ts";
+import { SandboxFaults } from "../../src/engine/faults/sandbox-faults.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import type { FaultFacts, Verdict } from "../../src/engine/sandbox/fault-gate.ts";
+import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
 
 /** For tests: faults without a server around them. */
 export const OPERATIONS: readonly AnyOperation[] = API.operations;

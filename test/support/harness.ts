@@ -1,7 +1,7 @@
 import { Agent } from "node:http";
-import type { Settings } from "../../src/contract/settings.ts";
-import { FixtureLibrary } from "../../src/fixtures/fixture-library.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
+import { FixtureLibrary } from "../../src/documents/fixture-library.ts";
+import type { Settings } from "../../src/engine/contract/settings.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { assemble, type Understudy, type UnderstudyOptions } from "../../src/understudy.ts";
 import { send } from "./send.ts";
 

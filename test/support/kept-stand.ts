@@ -1,16 +1,16 @@
 import Type from "typebox";
-import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
+import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
+import { RateWindows } from "../../src/engine/sandbox/rate-windows.ts";
+import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
+import { makeClock } from "../../src/engine/state/clock.ts";
+import { collection } from "../../src/engine/state/collection.ts";
+import type { Root } from "../../src/engine/state/root.ts";
+import { Tables } from "../../src/engine/state/tables.ts";
+import { timers } from "../../src/engine/state/timers.ts";
+import { World } from "../../src/engine/state/world.ts";
+import type { UploadKeeper } from "../../src/hosts/node/storage/upload-keeper.ts";
 import type { PersistenceError } from "../../src/persistence/persistence-error.ts";
 import { type Change, type Store, StoreRefusal } from "../../src/persistence/store.ts";
-import { RateWindows } from "../../src/sandbox/rate-windows.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { makeClock } from "../../src/state/clock.ts";
-import { collection } from "../../src/state/collection.ts";
-import type { Root } from "../../src/state/root.ts";
-import { Tables } from "../../src/state/tables.ts";
-import { timers } from "../../src/state/timers.ts";
-import { World } from "../../src/state/world.ts";
-import type { UploadKeeper } from "../../src/storage/upload-keeper.ts";
 
 export interface Note {
   id: string;

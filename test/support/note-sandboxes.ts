@@ -1,14 +1,14 @@
 import Type from "typebox";
-import type { KeptState } from "../../src/sandbox/entry-states.ts";
-import type { Act } from "../../src/sandbox/history-entry.ts";
-import { minuteOf } from "../../src/sandbox/rate-windows.ts";
-import { SandboxRegistry } from "../../src/sandbox/registry.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { collection } from "../../src/state/collection.ts";
-import { Tables } from "../../src/state/tables.ts";
-import { timers } from "../../src/state/timers.ts";
-import type { World } from "../../src/state/world.ts";
-import type { WorldParts } from "../../src/state/world-parts.ts";
+import type { KeptState } from "../../src/engine/sandbox/entry-states.ts";
+import type { Act } from "../../src/engine/sandbox/history-entry.ts";
+import { minuteOf } from "../../src/engine/sandbox/rate-windows.ts";
+import { SandboxRegistry } from "../../src/engine/sandbox/registry.ts";
+import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
+import { collection } from "../../src/engine/state/collection.ts";
+import { Tables } from "../../src/engine/state/tables.ts";
+import { timers } from "../../src/engine/state/timers.ts";
+import type { World } from "../../src/engine/state/world.ts";
+import type { WorldParts } from "../../src/engine/state/world-parts.ts";
 import { quietParts } from "./quiet-sandboxes.ts";
 
 interface Note {

@@ -2,9 +2,13 @@ import { once } from "node:events";
 import http from "node:http";
 import https from "node:https";
 import type net from "node:net";
-import { createAddressPolicy } from "../../src/outbound/address-policy.ts";
-import { createOutbound, type Outbound, type OutboundOptions } from "../../src/outbound/outbound.ts";
-import type { OutboundRequest } from "../../src/outbound/outbound-request.ts";
+import { createAddressPolicy } from "../../src/hosts/node/outbound/address-policy.ts";
+import {
+  createOutbound,
+  type Outbound,
+  type OutboundOptions,
+} from "../../src/hosts/node/outbound/outbound.ts";
+import type { OutboundRequest } from "../../src/hosts/node/outbound/outbound-request.ts";
 import { type HostileBehaviour, startHostile } from "./receivers/hostile.ts";
 
 const TIMEOUT_MS = 400;

@@ -1,7 +1,7 @@
-import type { BlobKeeper } from "../../src/sandbox/blob-keeper.ts";
-import type { FaultGate, Verdict } from "../../src/sandbox/fault-gate.ts";
-import type { RegistryParts } from "../../src/sandbox/registry.ts";
-import { RequestTally } from "../../src/sandbox/request-tally.ts";
+import type { BlobKeeper } from "../../src/engine/sandbox/blob-keeper.ts";
+import type { FaultGate, Verdict } from "../../src/engine/sandbox/fault-gate.ts";
+import type { RegistryParts } from "../../src/engine/sandbox/registry.ts";
+import { RequestTally } from "../../src/engine/sandbox/request-tally.ts";
 
 /** For tests of sandboxes by themselves: no uploads, no faults, nobody who listens. */
 export const NO_BLOBS: BlobKeeper = {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { Assistant, HistoryEntry } from "../../src/resources/assistants/schema.ts";
-import type { ChangeLog } from "../../src/resources/change-logs/schema.ts";
-import type { User } from "../../src/resources/users/schema.ts";
+import type { Assistant, HistoryEntry } from "../../src/engine/resources/assistants/schema.ts";
+import type { ChangeLog } from "../../src/engine/resources/change-logs/schema.ts";
+import type { User } from "../../src/engine/resources/users/schema.ts";
 
 type Values = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { AuditLog } from "../../src/resources/audit-logs/schema.ts";
-import type { Department } from "../../src/resources/departments/schema.ts";
-import type { User } from "../../src/resources/users/schema.ts";
-import type { VectorStore } from "../../src/resources/vector-stores/schema.ts";
+import type { AuditLog } from "../../src/engine/resources/audit-logs/schema.ts";
+import type { Department } from "../../src/engine/resources/departments/schema.ts";
+import type { User } from "../../src/engine/resources/users/schema.ts";
+import type { VectorStore } from "../../src/engine/resources/vector-stores/schema.ts";
 
 export interface Present {
   organization_id: string;

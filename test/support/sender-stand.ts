@@ -1,14 +1,19 @@
-import { DEFAULT_SETTINGS, type Settings } from "../../src/contract/settings.ts";
-import type { OutboundRequest, OutboundResult } from "../../src/outbound/outbound-request.ts";
-import type { DeliveryFacts, DeliveryFault } from "../../src/sandbox/fault-gate.ts";
-import { makeClock } from "../../src/state/clock.ts";
-import { Tables } from "../../src/state/tables.ts";
-import { timers } from "../../src/state/timers.ts";
-import { World } from "../../src/state/world.ts";
-import type { Commit } from "../../src/state/world-parts.ts";
-import type { MadeAttempt } from "../../src/webhooks/attempt.ts";
-import { createDeliveries, type DeliveriesParts } from "../../src/webhooks/deliveries.ts";
-import { type AttemptKind, type Outgoing, outgoing, queueAttempt } from "../../src/webhooks/outgoing.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../src/engine/contract/settings.ts";
+import type { DeliveryFacts, DeliveryFault } from "../../src/engine/sandbox/fault-gate.ts";
+import { makeClock } from "../../src/engine/state/clock.ts";
+import { Tables } from "../../src/engine/state/tables.ts";
+import { timers } from "../../src/engine/state/timers.ts";
+import { World } from "../../src/engine/state/world.ts";
+import type { Commit } from "../../src/engine/state/world-parts.ts";
+import type { MadeAttempt } from "../../src/engine/webhooks/attempt.ts";
+import { createDeliveries, type DeliveriesParts } from "../../src/engine/webhooks/deliveries.ts";
+import {
+  type AttemptKind,
+  type Outgoing,
+  outgoing,
+  queueAttempt,
+} from "../../src/engine/webhooks/outgoing.ts";
+import type { OutboundRequest, OutboundResult } from "../../src/hosts/node/outbound/outbound-request.ts";
 
 /** A request that has left, and waits for its receiver. */
 export interface Left extends OutboundRequest {

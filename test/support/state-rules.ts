@@ -1,11 +1,11 @@
-import { requireReferences } from "../../src/contract/references.ts";
-import { removeWithDependents } from "../../src/contract/removal.ts";
-import type { StateRules } from "../../src/contract/resource.ts";
-import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
 import { StateMaking } from "../../src/control/state/state-making.ts";
-import { RESOURCES } from "../../src/resources/index.ts";
-import type { AnyCollection } from "../../src/state/collection.ts";
-import type { EmittedEvent, Transaction } from "../../src/state/transaction.ts";
+import { requireReferences } from "../../src/engine/contract/references.ts";
+import { removeWithDependents } from "../../src/engine/contract/removal.ts";
+import type { StateRules } from "../../src/engine/contract/resource.ts";
+import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
+import type { AnyCollection } from "../../src/engine/state/collection.ts";
+import type { EmittedEvent, Transaction } from "../../src/engine/state/transaction.ts";
 import type { Api } from "./harness.ts";
 
 /** A record as a test looks at it. */

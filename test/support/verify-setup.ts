@@ -7,10 +7,10 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import { RESOURCES } from "../../src/resources/index.ts";
-import { Contract } from "../../src/verify/contract.ts";
-import type { VerifyReport } from "../../src/verify/report.ts";
-import { runVerify, type VerifyOptions } from "../../src/verify/run-verify.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
+import { Contract } from "../../src/tools/verify/contract.ts";
+import type { VerifyReport } from "../../src/tools/verify/report.ts";
+import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
 import { type Api, KEYS, type Who } from "./harness.ts";
 
 /** The suite counts on its own clock, which goes on while the sandbox's is frozen. */

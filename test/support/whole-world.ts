@@ -1,17 +1,17 @@
-import { DEFAULT_SETTINGS } from "../../src/contract/settings.ts";
-import { issueRefreshToken } from "../../src/resources/auth/refresh-tokens.ts";
-import { signAccessToken } from "../../src/resources/auth/tokens.ts";
-import { plannedTotals, startJob } from "../../src/resources/connector-jobs/rules.ts";
-import { connectorNotifications } from "../../src/resources/connector-notifications/schema.ts";
-import { fileTexts, uploads } from "../../src/resources/files/schema.ts";
-import { followInvoicing } from "../../src/resources/invoices/invoicing.ts";
-import { invoices } from "../../src/resources/invoices/schema.ts";
-import { followLiveMeetings } from "../../src/resources/meeting-sessions/live.ts";
-import { replyRules } from "../../src/resources/model-responses/schema.ts";
-import { keepTimer } from "../../src/resources/webhooks/lifecycle.ts";
-import { deliveries } from "../../src/resources/webhooks/schema.ts";
-import type { Transaction } from "../../src/state/transaction.ts";
-import { queueAttempt } from "../../src/webhooks/outgoing.ts";
+import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
+import { issueRefreshToken } from "../../src/engine/resources/auth/refresh-tokens.ts";
+import { signAccessToken } from "../../src/engine/resources/auth/tokens.ts";
+import { plannedTotals, startJob } from "../../src/engine/resources/connector-jobs/rules.ts";
+import { connectorNotifications } from "../../src/engine/resources/connector-notifications/schema.ts";
+import { fileTexts, uploads } from "../../src/engine/resources/files/schema.ts";
+import { followInvoicing } from "../../src/engine/resources/invoices/invoicing.ts";
+import { invoices } from "../../src/engine/resources/invoices/schema.ts";
+import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/live.ts";
+import { replyRules } from "../../src/engine/resources/model-responses/schema.ts";
+import { keepTimer } from "../../src/engine/resources/webhooks/lifecycle.ts";
+import { deliveries } from "../../src/engine/resources/webhooks/schema.ts";
+import type { Transaction } from "../../src/engine/state/transaction.ts";
+import { queueAttempt } from "../../src/engine/webhooks/outgoing.ts";
 
 /** Puts beside a fixture's records what only use brings about: sessions, uploads, running work, waiting attempts. */
 export function fillWithUse(tx: Transaction): void {

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readsOnly } from "../../src/contract/operation.ts";
-import { API, RESOURCES } from "../../src/resources/index.ts";
-import { fixtureFromHar } from "../../src/traffic/fixture-from-har.ts";
-import { LESSONS } from "../../src/traffic/lessons.ts";
-import { scenarioFromHar } from "../../src/traffic/scenario-from-har.ts";
-import { Contract } from "../../src/verify/contract.ts";
+import { readsOnly } from "../../src/engine/contract/operation.ts";
+import { API, RESOURCES } from "../../src/engine/resources/index.ts";
+import { fixtureFromHar } from "../../src/tools/traffic/fixture-from-har.ts";
+import { LESSONS } from "../../src/tools/traffic/lessons.ts";
+import { scenarioFromHar } from "../../src/tools/traffic/scenario-from-har.ts";
+import { Contract } from "../../src/tools/verify/contract.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 import { clientSession } from "../support/traffic/client-session.ts";

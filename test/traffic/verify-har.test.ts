@@ -1,10 +1,10 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RESOURCES } from "../../src/resources/index.ts";
-import { Contract } from "../../src/verify/contract.ts";
-import { verifyRecorded } from "../../src/verify/recorded/verify-recorded.ts";
-import type { VerifyReport } from "../../src/verify/report.ts";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
+import { Contract } from "../../src/tools/verify/contract.ts";
+import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";
+import type { VerifyReport } from "../../src/tools/verify/report.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
 import { clientSession } from "../support/traffic/client-session.ts";

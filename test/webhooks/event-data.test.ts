@@ -1,15 +1,15 @@
 import type { ValidateFunction } from "ajv";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/contract/event.ts";
-import { makeAjv } from "../../src/contract/validator.ts";
-import { openApiDocument } from "../../src/reports/openapi.ts";
-import { JOB_EVENTS } from "../../src/resources/connector-jobs/events.ts";
-import { EVENTS } from "../../src/resources/events.ts";
-import { typeOf } from "../../src/resources/files/file-type.ts";
-import { API } from "../../src/resources/index.ts";
-import { fileProcessed } from "../../src/resources/vector-stores/events.ts";
-import { webhookTest } from "../../src/resources/webhooks/events.ts";
-import { Random } from "../../src/state/random.ts";
+import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/engine/contract/event.ts";
+import { makeAjv } from "../../src/engine/contract/validator.ts";
+import { JOB_EVENTS } from "../../src/engine/resources/connector-jobs/events.ts";
+import { EVENTS } from "../../src/engine/resources/events.ts";
+import { typeOf } from "../../src/engine/resources/files/file-type.ts";
+import { API } from "../../src/engine/resources/index.ts";
+import { fileProcessed } from "../../src/engine/resources/vector-stores/events.ts";
+import { webhookTest } from "../../src/engine/resources/webhooks/events.ts";
+import { Random } from "../../src/engine/state/random.ts";
+import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Emitted, emittedEvents } from "../support/emitted-events.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EVENT_NAMES, eventNamed } from "../../src/resources/events.ts";
+import { EVENT_NAMES, eventNamed } from "../../src/engine/resources/events.ts";
 import { startReceiver, startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 
 let api: WebhookBench;

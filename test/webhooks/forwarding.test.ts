@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { validatorOf } from "../../src/contract/validator.ts";
-import { ForwardedEvent } from "../../src/receivers/forwarding.ts";
+import { validatorOf } from "../../src/engine/contract/validator.ts";
+import { ForwardedEvent } from "../../src/engine/receivers/forwarding.ts";
 import { followed } from "../support/openapi/control-calls.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 

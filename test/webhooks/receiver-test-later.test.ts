@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { CHECKS } from "../../src/grader/checks/index.ts";
+import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import {
   type Answer,
   type Context,

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { gradeReceiver, ReceiverTestUsageError } from "../../src/client/index.ts";
-import { CHECKS } from "../../src/grader/checks/index.ts";
-import { formatText } from "../../src/grader/format-text.ts";
-import { receiverHtml, receiverJunit } from "../../src/grader/receiver-report.ts";
+import { CHECKS } from "../../src/tools/grader/checks/index.ts";
+import { formatText } from "../../src/tools/grader/format-text.ts";
+import { receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
 import { type Payload, type Steps, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { grade, SECRET } from "../support/receivers/grade-all.ts";
 

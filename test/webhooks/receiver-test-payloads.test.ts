@@ -1,8 +1,8 @@
 import { Ajv } from "ajv";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dataSchema } from "../../src/contract/event.ts";
-import { EVENTS } from "../../src/resources/events.ts";
-import { webhookTest } from "../../src/resources/webhooks/events.ts";
+import { dataSchema } from "../../src/engine/contract/event.ts";
+import { EVENTS } from "../../src/engine/resources/events.ts";
+import { webhookTest } from "../../src/engine/resources/webhooks/events.ts";
 import {
   type Context,
   type RunningReceiver,

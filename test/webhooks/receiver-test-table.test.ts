@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { CHECKS } from "../../src/grader/checks/index.ts";
-import { formatText } from "../../src/grader/format-text.ts";
-import { receiverHtml, receiverJunit } from "../../src/grader/receiver-report.ts";
-import type { ReceiverReport } from "../../src/grader/report.ts";
+import { CHECKS } from "../../src/tools/grader/checks/index.ts";
+import { formatText } from "../../src/tools/grader/format-text.ts";
+import { receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
+import type { ReceiverReport } from "../../src/tools/grader/report.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
 import { SHORT_WHILE_MS } from "../support/receivers/flawed/repetition-flaws.ts";

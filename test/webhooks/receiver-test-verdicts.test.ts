@@ -6,10 +6,10 @@ import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { formatText } from "../../src/grader/format-text.ts";
-import { gradeReceiver } from "../../src/grader/grade-receiver.ts";
-import type { GradeReceiverOptions } from "../../src/grader/grading-options.ts";
-import type { ReceiverReport } from "../../src/grader/report.ts";
+import { formatText } from "../../src/tools/grader/format-text.ts";
+import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
+import type { GradeReceiverOptions } from "../../src/tools/grader/grading-options.ts";
+import type { ReceiverReport } from "../../src/tools/grader/report.ts";
 import {
   type Context,
   type Payload,

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ReceivedRequest, SimulatedReceivers } from "../../src/receivers/simulated-receivers.ts";
-import { sendEmail } from "../../src/webhooks/outbox.ts";
+import { type ReceivedRequest, SimulatedReceivers } from "../../src/engine/receivers/simulated-receivers.ts";
+import { sendEmail } from "../../src/engine/webhooks/outbox.ts";
 import { until } from "../support/eventually.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 

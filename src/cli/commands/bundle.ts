@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { counted } from "../../contract/counted.ts";
+import { counted } from "../../engine/contract/counted.ts";
 import { print } from "../output.ts";
 import { replaceAsked } from "../replace-asked.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";

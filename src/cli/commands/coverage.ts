@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import type { CoverageMatrix } from "../../reports/coverage.ts";
+import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
 import { writeNewFile } from "../new-file.ts";
 import { complain, print, table } from "../output.ts";
@@ -42,7 +42,7 @@ export const coverageCommand: CommandModule<object, Options> = {
     const { matrix, whose, console, failure } =
       command.length === 0 ? await asked(options) : await made(options, command);
     if (options.html !== undefined) {
-      const { coverageHtml } = await import("../../reports/index.ts");
+      const { coverageHtml } = await import("../../tools/reports/index.ts");
       writeNewFile(options.html, coverageHtml(matrix, `Coverage of ${whose}`, console), { force: true });
     }
     print(options.json, matrix, coverageText(matrix));

@@ -15,13 +15,13 @@ export const openapiCommand: CommandModule<object, { json: boolean; control: boo
 };
 
 async function emulatedDocument(): Promise<object> {
-  const { openApiDocument } = await import("../../reports/index.ts");
-  const { API } = await import("../../resources/index.ts");
+  const { openApiDocument } = await import("../../tools/reports/index.ts");
+  const { API } = await import("../../engine/resources/index.ts");
   return openApiDocument(API, packageJson.version);
 }
 
 async function controlDocument(): Promise<object> {
-  const { controlApiDocument } = await import("../../reports/index.ts");
+  const { controlApiDocument } = await import("../../tools/reports/index.ts");
   const { CONTROL_OPERATIONS } = await import("../../control/operations/index.ts");
   return controlApiDocument(CONTROL_OPERATIONS, packageJson.version);
 }
@@ -31,8 +31,8 @@ export const fidelityCommand: CommandModule<object, { json: boolean }> = {
   describe: "Print what is specified and what is assumed",
   builder: (argv) => argv.example("$0 fidelity --json", "The ledger for machines") as never,
   async handler({ json }) {
-    const { fidelityLedger, fidelityMarkdown } = await import("../../reports/index.ts");
-    const { API } = await import("../../resources/index.ts");
+    const { fidelityLedger, fidelityMarkdown } = await import("../../tools/reports/index.ts");
+    const { API } = await import("../../engine/resources/index.ts");
     const ledger = fidelityLedger(API.operations);
     print(json, ledger, fidelityMarkdown(ledger).trimEnd());
   },

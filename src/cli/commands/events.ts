@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { nearest } from "../../documents/nearest.ts";
+import { nearest } from "../../engine/documents/nearest.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 
@@ -26,8 +26,8 @@ export const eventsCommand: CommandModule<object, Options> = {
     if ([schema, sample, types !== undefined].filter(Boolean).length > 1)
       throw new UsageError("--schema, --sample and --types exclude each other");
     const [{ eventCatalogue, eventTypes }, { API }] = await Promise.all([
-      import("../../reports/index.ts"),
-      import("../../resources/index.ts"),
+      import("../../tools/reports/index.ts"),
+      import("../../engine/resources/index.ts"),
     ]);
     const all = eventCatalogue(API.events);
     const chosen = name === undefined ? all : all.filter((event) => event.name === name);

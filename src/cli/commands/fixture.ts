@@ -72,8 +72,8 @@ export const fixtureCommand: CommandModule = {
         builder: (schema) => schema.example("$0 fixture schema > fixture.schema.json", ""),
         async handler() {
           const [{ fixtureSchema }, { RESOURCES }] = await Promise.all([
-            import("../../fixtures/fixture-schema.ts"),
-            import("../../resources/index.ts"),
+            import("../../engine/fixtures/fixture-schema.ts"),
+            import("../../engine/resources/index.ts"),
           ]);
           print(true, fixtureSchema(RESOURCES), "");
         },

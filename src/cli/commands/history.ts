@@ -1,7 +1,7 @@
 import type { CommandModule } from "yargs";
 import type { HistoryEntry, HistoryFilter } from "../../client/types.ts";
-import { lostEntries } from "../../contract/counted.ts";
-import { printableJson } from "../../contract/printable.ts";
+import { lostEntries } from "../../engine/contract/counted.ts";
+import { printableJson } from "../../engine/contract/printable.ts";
 import { onReaderGone, print, say } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 

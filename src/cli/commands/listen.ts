@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
-import type { HeardDelivery } from "../../receivers/format-delivery.ts";
-import type { SimulatedAnswer } from "../../receivers/receiver-answer.ts";
+import type { SimulatedAnswer } from "../../engine/receivers/receiver-answer.ts";
+import type { HeardDelivery } from "../../tools/receivers/format-delivery.ts";
 import { UsageError } from "../failure.ts";
 import type { SubscribedEvents } from "../forward-deliveries.ts";
 import { complain, onReaderGone, say, sayJson } from "../output.ts";
@@ -90,7 +90,7 @@ async function listen({
   const answers = (answer ?? ["200"]).flatMap((text) => text.split(/[,\s]+/)).map(answerOf);
   if (!Number.isInteger(port) || port < 0 || port > 65535)
     throw new UsageError(`--port takes a whole number from 0 to 65535, not ${port}`);
-  const { createListener } = await import("../../receivers/listen.ts");
+  const { createListener } = await import("../../tools/receivers/listen.ts");
   const show = await shower(json);
   const listener = await createListener({ port, host, answers, secret, onDelivery: show });
   let noLonger = () => {};
@@ -149,7 +149,7 @@ function onEnd(end: () => void): () => void {
 }
 
 async function shower(json: boolean): Promise<(delivery: HeardDelivery) => void> {
-  const { formatDelivery } = await import("../../receivers/format-delivery.ts");
+  const { formatDelivery } = await import("../../tools/receivers/format-delivery.ts");
   return (delivery) => {
     const { body, ...facts } = delivery;
     if (json) say(JSON.stringify({ ...facts, body: body.toString("utf8") }));

@@ -25,7 +25,7 @@ export const mcpCommand: CommandModule<object, Options> = {
       })
       .example("$0 mcp --url http://127.0.0.1:4747", "What an MCP client is to start") as never,
   async handler({ url, token }) {
-    const { mcpOverStdio } = await import("../../mcp/serve-stdio.ts");
+    const { mcpOverStdio } = await import("../../client/mcp/serve-stdio.ts");
     await mcpOverStdio(connect(url, token === undefined ? {} : { token }), packageJson.version);
   },
 };

@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import type { Severity } from "../../grader/report.ts";
+import type { Severity } from "../../tools/grader/report.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, print, sayColoured } from "../output.ts";
 import { reportFiles, writeReports } from "../report-files.ts";
@@ -123,7 +123,7 @@ export const receiverTestCommand: CommandModule<object, Options> = {
   async handler(options) {
     const reports = reportFiles(options.report);
     const { formatText, gradeReceiver, ReceiverTestUsageError, receiverHtml, receiverJunit } = await import(
-      "../../grader/index.ts"
+      "../../tools/grader/index.ts"
     );
     const stderr = process.stderr;
     const live = !options.json && isInteractive(stderr);

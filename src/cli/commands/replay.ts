@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { CommandModule } from "yargs";
-import type { ReplayResult } from "../../bundle/replay-bundle.ts";
+import type { ReplayResult } from "../../client/replay/replay-bundle.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
 import { isInteractive, print } from "../output.ts";
 import { untilStopped } from "../until-ended.ts";
@@ -22,7 +22,7 @@ export const replayCommand: CommandModule<object, Options> = {
       ) as never,
   async handler({ bundle: file, json }) {
     const text = read(file);
-    const { readBundle, replayBundle } = await import("../../bundle/index.ts");
+    const { readBundle, replayBundle } = await import("../../tools/bundle/index.ts");
     const live = !json && isInteractive(process.stderr);
     const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
     const result = await untilStopped(async (signal) => {

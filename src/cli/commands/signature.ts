@@ -57,7 +57,7 @@ export const signatureCommand: CommandModule = {
 
 async function explainMine({ secret, body, mine, timestamp, json }: Options): Promise<void> {
   if (secret === "") throw new UsageError("--secret is empty");
-  const { explainSignature } = await import("../../receivers/explain-signature.ts");
+  const { explainSignature } = await import("../../engine/receivers/explain-signature.ts");
   const bytes = readFileSync(body === "-" ? process.stdin.fd : body);
   const found = explainSignature({ secret, body: bytes, mine, timestamp });
   const lines = [

@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
-import { parseDateOrInstant } from "../../contract/instant.ts";
-import { Closed, typed } from "../../contract/schema.ts";
-import { nearest } from "../../documents/nearest.ts";
-import { type Delivery, deliveries, webhooks } from "../../resources/webhooks/schema.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import { parseDateOrInstant } from "../../engine/contract/instant.ts";
+import { Closed, typed } from "../../engine/contract/schema.ts";
+import { nearest } from "../../engine/documents/nearest.ts";
+import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
 import { DELIVERED_EVENTS } from "../delivered-events.ts";
 import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
 

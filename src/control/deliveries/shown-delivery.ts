@@ -1,10 +1,15 @@
 import Type, { type Static } from "typebox";
-import { Closed, examplesOf, Nullable, Timestamp } from "../../contract/schema.ts";
-import { bodyOf } from "../../resources/webhooks/body.ts";
-import { presentDelivery } from "../../resources/webhooks/present.ts";
-import { type Delivery, DeliveryBody, webhooks, whyInactive } from "../../resources/webhooks/schema.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import { Closed, examplesOf, Nullable, Timestamp } from "../../engine/contract/schema.ts";
+import { bodyOf } from "../../engine/resources/webhooks/body.ts";
+import { presentDelivery } from "../../engine/resources/webhooks/present.ts";
+import {
+  type Delivery,
+  DeliveryBody,
+  webhooks,
+  whyInactive,
+} from "../../engine/resources/webhooks/schema.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 
 export const ListedDelivery = Closed(

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import Type, { type Static } from "typebox";
-import { Closed } from "../../contract/schema.ts";
-import { redactHeader, redactJson, redactText } from "../../exchanges/secret-redactor.ts";
-import type { JournalEntry } from "../../sandbox/journal.ts";
+import { Closed } from "../../engine/contract/schema.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { redactHeader, redactJson, redactText } from "../../tools/har/secret-redactor.ts";
 
 /** More would be no help to anybody. */
 const MAX_DIFFERENCES = 100;

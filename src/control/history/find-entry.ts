@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { lostEntries } from "../../contract/counted.ts";
-import type { EntryStates } from "../../sandbox/entry-states.ts";
-import type { HistoryEntry } from "../../sandbox/history-entry.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { lostEntries } from "../../engine/contract/counted.ts";
+import type { EntryStates } from "../../engine/sandbox/entry-states.ts";
+import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { below } from "../operation.ts";
 import { conflict, Problem } from "../problem.ts";
 

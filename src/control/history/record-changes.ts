@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { Closed, Nullable } from "../../contract/schema.ts";
-import type { EntryStates, KeptState } from "../../sandbox/entry-states.ts";
-import type { Root } from "../../state/root.ts";
-import { Transaction } from "../../state/transaction.ts";
+import { Closed, Nullable } from "../../engine/contract/schema.ts";
+import type { EntryStates, KeptState } from "../../engine/sandbox/entry-states.ts";
+import type { Root } from "../../engine/state/root.ts";
+import { Transaction } from "../../engine/state/transaction.ts";
 import type { ControlServer } from "../operation.ts";
 import { stateCollections } from "../state/state-collection.ts";
 

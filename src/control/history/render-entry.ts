@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
-import { Closed, Nullable, Timestamp, Words } from "../../contract/schema.ts";
-import { redactText } from "../../exchanges/secret-redactor.ts";
-import { HISTORY_KINDS, type HistoryEntry } from "../../sandbox/history-entry.ts";
+import { Closed, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
+import { redactText } from "../../tools/har/secret-redactor.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
 const EntryId = (description: string) => Type.String({ description });

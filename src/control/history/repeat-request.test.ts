@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { JournalEntry } from "../../sandbox/journal.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import { Elsewhere } from "../elsewhere.ts";
 import type { ControlServer } from "../operation.ts";
 import { repeatRequest } from "./repeat-request.ts";

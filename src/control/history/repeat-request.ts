@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { sendRecorded } from "../../bundle/send-recorded.ts";
-import type { HistoryEntry } from "../../sandbox/history-entry.ts";
-import type { JournalEntry } from "../../sandbox/journal.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { sendRecorded } from "../../client/replay/send-recorded.ts";
+import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { Elsewhere, type WireRequest } from "../elsewhere.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";

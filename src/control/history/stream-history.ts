@@ -1,5 +1,5 @@
-import { lostEntries } from "../../contract/counted.ts";
-import type { History } from "../../sandbox/history.ts";
+import { lostEntries } from "../../engine/contract/counted.ts";
+import type { History } from "../../engine/sandbox/history.ts";
 import { renderHistoryEntry } from "./render-entry.ts";
 
 /**

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { typed } from "../../contract/schema.ts";
+import { typed } from "../../engine/contract/schema.ts";
 
 const Status = typed(
   "StatusPattern",

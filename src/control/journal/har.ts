@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
-import { Closed, Nullable } from "../../contract/schema.ts";
-import { HAR_ENTRY, harEntry } from "../../exchanges/har-entry.ts";
-import type { JournalEntry } from "../../sandbox/journal.ts";
+import { Closed, Nullable } from "../../engine/contract/schema.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { HAR_ENTRY, harEntry } from "../../tools/har/har-entry.ts";
 
 const JournalHarEntry = Closed({
   ...HAR_ENTRY,

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { CATALOGUE } from "../../contract/errors.ts";
-import type { AnyOperation } from "../../contract/operation.ts";
-import { GlobError, glob, isGlob } from "../../documents/glob.ts";
-
-import { redactJson, redactText } from "../../exchanges/secret-redactor.ts";
-import { nearestPath } from "../../faults/rules/check-match.ts";
-import { operationsOf } from "../../faults/rules/match.ts";
-import type { JournalEntry } from "../../sandbox/journal.ts";
+import { CATALOGUE } from "../../engine/contract/errors.ts";
+import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { GlobError, glob, isGlob } from "../../engine/documents/glob.ts";
+import { nearestPath } from "../../engine/faults/rules/check-match.ts";
+import { operationsOf } from "../../engine/faults/rules/match.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { redactJson, redactText } from "../../tools/har/secret-redactor.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 import { requestBody } from "./render-entry.ts";
 

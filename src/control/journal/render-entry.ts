@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { Closed, Nullable, Timestamp } from "../../contract/schema.ts";
-import { redactQuery, redactText } from "../../exchanges/secret-redactor.ts";
-import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../exchanges/shown-message.ts";
-import type { JournalEntry } from "../../sandbox/journal.ts";
+import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { redactQuery, redactText } from "../../tools/har/secret-redactor.ts";
+import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/shown-message.ts";
 
 /** Of an attempt to deliver an event; null for a request. */
 const JournaledDelivery = Closed({

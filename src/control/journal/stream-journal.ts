@@ -1,5 +1,5 @@
-import { lostEntries } from "../../contract/counted.ts";
-import type { Journal, JournalEntry } from "../../sandbox/journal.ts";
+import { lostEntries } from "../../engine/contract/counted.ts";
+import type { Journal, JournalEntry } from "../../engine/sandbox/journal.ts";
 import { renderEntry } from "./render-entry.ts";
 
 /**

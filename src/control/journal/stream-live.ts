@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
-import { Closed, Nullable } from "../../contract/schema.ts";
-import { redactQuery, redactText } from "../../exchanges/secret-redactor.ts";
-import type { HistoryEntry } from "../../sandbox/history-entry.ts";
-import type { Journal, JournalEntry } from "../../sandbox/journal.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { Closed, Nullable } from "../../engine/contract/schema.ts";
+import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
+import type { Journal, JournalEntry } from "../../engine/sandbox/journal.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { redactQuery, redactText } from "../../tools/har/secret-redactor.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { JournalEntryBody } from "./render-entry.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
-import type { History } from "../../sandbox/history.ts";
-import type { Journal } from "../../sandbox/journal.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { History } from "../../engine/sandbox/history.ts";
+import type { Journal } from "../../engine/sandbox/journal.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { lastEventOf, newestFirst } from "../entry-log.ts";
 import { streamHistory } from "../history/stream-history.ts";
 import { nextEntry, streamJournal } from "./stream-journal.ts";

@@ -1,5 +1,5 @@
-import { Bundle } from "../../bundle/bundle.ts";
-import { BundleRefusal } from "../../bundle/bundle-refusal.ts";
+import { Bundle } from "../../tools/bundle/bundle.ts";
+import { BundleRefusal } from "../../tools/bundle/bundle-refusal.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict } from "../problem.ts";
 
@@ -26,7 +26,7 @@ const takeBundle = operation({
     }
     // Deliveries that are under way would be told by half; what has not ended after a while is left out.
     await Promise.race([sandbox.world.settled(), patience()]);
-    const { makeBundle } = await import("../../bundle/make-bundle.ts");
+    const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
     try {
       return makeBundle(sandbox, recording, { version: server.version, faults: server.faults });
     } catch (error) {

@@ -1,10 +1,10 @@
 import Type, { type Static } from "typebox";
-import { parseDuration } from "../../contract/duration.ts";
-import { Closed, Timestamp, typed, Words } from "../../contract/schema.ts";
-import type { AdvanceTarget } from "../../state/advance-target.ts";
-import { TIMER_KINDS } from "../../state/timers.ts";
-import type { World } from "../../state/world.ts";
-import type { RanTimer } from "../../state/world-parts.ts";
+import { parseDuration } from "../../engine/contract/duration.ts";
+import { Closed, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
+import type { AdvanceTarget } from "../../engine/state/advance-target.ts";
+import { TIMER_KINDS } from "../../engine/state/timers.ts";
+import type { World } from "../../engine/state/world.ts";
+import type { RanTimer } from "../../engine/state/world-parts.ts";
 import { ClockBody, ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { unprocessable } from "../problem.ts";

@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { ListOf } from "../../contract/schema.ts";
-import { deliveries } from "../../resources/webhooks/schema.ts";
-import { attemptsEnded, queueAttempt } from "../../webhooks/outgoing.ts";
+import { ListOf } from "../../engine/contract/schema.ts";
+import { deliveries } from "../../engine/resources/webhooks/schema.ts";
+import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
 import {
   chosenIn,
   DeliveryQuery,

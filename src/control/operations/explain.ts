@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
-import type { AnyOperation } from "../../contract/operation.ts";
-import { Closed, Nullable, typed } from "../../contract/schema.ts";
-import { nearest } from "../../documents/nearest.ts";
-import { redactText } from "../../exchanges/secret-redactor.ts";
-import { type RehearsedRequest, rehearse } from "../../http/rehearse.ts";
-import { keyOfUser } from "../../resources/auth/identity.ts";
-import { users } from "../../resources/users/schema.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { Closed, Nullable, typed } from "../../engine/contract/schema.ts";
+import { nearest } from "../../engine/documents/nearest.ts";
+import { type RehearsedRequest, rehearse } from "../../engine/pipeline/rehearse.ts";
+import { keyOfUser } from "../../engine/resources/auth/identity.ts";
+import { users } from "../../engine/resources/users/schema.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { redactText } from "../../tools/har/secret-redactor.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 

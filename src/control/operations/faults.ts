@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { noContent } from "../../contract/reply.ts";
-import { ListOf } from "../../contract/schema.ts";
-import { RuleExists } from "../../faults/rule-set.ts";
+import { noContent } from "../../engine/contract/reply.ts";
+import { ListOf } from "../../engine/contract/schema.ts";
+import { RuleExists } from "../../engine/faults/rule-set.ts";
 import { presentRule, RuleBody, RuleInput } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Closed, Timestamp } from "../../contract/schema.ts";
+import { Closed, Timestamp } from "../../engine/contract/schema.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 
 const Whole = (description: string) => Type.Integer({ minimum: 0, description });

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { Reply } from "../../contract/reply.ts";
-import { Closed, examplesOf } from "../../contract/schema.ts";
-import { restartUploads } from "../../resources/files/release-bytes.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { Reply } from "../../engine/contract/reply.ts";
+import { Closed, examplesOf } from "../../engine/contract/schema.ts";
+import { restartUploads } from "../../engine/resources/files/release-bytes.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
 import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";

@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { StreamBody } from "../../contract/reply.ts";
-import { Closed, examplesOf, Words } from "../../contract/schema.ts";
-import { causesOf, effectsOf } from "../../sandbox/history-causes.ts";
-import { HISTORY_KINDS } from "../../sandbox/history-entry.ts";
+import { StreamBody } from "../../engine/contract/reply.ts";
+import { Closed, examplesOf, Words } from "../../engine/contract/schema.ts";
+import { causesOf, effectsOf } from "../../engine/sandbox/history-causes.ts";
+import { HISTORY_KINDS } from "../../engine/sandbox/history-entry.ts";
 import { lastEventOf, NEWEST, NewestFirst, newestFirst, RESUMES } from "../entry-log.ts";
 import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
 import { RecordChangesBody, recordChanges } from "../history/record-changes.ts";

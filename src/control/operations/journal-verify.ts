@@ -1,11 +1,11 @@
 import Type, { type Static } from "typebox";
-import { counted } from "../../contract/counted.ts";
-import { parseDuration } from "../../contract/duration.ts";
-import { Closed, typed } from "../../contract/schema.ts";
-import { users } from "../../resources/users/schema.ts";
-import { webhooks } from "../../resources/webhooks/schema.ts";
-import type { Journal } from "../../sandbox/journal.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { counted } from "../../engine/contract/counted.ts";
+import { parseDuration } from "../../engine/contract/duration.ts";
+import { Closed, typed } from "../../engine/contract/schema.ts";
+import { users } from "../../engine/resources/users/schema.ts";
+import { webhooks } from "../../engine/resources/webhooks/schema.ts";
+import type { Journal } from "../../engine/sandbox/journal.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { checkInput } from "../check-input.ts";
 import { DELIVERED_EVENTS } from "../delivered-events.ts";
 import { conditions, delivered, Text } from "../journal/entry-conditions.ts";

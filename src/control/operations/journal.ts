@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { lostEntries } from "../../contract/counted.ts";
-import { noContent, Reply, StreamBody } from "../../contract/reply.ts";
-import { Closed } from "../../contract/schema.ts";
-import type { JournalEntry } from "../../sandbox/journal.ts";
+import { lostEntries } from "../../engine/contract/counted.ts";
+import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
+import { Closed } from "../../engine/contract/schema.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import { DELIVERED_EVENTS } from "../delivered-events.ts";
 import { lastEventOf, NEWEST, NewestFirst, newestFirst, RESUMES } from "../entry-log.ts";
 import { conditions, delivered } from "../journal/entry-conditions.ts";

@@ -1,5 +1,5 @@
-import { ListOf } from "../../contract/schema.ts";
-import { EmailBody, listEmails } from "../../webhooks/outbox.ts";
+import { ListOf } from "../../engine/contract/schema.ts";
+import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 
 const showOutbox = operation({

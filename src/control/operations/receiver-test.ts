@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
-import { StreamBody } from "../../contract/reply.ts";
-import { Closed, typed, Words } from "../../contract/schema.ts";
-import type { GradeReceiverOptions } from "../../grader/grading-options.ts";
-import { type ReceiverReport, SEVERITIES } from "../../grader/report.ts";
-import { ReceiverReportBody } from "../../grader/report-body.ts";
+import { StreamBody } from "../../engine/contract/reply.ts";
+import { Closed, typed, Words } from "../../engine/contract/schema.ts";
+import type { GradeReceiverOptions } from "../../tools/grader/grading-options.ts";
+import { type ReceiverReport, SEVERITIES } from "../../tools/grader/report.ts";
+import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { Problem } from "../problem.ts";
 
@@ -87,7 +87,9 @@ const testReceiver = operation({
   errors: [],
   success: { status: 200, content_types: ["text/event-stream"], events: ReceiverTestEvent },
   async handle(call) {
-    const { gradeOver, requireGradable, ReceiverTestUsageError } = await import("../../grader/index.ts");
+    const { gradeOver, requireGradable, ReceiverTestUsageError } = await import(
+      "../../tools/grader/index.ts"
+    );
     const { url } = call.body;
     const options = optionsOf(call);
     try {

@@ -1,11 +1,15 @@
 import Type, { type Static } from "typebox";
-import { noContent, StreamBody } from "../../contract/reply.ts";
-import { Closed, ListOf, Nullable } from "../../contract/schema.ts";
-import { ForwardedAnswer, ForwardedEvent, unsendableHeader } from "../../receivers/forwarding.ts";
-import { type ReceiverAnswer, ReceiverAnswers, unreadableDelay } from "../../receivers/receiver-answer.ts";
-import { type Receiver, receivers } from "../../receivers/receiver-record.ts";
-import { ReceivedRequestBody } from "../../receivers/simulated-receivers.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import { noContent, StreamBody } from "../../engine/contract/reply.ts";
+import { Closed, ListOf, Nullable } from "../../engine/contract/schema.ts";
+import { ForwardedAnswer, ForwardedEvent, unsendableHeader } from "../../engine/receivers/forwarding.ts";
+import {
+  type ReceiverAnswer,
+  ReceiverAnswers,
+  unreadableDelay,
+} from "../../engine/receivers/receiver-answer.ts";
+import { type Receiver, receivers } from "../../engine/receivers/receiver-record.ts";
+import { ReceivedRequestBody } from "../../engine/receivers/simulated-receivers.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter } from "../limits.ts";
 import { below, type ControlContext, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { Problem, unknownName, unprocessable } from "../problem.ts";

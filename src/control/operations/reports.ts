@@ -1,9 +1,9 @@
 import Type from "typebox";
-import { RawBody } from "../../contract/reply.ts";
-import { ListOf } from "../../contract/schema.ts";
-import { CataloguedEvent } from "../../reports/event-catalogue.ts";
-import { FidelityLedger } from "../../reports/fidelity.ts";
-import { API } from "../../resources/index.ts";
+import { RawBody } from "../../engine/contract/reply.ts";
+import { ListOf } from "../../engine/contract/schema.ts";
+import { API } from "../../engine/resources/index.ts";
+import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
+import { FidelityLedger } from "../../tools/reports/fidelity.ts";
 import { metricsText } from "../metrics.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 
@@ -24,7 +24,7 @@ const showOpenApi = operation({
   success: { status: 200, schema: OpenApiDocument },
   // Loaded when asked for: the server's start must not pay for its reports.
   async handle({ server }) {
-    const { openApiDocument } = await import("../../reports/index.ts");
+    const { openApiDocument } = await import("../../tools/reports/index.ts");
     return openApiDocument(API, server.version);
   },
 });
@@ -38,7 +38,7 @@ const listEvents = operation({
   errors: [],
   success: { status: 200, schema: ListOf(CataloguedEvent) },
   async handle() {
-    const { eventCatalogue } = await import("../../reports/index.ts");
+    const { eventCatalogue } = await import("../../tools/reports/index.ts");
     const items = eventCatalogue(API.events);
     return { items, total: items.length };
   },
@@ -53,7 +53,7 @@ const showFidelity = operation({
   errors: [],
   success: { status: 200, schema: FidelityLedger },
   async handle({ server }) {
-    const { fidelityLedger } = await import("../../reports/index.ts");
+    const { fidelityLedger } = await import("../../tools/reports/index.ts");
     return fidelityLedger(server.operations);
   },
 });
@@ -80,7 +80,7 @@ const showControlApi = (calls: () => readonly ControlOperation[]) =>
     errors: [],
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server }) {
-      const { controlApiDocument } = await import("../../reports/index.ts");
+      const { controlApiDocument } = await import("../../tools/reports/index.ts");
       return controlApiDocument(calls(), server.version);
     },
   });

@@ -1,10 +1,10 @@
 import Type, { type Static } from "typebox";
-import { noContent } from "../../contract/reply.ts";
-import { Closed, ListOf, Timestamp, typed, Words } from "../../contract/schema.ts";
-import { DocumentError } from "../../documents/document-error.ts";
+import { noContent } from "../../engine/contract/reply.ts";
+import { Closed, ListOf, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
+import { DocumentError } from "../../engine/documents/document-error.ts";
+import type { LoadedFixture } from "../../engine/sandbox/fixture-source.ts";
+import type { Root } from "../../engine/state/root.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
-import type { LoadedFixture } from "../../sandbox/fixture-source.ts";
-import type { Root } from "../../state/root.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
 import { FixtureInput, requireNoPath } from "../fixture-input.ts";

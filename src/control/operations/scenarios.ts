@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { Closed, examplesOf, ListOf } from "../../contract/schema.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { Closed, examplesOf, ListOf } from "../../engine/contract/schema.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { presentScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";

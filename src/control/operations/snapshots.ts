@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import Type, { type Static } from "typebox";
-import { noContent, Reply } from "../../contract/reply.ts";
-import { Closed, ListOf, Timestamp } from "../../contract/schema.ts";
-import type { Sandbox, SandboxValue } from "../../sandbox/sandbox.ts";
-import { encodeSnapshot } from "../../sandbox/snapshot-document.ts";
-import type { WorldValue } from "../../state/world-parts.ts";
+import { noContent, Reply } from "../../engine/contract/reply.ts";
+import { Closed, ListOf, Timestamp } from "../../engine/contract/schema.ts";
+import type { Sandbox, SandboxValue } from "../../engine/sandbox/sandbox.ts";
+import { encodeSnapshot } from "../../engine/sandbox/snapshot-document.ts";
+import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { Elsewhere } from "../elsewhere.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";

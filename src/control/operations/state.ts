@@ -1,10 +1,10 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { noContent } from "../../contract/reply.ts";
-import type { StateActor } from "../../contract/resource.ts";
-import { Closed, ListOf, Words } from "../../contract/schema.ts";
-import { withoutStoredOnly } from "../../contract/shown.ts";
-import { RESOURCES } from "../../resources/index.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import { noContent } from "../../engine/contract/reply.ts";
+import type { StateActor } from "../../engine/contract/resource.ts";
+import { Closed, ListOf, Words } from "../../engine/contract/schema.ts";
+import { withoutStoredOnly } from "../../engine/contract/shown.ts";
+import { RESOURCES } from "../../engine/resources/index.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
 import { below, type ControlContext, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { unprocessable } from "../problem.ts";

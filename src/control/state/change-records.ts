@@ -1,9 +1,9 @@
-import { requireReferences } from "../../contract/references.ts";
-import { removeWithDependents } from "../../contract/removal.ts";
-import type { StateActor } from "../../contract/resource.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { AnyCollection, StoredRecord } from "../../state/collection.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import { requireReferences } from "../../engine/contract/references.ts";
+import { removeWithDependents } from "../../engine/contract/removal.ts";
+import type { StateActor } from "../../engine/contract/resource.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import type { AnyCollection, StoredRecord } from "../../engine/state/collection.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import type { StateCollection } from "./state-collection.ts";
 import { StateMaking } from "./state-making.ts";

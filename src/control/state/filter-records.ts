@@ -1,5 +1,5 @@
-import { nearest } from "../../documents/nearest.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import { nearest } from "../../engine/documents/nearest.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
 import { unprocessable } from "../problem.ts";
 import type { StateCollection } from "./state-collection.ts";
 

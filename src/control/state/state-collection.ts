@@ -1,12 +1,12 @@
 import type { TObject, TSchema } from "typebox";
-import { parseInstant } from "../../contract/instant.ts";
-import { instantConverter } from "../../contract/instant-fields.ts";
-import type { Make } from "../../contract/make.ts";
-import type { Resource, StateRules } from "../../contract/resource.ts";
-import { isStoredOnly, withoutStoredOnly } from "../../contract/shown.ts";
-import { validatorOf } from "../../contract/validator.ts";
-import type { AnyCollection } from "../../state/collection.ts";
-import type { WorldReader } from "../../state/transaction.ts";
+import { parseInstant } from "../../engine/contract/instant.ts";
+import { instantConverter } from "../../engine/contract/instant-fields.ts";
+import type { Make } from "../../engine/contract/make.ts";
+import type { Resource, StateRules } from "../../engine/contract/resource.ts";
+import { isStoredOnly, withoutStoredOnly } from "../../engine/contract/shown.ts";
+import { validatorOf } from "../../engine/contract/validator.ts";
+import type { AnyCollection } from "../../engine/state/collection.ts";
+import type { WorldReader } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
 import { unknownName, unprocessable } from "../problem.ts";
 

@@ -1,7 +1,7 @@
-import type { Making } from "../../contract/make.ts";
-import type { Settings } from "../../contract/settings.ts";
-import type { Random } from "../../state/random.ts";
-import type { Transaction } from "../../state/transaction.ts";
+import type { Making } from "../../engine/contract/make.ts";
+import type { Settings } from "../../engine/contract/settings.ts";
+import type { Random } from "../../engine/state/random.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
 
 /** A state call makes its record among those of its transaction, and the record begins at the sandbox's now. */
 export class StateMaking implements Making {

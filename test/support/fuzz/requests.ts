@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { AnyOperation } from "../../../src/contract/operation.ts";
+import type { AnyOperation } from "../../../src/engine/contract/operation.ts";
 import { KEYS, type Who } from "../harness.ts";
 import { broken, HOSTILE_TEXTS, hostileJson, type Schema, Values } from "./values.ts";
 

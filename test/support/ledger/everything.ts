@@ -1,8 +1,8 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { Sandbox, SandboxValue } from "../../../src/sandbox/sandbox.ts";
-import { encodeWorld, type TableDocument } from "../../../src/state/world-document.ts";
+import type { Sandbox, SandboxValue } from "../../../src/engine/sandbox/sandbox.ts";
+import { encodeWorld, type TableDocument } from "../../../src/engine/state/world-document.ts";
 import { type Api, startReference } from "../harness.ts";
 
 /** Everything of every sandbox: what clients see, and what they would come to see. */

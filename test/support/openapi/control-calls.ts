@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { eventData } from "../../../src/client/event-stream.ts";
-import type { ProblemKind } from "../../../src/contract/problems.ts";
-import { problemKindsOf } from "../../../src/contract/problems.ts";
 import type { ControlOperation } from "../../../src/control/operation.ts";
-import { sign } from "../../../src/webhooks/sign.ts";
+import type { ProblemKind } from "../../../src/engine/contract/problems.ts";
+import { problemKindsOf } from "../../../src/engine/contract/problems.ts";
+import { sign } from "../../../src/engine/webhooks/sign.ts";
 import { until } from "../eventually.ts";
 import type { Answered, Api } from "../harness.ts";
 import { rawRequest } from "../raw-request.ts";

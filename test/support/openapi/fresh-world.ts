@@ -1,4 +1,4 @@
-import type { Settings } from "../../../src/contract/settings.ts";
+import type { Settings } from "../../../src/engine/contract/settings.ts";
 import { type Answered, type Api, EPOCH, type Who } from "../harness.ts";
 
 /** One request as data, so that a recipe for success can be spoiled in one place at a time. */

@@ -1,6 +1,6 @@
 import type { ValidateFunction } from "ajv";
-import type { AnyDeclaration } from "../../../src/contract/operation.ts";
-import { makeAjv } from "../../../src/contract/validator.ts";
+import type { AnyDeclaration } from "../../../src/engine/contract/operation.ts";
+import { makeAjv } from "../../../src/engine/contract/validator.ts";
 
 /** What a judge needs of an answer. */
 export interface Judged {

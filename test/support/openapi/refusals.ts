@@ -1,6 +1,6 @@
 import { request } from "node:http";
-import type { ErrorCode } from "../../../src/contract/errors.ts";
-import type { AnyOperation } from "../../../src/contract/operation.ts";
+import type { ErrorCode } from "../../../src/engine/contract/errors.ts";
+import type { AnyOperation } from "../../../src/engine/contract/operation.ts";
 import { type Answered, KEYS } from "../harness.ts";
 import type { FreshWorld, Sent } from "./fresh-world.ts";
 

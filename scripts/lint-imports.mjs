@@ -1,0 +1,105 @@
+// Checks that the rooms of `src/` import one way (docs/decisions/0005-rooms-import-one-way.md):
+//   node scripts/lint-imports.mjs            exits 1 and lists each import that the table does not allow
+//   node scripts/lint-imports.mjs --arrows   prints which room imports which
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const src = fileURLToPath(new URL("../src", import.meta.url));
+
+const ENGINE = [
+  "state",
+  "contract",
+  "documents",
+  "sandbox",
+  "webhooks",
+  "receivers",
+  "resources",
+  "fixtures",
+  "faults",
+  "pipeline",
+];
+const engine = ENGINE.map((room) => `engine/${room}`);
+
+/** Each room, and the rooms that it may import. A file at the root of `src/` is a room. */
+export const ROOMS = {
+  "engine/state": [],
+  "engine/contract": ["engine/state"],
+  "engine/documents": ["engine/contract"],
+  "engine/sandbox": ["engine/state", "engine/contract"],
+  "engine/webhooks": ["engine/state", "engine/contract", "engine/sandbox"],
+  "engine/receivers": ["engine/state", "engine/contract", "engine/webhooks"],
+  "engine/resources": ["engine/state", "engine/contract", "engine/webhooks", "engine/receivers"],
+  "engine/fixtures": [
+    "engine/state",
+    "engine/contract",
+    "engine/documents",
+    "engine/sandbox",
+    "engine/resources",
+  ],
+  "engine/faults": ["engine/state", "engine/contract", "engine/documents", "engine/sandbox"],
+  "engine/pipeline": ["engine/state", "engine/contract", "engine/sandbox"],
+  "hosts/node": engine,
+  documents: engine,
+  persistence: [...engine, "hosts/node", "documents"],
+  fleet: [...engine, "hosts/node", "persistence"],
+  tools: [...engine, "hosts/node", "documents"],
+  control: [...engine, "hosts/node", "documents", "persistence", "tools"],
+  "generated.ts": [...engine, "tools", "control"],
+  "understudy-options.ts": [...engine, "hosts/node", "documents", "persistence", "tools", "control", "fleet"],
+  "understudy-services.ts": [...engine, "hosts/node"],
+  "understudy-itself.ts": ["hosts/node", "control"],
+  "understudy.ts": [
+    ...engine,
+    ...["hosts/node", "documents", "persistence", "fleet", "tools", "control"],
+    ...["understudy-options.ts", "understudy-services.ts", "understudy-itself.ts"],
+  ],
+  client: [...engine, "hosts/node", "documents", "tools", "control", "understudy.ts"],
+  console: ["control"],
+  cli: [...engine, "hosts/node", "documents", "persistence", "tools", "control", "client", "understudy.ts"],
+};
+
+/** Imports that break the table today. Remove lines; add none. */
+const KNOWN = new Set(
+  readFileSync(new URL("known-imports.txt", import.meta.url), "utf8")
+    .split("\n")
+    .filter(Boolean),
+);
+
+function roomOf(path) {
+  const file = relative(src, path);
+  if (file.startsWith("..")) return undefined;
+  const [first, second] = file.split("/");
+  return first === "engine" || first === "hosts" ? `${first}/${second}` : first;
+}
+
+const IMPORT =
+  /(?:^|\n)(?:import|export)\s[^;"']*?from\s+"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)|(?:^|\n)import\s+"([^"]+)"/g;
+
+const problems = [];
+const arrows = new Map();
+for (const name of readdirSync(src, { recursive: true, encoding: "utf8" })) {
+  if (!/\.(tsx?|js)$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
+  const file = join(src, name);
+  const room = roomOf(file);
+  if (ROOMS[room] === undefined) problems.push(`src/${name}: the room ${room} is not in the table`);
+  for (const match of readFileSync(file, "utf8").matchAll(IMPORT)) {
+    const target = match[1] ?? match[2] ?? match[3];
+    if (!target.startsWith(".")) {
+      if (room.startsWith("engine/") && target.startsWith("node:"))
+        problems.push(`src/${name}: the engine imports ${target}`);
+      continue;
+    }
+    const to = roomOf(normalize(join(dirname(file), target)));
+    if (to === undefined || to === room) continue;
+    arrows.set(`${room} -> ${to}`, [...(arrows.get(`${room} -> ${to}`) ?? []), name]);
+    if (!ROOMS[room]?.includes(to)) problems.push(`src/${name}: ${room} imports ${to}`);
+  }
+}
+if (process.argv.includes("--arrows"))
+  for (const [arrow, files] of [...arrows].sort()) console.log(arrow, files.length);
+const known = problems.filter((problem) => KNOWN.has(problem));
+const fresh = problems.filter((problem) => !KNOWN.has(problem));
+for (const row of KNOWN) if (!known.includes(row)) fresh.push(`remove from known-imports.txt: ${row}`);
+for (const problem of fresh) console.error(problem);
+if (fresh.length > 0) process.exit(1);

@@ -1,0 +1,188 @@
+import type { CoverageMatrix } from "../types.ts";
+import type { JsonSchema } from "./control-api.ts";
+import {
+  type Arguments,
+  forwarding,
+  optional,
+  type Reach,
+  required,
+  SANDBOX,
+  sandboxOf,
+  send,
+  type Tool,
+  text,
+} from "./tool.ts";
+
+/** Newest first; whoever wants more says so. */
+const SHOWN = 20;
+
+/** interfaces 13: those that change nothing. */
+export const READING_TOOLS: readonly Tool[] = [
+  forwarding("sandboxes.list", {
+    name: "list_sandboxes",
+    title: "List sandboxes",
+    description:
+      "All sandboxes of the server with base URL, fixture, seed, clock, scenarios in force and record counts.",
+    reads: true,
+  }),
+  {
+    name: "describe_operation",
+    title: "Describe an operation",
+    description:
+      "An operation of the emulated API by its id: method, path, parameters, body and documented answers, with the schemas that they refer to. Without an id: the ids of all.",
+    reads: true,
+    fields: () => ({ operation: optional(text("Such as departments.reparent")) }),
+    run: describeOperation,
+  },
+  forwarding("faults.explain", {
+    name: "explain_request",
+    title: "Explain a request",
+    description:
+      "What would happen to a request, without it happening or anything being counted: each step's word, and of each rule whether it would strike and why.",
+    reads: true,
+  }),
+  forwarding("journal.list", {
+    name: "list_journal",
+    title: "List the journal",
+    description: `Requests that reached a sandbox, newest first, each with why it was answered so. ${SHOWN} unless limit says otherwise.`,
+    reads: true,
+    defaults: { limit: SHOWN },
+  }),
+  forwarding("deliveries.list", {
+    name: "list_deliveries",
+    title: "List deliveries",
+    description: `What webhooks were sent, newest first, and why an attempt failed or a webhook is inactive; with an id one of them, with each attempt and its bytes. ${SHOWN} unless limit says otherwise.`,
+    reads: true,
+    defaults: { limit: SHOWN },
+    one: "deliveries.show",
+  }),
+  forwarding("history.list", {
+    name: "list_history",
+    title: "List the history",
+    description: `What changed a sandbox's world, newest first, each with its cause. ${SHOWN} unless limit says otherwise.`,
+    reads: true,
+    defaults: { limit: SHOWN },
+  }),
+  forwarding("journal.verify", {
+    name: "verify_requests",
+    title: "Verify requests",
+    description:
+      "Whether a sandbox received the requests that are asked for, so often; where it did not, those that came nearest and what is other about them.",
+    reads: true,
+  }),
+  forwarding("clock.pending", {
+    name: "list_pending",
+    title: "List what is pending",
+    description: "Work of a sandbox that becomes due as its clock goes on: retries, jobs, expiries.",
+    reads: true,
+  }),
+  {
+    name: "diff_snapshots",
+    title: "Compare snapshots",
+    description: "What was added, removed and changed between two snapshots of a sandbox, by collection.",
+    reads: true,
+    fields: () => ({
+      ...SANDBOX,
+      before: required(text("A snapshot's name")),
+      after: optional(text("Another's; `now`, which is the present, unless given")),
+    }),
+    run: (reach, { before, after = "now", ...args }) =>
+      send(reach, "snapshots.diff", { ...args, a: before, b: after }),
+  },
+  {
+    name: "coverage",
+    title: "Coverage",
+    description:
+      "Which documented outcomes of the operations a sandbox has answered, or with all every sandbox there was: a percentage, and for each operation what is still missing.",
+    reads: true,
+    fields: () => ({
+      ...SANDBOX,
+      operation: optional(text("Of this operation alone")),
+      all: optional({ type: "boolean", description: "Of all sandboxes, those that are gone included" }),
+    }),
+    run: coverage,
+  },
+  {
+    name: "make_bundle",
+    title: "Make a bundle",
+    description:
+      "World, requests and answers of a sandbox as one document, which `understudy replay` does again; where it is long, where to fetch it.",
+    reads: true,
+    fields: () => SANDBOX,
+    run: makeBundle,
+  },
+];
+
+interface OpenApi {
+  paths: Record<string, Record<string, { operationId?: string }>>;
+  components: Record<string, Record<string, JsonSchema>>;
+}
+
+async function describeOperation({ client }: Reach, { operation }: Arguments): Promise<unknown> {
+  const document = await client.http.call<OpenApi>("GET", "/_control/openapi.json");
+  const found = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { operationId }]) => operationId !== undefined)
+      .map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
+  );
+  const ids = found.map(({ described }) => described.operationId!).sort();
+  if (operation === undefined) return { operations: ids };
+  const one = found.find(({ described }) => described.operationId === operation);
+  if (one === undefined)
+    throw new Error(`there is no operation ${JSON.stringify(operation)}; there are ${ids.join(", ")}`);
+  return {
+    method: one.method,
+    path: one.path,
+    ...one.described,
+    components: referredTo(one.described, document),
+  };
+}
+
+/** The components that a part of the document leads to, by their paths. */
+function referredTo(part: unknown, { components }: OpenApi): Record<string, JsonSchema> {
+  const found: Record<string, JsonSchema> = {};
+  const follow = (value: unknown) => {
+    for (const [, kind, name] of JSON.stringify(value).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      const key = `#/components/${kind}/${name}`;
+      const component = components[kind!]?.[name!];
+      if (component === undefined || found[key] !== undefined) continue;
+      found[key] = component;
+      follow(component);
+    }
+  };
+  follow(part);
+  return found;
+}
+
+async function coverage(reach: Reach, { operation, all, ...args }: Arguments): Promise<unknown> {
+  const asked = all === true ? "coverage.show_all" : "coverage.show";
+  const { operations, ...sum } = (await send(reach, asked, args)) as CoverageMatrix;
+  const wanted = operations.filter((one) => operation === undefined || one.operation === operation);
+  if (wanted.length === 0)
+    throw new Error(`there is no operation ${JSON.stringify(operation)}; describe_operation lists them`);
+  return {
+    ...sum,
+    operations: wanted.map(({ operation: id, percent, outcomes }) => ({
+      operation: id,
+      percent,
+      seen: outcomes.filter(({ hits }) => hits > 0).map(({ code, status }) => code ?? status),
+      missing: outcomes.filter(({ hits }) => hits === 0).map(({ code, status }) => code ?? status),
+    })),
+  };
+}
+
+/** Cut, it would replay nothing. */
+const MAX_BUNDLE_CHARS = 80_000;
+
+async function makeBundle(reach: Reach, args: Arguments): Promise<unknown> {
+  const bundle = await send(reach, "bundle.make", args);
+  const { length } = JSON.stringify(bundle);
+  if (length <= MAX_BUNDLE_CHARS) return { bundle };
+  const { url } = reach.client;
+  const name = sandboxOf(args);
+  return {
+    characters: length,
+    fetch: `understudy bundle bug.json --url ${url} --sandbox ${name}`,
+    or: `curl -X POST ${url}/_control/sandboxes/${name}/bundle > bug.json`,
+  };
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { ClientGone, readBody } from "../../engine/pipeline/read-body.ts";
+import { connect } from "../connect.ts";
+import { mcpServer, reachOf } from "./mcp-server.ts";
+
+/** No call of a tool is larger; the control API has limits of its own besides. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export interface HttpServing {
+  /** Where this very server is reached, and with which token: the tools are a client of its control API. */
+  url: () => string;
+  token: string | undefined;
+  version: string;
+}
+
+/** `/_control/mcp` (interfaces 13), behind the guard of the control API. */
+export function mcpOverHttp({ url, token, version }: HttpServing) {
+  // Each request has a server of its own; what the control API says of itself stays the same.
+  let reach: ReturnType<typeof reachOf> | undefined;
+  const handler = createMcpHandler(async () => {
+    if (reach === undefined) {
+      reach = reachOf(connect(url(), token === undefined ? {} : { token }));
+      // One look that failed is not for ever: the next request takes another.
+      reach.catch(() => {
+        reach = undefined;
+      });
+    }
+    return mcpServer(await reach, version);
+  });
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const left = new AbortController();
+    response.once("close", () => left.abort());
+    const body = await readBody(request, MAX_BODY_BYTES).catch((error: unknown) => {
+      if (!(error instanceof ClientGone)) throw error;
+    });
+    if (body === undefined) return;
+    const answer = await handler.fetch(webRequest(request, { body, signal: left.signal }));
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    if (answer.body === null) return void response.end();
+    const sent = Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream);
+    sent.once("error", () => response.destroy());
+    sent.pipe(response);
+  };
+}
+
+function webRequest(
+  { method = "GET", headers, url = "/" }: IncomingMessage,
+  { body, signal }: { body: Buffer; signal: AbortSignal },
+): Request {
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.set(name, String(value));
+  return new Request(new URL(url, "http://understudy.invalid"), {
+    method,
+    headers: sent,
+    signal,
+    ...(body.length === 0 ? {} : { body }),
+  });
+}

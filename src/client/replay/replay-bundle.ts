@@ -1,0 +1,189 @@
+import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
+import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
+import { type Difference, firstDifference } from "../../tools/bundle/compare-answers.ts";
+import { recordedAnswer } from "../../tools/bundle/recorded-message.ts";
+import { recordedOutbound } from "../../tools/bundle/recorded-outbound.ts";
+import { resolveReferences, standIn, Vault } from "../../tools/bundle/vault.ts";
+import { type ReplayWorld, replayWorld } from "./replay-world.ts";
+import { sendRecorded } from "./send-recorded.ts";
+
+export interface ReplayResult {
+  requests: number;
+  control_calls: number;
+  /** Undefined when every answer was the same. */
+  difference?: Difference & { step: string; request?: number };
+}
+
+export interface ReplayOptions {
+  onStep?: (done: number, total: number) => void;
+  signal?: AbortSignal;
+}
+
+/** Does again what a bundle tells, and compares every answer with the one that was given then (interfaces 2). */
+export async function replayBundle(bundle: Bundle, options: ReplayOptions = {}): Promise<ReplayResult> {
+  const replay = new Replay(bundle);
+  return replay.run(options);
+}
+
+class Replay {
+  private readonly bundle: Bundle;
+  private readonly vault = new Vault();
+  private world!: ReplayWorld;
+  private present: RequestStep | undefined;
+  /** What the clock showed when the present request made its change, which comes next. */
+  private committed: string | undefined;
+  private requests = 0;
+  private controlCalls = 0;
+
+  constructor(bundle: Bundle) {
+    this.bundle = bundle;
+  }
+
+  async run({ onStep, signal }: ReplayOptions): Promise<ReplayResult> {
+    const { bundle } = this;
+    const fixture = JSON.parse(this.resolved(JSON.stringify(bundle.fixture.document))) as object;
+    const outbound = recordedOutbound(bundle.deliveries, {
+      otherwise: () => statusCodeOf(this.present),
+      onEnd: (at) => this.passTo(at),
+    });
+    this.world = await replayWorld(bundle, fixture, { outbound, beforeChange: () => this.passToCommit() });
+    try {
+      this.knowKeys();
+      this.vault.learnGiven(JSON.stringify(fixture));
+      for (const [index, step] of bundle.steps.entries()) {
+        if (signal?.aborted) break;
+        const difference = "control" in step ? await this.control(step) : await this.request(step);
+        onStep?.(index + 1, bundle.steps.length);
+        if (difference !== undefined) return { ...this.counts(), difference };
+      }
+      return this.counts();
+    } finally {
+      await this.world.close();
+    }
+  }
+
+  private counts() {
+    return { requests: this.requests, control_calls: this.controlCalls };
+  }
+
+  private async request({ request, answer }: RequestStep) {
+    const number = ++this.requests;
+    this.present = { request, answer };
+    const { sandbox, port } = this.world;
+    await this.moveTo(request.at);
+    if (request.number !== undefined) sandbox.world.requests = request.number;
+    // Between arrival and change a running clock had gone on.
+    this.committed = request.committed;
+    const entry = await sendRecorded(sandbox, {
+      port,
+      method: request.method,
+      target: this.resolved(request.target),
+      headers: request.headers.map(([name, value]) => [name!, this.resolved(value!)]),
+      body: this.bytesOf(request.body),
+    });
+    await sandbox.world.settled();
+    const step = `request ${number}, ${request.method} ${request.target}`;
+    const recorded = String(answer.status);
+    if (entry === undefined)
+      return { step, request: number, what: "answer", recorded, replayed: "none came" };
+    const replayed = recordedAnswer(entry, number, this.vault);
+    const difference = firstDifference(answer, replayed);
+    return difference && { step, request: number, ...difference };
+  }
+
+  private async control({ control }: ControlStep) {
+    this.controlCalls += 1;
+    this.present = undefined;
+    const { sandbox, url } = this.world;
+    // The clock's own calls are told by what they led to: on the day, it may have run with the wall's.
+    if (control.operation === "clock.advance" || control.operation === "clock.set")
+      return this.moveTo(control.now);
+    if (control.operation !== "snapshots.restore") await this.moveTo(control.changed);
+    const body = control.body === undefined ? undefined : this.resolved(control.body);
+    this.vault.learnGiven(body ?? "null");
+    const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolved(control.path)}`, {
+      method: control.method,
+      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body }),
+    });
+    const text = await response.text();
+    await sandbox.world.settled();
+    this.knowKeys();
+    if (response.status === control.status) return undefined;
+    return {
+      step: `control call ${this.controlCalls}, ${control.method} ${control.path}`,
+      what: "status",
+      recorded: String(control.status),
+      replayed: `${response.status} ${text.slice(0, 300)}`,
+    };
+  }
+
+  /** What became due on the way runs; a restore may have gone back to before. */
+  private async moveTo(instant: string): Promise<undefined> {
+    const { world } = this.world.sandbox;
+    const to = Date.parse(instant);
+    if (to > world.epochNow()) await world.advance(to);
+    return undefined;
+  }
+
+  /** The clock of a recording that did not stand still, moved on in the middle of a step. */
+  private passTo(instant: string): void {
+    const { world } = this.world.sandbox;
+    world.passTo(Math.min(Date.parse(instant), this.nextInstant()));
+  }
+
+  private passToCommit(): void {
+    const { committed } = this;
+    this.committed = undefined;
+    if (committed !== undefined) this.passTo(committed);
+  }
+
+  /** What the clock showed at the next step; nothing of this one may be later. */
+  private nextInstant(): number {
+    const next = this.bundle.steps[this.requests + this.controlCalls];
+    if (next === undefined) return Number.POSITIVE_INFINITY;
+    if ("request" in next) return Date.parse(next.request.at);
+    // A restore shows an earlier instant, and says nothing about the one at which it was asked for.
+    const { operation, now } = next.control;
+    return operation === "snapshots.restore" ? Number.POSITIVE_INFINITY : Date.parse(now);
+  }
+
+  private knowKeys(): void {
+    for (const { id, key } of this.world.sandbox.world.read().all(apiKeys))
+      this.vault.know(key, `api_key:${id}`);
+  }
+
+  private resolved(text: string): string {
+    return resolveReferences(text, (kind, name) => {
+      const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
+      if (kind === "answer") return this.vault.secretOf(`answer:${name}`) ?? standIn(name, length);
+      if (kind === "api_key") return this.keyOf(name);
+      if (kind !== "given") return standIn(`${kind}:${name}`, length);
+      const prefix = name.startsWith("w") ? "whsec_" : "ak_";
+      return prefix + standIn(name, length - prefix.length);
+    });
+  }
+
+  private keyOf(id: string): string {
+    return this.world?.sandbox.world.read().get(apiKeys, id)?.key ?? `ak_${standIn(`api_key:${id}`, 39)}`;
+  }
+
+  private bytesOf(body: BundleBody | undefined): Buffer | undefined {
+    if (body === undefined) return undefined;
+    return "text" in body
+      ? Buffer.from(this.resolved(body.text))
+      : Buffer.from(this.resolved(body.latin1), "latin1");
+  }
+}
+
+/** A notification's test answers with what its receiver answered (G15). */
+function statusCodeOf(step: RequestStep | undefined): number {
+  const body = step?.answer.body;
+  try {
+    const { status_code } = JSON.parse(body !== undefined && "text" in body ? body.text : "") as {
+      status_code?: unknown;
+    };
+    return typeof status_code === "number" ? status_code : 200;
+  } catch {
+    return 200;
+  }
+}

@@ -1,0 +1,141 @@
+import { stripVTControlCharacters } from "node:util";
+import { counted } from "../../engine/contract/counted.ts";
+import { type Html, html } from "../../tools/reports/html.ts";
+import { htmlPage, instantHtml } from "../../tools/reports/html-page.ts";
+import { coverageText } from "./suite-coverage.ts";
+import type { ScenarioResult, SuiteRequest, SuiteResult } from "./suite-result.ts";
+import { expectationText, ruleText, testText } from "./suite-words.ts";
+
+const STYLE = `
+.all-passed { color: var(--ok); } .some-failed { color: var(--bad); }
+tbody th { font-weight: 600; }
+.runs td { white-space: nowrap; } .runs .number { padding-right: 1.5rem; }
+.journal details { margin: 0; }
+@media (min-width: 40.01rem) {
+  .runs { min-width: 42rem; } .journal { min-width: 46rem; }
+  .runs th:first-child { min-width: 9rem; }
+  .journal td:first-child { white-space: nowrap; width: 1%; }
+}
+section { border-top: 1px solid var(--line); margin-top: 1.75rem; scroll-margin-top: .5rem; }
+section h2 { margin-top: 1.25rem; }
+.why { color: var(--bad); padding-left: 1.4rem; }
+details { margin: .35rem 0; }
+details pre { max-height: 40rem; overflow: auto; }
+details ul { margin: .3rem 0; padding-left: 1.4rem; }
+`;
+
+/** What the page carries of a bundle; a larger one is left to the control API. */
+const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
+
+const WORST_FIRST: readonly ScenarioResult["outcome"][] = ["error", "failed", "skipped", "passed"];
+
+/** interfaces 2: the suite as one page that needs neither network nor scripts. */
+export function suiteHtml(suite: SuiteResult): string {
+  const { command, duration_ms, coverage } = suite;
+  const scenarios = WORST_FIRST.flatMap((outcome) =>
+    suite.scenarios.filter((one) => one.outcome === outcome),
+  );
+  const title = headline(suite);
+  const head = ["Scenario", "Result", "Exit", "Rules struck", "Expectations met", "Requests", "Time"];
+  const numeric = new Set(["Exit", "Requests", "Time"]);
+  return htmlPage({
+    title,
+    style: STYLE,
+    body: html`<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${title}</h1>
+<p><code>${command.join(" ")}</code>, ${seconds(duration_ms)}</p>
+<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario struck at least once, and every expectation is met. Together they saw ${coverageText(coverage)}.</p>
+<div class="scroll" role="region" aria-label="Scenarios" tabindex="0"><table class="runs stacks">
+<thead><tr>${head.map((text) => (numeric.has(text) ? html`<th scope="col" class="number">${text}</th>` : html`<th scope="col">${text}</th>`))}</tr></thead>
+<tbody>
+${scenarios.map(rowHtml)}</tbody>
+</table></div>
+${scenarios.map(sectionHtml)}`,
+  });
+}
+
+function headline({ ok, total, failed, skipped }: SuiteResult): string {
+  const scenarios = counted(total, "scenario");
+  if (ok) return total === 1 ? "The only scenario passed" : `All ${scenarios} passed`;
+  const left = skipped === 0 ? "" : `, ${skipped} did not run`;
+  return `${failed} of ${scenarios} failed${left}`;
+}
+
+function rowHtml(result: ScenarioResult, position: number): Html {
+  const { name, outcome, exit_code, signal, rules, expectations, requests, duration_ms } = result;
+  const exit = signal ?? exit_code ?? "–";
+  const met = countOf(expectations, ({ ok }) => ok);
+  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${badge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules struck">${countOf(rules, struck)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${seconds(duration_ms)}</td></tr>\n`;
+}
+
+function badge(outcome: ScenarioResult["outcome"]): Html {
+  return html`<span class="badge ${outcome}">${outcome}</span>`;
+}
+
+function struck({ hits }: { hits: number }): boolean {
+  return hits > 0;
+}
+
+function countOf<T>(all: readonly T[], good: (one: T) => boolean): string {
+  return all.length === 0 ? "none" : `${all.filter(good).length} of ${all.length}`;
+}
+
+function sectionHtml(result: ScenarioResult, position: number): Html {
+  const { name, outcome, description, file, failures, rules, expectations, tests, output, journal } = result;
+  const open = outcome !== "passed" && outcome !== "skipped";
+  const why = failures.map((text) => html`<li>${text}</li>`);
+  return html`<section id="s${position + 1}">
+<h2>${name} ${badge(outcome)}</h2>
+<p>${description}</p>
+<p class="quiet"><code>${file}</code></p>
+${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
+${listHtml(`Rules, ${countOf(rules, struck)} struck`, rules.map(ruleText), open)}
+${listHtml(`Expectations, ${countOf(expectations, ({ ok }) => ok)} met`, expectations.map(expectationText), open)}
+${listHtml(`Tests, ${countOf(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(testText), open)}
+${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : outputHtml(output, open)}
+${journal.length === 0 ? "" : journalHtml(journal)}
+${bundleHtml(result)}
+</section>
+`;
+}
+
+function outputHtml(output: string, open: boolean): Html {
+  if (output === "") return html`<p class="quiet">The command printed nothing.</p>`;
+  const text = stripVTControlCharacters(output);
+  return html`<details${open ? " open" : ""}><summary>Output of the command</summary><pre tabindex="0">${text}</pre></details>`;
+}
+
+function listHtml(title: string, items: readonly string[], open: boolean): Html {
+  if (items.length === 0) return html``;
+  const list = items.map((text) => html`<li>${text}</li>`);
+  return html`<details${open ? " open" : ""}><summary>${title}</summary><ul>${list}</ul></details>`;
+}
+
+function journalHtml(journal: readonly SuiteRequest[]): Html {
+  const count = counted(journal.length, "request");
+  return html`<details open><summary>Journal, ${count}, oldest first</summary><div class="scroll" role="region" aria-label="Journal" tabindex="0"><table class="journal stacks">
+<thead><tr><th scope="col">Sandbox's time, UTC</th><th scope="col">Request (open it for headers and bodies)</th><th scope="col">Answer</th><th scope="col">Decided by</th></tr></thead>
+<tbody>
+${journal.map(entryHtml)}</tbody></table></div></details>`;
+}
+
+function entryHtml(entry: SuiteRequest): Html {
+  const { at, method, path, status, code, decision, reasons, request, response, test } = entry;
+  const why = reasons.map((text) => html`<br><small>${text}</small>`);
+  const query = request.query ? `?${request.query}` : "";
+  const bodies = JSON.stringify({ request, response }, null, 2);
+  return html`<tr><td>${instantHtml(at)}${test === null ? "" : html`<br><small>${test}</small>`}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td data-head="Answer">${status === 0 ? "no answer" : status} ${code ?? ""}</td><td data-head="Decided by">${decision}${why}</td></tr>\n`;
+}
+
+/** Carried in the page itself, so that a report from CI is all one needs to replay a failure. */
+function bundleHtml({ name, bundle }: ScenarioResult): Html {
+  if (bundle === undefined) return html``;
+  const bytes = Buffer.from(JSON.stringify(bundle));
+  const file = `${name}.bundle.json`;
+  if (bytes.length > MAX_BUNDLE_BYTES)
+    return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page.</p>`;
+  return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open a bundle), where each of these requests stands in its place, or <code>understudy replay ${file}</code></p>`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ExpectDocument } from "../../engine/faults/rules/rule-schema.ts";
+import type { Scenario } from "../../engine/faults/scenarios/scenario.ts";
+import { ControlError } from "../http.ts";
+import { type CountExpectation, countText, nearestText } from "../received.ts";
+import type { SandboxClient } from "../sandbox.ts";
+import { isOfSuite, notedTests, type SuiteShare, type SuiteTest } from "../suite-share.ts";
+import type { Verification } from "../types.ts";
+import type { ExpectationOutcome, RuleOutcome, SuiteRequest } from "./suite-result.ts";
+import type { SuiteServer } from "./suite-server.ts";
+
+const MAX_ENTRIES = 1000;
+
+/** The file with which a scenario's run tells the runner fixtures of itself, and they of their tests. */
+export class ShareFile {
+  readonly path: string;
+  private readonly folder = mkdtempSync(join(tmpdir(), "understudy-suite-"));
+
+  constructor(share: SuiteShare) {
+    this.path = join(this.folder, "suite.json");
+    writeFileSync(this.path, JSON.stringify(share));
+  }
+
+  tests(): SuiteTest[] {
+    return notedTests(this.path);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The sandboxes of one scenario's run: the suite's own, then those of tests; the questions go to all of them. */
+export class SuiteSandboxes {
+  readonly all: readonly SandboxClient[];
+  private readonly server: SuiteServer;
+  private readonly scenario: Scenario;
+
+  private constructor(server: SuiteServer, scenario: Scenario, all: readonly SandboxClient[]) {
+    this.server = server;
+    this.scenario = scenario;
+    this.all = all;
+  }
+
+  /** As they are once the command has ended. */
+  static async of(own: SandboxClient, server: SuiteServer, scenario: Scenario): Promise<SuiteSandboxes> {
+    const names = (await server.client.list()).map(({ name }) => name);
+    const ofTests = names.filter((name) => name !== own.name && isOfSuite(name, own.name));
+    const opened = await Promise.all(ofTests.map((name) => server.client.open(name)));
+    return new SuiteSandboxes(server, scenario, [own, ...opened]);
+  }
+
+  /** How often each rule has struck, wherever. */
+  async hits(): Promise<RuleOutcome[]> {
+    const each = await Promise.all(this.all.map((sandbox) => this.server.hits(sandbox, this.scenario)));
+    const [own = []] = each;
+    return own.map(({ id }) => ({
+      id,
+      hits: each.flat().reduce((sum, rule) => sum + (rule.id === id ? rule.hits : 0), 0),
+    }));
+  }
+
+  async judge({ match, count, description }: ExpectDocument): Promise<ExpectationOutcome> {
+    const wanted: CountExpectation["count"] = count ?? { min: 1 };
+    const many = countText(wanted);
+    const what =
+      description === undefined ? `${many} of ${JSON.stringify(match)}` : `${description} (${many})`;
+    try {
+      const asked = { match, count: wanted } as CountExpectation;
+      const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(asked)));
+      const found = each.reduce((sum, one) => sum + one.found, 0);
+      if (fits(found, wanted)) return { what, ok: true, found };
+      return {
+        what,
+        ok: false,
+        found,
+        why: `expected ${what}, found ${found}${nearestText(nearestOf(each))}`,
+      };
+    } catch (error) {
+      if (!(error instanceof ControlError)) throw error;
+      return { what, ok: false, found: 0, why: `expected ${what}, but: ${error.message}` };
+    }
+  }
+
+  /** Oldest first in each. */
+  async journal(tests: readonly SuiteTest[]): Promise<{ requests: number; journal: SuiteRequest[] }> {
+    const nameOf = new Map(tests.map(({ sandbox, name }) => [sandbox, name]));
+    const pages = await Promise.all(
+      this.all.map((sandbox) => sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES })),
+    );
+    const journal = pages.flatMap(({ entries }, position) => {
+      const test = nameOf.get(this.all[position]!.name) ?? null;
+      return entries.toReversed().map((entry) => ({ ...entry, test }));
+    });
+    return { requests: pages.reduce((sum, { total }) => sum + total, 0), journal };
+  }
+
+  /** Of the first failed test; without one, of the sandbox that was asked at all. */
+  async bundle(tests: readonly SuiteTest[]): Promise<object | undefined> {
+    const failed = tests.find(({ outcome }) => outcome === "failed");
+    const [own] = this.all;
+    const sandbox = this.all.find(({ name }) => name === failed?.sandbox) ?? own!;
+    return sandbox.bundle().catch((error: unknown) => {
+      if (error instanceof ControlError) return undefined;
+      throw error;
+    });
+  }
+}
+
+function fits(found: number, count: CountExpectation["count"]): boolean {
+  if (typeof count === "number") return found === count;
+  return found >= (count.min ?? 0) && found <= (count.max ?? Number.POSITIVE_INFINITY);
+}
+
+function nearestOf(each: readonly Verification[]): Verification["nearest"] {
+  return each
+    .flatMap(({ nearest }) => nearest)
+    .sort((a, b) => a.differences.length - b.differences.length)
+    .slice(0, 1);
+}

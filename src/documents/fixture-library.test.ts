@@ -1,0 +1,314 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BOMBS } from "../../test/support/bomb-corpus.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
+import { RESOURCES } from "../engine/resources/index.ts";
+import { FixtureLibrary } from "./fixture-library.ts";
+import { SHIPPED_FIXTURES } from "./shipped-files.ts";
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "fixtures-"));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const source = (more: { folders?: string[] } = {}) =>
+  new FixtureLibrary({ resources: RESOURCES, folders: [SHIPPED_FIXTURES.folder], cwd, ...more });
+
+function write(file: string, text: string): string {
+  mkdirSync(join(cwd, file, ".."), { recursive: true });
+  writeFileSync(join(cwd, file), text);
+  return `./${file}`;
+}
+
+/** One line per problem, as a user reads it. */
+function refusal(fixture: string | object, from = source()): string {
+  try {
+    from.load(fixture);
+  } catch (error) {
+    if (error instanceof DocumentError) return error.format();
+    throw error;
+  }
+  throw new Error("the fixture was taken");
+}
+
+const world = `organizations: [{ id: org_a, name: A }, { id: org_b }]
+users:
+  - { id: usr_a, memberships: { org_a: owner } }
+departments:
+  - { id: dept_top, name: Top }
+  - { id: dept_low, parent_id: dept_top }
+`;
+
+type Rows = {
+  all(): Iterable<Record<string, unknown>>;
+  get(id: string): Record<string, unknown> | undefined;
+};
+
+function table(fixture: string | object, name: string, seed = 1, from = source()): Rows {
+  return from.load(fixture).root(seed).tables.get(name) as unknown as Rows;
+}
+
+const ids = (rows: Rows) => [...rows.all()].map(({ id }) => id);
+
+describe("finding a fixture", () => {
+  it("interfaces 5 takes a name, a path to YAML or JSON, and a value", () => {
+    expect(ids(table("reference", "organizations"))).toContain("org_hooli");
+    expect(ids(table(write("my.yaml", world), "organizations"))).toEqual(["org_a", "org_b"]);
+    expect(ids(table(write("deep/my.yml", world), "departments"))).toEqual(["dept_low", "dept_top"]);
+    const json = JSON.stringify({ organizations: [{ id: "org_j" }] });
+    expect(ids(table(write("my.json", json), "organizations"))).toEqual(["org_j"]);
+    expect(ids(table(join(cwd, "my.json"), "organizations"))).toEqual(["org_j"]);
+    expect(ids(table({ organizations: [{ id: "org_v" }] }, "organizations"))).toEqual(["org_v"]);
+    expect(source().load("./my.yaml").name).toBe("./my.yaml");
+    expect(source().load({}).name).toBe("inline");
+  });
+
+  it("interfaces 5 a user's folder of fixtures goes before the shipped ones", () => {
+    write("fixtures/reference.yaml", "extends: reference\norganizations: [{ id: org_own }]");
+    write("fixtures/small.yaml", world);
+    const own = new FixtureLibrary({ resources: RESOURCES, cwd });
+    expect(ids(table("small", "organizations", 1, own))).toEqual(["org_a", "org_b"]);
+    expect(ids(table("reference", "organizations", 1, own))).toEqual(
+      expect.arrayContaining(["org_acme", "org_own"]),
+    );
+    expect(own.names()).toEqual(expect.arrayContaining(["reference", "small"]));
+  });
+
+  it("interfaces 5 says what there is when a fixture is unknown, and what was probably meant", () => {
+    expect(refusal("refrence")).toMatch(
+      /^refrence: there is no fixture "refrence"; known by name: .*reference.* \(did you mean "reference"\?\)$/,
+    );
+    expect(refusal("./none.yaml")).toBe("./none.yaml: there is no file none.yaml");
+    expect(refusal(".")).toMatch(/is a folder/);
+    expect(refusal("/dev/zero")).toMatch(/no ordinary file/);
+  });
+});
+
+describe("extends", () => {
+  it("interfaces 5 maps merge key by key, lists by id, null deletes, through a chain of files", () => {
+    write("base.yaml", world);
+    write("sub/middle.yaml", "extends: ../base.yaml\ndepartments: [{ id: dept_mid, parent_id: dept_top }]");
+    const top = write(
+      "top.yaml",
+      "extends: ./sub/middle.yaml\ndepartments: { dept_low: null }\nusers: [{ id: usr_a, memberships: { org_b: member } }]\norganizations: [{ id: org_a, plan: premium }]",
+    );
+    expect(ids(table(top, "departments"))).toEqual(["dept_mid", "dept_top"]);
+    expect(table(top, "users").get("usr_a")).toMatchObject({
+      memberships: { org_a: "owner", org_b: "member" },
+    });
+    expect(table(top, "organizations").get("org_a")).toMatchObject({ name: "A", plan: "premium" });
+    expect(source().data(top)).not.toHaveProperty("extends");
+  });
+
+  it("interfaces 5 an inline fixture extends by name", () => {
+    const rows = table({ extends: "reference", departments: [{ id: "dept_new" }] }, "departments");
+    expect(ids(rows)).toEqual(expect.arrayContaining(["dept_new", "dept_eng"]));
+  });
+
+  it("interfaces 5 refuses a circle, a missing base and a wrong one, where `extends` stands", () => {
+    write("a.yaml", "# circle\nextends: ./b.yaml");
+    write("b.yaml", "extends: ./c.yaml");
+    write("c.yaml", "extends: ./a.yaml");
+    expect(refusal("./a.yaml")).toBe(
+      "c.yaml:1:10: a fixture cannot extend itself: a.yaml, which extends b.yaml, which extends c.yaml, which extends a.yaml",
+    );
+    expect(refusal(write("self.yaml", "extends: ./self.yaml"))).toMatch(
+      /^self.yaml:1:10: .*cannot extend itself/,
+    );
+    expect(refusal(write("lost.yaml", "name: x\nextends: gone"))).toMatch(
+      /^lost.yaml:2:10: there is no fixture "gone"/,
+    );
+    expect(refusal(write("lost2.yaml", "extends: ./gone.yaml"))).toBe(
+      "lost2.yaml:1:10: there is no file gone.yaml",
+    );
+    expect(refusal(write("number.yaml", "extends: 5"))).toMatch(
+      /^number.yaml:1:10: `extends` must be a text/,
+    );
+  });
+
+  it("interfaces 5 places a problem in the file that it comes from", () => {
+    write("base.yaml", `${world}\napi_keys:\n  - { id: apikey_a, user_id: usr_a, current: org_a }\n`);
+    const top = write(
+      "top.yaml",
+      "extends: ./base.yaml\n\nusers: { usr_a: null }\ndepartments:\n  - { id: dept_low, color: red }\n",
+    );
+    expect(refusal(top)).toMatch(/^top.yaml:5:28: `departments\[1\].color` must be/);
+    writeFileSync(join(cwd, "top.yaml"), "extends: ./base.yaml\nusers: { usr_a: null }\n");
+    expect(refusal(top)).toMatch(/^base.yaml:9:30: there is no user usr_a$/);
+  });
+});
+
+describe("what a fixture may say", () => {
+  it("interfaces 2 names file, line and column of every problem, with the nearest right word", () => {
+    const path = write(
+      "bad.yaml",
+      [
+        "organizaitons: []",
+        "organizations:",
+        "  - { id: org_a, plan: premuim }",
+        "  - { id: acme }",
+        "  - { id: org_b, rate_limit: lots }",
+        "epoch: 2026-02-30T00:00:00Z",
+        "generate: { departmnets: 5 }",
+      ].join("\n"),
+    );
+    const lines = refusal(path).split("\n");
+    expect(lines[0]).toBe(
+      'bad.yaml:1:1: the document may not have the key `organizaitons` (did you mean "organizations"?)',
+    );
+    expect(lines[1]).toMatch(
+      /^bad.yaml:3:24: `organizations\[0\].plan` must be .* \(did you mean "premium"\?\)$/,
+    );
+    expect(lines[2]).toMatch(/^bad.yaml:4:11: `organizations\[1\].id` must be/);
+    expect(lines[3]).toMatch(/^bad.yaml:5:30: `organizations\[2\].rate_limit` must be an integer/);
+    expect(lines[4]).toMatch(/^bad.yaml:6:8: `epoch` must be an instant such as/);
+    expect(lines[5]).toMatch(/^bad.yaml:7:13: .*`departmnets` \(did you mean "departments"\?\)$/);
+    expect(lines).toHaveLength(6);
+  });
+
+  it("interfaces 5 finds references that lead nowhere, and ids given twice, all at once", () => {
+    const path = write(
+      "refs.yaml",
+      [
+        "organizations: [{ id: org_a }, { id: org_a }]",
+        "users: [{ id: usr_a, memberships: { org_b: owner } }]",
+        "departments:",
+        "  - { id: dept_a, organization_id: org_aa }",
+        "  - { id: dept_b, parent_id: dept_x, created_by: usr_z }",
+      ].join("\n"),
+    );
+    expect(refusal(path)).toBe("refs.yaml:1:38: org_a is already the id of `organizations[0]`");
+    writeFileSync(
+      join(cwd, "refs.yaml"),
+      "organizations: [{ id: org_a }]\n" + fileText("refs.yaml").split("\n").slice(1).join("\n"),
+    );
+    expect(refusal(path).split("\n")).toEqual([
+      'refs.yaml:2:37: there is no organization org_b (did you mean "org_a"?)',
+      'refs.yaml:4:36: there is no organization org_aa (did you mean "org_a"?)',
+      expect.stringMatching(/^refs.yaml:5:30: .*dept_x/),
+      'refs.yaml:5:50: there is no user usr_z (did you mean "usr_a"?)',
+    ]);
+  });
+
+  it("interfaces 5 refuses instants that no calendar has, and those without a zone", () => {
+    for (const at of [
+      "2026-02-30T00:00:00Z",
+      "2026-06-30T23:59:60Z",
+      "2026-03-15T12:00:00",
+      "yesterday",
+      "0",
+    ]) {
+      const text = `${world}api_keys:\n  - { id: apikey_a, user_id: usr_a, current: org_a, expires_at: "${at}" }`;
+      expect(refusal(write("when.yaml", text)), at).toMatch(
+        /^when.yaml:8:65: `api_keys\[0\].expires_at` must be an instant such as/,
+      );
+    }
+  });
+
+  it("interfaces 2 refuses what is no map, and broken YAML, without a stack", () => {
+    expect(refusal(write("list.yaml", "- a"))).toMatch(/^list.yaml:1:1: a fixture must be a map/);
+    expect(refusal(write("empty.yaml", ""))).toMatch(/a fixture must be a map/);
+    expect(refusal(write("broken.yaml", "users: [\n  a: {"))).toMatch(/^broken.yaml:\d+:\d+: /);
+    expect(refusal([])).toMatch(/must be a map/);
+  });
+
+  it("interfaces 5 refuses inline values that are too deep, endless, or reach for a prototype", () => {
+    const deep: Record<string, unknown> = {};
+    let inner = deep;
+    for (let i = 0; i < 100_000; i++) {
+      inner["a"] = {};
+      inner = inner["a"] as Record<string, unknown>;
+    }
+    expect(refusal(deep)).toMatch(/nested more than/);
+    const endless: Record<string, unknown> = {};
+    endless["users"] = endless;
+    expect(refusal(endless)).toMatch(/nested more than/);
+    expect(refusal(JSON.parse('{"users":[{"__proto__":{"polluted":1}}]}'))).toMatch(
+      /`__proto__` is not allowed/,
+    );
+    expect(refusal({ users: new Array(300_000).fill(1) })).toMatch(/too large/);
+    expect(refusal({ threads: -1 })).toMatch(/at least 0/);
+    expect(refusal({ users: 10_000_000 })).toMatch(/at most 100000/);
+  });
+
+  it("interfaces 5 refuses bombs of every kind", () => {
+    // The reader has its own test of them all; these are of every kind, and cheap to write.
+    const kinds = [
+      /billion laughs in flow/,
+      /own value/,
+      /100,?000|hundred thousand deep/,
+      /prototype/,
+      /unknown tag/,
+    ];
+    for (const bomb of BOMBS.filter(({ name }) => kinds.some((kind) => kind.test(name)))) {
+      const path = write(bomb.file, bomb.text());
+      expect(() => source().load(path), bomb.name).toThrow(DocumentError);
+    }
+  });
+
+  it("interfaces 5 records that say nothing of an organization need one to belong to", () => {
+    const none = "belong to organizations, and this fixture has none";
+    expect(refusal(write("homeless.yaml", "files: [{ id: file_a }]\nthreads: 2\n"))).toBe(
+      [`homeless.yaml:1:8: files ${none}`, `homeless.yaml:2:10: threads ${none}`].join("\n"),
+    );
+    expect(ids(table({ organizations: 1, files: [{ id: "file_a" }] }, "files"))).toEqual(["file_a"]);
+    expect(ids(table({ users: [{ id: "usr_a" }] }, "users"))).toEqual(["usr_a"]);
+  });
+
+  it("interfaces 5 maps by organization have no other keys", () => {
+    expect(refusal({ organizations: [{ id: "org_a" }], audit_log: { acme: 5 } })).toContain("acme");
+  });
+});
+
+describe("sharing", () => {
+  it("interfaces 5 the same fixture and seed give one root, however it was named", () => {
+    const from = source();
+    const path = write("my.yaml", world);
+    const root = from.load(path).root(1);
+    expect(from.load(path).root(1)).toBe(root);
+    expect(from.load(join(cwd, "my.yaml")).root(1)).toBe(root);
+    expect(from.load(path).root(2)).not.toBe(root);
+    const inline = from.load({ organizations: [{ id: "org_a" }] }).root(1);
+    expect(from.load({ organizations: [{ id: "org_a" }] }).root(1)).toBe(inline);
+    expect(from.load({ organizations: [{ id: "org_b" }] }).root(1)).not.toBe(inline);
+  });
+
+  it("interfaces 5 servers of one process share what the build has stored, and nothing that they read themselves", () => {
+    const root = source().load("reference").root(1);
+    // Compared beforehand: to write roots out for a message takes a minute.
+    const isShared = (library: FixtureLibrary, fixture = "reference", seed = 1) =>
+      library.load(fixture).root(seed) === root;
+    expect(isShared(source())).toBe(true);
+    expect(isShared(source(), "reference", 2)).toBe(false);
+    expect(isShared(new FixtureLibrary({ resources: RESOURCES, trustBuild: false }))).toBe(false);
+    expect(isShared(new FixtureLibrary({ resources: [...RESOURCES] }))).toBe(false);
+    const path = write("my.yaml", world);
+    const [one, other] = [source(), source()].map((library) => library.load(path).root(1));
+    expect(one === other).toBe(false);
+  });
+
+  it("interfaces 5 an inline fixture is taken as it was when it was given", () => {
+    const from = source();
+    const fixture = { organizations: [{ id: "org_a" }] };
+    const loaded = from.load(fixture);
+    fixture.organizations[0]!.id = "org_changed";
+    expect(ids(loaded.root(1).tables.get("organizations") as unknown as Rows)).toEqual(["org_a"]);
+    expect(ids(table(fixture, "organizations", 1, from))).toEqual(["org_changed"]);
+  });
+
+  it("interfaces 5 shares with sandboxes that are still there after many other fixtures", () => {
+    const from = source();
+    const held = from.load({ organizations: [{ id: "org_held" }] });
+    const root = held.root(7);
+    for (let i = 0; i < 200; i++) from.load({ organizations: [{ id: `org_${i}` }] }).root(i);
+    for (let i = 0; i < 50; i++) held.root(100 + i);
+    expect(from.load({ organizations: [{ id: "org_held" }] }).root(7)).toBe(root);
+  });
+});
+
+function fileText(file: string): string {
+  return readFileSync(join(cwd, file), "utf8");
+}

@@ -1,0 +1,223 @@
+import { createHash } from "node:crypto";
+import type { FixtureData, Resource } from "../engine/contract/resource.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
+import { DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
+import { KeptCache } from "../engine/documents/kept-cache.ts";
+import { refuse } from "../engine/documents/layered-document.ts";
+import { inlineDocument } from "../engine/documents/read-document.ts";
+import { buildBase, buildVariant } from "../engine/fixtures/base.ts";
+import { checkFixtureDocument } from "../engine/fixtures/check-fixture-document.ts";
+import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
+import { Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
+import { type FixtureShape, fixtureShape } from "../engine/fixtures/fixture-shape.ts";
+import { leastRecords } from "../engine/fixtures/least-records.ts";
+import type { FixtureSource, LoadedFixture } from "../engine/sandbox/fixture-source.ts";
+import type { Root } from "../engine/state/root.ts";
+import type { Document, Read } from "./document.ts";
+import { DocumentLibrary, type Refreshed } from "./document-library.ts";
+import { findFixture, fixtureFolders, fixtureNames } from "./find-fixture.ts";
+import { type ReadFixture, type ReadPlaces, readFixtureFile, readInlineFixture } from "./read-fixture.ts";
+
+/** Fixtures that are kept although no sandbox uses them at the moment. */
+const KEPT_FIXTURES = 8;
+/** Spellings of names and paths that are remembered; more come from nobody who means well. */
+const MAX_SPELLINGS = 1000;
+
+/**
+ * By resources, then by what the build has stored: servers of one process share what they start from, for as long
+ * as one of them stands.
+ */
+const shipped = new WeakMap<readonly Resource[], KeptCache<unknown, Fixture>>();
+
+export interface FixtureLibraryOptions {
+  resources: readonly Resource[];
+  /** Where fixtures are found by name, the first that has one wins; `fixtureFolders()` unless given. */
+  folders?: readonly string[];
+  /** What relative paths start from and messages show paths by. */
+  cwd?: string;
+  /** Takes shipped fixtures as the build has stored them, unless false. */
+  trustBuild?: boolean;
+}
+
+/** Where the worlds come from: files by name or path, and inline fixtures (interfaces 5). */
+export class FixtureLibrary implements FixtureSource {
+  readonly files: DocumentLibrary<Fixture>;
+  private readonly resources: readonly Resource[];
+  private readonly places: ReadPlaces;
+  private readonly builders: RootBuilders;
+  /** Names and paths as they were given; the disk is only asked once. */
+  private readonly found = new Map<string, string>();
+  private readonly loaded = new WeakMap<LoadedFixture, Document<Fixture>>();
+  private readonly spellings = new WeakMap<Document<Fixture>, string>();
+
+  constructor({ resources, cwd = process.cwd(), trustBuild, ...given }: FixtureLibraryOptions) {
+    const folders = given.folders ?? fixtureFolders(cwd);
+    this.resources = resources;
+    this.places = { folders, cwd, trustBuild };
+    this.builders = rootBuilders(resources);
+    this.files = new DocumentLibrary<Fixture>({
+      folders,
+      cwd,
+      kept: KEPT_FIXTURES,
+      read: (file) => this.checked(readFixtureFile(file, this.places)),
+      nameOf: undefined,
+      differs: (before, after) => JSON.stringify(before.data) !== JSON.stringify(after.data),
+      // Whoever starts from one holds it.
+      isInUse: () => true,
+    });
+  }
+
+  load(fixture: string | object): LoadedFixture {
+    const document = this.document(fixture);
+    const name = typeof fixture === "string" ? fixture : "inline";
+    // The document stays alive, and with it the sharing, as long as a sandbox holds this.
+    // The root it gave last is held too: a sandbox that has changed resets to it without building anything.
+    // With its base, whose collections it has: what is kept on disk is told apart by reference.
+    let held: readonly [base: Root, own: Root] | undefined;
+    const root = (seed: number, settings?: Settings): Root => {
+      const version = document.version!;
+      const base = version.root(seed);
+      const own = version.root(seed, settings);
+      if (own !== base || held?.[0] !== base) held = [base, own];
+      return own;
+    };
+    const loaded: LoadedFixture = {
+      name,
+      root,
+      leastRecords: () => leastRecords(document.version!.data, this.shape),
+      document: () => document.version!.data,
+    };
+    this.loaded.set(loaded, document);
+    return loaded;
+  }
+
+  /** The names that `load` knows. */
+  names(): string[] {
+    return fixtureNames(this.places.folders);
+  }
+
+  /**
+   * The fixture with everything it extends.
+   * @throws DocumentError
+   */
+  data(fixture: string | object): FixtureData {
+    return this.document(fixture).version!.data;
+  }
+
+  /** The document behind what `load` gave. */
+  documentOf(loaded: LoadedFixture): Document<Fixture> | undefined {
+    return this.loaded.get(loaded);
+  }
+
+  /** How a document was asked for when it was first read. */
+  spellingOf(document: Document<Fixture>): string {
+    return this.spellings.get(document) ?? "inline";
+  }
+
+  /** Takes up what an edited file says now, wherever it belongs to a fixture. */
+  refresh(file: string): Refreshed<Fixture> {
+    return this.files.refresh(file);
+  }
+
+  /** @throws DocumentError */
+  private document(fixture: string | object): Document<Fixture> {
+    return typeof fixture === "string" ? this.named(fixture) : this.inline(fixture);
+  }
+
+  private named(name: string): Document<Fixture> {
+    const known = this.found.get(name);
+    const file = known ?? this.find(name);
+    const document = readable(this.files.at(file));
+    if (!this.spellings.has(document)) this.begin(document, name);
+    if (known === undefined) {
+      // Only a fixture that could be read is remembered under its name.
+      if (this.found.size >= MAX_SPELLINGS) this.found.clear();
+      this.found.set(name, file);
+    }
+    return document;
+  }
+
+  private find(name: string): string {
+    const found = findFixture(name, this.places);
+    if (typeof found !== "string") throw problem(name, found.message, found.hint);
+    return found;
+  }
+
+  private inline(fixture: object): Document<Fixture> {
+    const file = "inline fixture";
+    const text = textOf(fixture);
+    // Refuses what is too deep to have a text at all.
+    if (text === undefined) inlineDocument(fixture, { file });
+    if (text === undefined || Array.isArray(fixture)) throw problem(file, "the document must be a map");
+    const key = `inline ${createHash("sha256").update(text).digest("hex")}`;
+    const read = () => readInlineFixture(inlineDocument(JSON.parse(text), { file }), this.places);
+    const document = readable(this.files.value(key, () => this.checked(read())));
+    if (!this.spellings.has(document)) this.begin(document, "inline");
+    return document;
+  }
+
+  /** It is in use from now on. */
+  private begin(document: Document<Fixture>, spelling: string): void {
+    this.spellings.set(document, spelling);
+    if ([...document.files].length > 0) this.files.announceUse();
+  }
+
+  /** @throws DocumentError */
+  private checked({ document, files, trusted }: ReadFixture): Read<Fixture> {
+    if (trusted) return { value: this.shipped(document.value), files };
+    refuse(document, checkFixtureDocument(document, this.shape));
+    return { value: new Fixture(document.value as FixtureData, trusted, this.builders), files };
+  }
+
+  private shipped(value: unknown): Fixture {
+    const known = shipped.get(this.resources) ?? new KeptCache<unknown, Fixture>(0);
+    shipped.set(this.resources, known);
+    const fixture = known.get(value);
+    if (fixture !== undefined) return fixture;
+    const made = new Fixture(value as FixtureData, true, this.builders);
+    known.set(value, made);
+    return made;
+  }
+
+  /** Made when a fixture is checked or counted, since starting with the shipped one takes none. */
+  private get shape(): FixtureShape {
+    return fixtureShape(this.resources);
+  }
+}
+
+function rootBuilders(resources: readonly Resource[]): RootBuilders {
+  const followed = [...new Set(resources.flatMap(({ fixture }) => fixture?.follows ?? []))];
+  const complete = ({ data, trusted }: Fixture, seed: number) =>
+    trusted ? data : expandFixture(data, fixtureShape(resources), seed);
+  return {
+    base: (fixture, seed) => buildBase(complete(fixture, seed), seed, resources),
+    variant: (fixture, { seed, settings, base }) =>
+      buildVariant(base, { fixture: complete(fixture, seed), seed, resources, settings }),
+    // The values of the settings that readers follow, where they are others than by default.
+    differences: (settings) =>
+      followed
+        .filter((name) => settings[name] !== DEFAULT_SETTINGS[name])
+        .map((name) => `${name}=${JSON.stringify(settings[name])}`)
+        .join(" "),
+  };
+}
+
+/** @throws DocumentError for one that never was right */
+function readable(document: Document<Fixture>): Document<Fixture> {
+  if (document.version === undefined) throw document.problem!;
+  return document;
+}
+
+/** Undefined for what JSON cannot write, such as a value that holds itself. */
+function textOf(value: object): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function problem(file: string, message: string, hint?: string): DocumentError {
+  const place: DocumentProblem = { file, line: 0, column: 0, field: "", message };
+  return new DocumentError([hint === undefined ? place : { ...place, hint }]);
+}

@@ -1,0 +1,172 @@
+import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { quietParts } from "../../test/support/quiet-sandboxes.ts";
+import { RESOURCES } from "../engine/resources/index.ts";
+import { organizations } from "../engine/resources/organizations/schema.ts";
+import { SandboxRegistry } from "../engine/sandbox/registry.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import { FixtureLibrary } from "./fixture-library.ts";
+import { type FixtureChange, followFixtures } from "./follow-fixtures.ts";
+import { type DocumentWatch, watchDocuments } from "./watch-documents.ts";
+
+let cwd: string;
+let source: FixtureLibrary;
+let sandboxes: SandboxRegistry;
+let watch: DocumentWatch | undefined;
+let events: (FixtureChange | string)[];
+let waiting: (() => void)[];
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "watch-"));
+  source = new FixtureLibrary({ resources: RESOURCES, cwd });
+  events = [];
+  waiting = [];
+  sandboxes = new SandboxRegistry(
+    quietParts({
+      fixtures: source,
+      defaults: { fixture: "reference", seed: 1, clock: { mode: "frozen", now: 0 }, settings: {} },
+      wallClock: () => 0,
+    }),
+  );
+});
+afterEach(async () => {
+  await watch?.close();
+  watch = undefined;
+  sandboxes.close();
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+async function start(): Promise<void> {
+  const push = (event: FixtureChange | string) => {
+    events.push(event);
+    for (const wake of waiting.splice(0)) wake();
+  };
+  const edits = followFixtures(source, {
+    sandboxes: () => sandboxes.all(),
+    onChange: push,
+    onProblem: (error) => push(error.format()),
+  });
+  watch = watchDocuments([edits], (error) => push(error.message));
+  await watch.ready();
+}
+
+/** The n-th thing that the watch said, when it has. */
+async function said(count: number): Promise<FixtureChange | string> {
+  while (events.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+  return events[count - 1]!;
+}
+
+const write = (file: string, text: string) => writeFileSync(join(cwd, file), text);
+const world = (...names: string[]) =>
+  `organizations: [${names.map((name) => `{ id: org_${name} }`).join(", ")}]\n`;
+const ids = (sandbox: Sandbox) => [...sandbox.world.read().all(organizations)].map(({ id }) => id);
+const touch = (sandbox: Sandbox) =>
+  sandbox.world.transact((tx) =>
+    tx.put(organizations, {
+      id: "org_own",
+      name: "Own",
+      type: "company",
+      plan: "standard",
+      rate_limit: null,
+    }),
+  );
+
+describe("a fixture file that changes on disk", () => {
+  it("interfaces 6 takes effect at once where nothing but the clock has changed the world, elsewhere at the next reset", async () => {
+    write("my.yaml", world("a"));
+    const fresh = sandboxes.create({ name: "fresh", fixture: "./my.yaml" });
+    const used = sandboxes.create({ name: "used", fixture: "./my.yaml" });
+    const other = sandboxes.create({ name: "other", fixture: "reference" });
+    const otherRoot = other.world.root;
+    touch(used);
+    await fresh.world.advance(5000);
+    await start();
+    write("my.yaml", world("a", "b"));
+    expect(await said(1)).toMatchObject({
+      fixture: "./my.yaml",
+      renewed: ["fresh"],
+      waiting: ["used"],
+      message:
+        "fixture ./my.yaml was edited; now in force in fresh; after the next reset in used, which changed since they began",
+    });
+    expect(ids(fresh)).toEqual(["org_a", "org_b"]);
+    expect(fresh.world.epochNow()).toBe(5000);
+    expect(ids(used)).toEqual(["org_a", "org_own"]);
+    used.reset();
+    expect(ids(used)).toEqual(["org_a", "org_b"]);
+    expect(other.world.root).toBe(otherRoot);
+    expect(sandboxes.create({ name: "new", fixture: "./my.yaml" }).world.root).toBe(fresh.world.root);
+  });
+
+  it("interfaces 6 leaves the last good version in force when the edit is broken, and says where", async () => {
+    write("my.yaml", world("a"));
+    const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
+    await start();
+    write("my.yaml", "organizations:\n  - { id: org_a, plan: gold }\n");
+    expect(await said(1)).toMatch(/^my.yaml:2:24: `organizations\[0\].plan` must be/);
+    sandbox.reset();
+    expect(ids(sandbox)).toEqual(["org_a"]);
+    expect(ids(sandboxes.create({ name: "t", fixture: "./my.yaml" }))).toEqual(["org_a"]);
+    unlinkSync(join(cwd, "my.yaml"));
+    expect(await said(2)).toMatch(/there is no file my.yaml/);
+    write("my.yaml", world("b"));
+    expect(await said(3)).toMatchObject({ renewed: ["s", "t"] });
+    expect(ids(sandbox)).toEqual(["org_b"]);
+  });
+
+  it("interfaces 6 follows files that editors replace, again and again", async () => {
+    write("my.yaml", world("a"));
+    const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
+    await start();
+    for (const [round, name] of ["b", "c", "d"].entries()) {
+      write(".my.yaml.swp", world(name));
+      renameSync(join(cwd, ".my.yaml.swp"), join(cwd, "my.yaml"));
+      expect(await said(round + 1)).toMatchObject({ renewed: ["s"] });
+      expect(ids(sandbox)).toEqual([`org_${name}`]);
+    }
+  });
+
+  it("interfaces 6 watches what is extended, also newly, and what an inline fixture extends", async () => {
+    write("base.yaml", world("base"));
+    write("late.yaml", world("late"));
+    write("my.yaml", "extends: ./base.yaml\n");
+    const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
+    const inline = sandboxes.create({
+      name: "i",
+      fixture: { extends: "./base.yaml", organizations: [{ id: "org_i" }] },
+    });
+    await start();
+    write("base.yaml", world("base", "more"));
+    await said(2);
+    expect(ids(sandbox)).toEqual(["org_base", "org_more"]);
+    expect(ids(inline)).toEqual(["org_base", "org_i", "org_more"]);
+    write("my.yaml", "extends: ./late.yaml\n");
+    await said(3);
+    expect(ids(sandbox)).toEqual(["org_late"]);
+    write("late.yaml", world("later"));
+    await said(4);
+    expect(ids(sandbox)).toEqual(["org_later"]);
+    // A broken base speaks for itself; once it is mended, those that extend it follow.
+    write("late.yaml", "organizations: [");
+    expect(await said(5)).toMatch(/^late.yaml:/);
+    write("late.yaml", world("mended"));
+    await said(6);
+    expect(ids(sandbox)).toEqual(["org_mended"]);
+  });
+
+  it("interfaces 6 also watches fixtures that come into use later", async () => {
+    await start();
+    write("my.yaml", world("a"));
+    const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
+    // The folder is only watched from now on; an edit is repeated until it was seen.
+    const edit = setInterval(() => write("my.yaml", world("a", `b${events.length}`)), 150);
+    try {
+      await said(1);
+    } finally {
+      clearInterval(edit);
+    }
+    expect(ids(sandbox)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,79 @@
+import type { DocumentError } from "../engine/documents/document-error.ts";
+import type { Fixture } from "../engine/fixtures/fixture.ts";
+import type { LoadedFixture } from "../engine/sandbox/fixture-source.ts";
+import type { Document } from "./document.ts";
+import type { FixtureLibrary } from "./fixture-library.ts";
+import type { Followed } from "./watch-documents.ts";
+
+/** As much of a sandbox as a changed fixture concerns. */
+export interface FixtureUser {
+  readonly name: string;
+  readonly source: LoadedFixture;
+  /** Takes the version in force where no request has changed anything; returns whether it did. */
+  renew(): boolean;
+}
+
+export interface FixtureChange {
+  fixture: string;
+  /** The file that was edited; it may be one that the fixture extends. */
+  file: string;
+  /** Sandboxes that start from the new version as of now. */
+  renewed: string[];
+  /** Sandboxes with changes of their own: they take it at their next reset. */
+  waiting: string[];
+  /** The same in one sentence, for the log. */
+  message: string;
+}
+
+export interface FixtureEdits {
+  sandboxes: () => Iterable<FixtureUser>;
+  onChange: (change: FixtureChange) => void;
+  /** An edit that cannot be used; the last good version stays in force. */
+  onProblem: (error: DocumentError, fixture: string) => void;
+}
+
+/** Lets edits of fixture files, and of files that they extend, take effect where they are in use (interfaces 6). */
+export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): Followed {
+  return {
+    files: library.files,
+    takeUp(file) {
+      const { changed, broken } = library.refresh(file);
+      for (const { document, problem } of broken) edits.onProblem(problem, library.spellingOf(document));
+      for (const document of changed) {
+        const fixture = library.spellingOf(document);
+        const moved = moveSandboxes(library, document, edits.sandboxes());
+        edits.onChange({ fixture, file, ...moved, message: sentence(fixture, moved) });
+      }
+    },
+  };
+}
+
+type Moved = Pick<FixtureChange, "renewed" | "waiting">;
+
+function moveSandboxes(
+  library: FixtureLibrary,
+  document: Document<Fixture>,
+  sandboxes: Iterable<FixtureUser>,
+): Moved {
+  const renewed: string[] = [];
+  const waiting: string[] = [];
+  for (const sandbox of sandboxes) {
+    if (library.documentOf(sandbox.source) !== document) continue;
+    (sandbox.renew() ? renewed : waiting).push(sandbox.name);
+  }
+  return { renewed, waiting };
+}
+
+function sentence(fixture: string, { renewed, waiting }: Moved): string {
+  const parts = [`fixture ${fixture} was edited`];
+  if (renewed.length > 0) parts.push(`now in force in ${some(renewed)}`);
+  if (waiting.length > 0)
+    parts.push(`after the next reset in ${some(waiting)}, which changed since they began`);
+  if (parts.length === 1) parts.push("in force for new sandboxes");
+  return parts.join("; ");
+}
+
+function some(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(", ");
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}

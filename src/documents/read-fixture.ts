@@ -1,0 +1,141 @@
+import { extname } from "node:path";
+import { DocumentError } from "../engine/documents/document-error.ts";
+import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
+import { isFields, type LayeredDocument, layeredDocument } from "../engine/documents/layered-document.ts";
+import {
+  inlineDocument,
+  type Position,
+  problemAt,
+  readDocument,
+  throwProblems,
+  type UserDocument,
+} from "../engine/documents/read-document.ts";
+import { showFile } from "./find-files.ts";
+import { type FixturePlaces, findFixture } from "./find-fixture.ts";
+import { readFileText, UnreadableFile } from "./read-file.ts";
+import { SHIPPED_FIXTURES } from "./shipped-files.ts";
+
+const MAX_CHAIN_LENGTH = 20;
+
+/** Room for some ten thousand written records; what is made to exhaust the reader ends after about a second. */
+const LIMITS: DocumentLimits = { ...DEFAULT_LIMITS, maxBytes: OWN_FILE_LIMITS.maxBytes };
+/** Characters from which on a JSON file is read by the platform, a hundred times faster than by the YAML reader. */
+const LARGE_JSON = 256 * 1024;
+
+export interface ReadFixture {
+  document: LayeredDocument;
+  /** Every file that it was read from, by its real path, with the mark it bore then. */
+  files: ReadonlyMap<string, string>;
+  /** The value was stored by the build and needs no check. */
+  trusted: boolean;
+}
+
+export interface ReadPlaces extends FixturePlaces {
+  trustBuild?: boolean | undefined;
+}
+
+/**
+ * Reads a fixture's file with everything it extends.
+ * @throws DocumentError for a file that cannot be read, and for a chain that is broken or closes on itself
+ */
+export function readFixtureFile(file: string, places: ReadPlaces): ReadFixture {
+  return readChain(readLayer(file, places), places);
+}
+
+/** The same for a fixture that came as a value. */
+export function readInlineFixture(document: UserDocument, places: ReadPlaces): ReadFixture {
+  return readChain({ document, trusted: false, file: undefined, mark: "" }, places);
+}
+
+interface Layer {
+  document: UserDocument;
+  trusted: boolean;
+  file: string | undefined;
+  mark: string;
+}
+
+function readChain(top: Layer, places: ReadPlaces): ReadFixture {
+  const layers: [Layer, ...Layer[]] = [top];
+  for (let next = extendedBy(top, layers, places); next !== undefined; ) {
+    layers.push(next);
+    next = extendedBy(next, layers, places);
+  }
+  return {
+    document: layeredDocument(layers.map(({ document }) => document) as [UserDocument, ...UserDocument[]]),
+    files: new Map(layers.flatMap(({ file, mark }) => (file === undefined ? [] : [[file, mark] as const]))),
+    trusted: layers.length === 1 && top.trusted,
+  };
+}
+
+function extendedBy(layer: Layer, above: readonly Layer[], places: ReadPlaces): Layer | undefined {
+  const { document, file: from } = layer;
+  const name = isFields(document.value) ? document.value["extends"] : undefined;
+  // Anything else than a text is left to the schema, which says so.
+  if (typeof name !== "string" || name === "") return undefined;
+  const refuse = (message: string, hint?: string): never => {
+    const problem = problemAt(document, { path: ["extends"], message, hint });
+    throw new DocumentError([problem], document.text);
+  };
+  const found = findFixture(name, places, from);
+  if (typeof found !== "string") return refuse(found.message, found.hint);
+  if (above.some(({ file }) => file === found)) {
+    const chain = [...above.map(({ file }) => file), found].filter((file) => file !== undefined);
+    const shown = chain.map((file) => showFile(file, places.cwd)).join(", which extends ");
+    return refuse(`a fixture cannot extend itself: ${shown}`);
+  }
+  if (above.length >= MAX_CHAIN_LENGTH)
+    return refuse(`more than ${MAX_CHAIN_LENGTH} fixtures extend one another`);
+  try {
+    return readLayer(found, places);
+  } catch (error) {
+    // A file that cannot be opened is the fault of the one that names it; one with faults speaks for itself.
+    if (error instanceof UnreadableFile) return refuse(error.message);
+    throw error;
+  }
+}
+
+function readLayer(file: string, { cwd, trustBuild }: ReadPlaces): Layer {
+  const shown = showFile(file, cwd);
+  const { text, mark } = readFileText(file, { shown, noun: "fixture", maxBytes: OWN_FILE_LIMITS.maxBytes });
+  const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.compiled(file, text);
+  if (value !== undefined) return { document: lazilyLocated(text, shown, value), trusted: true, file, mark };
+  const document = readLargeJson(file, text, shown) ?? readDocument(text, { file: shown, limits: LIMITS });
+  if (!isFields(document.value))
+    throwProblems(document, [
+      problemAt(document, { path: [], message: "a fixture must be a map of lists and settings" }),
+    ]);
+  return { document, trusted: false, file, mark };
+}
+
+function readLargeJson(file: string, text: string, shown: string): UserDocument | undefined {
+  if (text.length < LARGE_JSON || extname(file).toLowerCase() !== ".json") return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The other reader says where it is broken.
+    return undefined;
+  }
+  inlineDocument(value, { file: shown, limits: OWN_FILE_LIMITS });
+  return lazilyLocated(text, shown, value);
+}
+
+/** Positions are only needed for a problem, and only then is the text parsed; a text too large for that has none. */
+function lazilyLocated(text: string, file: string, value: unknown): UserDocument {
+  let read: UserDocument | undefined;
+  const parsed = (): UserDocument => {
+    try {
+      read ??= readDocument(text, { file, limits: LIMITS });
+    } catch {
+      read = inlineDocument(value, { file, limits: OWN_FILE_LIMITS });
+    }
+    return read;
+  };
+  return {
+    file,
+    text,
+    value,
+    locate: (path): Position => parsed().locate(path),
+    locateKey: (path): Position => parsed().locateKey(path),
+  };
+}

@@ -1,0 +1,262 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { BOMBS } from "../../../test/support/bomb-corpus.ts";
+import { DocumentError } from "./document-error.ts";
+import { OWN_FILE_LIMITS } from "./document-limits.ts";
+import { inlineDocument, problemAt, readDocument, throwProblems } from "./read-document.ts";
+
+function failure(text: string, file = "world.yaml"): DocumentError {
+  try {
+    readDocument(text, { file });
+  } catch (error) {
+    if (error instanceof DocumentError) return error;
+    throw error;
+  }
+  throw new Error(`was read: ${text.slice(0, 80)}`);
+}
+
+const value = (text: string) => readDocument(text, { file: "world.yaml" }).value;
+
+describe("values", () => {
+  it("interfaces 5 reads YAML and JSON alike, as plain values", () => {
+    expect(value("a: [1, x, null, true, 0.5]\nb: { c: '2' }")).toEqual({
+      a: [1, "x", null, true, 0.5],
+      b: { c: "2" },
+    });
+    expect(value('{\n\t"a": [1,\t2],\n\t"b": "\\ud83d\\ude00 \\/"\n}')).toEqual({ a: [1, 2], b: "😀 /" });
+    expect(value("")).toBeNull();
+    expect(value("\ufeffa: 1\r\n")).toEqual({ a: 1 });
+  });
+
+  it("interfaces 5 keeps dates, on and off, and versions as they are written, also under a YAML 1.1 directive", () => {
+    const text = "%YAML 1.1\n---\nat: 2026-03-15T12:00:00.000Z\nday: 2026-03-15\npreview: off\nsure: yes\n";
+    expect(value(text)).toEqual({
+      at: "2026-03-15T12:00:00.000Z",
+      day: "2026-03-15",
+      preview: "off",
+      sure: "yes",
+    });
+    expect(value("1: a\n1.10: b\nnull: c\ntrue: d")).toEqual({ "1": "a", "1.10": "b", null: "c", true: "d" });
+  });
+
+  it("interfaces 5 gives each use of an alias a value of its own", () => {
+    const document = value("base: &b { tags: [x] }\none: *b\ntwo: *b") as Record<string, { tags: string[] }>;
+    document.one?.tags.push("changed");
+    expect(document).toEqual({
+      base: { tags: ["x"] },
+      one: { tags: ["x", "changed"] },
+      two: { tags: ["x"] },
+    });
+  });
+
+  it("interfaces 5 resolves an alias to the nearest anchor before it, also inside what another alias repeats", () => {
+    expect(value("a: &o [&x 1, *x]\nb: &x 2\nc: *o\nd: *x")).toEqual({ a: [1, 1], b: 2, c: [1, 1], d: 2 });
+  });
+
+  it("interfaces 5 reads back whatever value the yaml package writes", () => {
+    const keys = fc
+      .string({ minLength: 1, maxLength: 12 })
+      .filter((key) => !["__proto__", "constructor", "prototype", "<<"].includes(key));
+    const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 5 },
+        fc.oneof(fc.string(), fc.maxSafeInteger(), fc.boolean(), fc.constant(null)),
+        fc.array(tie("tree"), { maxLength: 4 }),
+        fc.dictionary(keys, tie("tree"), { maxKeys: 4, noNullPrototype: true }),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, (written) => {
+        expect(value(JSON.stringify(written))).toEqual(written);
+        expect(value(stringify(written))).toEqual(written);
+      }),
+    );
+  });
+});
+
+describe("positions", () => {
+  const text = [
+    "rules:",
+    "  - id: one",
+    "    match: { operation: files.* }",
+    "  - id: two",
+    "    times:",
+  ].join("\n");
+  const document = readDocument(text, { file: "a.yaml" });
+
+  it("interfaces 6 locates values and keys by line and column", () => {
+    expect(document.locate(["rules", 0, "match", "operation"])).toEqual({ line: 3, column: 25 });
+    expect(document.locateKey(["rules", 0, "match", "operation"])).toEqual({ line: 3, column: 14 });
+    expect(document.locate(["rules", 1])).toEqual({ line: 4, column: 5 });
+    expect(document.locateKey(["rules", 1, "times"])).toEqual({ line: 5, column: 5 });
+  });
+
+  it("interfaces 6 locates a path that leads nowhere at its nearest ancestor", () => {
+    expect(document.locate(["rules", 0, "match", "gone", "deeper"])).toEqual({ line: 3, column: 12 });
+    expect(document.locate(["rules", 9])).toEqual({ line: 2, column: 3 });
+    expect(readDocument("", { file: "a.yaml" }).locate(["x"])).toEqual({ line: 1, column: 1 });
+  });
+
+  it("interfaces 6 locates through an alias, and behind a byte order mark and CRLF", () => {
+    const aliased = readDocument("\ufeffa: &a { b: 1 }\r\nc: *a\r\n", { file: "a.yaml" });
+    expect(aliased.locate(["c"])).toEqual({ line: 2, column: 4 });
+    expect(aliased.locate(["c", "b"])).toEqual({ line: 1, column: 12 });
+  });
+
+  it("interfaces 6 places a problem that no schema can express, and throws it with the text", () => {
+    const problem = problemAt(document, { path: ["rules", 1, "id"], message: "is wrong", hint: "three" });
+    expect(problem).toEqual({
+      file: "a.yaml",
+      line: 4,
+      column: 9,
+      field: "rules[1].id",
+      message: "is wrong",
+      hint: "three",
+    });
+    expect(() => throwProblems(document, [])).not.toThrow();
+    expect(() => throwProblems(document, [problem])).toThrow(DocumentError);
+  });
+});
+
+describe("refusals", () => {
+  it.each([
+    ["a: 1\na: 2", "world.yaml:2:1: the key `a` is given twice"],
+    ["a: { b: 1, c: 2, b: 3 }", "world.yaml:1:18: the key `b` is given twice"],
+    ["a: 1\n---\nb: 2", "world.yaml:2:1: a second document begins here; a file holds exactly one"],
+    ["x:\n  __proto__: 1", "world.yaml:2:3: the key `__proto__` is not allowed"],
+    ["? [a]\n: 1", "world.yaml:1:3: a key must be a plain text"],
+    [
+      "a: 12345678901234567890",
+      "world.yaml:1:4: the number 12345678901234567890 is too large to be exact; quote it if it is a text",
+    ],
+    ["a: .inf", "world.yaml:1:4: a number must be finite; quote it if it is a text"],
+    ["a: *nobody", "world.yaml:1:4: nothing before this is named &nobody"],
+    ["a: !!timestamp 2026-01-01", "world.yaml:1:4: the tag !!timestamp is not understood; leave it out"],
+    ["a:\n\t- b", "world.yaml:2:1: a tab indents here; YAML is indented with spaces"],
+    ["a: @x", "world.yaml:1:4: a text that begins with @ must be quoted"],
+    [
+      "base: &b { x: 1 }\nc:\n  <<: *b",
+      "world.yaml:3:3: merge keys (<<) are not understood; use `extends`, or write the fields out",
+    ],
+  ])("interfaces 2 refuses %j with its place", (text, expected) => {
+    expect(failure(text).format()).toBe(expected);
+  });
+
+  it.each([
+    [
+      '{"a": 1 "b": 2}',
+      7,
+      "something is missing before this: a comma, a colon, or a closing brace or bracket",
+    ],
+    ['["a" "b"]', 6, "a comma is missing before this entry"],
+    ["[1,,2]", 4, "a comma too many: there is nothing before it"],
+    ['{"a": 1', 8, "a map that begins with { is never closed by }"],
+    ["[1, 2", 6, "a list that begins with [ is never closed by ]"],
+    ['{"a": 1}}', 9, "a } too many: nothing is open that it could close"],
+    ['{"a": "x}', 10, 'a text that begins with " is never closed'],
+    ['{"a": 1} x', 10, "this cannot stand here; is a comma, a colon or a quote missing before it?"],
+    ['{"a": "\\q"}', 8, "an unknown escape in a quoted text; write \\\\ for a backslash"],
+  ])("interfaces 2 says what is wrong with the JSON %j", (text, column, message) => {
+    expect(failure(text, "world.json").format()).toBe(`world.json:1:${column}: ${message}`);
+  });
+
+  it("interfaces 5 collects several problems, at most twenty, one per line", () => {
+    const twice = Array.from({ length: 60 }, (_, index) => `k${index % 30}: 1`).join("\n");
+    const problems = failure(twice).problems;
+    expect(problems).toHaveLength(20);
+    expect(problems.map((problem) => problem.line)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 31),
+    );
+  });
+
+  it("interfaces 5 nests 64 deep and no deeper, in every notation", () => {
+    expect(() => value("[".repeat(64) + "]".repeat(64))).not.toThrow();
+    expect(() => value(`${"- ".repeat(64)}x`)).not.toThrow();
+    for (const text of [
+      "[".repeat(65) + "]".repeat(65),
+      `${"- ".repeat(65)}x`,
+      `${'{"a":'.repeat(65)}1${"}".repeat(65)}`,
+    ])
+      expect(failure(text).message).toBe("maps and lists are nested more than 64 deep");
+  });
+
+  it.each(BOMBS.map((bomb) => [`${bomb.file}: ${bomb.name}`, bomb] as const))(
+    "interfaces 5 refuses a bomb, %s",
+    (_, bomb) => {
+      const error = failure(bomb.text(), bomb.file);
+      expect(error.line).toBeGreaterThan(0);
+      expect(error.message.length).toBeLessThan(200);
+      expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    },
+  );
+
+  it("interfaces 5 takes limits: one's own large file is read where a stranger's is refused", () => {
+    const large = Array.from({ length: 30_000 }, (_, index) => `- { id: dept_${index} }`).join("\n");
+    expect(failure(large).message).toMatch(/^the document is too large/);
+    expect(readDocument(large, { file: "own.yaml", limits: OWN_FILE_LIMITS }).value).toHaveLength(30_000);
+    expect(() => readDocument("abc", { file: "a.yaml", limits: { maxBytes: 2 } })).toThrow(
+      "larger than 2 bytes",
+    );
+  });
+
+  it("interfaces 5 throws nothing but DocumentError, whatever the text", () => {
+    const pieces = fc.constantFrom(
+      ..."{}[],:-?&*!|>'\"%@`#~\n\r\t \\\0".split(""),
+      "a",
+      "&a ",
+      "*a",
+      "!!str ",
+      "!<x>",
+      "---\n",
+      "...\n",
+      "%YAML 1.1\n",
+      "<<: ",
+      "__proto__: ",
+      "? ",
+      ": ",
+      "- ",
+      "\n  ",
+      "\ufeff",
+      "\ud800",
+      "\u2028",
+      "0x",
+      "1e",
+      ".nan",
+    );
+    const texts = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 200 }),
+      fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join("")),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        try {
+          const document = readDocument(text, { file: "any" });
+          JSON.stringify(document.value);
+          document.locate(["a", 0, "b"]);
+        } catch (error) {
+          expect(error).toBeInstanceOf(DocumentError);
+          expect((error as DocumentError).line).toBeGreaterThan(0);
+          expect((error as DocumentError).formatWithFrames()).toContain("any:");
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe("inline documents", () => {
+  it("interfaces 4 holds a value that came without a text to the same limits", () => {
+    const refused = (body: unknown) => () => inlineDocument(body, { file: "fixture" });
+    expect(refused(JSON.parse('{"a":[{"__proto__":{"x":1}}]}'))).toThrow(
+      "the key `__proto__` is not allowed",
+    );
+    expect(refused(JSON.parse("[".repeat(100_000) + "]".repeat(100_000)))).toThrow(
+      "nested more than 64 deep",
+    );
+    expect(refused(Array.from({ length: 200_001 }))).toThrow("too large");
+    expect(refused(JSON.parse("[".repeat(64) + "]".repeat(64)))).not.toThrow();
+    const document = inlineDocument({ a: 1 }, { file: "fixture" });
+    expect(problemAt(document, { path: ["a"], message: "is wrong" })).toMatchObject({ line: 0, field: "a" });
+  });
+});

@@ -1,0 +1,100 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { factsOf } from "../../../test/support/fault-stand.ts";
+import { assemble, type Understudy } from "../../understudy.ts";
+import type { FaultState } from "../sandbox/fault-gate.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { RuleSet } from "./rule-set.ts";
+import { SandboxFaults } from "./sandbox-faults.ts";
+
+/** What is kept of a sandbox's faults is looked at anew when `revision` has grown, and only then. */
+let understudy: Understudy;
+let sandbox: Sandbox;
+let faults: SandboxFaults;
+let kept: FaultState;
+beforeEach(() => {
+  understudy = assemble({ fixture: "reference", clock: { mode: "frozen", now: 0 } });
+  sandbox = understudy.sandboxes.get("default")!;
+  faults = sandbox.faults as SandboxFaults;
+  kept = faults.state();
+});
+afterEach(() => understudy.close());
+
+const event = { event: "user.created", webhook_id: "wh_x", delivery_id: "del_x" };
+const match = { operation: "models.list" };
+const effect = { status: 503 };
+
+/** Every call that may change what is kept; where two classes have it, the outer one's. */
+const CALLS: Record<string, () => unknown> = {
+  before: () => faults.before(factsOf("models.list")),
+  after: () => faults.after(factsOf("models.list")),
+  delivery: () => faults.delivery(event),
+  asked: () => {
+    const [rule] = faults.rules.all();
+    rule?.decide(1, "models.list", () => false);
+    if (rule !== undefined) faults.asked(rule);
+  },
+  setScenarios: () => faults.setScenarios(["models-list-rate-limited"]),
+  activate: () => faults.setScenarios(["flaky-ten-percent", "slow-network"], true),
+  none: () => faults.setScenarios([]),
+  reset: () => faults.reset(),
+  suspendLeases: () => {
+    const resume = faults.suspendLeases();
+    // A world of another time: what is left of each lease stays, and its end moves.
+    const { clock, ...value } = sandbox.world.value();
+    sandbox.world.restore({ ...value, clock: { ...clock, at: clock.at - 1000 } });
+    resume();
+  },
+  leaseEnded: () => faults.leaseEnded(faults.rules.all()[0]?.key ?? "none"),
+  expire: () => sandbox.world.advance((now) => now + 60_000),
+  keep: () => {
+    kept = faults.state();
+  },
+  restoreState: () => faults.restoreState(kept),
+  add: () => faults.rules.add({ match, times: 2, effect }),
+  sequence: () => faults.rules.add({ match, phase: "after", sequence: [503, "pass", 429] }),
+  drawn: () => faults.rules.add({ match: { event: "user.*" }, probability: 0.5, effect }),
+  leased: () => faults.rules.add({ match, lease: { ttl: "1m", hits: 3 }, effect }),
+  twice: () => faults.rules.add({ id: "same", match, effect }),
+  wrong: () => faults.rules.add({ match: { operation: "model.list" }, effect }),
+  remove: () => faults.rules.remove(faults.rules.inlineRules[0]?.rule.id ?? "none"),
+  clear: () => faults.rules.clear(),
+  renew: () => {
+    const [name] = faults.scenarios;
+    if (name !== undefined) faults.rules.renew({ ...scenario(name), rules: scenario(name).rules.slice(1) });
+  },
+};
+const scenario = (name: string) => understudy.scenarios.get(name);
+
+it("interfaces 2 4 whatever changes what is kept of faults makes their revision grow", async () => {
+  const names = fc.constantFrom(...Object.keys(CALLS));
+  const changed = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(names, { minLength: 5, maxLength: 30 }), async (sequence) => {
+      faults.setScenarios([], true);
+      faults.rules.clear();
+      for (const name of sequence) {
+        const [state, revision] = [JSON.stringify(faults.state()), faults.revision];
+        try {
+          await CALLS[name]!();
+        } catch (error) {
+          expect(["RuleExists", "DocumentError"]).toContain((error as Error).name);
+        }
+        if (JSON.stringify(faults.state()) === state) continue;
+        changed.add(name);
+        expect([name, faults.revision > revision]).toEqual([name, true]);
+      }
+    }),
+    { numRuns: 150 },
+  );
+  // Calls that never changed anything would prove nothing.
+  expect(Object.keys(CALLS).filter((name) => !changed.has(name))).toEqual(["keep", "wrong"]);
+});
+
+it("interfaces 2 4 no method that could change what is kept is left out", () => {
+  const READ = "constructor seed scenarios inForce state rehearsal close active inlineRules all rulesOf";
+  const INNER = "noteAsked rebuild arm follow freeId";
+  const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
+  const methods = [SandboxFaults, RuleSet].flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype));
+  expect(methods.filter((name) => !known.has(name))).toEqual([]);
+});

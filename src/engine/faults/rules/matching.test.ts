@@ -1,0 +1,222 @@
+import { describe, expect, it } from "vitest";
+import { ask, factsOf, faultsWithSeed, verdictOf } from "../../../../test/support/fault-stand.ts";
+
+const EFFECT = { status: 503 };
+
+describe("matching", () => {
+  it("interfaces 6 an operation glob hits those it names and no others", async () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "f", match: { operation: "threads.*" }, effect: EFFECT });
+    expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
+    expect(await ask(faults, "departments.reparent")).toBe("-");
+  });
+
+  it.each([
+    [{ principal: "usr_dan" }, { user: "usr_dan" }, { user: "usr_ada" }],
+    [{ principal: "usr_dan" }, { user: "usr_dan" }, {}],
+    [
+      { api_key: "apikey_dan" },
+      { user: "usr_dan", key: "apikey_dan" },
+      { user: "usr_dan", key: "apikey_ci" },
+    ],
+    [{ organization: "org_globex" }, { organization: "org_globex" }, { organization: "org_acme" }],
+    [{ path: "/v1/threads/thread_a" }, { path: "/v1/threads/thread_a" }, { path: "/v1/threads/thread_b" }],
+    [{ path: "/v1/**" }, { path: "/v1/threads/thread_a" }, { path: "/v2/threads/thread_a" }],
+    [{ path: "/v1/*/thread_?" }, { path: "/v1/threads/thread_a" }, { path: "/v1/threads/deeper/thread_a" }],
+    [{ header: { "X-Trial": "b" } }, { headers: { "x-trial": "b" } }, { headers: { "x-trial": "a" } }],
+    [{ header: { "X-Trial": null } }, {}, { headers: { "x-trial": "a" } }],
+    [{ query: { limit: 10 } }, { query: "limit=10&offset=1" }, { query: "limit=11" }],
+    [{ query: { tag: "b" } }, { query: "tag=a&tag=b" }, { query: "tag=a&tag=c" }],
+    [{ query: { limit: null } }, { query: "offset=1" }, { query: "limit=10" }],
+    [{ method: "DELETE" }, {}, undefined],
+  ])("interfaces 6 %j strikes what it describes alone", async (match, hit, miss) => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "f", match: { operation: "threads.delete", ...match }, effect: EFFECT });
+    expect(await ask(faults, "threads.delete", hit)).toBe("fault:inline/f");
+    if (miss !== undefined) expect(await ask(faults, "threads.delete", miss)).toBe("-");
+  });
+
+  it.each([
+    [{ new_parent_id: "dept_ops" }, { new_parent_id: "dept_ops", more: 1 }, true],
+    [{ new_parent_id: null }, { new_parent_id: null }, true],
+    [{ new_parent_id: null }, {}, false],
+    [{ a: { b: 1 } }, { a: { b: 1, c: 2 } }, true],
+    [{ a: [1, { b: 2 }] }, { a: [1, { b: 2, c: 3 }] }, true],
+    [{ a: [1] }, { a: [1, 2] }, false],
+    [{ a: "1" }, { a: 1 }, false],
+    [{ a: 1 }, undefined, false],
+    [{ a: {} }, { a: [] }, false],
+  ])("interfaces 6 body %j against %j: %s", async (body, sent, hit) => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "f", match: { operation: "departments.reparent", body }, effect: EFFECT });
+    expect(await ask(faults, "departments.reparent", { body: sent })).toBe(hit ? "fault:inline/f" : "-");
+  });
+
+  it("interfaces 6 a rule that would only delay what another delays already is not asked, nor counted", async () => {
+    const faults = faultsWithSeed(1);
+    const later = faults.rules.add({ id: "later", times: 1, effect: { delay: "9s" } });
+    faults.rules.add({ id: "first", effect: { delay: "1s" } });
+    const { injection } = await verdictOf(faults, "threads.delete");
+    expect(injection).toMatchObject({ decision: "fault:inline/first", delay_ms: 1000 });
+    expect(later.progress).toMatchObject({ calls: 0, hits: 0 });
+  });
+
+  it("interfaces 3 inline rules go before each other newest first, and after a pass the next is asked", async () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "old", effect: EFFECT });
+    faults.rules.add({ id: "new", times: 1, effect: EFFECT });
+    expect(await ask(faults, "threads.delete")).toBe("fault:inline/new");
+    expect(await ask(faults, "threads.delete")).toBe("fault:inline/old");
+  });
+
+  it("interfaces 6 a code that the operation hit never answers passes, forced it does not", async () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({
+      id: "f",
+      match: { operation: "*" },
+      times: 2,
+      effect: { error: "DEPARTMENT_CYCLE_DETECTED" },
+    });
+    expect(await ask(faults, "threads.delete")).toBe("-");
+    expect(await ask(faults, "departments.reparent")).toBe("fault:inline/f");
+    faults.rules.clear();
+    faults.rules.add({ id: "f", match: { operation: "*" }, effect: { error: "DEPARTMENT_CYCLE_DETECTED!" } });
+    expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
+  });
+
+  it("interfaces 6 a delay and an answer come from the first rule that has one", async () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "never-asked", effect: { delay: "9s" } });
+    faults.rules.add({ id: "answer", times: 1, effect: { status: 503, delay: "5s" } });
+    faults.rules.add({ id: "slow", times: 1, effect: { delay: "20ms" } });
+    const { injection } = await verdictOf(faults, "threads.delete");
+    expect(injection).toMatchObject({ decision: "fault:inline/answer", delay_ms: 20 });
+    const hits = Object.fromEntries(
+      faults.rules.inlineRules.map(({ rule, progress }) => [rule.id, progress.hits]),
+    );
+    expect(hits).toEqual({ slow: 1, answer: 1, "never-asked": 0 });
+  });
+});
+
+describe("what a rule answers", () => {
+  const effectOf = async (effect: object, sent: object = {}, operation = "threads.delete") => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "f", match: { operation }, effect });
+    return (await verdictOf(faults, operation, sent)).injection?.effect;
+  };
+
+  it("interfaces 6 a status without a body keeps its headers", async () => {
+    expect(await effectOf({ status: 204, headers: { "x-mine": "1" } })).toEqual({
+      kind: "raw",
+      status: 204,
+      headers: { "x-mine": "1" },
+      body: undefined,
+      content_type: undefined,
+    });
+  });
+
+  it("interfaces 6 its headers stand in place of those of the same name, however that is written", async () => {
+    const headers = { "retry-AFTER": "7", "x-mine": "1" };
+    expect((await effectOf({ error: "RATE_LIMIT_EXCEEDED", headers })) as object).toHaveProperty(
+      "headers",
+      headers,
+    );
+    expect(await effectOf({ error: "RATE_LIMIT_EXCEEDED" })).toMatchObject({
+      headers: { "Retry-After": "60" },
+    });
+  });
+
+  it("interfaces 6 an organization that the request names is the one that its details name", async () => {
+    const sent = { query: "org_id=org_wanted", organization: "org_present" };
+    const effect = { error: "ORGANIZATION_ACCESS_DENIED" };
+    const wanted = await effectOf(effect, sent, "usage.retrieve_limits");
+    expect(wanted).toMatchObject({ details: { organization_id: "org_wanted" } });
+    const present = await effectOf(effect, { ...sent, query: "" }, "usage.retrieve_limits");
+    expect(present).toMatchObject({ details: { organization_id: "org_present" } });
+  });
+});
+
+describe("the journal's reasons", () => {
+  it("interfaces 3 the nearest rule that did not match is named with what was missing", async () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({
+      id: "far",
+      match: { operation: "threads.delete", organization: "org_x" },
+      effect: EFFECT,
+    });
+    faults.rules.add({
+      id: "near",
+      match: { operation: "threads.delete", organization: "org_acme", header: { "x-trial": "b" } },
+      effect: EFFECT,
+    });
+    const { reasons } = await verdictOf(faults, "threads.delete");
+    expect(reasons).toEqual(['nearest rule inline/near did not match: header x-trial is not "b"']);
+  });
+
+  it("interfaces 3 a rule for another caller is named too, and a draw is shown", async () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({
+      id: "f",
+      match: { operation: "threads.delete", principal: "usr_ada" },
+      effect: EFFECT,
+    });
+    expect((await verdictOf(faults, "threads.delete", { user: "usr_dan" })).reasons).toEqual([
+      "nearest rule inline/f did not match: principal is not usr_ada",
+    ]);
+    faults.rules.add({ id: "p", probability: 0.000001, effect: EFFECT });
+    const [reason] = (await verdictOf(faults, "threads.delete")).reasons;
+    expect(reason).toMatch(/^inline\/p matched and let it pass: draw 0\.\d{4} is not below 0\.000001$/);
+  });
+
+  it("interfaces 6 a request that nothing comes near allocates no reasons", () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({
+      id: "f",
+      match: { operation: "threads.delete", principal: "usr_ada" },
+      effect: EFFECT,
+    });
+    const first = faults.before(factsOf("threads.delete", { user: "usr_dan" }));
+    const second = faults.before(factsOf("threads.delete", { user: "usr_eve" }));
+    expect(first).toBe(second);
+  });
+});
+
+describe("a thousand rules", () => {
+  it("interfaces 6 a request asks only those that can concern its operation and caller", async () => {
+    const faults = faultsWithSeed(1);
+    let asked = 0;
+    for (let i = 0; i < 1000; i++) {
+      const match =
+        i % 5 === 0
+          ? { operation: "threads.delete", principal: `usr_${i}` }
+          : { operation: "departments.reparent", path: "/v1/none/**" };
+      faults.rules.add({ id: `r${i}`, match, effect: EFFECT });
+    }
+    for (const { rule } of faults.rules.inlineRules) {
+      for (const criterion of rule.criteria) {
+        const { fits } = criterion;
+        criterion.fits = (facts) => {
+          asked += 1;
+          return fits(facts);
+        };
+      }
+    }
+    expect(await ask(faults, "threads.delete", { user: "usr_dan" })).toBe("-");
+    expect(await ask(faults, "threads.delete", { user: "usr_995" })).toBe("fault:inline/r995");
+    expect(await ask(faults, "usage.retrieve_limits", { user: "usr_dan" })).toBe("-");
+    expect(asked).toBe(0);
+  });
+
+  it("interfaces 6 armed is off without rules, with spent ones, and with probability 0", async () => {
+    const faults = faultsWithSeed(1);
+    expect(faults.armed).toBe(false);
+    faults.rules.add({ id: "zero", probability: 0, effect: EFFECT });
+    expect(faults.armed).toBe(false);
+    faults.rules.add({ id: "once", times: 1, effect: EFFECT });
+    expect(faults.armed).toBe(true);
+    expect(await ask(faults, "threads.delete")).toBe("fault:inline/once");
+    expect(faults.armed).toBe(false);
+    faults.rules.add({ id: "deliveries", match: { event: "user.*" }, effect: EFFECT });
+    expect(faults.armed).toBe(false);
+  });
+});

@@ -1,0 +1,136 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ask, faultsWithSeed, verdictOf } from "../../../../test/support/fault-stand.ts";
+
+async function run(rule: object, calls: number, seed = 1): Promise<string> {
+  const faults = faultsWithSeed(seed);
+  faults.rules.add({ id: "f", ...rule });
+  let text = "";
+  for (let i = 0; i < calls; i++) text += (await ask(faults, "threads.delete")) === "-" ? "." : "x";
+  return text;
+}
+
+describe("schedules", () => {
+  const effect = { status: 503 };
+  it.each([
+    ["nothing given: always", { effect }, "xxxxxx"],
+    ["times", { effect, times: 2 }, "xx...."],
+    ["every third", { effect, every: 3 }, "..x..x"],
+    ["every first", { effect, every: 1 }, "xxxxxx"],
+    ["sequence", { sequence: [503, "RATE_LIMIT_EXCEEDED", "pass", 500] }, "xx.x.."],
+    ["probability 1", { effect, probability: 1 }, "xxxxxx"],
+    ["probability 0 is off", { effect, probability: 0 }, "......"],
+    ["lease by hits", { effect, lease: { hits: 2 } }, "xx...."],
+    ["lease by hits counts no pass", { sequence: ["pass", 503, 503, 503], lease: { hits: 2 } }, ".xx..."],
+    [
+      "a code that is never answered is a pass",
+      { match: { operation: "*" }, sequence: ["SESSION_NOT_FOUND", 503] },
+      ".x....",
+    ],
+  ])("interfaces 6 %s", async (_name, rule, expected) => {
+    expect(await run(rule, 6)).toBe(expected);
+  });
+
+  it("interfaces 6 the entries of a sequence are answered in their order", async () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "f", sequence: [503, "RATE_LIMIT_EXCEEDED", "pass", 404, 418] });
+    const codes = [];
+    for (let i = 0; i < 5; i++) {
+      const effect = (await verdictOf(faults, "threads.delete")).injection?.effect;
+      codes.push(effect?.kind === "error" ? effect.code : effect);
+    }
+    // A bare 4xx is the operation's own first code with that status.
+    expect(codes).toEqual(["HTTP_503", "RATE_LIMIT_EXCEEDED", undefined, "RESOURCE_NOT_FOUND", "HTTP_418"]);
+  });
+
+  it("interfaces 6 a probability of a tenth strikes about a tenth of the calls", async () => {
+    const struck = (await run({ effect, probability: 0.1 }, 5000)).replaceAll(".", "").length;
+    expect(struck).toBeGreaterThan(420);
+    expect(struck).toBeLessThan(580);
+  });
+
+  it("interfaces 6 seeds, rules and operations draw apart", async () => {
+    const rule = { effect, probability: 0.5 };
+    const first = await run(rule, 64);
+    expect(await run(rule, 64)).toBe(first);
+    expect(await run(rule, 64, 2)).not.toBe(first);
+    expect(await run({ ...rule, id: "other" }, 64)).not.toBe(first);
+  });
+
+  it("interfaces 6 a draw depends on seed, rule, operation and call number, never on other traffic", async () => {
+    const others = ["departments.reparent", "usage.retrieve_limits", "assistants.list_history"];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(),
+        fc.array(fc.constantFrom("threads.delete", ...others), { minLength: 1, maxLength: 60 }),
+        fc.double({ min: 0.05, max: 0.95, noNaN: true }),
+        fc.boolean(),
+        async (seed, traffic, probability, delayed) => {
+          const delay = delayed ? { delay: { p50: 10, p99: 1000 } } : {};
+          const armed = () => {
+            const faults = faultsWithSeed(seed);
+            faults.rules.add({ id: "p", probability, effect: { status: 503, ...delay } });
+            return faults;
+          };
+          const busy = armed();
+          const seen = [];
+          for (const operation of traffic) {
+            const { injection } = await verdictOf(busy, operation);
+            if (operation === "threads.delete") seen.push(injection?.delay_ms ?? null);
+          }
+          const quiet = armed();
+          const alone = [];
+          for (let i = 0; i < seen.length; i++) {
+            alone.push((await verdictOf(quiet, "threads.delete")).injection?.delay_ms ?? null);
+          }
+          expect(seen).toEqual(alone);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it("interfaces 6 a drawn delay keeps to its percentiles", async () => {
+    const faults = faultsWithSeed(3);
+    faults.rules.add({ id: "slow", effect: { delay: { p50: "100ms", p99: "1s" } } });
+    const delays: number[] = [];
+    for (let i = 0; i < 3000; i++)
+      delays.push((await verdictOf(faults, "threads.delete")).injection!.delay_ms);
+    delays.sort((a, b) => a - b);
+    expect(delays[1500]!).toBeGreaterThan(90);
+    expect(delays[1500]!).toBeLessThan(110);
+    expect(delays[2970]!).toBeGreaterThan(750);
+    expect(delays[2970]!).toBeLessThan(1350);
+    expect(delays.every(Number.isInteger)).toBe(true);
+  });
+});
+
+describe("deliveries", () => {
+  it("interfaces 6 a rule about an event hits its deliveries and no request", async () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "d", match: { event: "user.*", webhook: "wh_a" }, sequence: [500, "pass", 410] });
+    const delivery = (event: string, webhook_id: string) =>
+      faults.delivery({ event, webhook_id, delivery_id: "del_1" });
+    expect(await ask(faults, "threads.delete")).toBe("-");
+    expect(delivery("thread.deleted", "wh_a")).toBeUndefined();
+    expect(delivery("user.created", "wh_b")).toBeUndefined();
+    expect(delivery("user.created", "wh_a")).toMatchObject({
+      decision: "fault:inline/d",
+      answer: { response_code: 500 },
+    });
+    expect(delivery("user.updated", "wh_a")).toBeUndefined();
+    expect(delivery("user.updated", "wh_a")).toMatchObject({ answer: { response_code: 410 } });
+    expect(delivery("user.updated", "wh_a")).toBeUndefined();
+  });
+
+  it("interfaces 6 a delivery is delayed or broken as if by its receiver", () => {
+    const faults = faultsWithSeed(1);
+    faults.rules.add({ id: "wire", match: { event: "*" }, effect: { wire: "reset" } });
+    faults.rules.add({ id: "slow", match: { event: "*" }, effect: { delay: "2s" } });
+    expect(faults.delivery({ event: "webhook.test", webhook_id: "wh", delivery_id: "d" })).toMatchObject({
+      decision: "fault:inline/wire",
+      holds_ms: 2000,
+      answer: { response_code: 0, error: "the connection was reset before an answer, as a fault asked" },
+    });
+  });
+});

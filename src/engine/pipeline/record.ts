@@ -1,0 +1,55 @@
+import { headText } from "../../hosts/node/head.ts";
+import type { InjectedEffect } from "../sandbox/fault-gate.ts";
+import type { JournalEntry } from "../sandbox/journal.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { standardHead } from "./response-headers.ts";
+
+/** Writes the journal entry: references to what is there already, nothing copied. */
+export function record(exchange: Exchange, answer: Answer, response_head: string): JournalEntry {
+  const { sandbox, changing } = exchange;
+  const entry = sandbox.journal.add({
+    id: exchange.id,
+    draw: exchange,
+    at: exchange.at,
+    committed_at: exchange.committed_at,
+    operation: exchange.operation?.id ?? null,
+    method: exchange.method,
+    path: exchange.path,
+    query: exchange.query,
+    status: answer.status,
+    code: exchange.code,
+    duration_ms: Math.round(performance.now() - exchange.started),
+    principal: exchange.identity?.principal.user_id ?? null,
+    api_key: exchange.identity?.principal.key_id ?? null,
+    decision: exchange.decision,
+    reasons: exchange.reasons,
+    warnings: exchange.warnings,
+    request_headers: exchange.request.rawHeaders,
+    request_body: exchange.body ?? exchange.kept?.bytes(),
+    request_bytes: exchange.body?.length ?? exchange.kept?.size() ?? 0,
+    response_head,
+    response_body: answer.body,
+    streamed: answer.stream ? "under way" : undefined,
+    history: changing === undefined ? null : sandbox.history.nameOf(changing),
+  });
+  if (changing !== undefined) sandbox.history.answered(changing, entry);
+  const { operation, code } = exchange;
+  if (operation !== undefined) sandbox.outcomes.count(operation, code ?? answer.status);
+  return entry;
+}
+
+/** A wire fault: status 0 and no headers where the client saw neither; `decision` names the fault. */
+export function recordWire(
+  exchange: Exchange,
+  effect: Extract<InjectedEffect, { kind: "wire" }>,
+  answer: Answer,
+): void {
+  if (effect.wire.shows_status) {
+    record(exchange, answer, headText(standardHead(exchange)));
+  } else {
+    exchange.code = null;
+    record(exchange, NO_ANSWER, "");
+  }
+}
+
+const NO_ANSWER: Answer = { status: 0, headers: {}, content_type: undefined, body: undefined };

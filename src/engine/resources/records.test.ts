@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { FixtureLibrary } from "../../documents/fixture-library.ts";
+import { referencesIn, visitReferences } from "../contract/references.ts";
+import { RESOURCES } from "./index.ts";
+
+const COLLECTIONS = RESOURCES.flatMap((resource) =>
+  resource.collections.map((collection) => ({ collection, resource, name: collection.name })),
+);
+const NAMES = new Set(COLLECTIONS.map(({ name }) => name));
+
+describe("records", () => {
+  it("interfaces 4 every collection that state calls reach says how its records are made", () => {
+    const without = COLLECTIONS.filter(
+      ({ collection, resource, name }) => !collection.internal && resource.make?.[name] === undefined,
+    );
+    expect(without.map(({ name }) => name)).toEqual([]);
+    for (const { name, make = {} } of RESOURCES)
+      for (const made of Object.keys(make)) expect(NAMES, `${name} makes ${made}`).toContain(made);
+  });
+
+  it("interfaces 5 what they refer to are collections that there are", () => {
+    let references = 0;
+    for (const { collection } of COLLECTIONS) {
+      for (const reference of referencesIn(collection.schema)) {
+        expect(NAMES, collection.name).toContain(reference.collection);
+        references += 1;
+      }
+    }
+    expect(references).toBeGreaterThan(40);
+  });
+
+  it("interfaces 5 a field that is named after an organization refers to one", () => {
+    for (const { collection, name } of COLLECTIONS) {
+      const { properties = {} } = collection.schema as { properties?: Record<string, object> };
+      if (!Object.hasOwn(properties, "organization_id")) continue;
+      const [reference] = referencesIn(properties["organization_id"]!);
+      expect(reference?.collection, name).toBe("organizations");
+    }
+  });
+
+  it("interfaces 5 the reference world refers to nothing that it does not hold", () => {
+    const { tables } = new FixtureLibrary({ resources: RESOURCES }).load("reference").root(1);
+    let seen = 0;
+    for (const { collection, name } of COLLECTIONS) {
+      for (const record of tables.get(name)!.all() as Iterable<object>) {
+        visitReferences(collection.schema, record, ({ reference, id, path }) => {
+          seen += 1;
+          if (tables.get(reference.collection)!.get(id) === undefined)
+            throw new Error(`${name} ${collection.idOf(record)}: ${path.join(".")} names no ${id}`);
+        });
+      }
+    }
+    expect(seen).toBeGreaterThan(10_000);
+  });
+});

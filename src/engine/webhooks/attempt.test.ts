@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
+import { attemptAct, makeAttempt } from "./attempt.ts";
+import type { Outgoing } from "./outgoing.ts";
+import { sign } from "./sign.ts";
+
+const row: Outgoing = {
+  ...{ id: "del_1/retry", kind: "retry", webhook_id: "wh_1", delivery_id: "del_1", position: 3 },
+  cancelled: false,
+};
+const plan = {
+  number: 2,
+  url: "http://a.test/hook",
+  secret: "whsec",
+  event: "user.created",
+  body: '{"é":1}',
+};
+const { signal } = new AbortController();
+const answered: OutboundResult = {
+  ...{ response_code: 503, headers: { "retry-after": "5" }, body: Buffer.from("busy"), truncated: false },
+  duration_ms: 40,
+};
+
+/** Makes the attempt over a network that gives this answer. */
+async function attempt(answer: OutboundResult, fault?: Partial<DeliveryFault>) {
+  const sent: OutboundRequest[] = [];
+  const asked: DeliveryFacts[] = [];
+  const parts = {
+    outbound: {
+      async send(request: OutboundRequest) {
+        sent.push(request);
+        return answer;
+      },
+    },
+    settings: () => ({ service_name: "Acme", webhook_timeout_seconds: 2 }),
+    fault(facts: DeliveryFacts) {
+      asked.push(facts);
+      return fault && { decision: "fault:inline/f", holds_ms: 0, answer: undefined, reasons: [], ...fault };
+    },
+  };
+  return { sent, asked, ...(await makeAttempt(parts, { row, plan }, signal)) };
+}
+
+const request_headers = {
+  "Content-Type": "application/json",
+  "X-Service-Event": "user.created",
+  "X-Service-Signature": sign("whsec", Buffer.from(plan.body)),
+  "X-Service-Delivery": "del_1",
+  "User-Agent": "Acme-Webhook/1.0",
+};
+
+describe("an attempt to deliver", () => {
+  it("6.2 6.3 sends the event's bytes, signed, within the time that is set, and gives what was answered", async () => {
+    const { sent, asked, answer, exchange } = await attempt(answered);
+    const body = Buffer.from(plan.body);
+    expect(sent).toEqual([
+      { url: plan.url, method: "POST", headers: request_headers, body, timeoutMs: 2000, signal },
+    ]);
+    expect(asked).toEqual([{ event: "user.created", webhook_id: "wh_1", delivery_id: "del_1" }]);
+    expect(answer).toStrictEqual({ response_code: 503, duration_ms: 40 });
+    expect(exchange).toEqual({
+      ...{ request_headers, response_headers: { "retry-after": "5" }, response_body: Buffer.from("busy") },
+    });
+  });
+
+  it("G24 says why there was no answer", async () => {
+    const error = { kind: "refused", message: "nobody listens" } as const;
+    const { answer } = await attempt({ ...answered, response_code: 0, error });
+    expect(answer).toStrictEqual({ response_code: 0, duration_ms: 40, error: "nobody listens" });
+  });
+
+  it("interfaces 6 a fault answers in the receiver's place, which is not called", async () => {
+    const { sent, answer, exchange } = await attempt(answered, { answer: { response_code: 500 } });
+    expect(sent).toEqual([]);
+    expect(answer).toStrictEqual({ response_code: 500, duration_ms: 0, fault: "fault:inline/f" });
+    expect(exchange).toEqual({ request_headers, response_headers: {}, response_body: Buffer.alloc(0) });
+  });
+
+  it("interfaces 6 a fault that only delays takes of the receiver's time, and counts with it", async () => {
+    const { sent, answer } = await attempt(answered, { holds_ms: 20 });
+    expect(sent).toMatchObject([{ timeoutMs: 1980 }]);
+    expect(answer).toStrictEqual({ response_code: 503, duration_ms: 60, fault: "fault:inline/f" });
+  });
+
+  it("interfaces 10 tells in a sentence which attempt it was and what came of it", () => {
+    const titleOf = (kind: Outgoing["kind"], outcome: { response_code: number; error?: string }) =>
+      attemptAct({ ...row, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
+    const [to, rest] = ["to deliver user.created to wh_1", { response_code: 0 }];
+    expect(titleOf("first", { response_code: 204 })).toBe(`The first attempt ${to} was answered 204.`);
+    expect(titleOf("retry", rest)).toBe(`A retry ${to} got no answer.`);
+    expect(titleOf("redelivery", { ...rest, error: "nobody listens" })).toBe(
+      `A redelivery ${to} got no answer: nobody listens.`,
+    );
+  });
+
+  it("interfaces 10 is the work of its row, and says whether the receiver took it", () => {
+    const act = (response_code: number) =>
+      attemptAct(row, plan, { at: 0, url: plan.url, duration_ms: 1, response_code });
+    expect(act(201)).toMatchObject({
+      ...{ kind: "delivery", subject: "del_1", delivered: true },
+      work: { record: row, key: "_outgoing\u0000del_1/retry" },
+    });
+    for (const code of [0, 302, 410, 500]) expect(act(code).delivered).toBe(false);
+  });
+});

@@ -1,0 +1,269 @@
+import { describe, expect, it } from "vitest";
+import { senderStand, several, turn } from "../../../test/support/sender-stand.ts";
+import { outgoing, queueAttempt } from "./outgoing.ts";
+
+describe("the sender of deliveries", () => {
+  it("6.4 sends what a commit queued after it: one first attempt of a webhook at a time, in their order", async () => {
+    const { left, ids, recorded, sandbox } = senderStand();
+    const { world, queue, waiting } = sandbox();
+    world.transact((tx) => {
+      for (const id of ["a", "b"])
+        queueAttempt(tx, { id, kind: "first", webhook_id: "wh_1", delivery_id: id });
+      queueAttempt(tx, { id: "c", kind: "first", webhook_id: "wh_2", delivery_id: "c" });
+    });
+    expect(ids()).toEqual([]);
+    await turn();
+    expect(ids()).toEqual(["a", "c"]);
+    await left[0]!.answer(200);
+    expect(ids()).toEqual(["a", "c", "b"]);
+    expect(recorded.map(({ row }) => row.id)).toEqual(["a"]);
+    expect(waiting()).toEqual(["b", "c"]);
+    await left[2]!.answer(500);
+    await queue(["d"]);
+    expect(ids()).toEqual(["a", "c", "b", "d"]);
+  });
+
+  it("6.4 sends 128 of a sandbox at once; the webhook that has waited longest goes on", async () => {
+    const { left, ids, sandbox } = senderStand();
+    const { queue, remove } = sandbox();
+    for (const webhook of several("wh_", 131)) await queue([`${webhook}/a`, `${webhook}/b`], webhook);
+    expect(left).toHaveLength(128);
+    for (const id of ["wh_128/a", "wh_128/b"]) await remove(id);
+    for (const i of [5, 7, 6, 128]) await left[i]!.answer(200);
+    expect(ids().slice(128)).toEqual(["wh_129/a", "wh_130/a", "wh_5/b", "wh_7/b"]);
+    await Promise.all([129, 130].map((i) => left[i]!.answer(200)));
+    expect(ids().slice(132)).toEqual(["wh_6/b", "wh_129/b"]);
+  });
+
+  it("6.4 sends 512 of a server at once; a place that is free goes to the sandbox that waits", async () => {
+    const { left, ids, sandbox } = senderStand();
+    const sandboxes = several("s", 5).map((name) => ({ name, ...sandbox(name) }));
+    for (const { name, queue } of sandboxes) {
+      for (const webhook of several(`${name}_`, 110)) await queue([webhook], webhook);
+    }
+    expect(left).toHaveLength(512);
+    await left[0]!.answer(200);
+    await left[200]!.answer(500);
+    expect(ids().slice(512)).toEqual(["s4_72", "s4_73"]);
+    sandboxes[4]!.world.close();
+    await turn();
+    await sandboxes[0]!.queue(several("new", 128), "wh_new", "retry");
+    await left[1]!.answer(200);
+    expect(ids().slice(514)).toEqual(several("new", 4));
+  });
+
+  it("G24 what is called off while it waits is never sent, what is under way is cut off and leaves no trace", async () => {
+    const { left, ids, recorded, made, errors, sandbox } = senderStand();
+    const { world, queue, remove, attempt } = sandbox();
+    await queue(["a", "b", "c"]);
+    const ends = ["a", "b", "c", "d"].map((id) => attempt(id));
+    await remove("b");
+    expect(await ends[1]).toBe(false);
+    expect(left[0]!.signal!.aborted).toBe(false);
+    await remove("a");
+    expect(left[0]!.signal!.aborted).toBe(true);
+    expect(await ends[0]).toBe(false);
+    expect(await ends[3]).toBe(false);
+    expect(ids()).toEqual(["a", "c"]);
+    await left[1]!.answer(200);
+    expect(await ends[2]).toBe(true);
+    expect(made.map(({ row }) => row.id)).toEqual(["c"]);
+    await world.settled();
+    expect([recorded.length, errors.length]).toEqual([2, 0]);
+  });
+
+  it("interfaces 4 a restore calls off what was under way and takes up, in its order, what was queued then", async () => {
+    const { left, ids, recorded, sandbox } = senderStand();
+    const { world, queue, remove, attempt, waiting } = sandbox();
+    // Their ids are not in the order of their positions, which the queue goes by.
+    await queue(["z", "a", "m"]);
+    const value = world.value();
+    for (const id of ["m", "a", "z"]) await remove(id);
+    await queue(["later"]);
+    const later = attempt("later");
+    world.restore(value);
+    expect(left[1]!.signal!.aborted).toBe(true);
+    expect(await later).toBe(false);
+    await turn();
+    expect(ids()).toEqual(["z", "later", "z"]);
+    expect(recorded.map(({ row }) => row.id)).toEqual(["z"]);
+    expect(waiting().toSorted()).toEqual(["a", "m", "z"]);
+    await left[2]!.answer(200);
+    await left[3]!.answer(200);
+    expect(ids().slice(2)).toEqual(["z", "a", "m"]);
+  });
+
+  it("interfaces 4 what a restore has overtaken is not recorded, even where the same attempt is queued again", async () => {
+    const { left, ids, recorded, made, sandbox } = senderStand();
+    const { world, queue, waiting } = sandbox();
+    await queue(["a", "b"]);
+    world.restore(world.value());
+    await turn();
+    expect(ids()).toEqual(["a", "a"]);
+    expect([recorded.length, made.length]).toEqual([0, 0]);
+    await left[0]!.answer(200);
+    expect(waiting()).toEqual(["a", "b"]);
+    await left[1]!.answer(200);
+    expect(ids()).toEqual(["a", "a", "b"]);
+    expect(recorded).toHaveLength(1);
+  });
+
+  it("interfaces 4 the end of a world ends its attempts, and what is queued in it later is not sent", async () => {
+    const { left, ids, recorded, made, errors, sandbox } = senderStand();
+    const { world, queue, attempt } = sandbox();
+    await queue(["a", "b"]);
+    const ends = [attempt("a"), attempt("b")];
+    world.close();
+    expect(await Promise.all(ends)).toEqual([false, false]);
+    expect(left[0]!.signal!.aborted).toBe(true);
+    await turn();
+    await queue(["c"]);
+    expect(await attempt("c")).toBe(false);
+    await world.settled();
+    expect(ids()).toEqual(["a"]);
+    expect([recorded.length, made.length, errors.length]).toEqual([0, 0, 0]);
+  });
+
+  it("G24 an attempt that its rules call off is not made; the next goes on", async () => {
+    const { ids, made, sandbox } = senderStand({
+      rules: {
+        plan: (_world, { delivery_id: body, id }) =>
+          id === "a" ? undefined : { number: 1, url: "http://a.test/", secret: "", event: "", body },
+      },
+    });
+    const { world, attempt, waiting, queue } = sandbox();
+    world.transact((tx) => queueAttempt(tx, { id: "a", kind: "first", webhook_id: "w", delivery_id: "a" }));
+    const end = attempt("a");
+    await queue(["b"], "w");
+    expect(await end).toBe(false);
+    expect(ids()).toEqual(["b"]);
+    expect(waiting()).toEqual(["b"]);
+    expect(made).toEqual([]);
+  });
+
+  it("6.4 an attempt that cannot be made or recorded is told of, and waited for no longer", async () => {
+    const broken = (what: string) => () => {
+      throw new Error(`no ${what}`);
+    };
+    for (const [given, sent] of [
+      [{ rules: { plan: broken("plan") } }, 0],
+      [{ fault: broken("fault") }, 0],
+      [{ rules: { record: broken("record") } }, 1],
+    ] as const) {
+      const { left, made, errors, sandbox } = senderStand(given);
+      const { world, attempt, waiting } = sandbox();
+      const row = { kind: "first", webhook_id: "wh_1", delivery_id: "a" } as const;
+      world.transact((tx) => queueAttempt(tx, { id: "a", ...row }));
+      const end = attempt("a");
+      await turn();
+      expect(left).toHaveLength(sent);
+      await left[0]?.answer(200);
+      expect(await end).toBe(false);
+      expect(waiting()).toEqual([]);
+      expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(/^no /) })]);
+      expect(made).toEqual([]);
+    }
+  });
+
+  it("quality 2.6 an attempt waits until what led to it is safe, and is not made where that was undone", async () => {
+    const ready: { resolve: () => void; reject: (why: Error) => void }[] = [];
+    const readyToSend = () => new Promise<void>((resolve, reject) => ready.push({ resolve, reject }));
+    const { ids, recorded, made, sandbox } = senderStand({ readyToSend });
+    const { world, queue, attempt } = sandbox();
+    const before = world.value();
+    await queue(["undone"], "wh_1");
+    await queue(["a"], "wh_2");
+    const undone = attempt("undone");
+    expect(ids()).toEqual([]);
+    world.restore(before);
+    ready[0]!.resolve();
+    expect(await undone).toBe(false);
+    await queue(["b"], "wh_3");
+    // One that could not be made safe is sent all the same: its writer has been told.
+    ready[2]!.reject(new Error("the disk is full"));
+    await turn();
+    expect(ids()).toEqual(["b"]);
+    expect([recorded.length, made.length]).toEqual([0, 0]);
+  });
+
+  it("6.4 follows the schedule that is set when the outcome is recorded", async () => {
+    const { left, recorded, sandbox } = senderStand();
+    const { settings, queue } = sandbox();
+    await queue(["a", "b", "c"]);
+    settings.retry_schedule = ["2s", 5, "PT1H"];
+    await left[0]!.answer(500);
+    await left[1]!.answer(500);
+    settings.retry_schedule = ["0s"];
+    await left[2]!.answer(500);
+    const [first, second, third] = recorded.map(({ schedule }) => schedule);
+    expect(first).toEqual([2000, 5, 3_600_000]);
+    expect(second).toBe(first);
+    expect(third).toEqual([0]);
+  });
+
+  it("interfaces 4 an advance waits for the retries that became due, one by one, and leaves out what was called off", async () => {
+    const { left, ids, sandbox } = senderStand({
+      rules: {
+        plan: (world, { id, webhook_id, delivery_id }) =>
+          world.get(outgoing, id)?.cancelled
+            ? undefined
+            : { number: 2, url: `http://${webhook_id}.test/`, secret: "", event: "", body: delivery_id },
+      },
+    });
+    const { world } = sandbox();
+    world.transact((tx) => {
+      for (const subject of ["a", "b", "c"]) tx.schedule({ kind: "webhook.retry", subject, due: 1000 });
+    });
+    let ended = false;
+    const ran = world.advance(2000).finally(() => {
+      ended = true;
+    });
+    await turn();
+    expect(ids()).toEqual(["a"]);
+    world.transact((tx) => tx.update(outgoing, "c/retry", { cancelled: true }));
+    await left[0]!.answer(200);
+    expect(ids()).toEqual(["a", "b"]);
+    expect(ended).toBe(false);
+    await left[1]!.answer(500);
+    expect((await ran).map(({ subject }) => subject)).toEqual(["a", "b"]);
+  });
+
+  it("6.4 a retry that has become needless is not queued, and counts as run", async () => {
+    const { ids, sandbox } = senderStand({ rules: { queueRetry: () => undefined } });
+    const { world } = sandbox();
+    world.transact((tx) => tx.schedule({ kind: "webhook.retry", subject: "a", due: 1000 }));
+    expect(await world.advance(2000)).toMatchObject([{ kind: "webhook.retry", subject: "a" }]);
+    expect(ids()).toEqual([]);
+  });
+
+  it("interfaces 10 an attempt is the act that its outcome is recorded by", async () => {
+    const { left, made, sandbox } = senderStand();
+    const { world, queue, commits } = sandbox();
+    world.clock = { ...world.clock, at: 77 };
+    await queue(["a"]);
+    world.clock = { ...world.clock, at: 99 };
+    await left[0]!.answer(503);
+    expect(commits.at(-1)!.by).toEqual({
+      act: {
+        kind: "delivery",
+        title: "The first attempt to deliver user.created to wh_1 was answered 503.",
+        subject: "a",
+        delivered: false,
+        work: { record: expect.objectContaining({ id: "a" }), key: "_outgoing\u0000a" },
+      },
+    });
+    expect(made).toMatchObject([
+      {
+        row: { id: "a" },
+        plan: { number: 1, url: "http://wh_1.test/" },
+        outcome: { at: 77, url: "http://wh_1.test/", response_code: 503, duration_ms: 1 },
+        exchange: { response_headers: {} },
+      },
+    ]);
+  });
+
+  it("knows nothing of attempts of a sandbox that it has never seen", async () => {
+    const { attempt } = senderStand();
+    expect(await attempt({ name: "other" } as Parameters<typeof attempt>[0], "a")).toBe(false);
+  });
+});

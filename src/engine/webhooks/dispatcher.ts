@@ -1,0 +1,219 @@
+import { parseDuration } from "../contract/duration.ts";
+import type { Actor } from "../sandbox/history-entry.ts";
+import type { Transaction, WorldReader } from "../state/transaction.ts";
+import type { Commit, ListenedWorld } from "../state/world-parts.ts";
+import {
+  type AttemptOutcome,
+  type AttemptParts,
+  type AttemptPlan,
+  attemptAct,
+  type MadeAttempt,
+  makeAttempt,
+} from "./attempt.ts";
+import { DeliveryQueue, type Job } from "./delivery-queue.ts";
+import { type Outgoing, outgoing } from "./outgoing.ts";
+import { MAX_SENDING_PER_SANDBOX, type Semaphore } from "./semaphore.ts";
+
+/** How records follow from attempts; `resources/webhooks/lifecycle.ts` holds the rules. */
+export interface DeliveryRules {
+  plan(world: WorldReader, row: Outgoing): AttemptPlan | undefined;
+  record(
+    tx: Transaction,
+    row: Outgoing,
+    result: { outcome: AttemptOutcome; schedule: readonly number[] },
+  ): void;
+  discard(tx: Transaction, row: Outgoing): void;
+}
+
+export interface DispatcherParts extends AttemptParts {
+  /** Shared by all sandboxes of a server. */
+  budget: Semaphore;
+  settings: () => ReturnType<AttemptParts["settings"]> & { retry_schedule: readonly (string | number)[] };
+  rules: DeliveryRules;
+  onError: (error: unknown) => void;
+  /** Called once its outcome is recorded. */
+  onAttempt: (attempt: MadeAttempt) => void;
+  /** Settles once what led to the attempt is as safe as the server promises. */
+  readyToSend: () => Promise<void>;
+}
+
+/**
+ * Sends what stands in one world's queue of outgoing attempts and records what came of it. It keeps nothing
+ * that the root does not hold, so a restore only has to read the queue again. Webhooks do not wait for each
+ * other; how much is under way at once is bounded per webhook (`DeliveryQueue`), per sandbox and in all.
+ */
+export class Dispatcher {
+  private readonly parts: DispatcherParts;
+  /** The one world that commits to it; known from its first commit on. */
+  private world!: ListenedWorld;
+  private jobs = new Map<string, Job>();
+  private queues = new Map<string, DeliveryQueue>();
+  private sending = 0;
+  /** Webhooks that found no place free, those that have waited longest first. */
+  private starved = new Set<string>();
+  /** The setting that was read last, in milliseconds. */
+  private read: { retry_schedule: readonly (string | number)[]; delays: readonly number[] } | undefined;
+
+  constructor(parts: DispatcherParts) {
+    this.parts = parts;
+  }
+
+  /** After each commit: takes up what it queued, calls off what it took out of the queue. */
+  onCommit(world: ListenedWorld, { before, after, written }: Commit): void {
+    this.world = world;
+    if (before.tables.get(outgoing.name) === after.tables.get(outgoing.name) || world.isClosed) return;
+    const present = world.read();
+    for (const { collection, id } of written) {
+      if (collection !== outgoing) continue;
+      const row = present.get(outgoing, id);
+      const job = this.jobs.get(id);
+      if (row === undefined) job?.controller.abort();
+      else if (job === undefined) this.accept(row);
+    }
+  }
+
+  /** After a restore, or at the world's end: lets go of everything, and takes up what the root says. */
+  onReplace(world: ListenedWorld): void {
+    this.world = world;
+    const { jobs } = this;
+    this.jobs = new Map();
+    this.queues = new Map();
+    for (const job of jobs.values()) {
+      job.controller.abort();
+      job.end(false);
+    }
+    if (world.isClosed) return;
+    const rows = [...world.read().all(outgoing)].sort((a, b) => a.position - b.position);
+    for (const row of rows) this.accept(row);
+  }
+
+  /** Whether the attempt was made; false when it was called off. */
+  done(attempt_id: string): Promise<boolean> {
+    return this.jobs.get(attempt_id)?.done ?? Promise.resolve(false);
+  }
+
+  private accept(row: Outgoing): void {
+    let end = (_made: boolean) => {};
+    const done = new Promise<boolean>((resolve) => {
+      end = resolve;
+    });
+    const job: Job = { row, controller: new AbortController(), done, end };
+    this.jobs.set(row.id, job);
+    let queue = this.queues.get(row.webhook_id);
+    if (queue === undefined) {
+      queue = new DeliveryQueue();
+      this.queues.set(row.webhook_id, queue);
+    }
+    queue.add(job);
+    job.controller.signal.addEventListener("abort", () => this.callOff(job), { once: true });
+    this.world.track(done);
+    this.pump(row.webhook_id);
+  }
+
+  /** One that has not begun ends here; one under way ends when its request does. */
+  private callOff(job: Job): void {
+    if (!this.queues.get(job.row.webhook_id)?.remove(job)) return;
+    this.jobs.delete(job.row.id);
+    job.end(false);
+    this.tidy(job.row.webhook_id);
+  }
+
+  private pump(webhook_id: string): void {
+    const queue = this.queues.get(webhook_id);
+    for (let job = this.next(queue); job !== undefined; job = this.next(queue)) {
+      if (this.sending >= MAX_SENDING_PER_SANDBOX || !this.parts.budget.take(this.resume)) {
+        this.starved.add(webhook_id);
+        return;
+      }
+      this.send(job, queue!);
+    }
+    this.starved.delete(webhook_id);
+    this.tidy(webhook_id);
+  }
+
+  private next(queue: DeliveryQueue | undefined): Job | undefined {
+    return queue?.next(this.world.clock.pinned !== undefined);
+  }
+
+  private send(job: Job, queue: DeliveryQueue): void {
+    this.sending += 1;
+    queue.begin(job);
+    void this.make(job)
+      .catch(this.parts.onError)
+      .finally(() => {
+        this.sending -= 1;
+        queue.finish(job);
+        // Behind those that found no place.
+        this.starved.add(job.row.webhook_id);
+        this.parts.budget.release();
+        this.resume();
+      });
+  }
+
+  private tidy(webhook_id: string): void {
+    if (this.queues.get(webhook_id)?.isEmpty) this.queues.delete(webhook_id);
+  }
+
+  /** A place is free: the queue that has waited longest goes on; one that still finds none keeps its turn. */
+  private readonly resume = (): void => {
+    for (const webhook_id of this.starved) {
+      this.pump(webhook_id);
+      if (this.starved.has(webhook_id)) return;
+    }
+  };
+
+  private async make(job: Job): Promise<void> {
+    const { row, controller } = job;
+    const { rules } = this.parts;
+    let made = false;
+    try {
+      // Not within the commit that queued it: what comes of the attempt is a transaction of its own. What
+      // was undone meanwhile has taken the attempt with it.
+      await this.parts.readyToSend().catch(() => {});
+      if (this.jobs.get(row.id) !== job) return;
+      const before = this.world.read();
+      const plan = rules.plan(before, row);
+      if (plan === undefined) {
+        this.write(job, (tx) => rules.discard(tx, row));
+        return;
+      }
+      const at = before.now;
+      const { answer, exchange } = await makeAttempt(this.parts, { row, plan }, controller.signal);
+      const outcome = { at, url: plan.url, ...answer };
+      const record = (tx: Transaction) => rules.record(tx, row, { outcome, schedule: this.schedule() });
+      made = this.write(job, record, { act: attemptAct(row, plan, outcome) }) && !controller.signal.aborted;
+      if (made) this.parts.onAttempt({ row, plan, outcome, exchange });
+    } catch (error) {
+      // Left in the queue, the row would be waited for without end.
+      this.write(job, (tx) => rules.discard(tx, row));
+      throw error;
+    } finally {
+      job.end(made);
+    }
+  }
+
+  /** False where a restore has overtaken the work: it must leave no trace in what came after. */
+  private write(job: Job, change: (tx: Transaction) => void, by?: Actor): boolean {
+    const { id } = job.row;
+    if (this.jobs.get(id) !== job) return false;
+    // First, so that the row's end does not call it off.
+    this.jobs.delete(id);
+    try {
+      this.world.transact(change, by);
+    } catch (error) {
+      this.jobs.set(id, job);
+      throw error;
+    }
+    return true;
+  }
+
+  private schedule(): readonly number[] {
+    const { retry_schedule } = this.parts.settings();
+    if (this.read?.retry_schedule !== retry_schedule) {
+      // What is no duration is refused where settings are given.
+      const delays = retry_schedule.map((delay) => parseDuration(delay)!);
+      this.read = { retry_schedule, delays };
+    }
+    return this.read.delays;
+  }
+}

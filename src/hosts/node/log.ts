@@ -1,0 +1,28 @@
+import { createRequire } from "node:module";
+import type { Logger } from "pino";
+import { printableLines } from "../../engine/contract/printable.ts";
+
+/** What the server's parts say to whoever runs it. */
+export type Log = Pick<Logger, "error" | "warn" | "info">;
+
+/**
+ * Writes warnings and errors to standard error. The logger itself is loaded with the first of them, since most
+ * runs have none and its start would be paid by all.
+ */
+export function standardLog(level = "warn", destination?: { write(line: string): unknown }): Log {
+  let logger: Logger | undefined;
+  const loaded = () => {
+    if (logger === undefined) {
+      const { pino } = createRequire(import.meta.url)("pino") as typeof import("pino");
+      const standardError = destination ?? pino.destination(2);
+      // JSON leaves eight-bit control characters as they are, and terminals obey them.
+      logger = pino({ level }, { write: (line: string) => void standardError.write(printableLines(line)) });
+    }
+    return logger;
+  };
+  return {
+    error: (...words: unknown[]) => loaded().error(...(words as [string])),
+    warn: (...words: unknown[]) => loaded().warn(...(words as [string])),
+    info: (...words: unknown[]) => (level === "info" ? loaded().info(...(words as [string])) : undefined),
+  };
+}

@@ -1,0 +1,171 @@
+import { once } from "node:events";
+import type http from "node:http";
+import net from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  hostile,
+  posting,
+  receiver,
+  sender,
+  undoAll,
+  undoLater,
+} from "../../../../test/support/outbound-setup.ts";
+import { TEST_CERTIFICATE, TEST_KEY } from "../../../../test/support/receivers/test-certificate.ts";
+
+afterEach(undoAll);
+
+describe("connections", () => {
+  const keepAlive: http.RequestListener = (request, response) => {
+    request.resume().on("end", () => response.end("ok"));
+  };
+
+  it("interfaces 14 headers as a list go over a connection of their own, unless it may be reused", async () => {
+    const seen: (string | undefined)[] = [];
+    const target = await receiver((request, response) => {
+      seen.push(request.headers.connection);
+      keepAlive(request, response);
+    });
+    const outbound = sender();
+    const listed = posting(target.url, { headers: [["X-A", "1"]] });
+    await outbound.send(posting(target.url));
+    expect((await outbound.send(listed)).reused).toBeUndefined();
+    expect((await outbound.send(listed)).reused).toBeUndefined();
+    expect(target.connections()).toBe(3);
+    // The first one left a connection behind, which is taken, and left behind again.
+    for (const _ of [1, 2]) expect((await outbound.send({ ...listed, reuse: true })).reused).toBe(true);
+    expect((await outbound.send(posting(target.url))).reused).toBe(true);
+    expect(target.connections()).toBe(3);
+    expect(seen).toEqual(["keep-alive", "close", "close", "keep-alive", "keep-alive", "keep-alive"]);
+  });
+
+  it("interfaces 14 a connection whose answer offers to keep nothing is not reused", async () => {
+    const target = await receiver((request, response) => {
+      response.setHeader("Connection", "close");
+      keepAlive(request, response);
+    });
+    const outbound = sender();
+    for (const _ of [1, 2])
+      expect((await outbound.send(posting(target.url, { headers: [], reuse: true }))).reused).toBeUndefined();
+    expect(target.connections()).toBe(2);
+  });
+
+  it("6.4 connections a receiver offers to keep are used again", async () => {
+    const target = await receiver(keepAlive);
+    const outbound = sender();
+    for (let round = 0; round < 10; round += 1) await outbound.send(posting(target.url));
+    expect(target.connections()).toBe(1);
+  });
+
+  it("G24 a receiver that hangs up without announcing it loses no delivery", async () => {
+    let requests = 0;
+    const curt = net.createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", () => {
+        requests += 1;
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        setTimeout(() => socket.destroy(), 5);
+      });
+    });
+    curt.listen(0, "127.0.0.1");
+    await once(curt, "listening");
+    undoLater(() => curt.close());
+    const url = `http://127.0.0.1:${(curt.address() as net.AddressInfo).port}/`;
+    const outbound = sender();
+    for (let round = 0; round < 30; round += 1) {
+      expect((await outbound.send(posting(url))).response_code).toBe(200);
+    }
+    expect(requests).toBe(30);
+  });
+
+  it("G24 one attempt is one request, also when a kept connection breaks under it", async () => {
+    let requests = 0;
+    const target = await receiver((request, response) => {
+      requests += 1;
+      if (requests === 1) response.end("ok");
+      else request.socket.resetAndDestroy();
+    });
+    const outbound = sender();
+    expect((await outbound.send(posting(target.url))).response_code).toBe(200);
+    expect((await outbound.send(posting(target.url))).error?.kind).toBe("reset");
+    expect(target.connections()).toBe(1);
+    expect(requests).toBe(2);
+  });
+
+  it("G24 a refused connection and an unknown host are answers of code 0", async () => {
+    const gone = await hostile("silence");
+    await gone.close();
+    const lookup = () =>
+      Promise.reject(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }));
+    const outbound = sender({ lookup });
+    expect(await outbound.send(posting(gone.url))).toMatchObject({
+      response_code: 0,
+      error: { kind: "refused" },
+    });
+    const unknown = await outbound.send(posting("http://nobody.example.test/"));
+    expect(unknown).toMatchObject({ response_code: 0, error: { kind: "dns" } });
+  });
+
+  it("6.4 the next address is tried when a name's first one refuses", async () => {
+    const target = await receiver(keepAlive);
+    const lookup = async () => [
+      { address: "127.0.0.3", family: 4 as const },
+      { address: "127.0.0.1", family: 4 as const },
+    ];
+    const result = await sender({ lookup }).send(posting(`http://two.example.test:${target.port}/`));
+    expect(result.response_code).toBe(200);
+  });
+
+  it("G24 an attempt can be called off, and closing the sender ends those under way", async () => {
+    const target = await hostile("silence");
+    const outbound = sender();
+    const signal = AbortSignal.timeout(50);
+    const calledOff = await outbound.send(posting(target.url, { timeoutMs: 10_000, signal }));
+    expect(calledOff).toMatchObject({ response_code: 0, error: { kind: "aborted" } });
+    const already = await outbound.send(posting(target.url, { signal }));
+    expect(already.error?.kind).toBe("aborted");
+    const underWay = outbound.send(posting(target.url, { timeoutMs: 10_000 }));
+    outbound.close();
+    expect((await underWay).error?.kind).toBe("aborted");
+    expect((await outbound.send(posting(target.url))).error?.kind).toBe("aborted");
+  });
+});
+
+describe("TLS", () => {
+  const toLoopback = async () => [{ address: "127.0.0.1", family: 4 as const }];
+  const start = () => {
+    const names: unknown[] = [];
+    const listener: http.RequestListener = (request, response) => {
+      names.push(request.headers.host, (request.socket as unknown as { servername: string }).servername);
+      response.end("ok");
+    };
+    return receiver(listener, { cert: TEST_CERTIFICATE, key: TEST_KEY }).then((target) => ({
+      ...target,
+      names,
+    }));
+  };
+
+  it("interfaces 7 connecting to a pinned address leaves Host and SNI those of the URL", async () => {
+    const { port, names } = await start();
+    const outbound = sender({ lookup: toLoopback, ca: TEST_CERTIFICATE });
+    const result = await outbound.send(posting(`https://receiver.test:${port}/hook`, { timeoutMs: 5000 }));
+    expect(result).toMatchObject({ response_code: 200, body: Buffer.from("ok") });
+    expect(names).toEqual([`receiver.test:${port}`, "receiver.test"]);
+  });
+
+  it("G24 untrusted certificates, wrong names and receivers without TLS are answers of code 0", async () => {
+    const { port, names } = await start();
+    const trusting = sender({ lookup: toLoopback, ca: TEST_CERTIFICATE });
+    const wary = sender({ lookup: toLoopback });
+    const plain = await receiver((_request, response) => response.end());
+    for (const [outbound, url] of [
+      [wary, `https://receiver.test:${port}/`],
+      [trusting, `https://other.test:${port}/`],
+      [trusting, `https://127.0.0.1:${port}/`],
+      [trusting, `https://127.0.0.1:${plain.port}/`],
+    ] as const) {
+      const result = await outbound.send(posting(url, { timeoutMs: 5000 }));
+      expect([url, result.response_code, result.error?.kind]).toEqual([url, 0, "tls"]);
+    }
+    expect(names).toEqual([]);
+  });
+});

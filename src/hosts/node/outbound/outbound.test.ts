@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import type http from "node:http";
+import net from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  hostile,
+  posting,
+  receiver,
+  sender,
+  undoAll,
+  undoLater,
+} from "../../../../test/support/outbound-setup.ts";
+import { startRedirecting } from "../../../../test/support/receivers/hostile.ts";
+import { deliveryHeaders } from "../../../engine/webhooks/sign.ts";
+import type { OutboundRequest } from "./outbound-request.ts";
+
+const LIMIT = 64 * 1024;
+
+afterEach(undoAll);
+
+async function readAll(request: http.IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+describe("answers", () => {
+  it("G24 redirects are not followed: the 3xx is the answer, and its target sees no connection", async () => {
+    const canary = await receiver((_request, response) => response.end());
+    const redirecting = await startRedirecting(canary.url);
+    undoLater(() => redirecting.close());
+    const result = await sender().send(posting(redirecting.url));
+    expect(result).toMatchObject({ response_code: 302, headers: { location: canary.url } });
+    expect(canary.connections()).toBe(0);
+  });
+
+  it("6.4 at most 64 KB of an answer are kept, and only a longer one counts as truncated", async () => {
+    const sizes = await receiver((request, response) => {
+      const size = Number(request.url!.slice(1));
+      response.setHeader("Content-Length", size);
+      response.end(Buffer.alloc(size, "a"));
+    });
+    const outbound = sender();
+    for (const size of [0, 1, LIMIT - 1, LIMIT, LIMIT + 1, 5 * LIMIT]) {
+      const url = `http://127.0.0.1:${sizes.port}/${size}`;
+      const { response_code, body, truncated } = await outbound.send(posting(url, { timeoutMs: 5000 }));
+      expect([size, response_code, body.length, truncated]).toEqual([
+        size,
+        200,
+        Math.min(size, LIMIT),
+        size > LIMIT,
+      ]);
+    }
+  });
+
+  it("interfaces 14 maxAnswerBytes reads more of an answer, or less", async () => {
+    const sizes = await receiver((request, response) => {
+      response.end(Buffer.alloc(Number(request.url!.slice(1)), "a"));
+    });
+    const outbound = sender();
+    for (const maxAnswerBytes of [10, 3 * LIMIT])
+      for (const size of [maxAnswerBytes - 1, maxAnswerBytes, maxAnswerBytes + 1, 5 * maxAnswerBytes]) {
+        const url = `http://127.0.0.1:${sizes.port}/${size}`;
+        const { body, truncated } = await outbound.send(posting(url, { maxAnswerBytes, timeoutMs: 5000 }));
+        expect([size, body.length, truncated]).toEqual([
+          size,
+          Math.min(size, maxAnswerBytes),
+          size > maxAnswerBytes,
+        ]);
+      }
+  });
+
+  it("6.4 compressed answers stay as they were sent", async () => {
+    const { body, headers } = await sender().send(posting((await hostile("gzip-bomb")).url));
+    expect(headers["content-encoding"]).toBe("gzip");
+    expect(body.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
+    expect(body.length).toBe(Number(headers["content-length"]));
+  });
+
+  it("G24 an answer that comes before a large body was read counts", async () => {
+    const refusing = net.createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.pause().write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"));
+    });
+    refusing.listen(0, "127.0.0.1");
+    await once(refusing, "listening");
+    undoLater(() => refusing.close());
+    const url = `http://127.0.0.1:${(refusing.address() as net.AddressInfo).port}/`;
+    const result = await sender().send(posting(url, { body: Buffer.alloc(32 * 1024 * 1024) }));
+    expect(result.response_code).toBe(413);
+  });
+});
+
+describe("requests", () => {
+  it("6.2 headers arrive in their documented spelling and order, the body byte for byte", async () => {
+    const seen: { raw: string[]; body: Buffer; method: string | undefined; url: string | undefined }[] = [];
+    const target = await receiver(async (request, response) => {
+      const { rawHeaders: raw, method, url } = request;
+      seen.push({ raw, method, url, body: await readAll(request) });
+      response.end();
+    });
+    const headers = deliveryHeaders({
+      event: "user.created",
+      deliveryId: "del_1",
+      signature: "sha256=00",
+      serviceName: "Service",
+    });
+    const body = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x7d]);
+    await sender().send(posting(`${target.url}?a=1&b=%20`, { headers, body }));
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ method: "POST", url: "/hook?a=1&b=%20" });
+    expect(seen[0]!.body).toEqual(body);
+    const sent = Object.entries(headers).flat();
+    expect(seen[0]!.raw.slice(0, sent.length)).toEqual(sent);
+    expect(seen[0]!.raw.filter((_text, index) => index % 2 === 0).slice(5)).toEqual([
+      "Host",
+      "Connection",
+      "Content-Length",
+    ]);
+  });
+
+  it("interfaces 2 the grader's variations pass: any method, header spelling, and chunked bodies", async () => {
+    const seen: string[] = [];
+    const target = await receiver(async (request, response) => {
+      const body = await readAll(request);
+      seen.push(`${request.method} ${request.rawHeaders[0]} ${request.headers["transfer-encoding"]} ${body}`);
+      response.end();
+    });
+    const outbound = sender();
+    await outbound.send(
+      posting(target.url, { method: "GET", headers: { "x-SERVICE-event": "a" }, body: Buffer.alloc(0) }),
+    );
+    await outbound.send(
+      posting(target.url, { headers: { "Transfer-Encoding": "chunked" }, body: Buffer.from("{}") }),
+    );
+    expect(seen).toEqual(["GET x-SERVICE-event undefined ", "POST Transfer-Encoding chunked {}"]);
+  });
+
+  it("G23 G24 what cannot be sent is a result as well, never an exception", async () => {
+    const kindOf = async (url: string, changes: Partial<OutboundRequest> = {}) =>
+      (await sender().send(posting(url, changes))).error?.kind;
+    expect(await kindOf("nonsense")).toBe("bad_url");
+    expect(await kindOf("/relative")).toBe("bad_url");
+    expect(await kindOf("http://1.2.3.4.5/")).toBe("bad_url");
+    expect(await kindOf("ftp://127.0.0.1/")).toBe("bad_url");
+    expect(await kindOf("http://user:pass@127.0.0.1/")).toBe("bad_url");
+    expect(await kindOf("http://127.0.0.1/", { headers: { "X-A": "line\r\nX-B: break" } })).toBe(
+      "unsendable",
+    );
+    expect(await kindOf("http://127.0.0.1/", { method: "NO GOOD" })).toBe("unsendable");
+  });
+});

@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { STATUS_CODES } from "node:http";
+import type { Answer, Exchange } from "../../engine/pipeline/exchange.ts";
+import { standardHead } from "../../engine/pipeline/response-headers.ts";
+import type { InjectedEffect } from "../../engine/sandbox/fault-gate.ts";
+import { headText } from "./head.ts";
+
+type WireInjection = Extract<InjectedEffect, { kind: "wire" }>;
+
+/** A body that is made while it is sent is taken so far: a stream may never end by itself. */
+const STREAM_BYTES = 16 * 1024 * 1024;
+const STREAM_MS = 1_000;
+
+/** Breaks connections, and lets go of those that hang when the server ends. */
+export interface WirePerformer {
+  perform(effect: WireInjection, exchange: Exchange, answer: Answer): Promise<void>;
+  close(): void;
+}
+
+export function createWirePerformer(): WirePerformer {
+  const underWay = new Set<AbortController>();
+  return {
+    async perform(effect, exchange, answer) {
+      const { request, response } = exchange;
+      const gone = new AbortController();
+      underWay.add(gone);
+      const { socket } = request;
+      const left = () => gone.abort();
+      socket.once("close", left);
+      try {
+        // Of pipelined requests, those before this one are answered first.
+        if (response.socket === null) await once(response, "socket", { signal: gone.signal });
+        const body = await bodyOf(answer, gone.signal);
+        const head = headOf(exchange, answer, body.length);
+        await effect.wire.perform({
+          ...{ request, response, socket, head, body },
+          over_ms: effect.over_ms,
+          gone: gone.signal,
+        });
+      } catch {
+        // Whatever goes wrong with a connection that is to be broken, broken it is.
+        socket.destroy();
+      } finally {
+        socket.off("close", left);
+        underWay.delete(gone);
+        gone.abort();
+      }
+    },
+    close() {
+      for (const gone of underWay) gone.abort();
+    },
+  };
+}
+
+/** The status line and headers as `send` would have written them; the connection ends with this answer. */
+function headOf(exchange: Exchange, answer: Answer, length: number): Buffer {
+  const head = standardHead(exchange);
+  const { headers } = head;
+  for (const [name, value] of Object.entries(answer.headers)) headers.push(name, value);
+  if (answer.content_type !== undefined) headers.push("Content-Type", answer.content_type);
+  headers.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
+  const first = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? "Unknown"}`;
+  return Buffer.from(`${first}\r\n${headText(head)}\r\n`, "latin1");
+}
+
+async function bodyOf(answer: Answer, gone: AbortSignal): Promise<Buffer> {
+  if (answer.stream === undefined) return Buffer.from(answer.body ?? "");
+  const enough = new AbortController();
+  const timer = setTimeout(() => enough.abort(), STREAM_MS);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer.stream(AbortSignal.any([gone, enough.signal]))) {
+      const bytes = Buffer.from(chunk);
+      chunks.push(bytes);
+      size += bytes.length;
+      if (size > STREAM_BYTES || enough.signal.aborted) break;
+    }
+  } catch (error) {
+    if (!enough.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { SERVICE_API_VERSION } from "../../engine/pipeline/response-headers.ts";
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  431: "Request Header Fields Too Large",
+};
+
+/** What Node's parser refuses (broken framing, headers too long) still gets an answer a client can read. */
+export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+  refuseSocket(socket, status, error.code ?? "unknown reason");
+}
+
+/** On a bare socket, which ends with it. */
+export function refuseSocket(socket: Socket, status: number, reason: string): void {
+  const { headers, body } = refusal(status, reason);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n${body}`);
+}
+
+export function refuseRequest(response: ServerResponse, status: number, reason: string): void {
+  const { headers, body } = refusal(status, reason);
+  response.writeHead(status, headers).end(body);
+}
+
+/** It never became a request of any sandbox, so its time is the machine's; a trace id is owed all the same (G29). */
+function refusal(status: number, reason: string) {
+  const trace_id = `req_${randomBytes(8).toString("hex")}`;
+  const body = JSON.stringify({
+    success: false,
+    error: {
+      code: `HTTP_${status}`,
+      message: "The request cannot be read.",
+      system_message: `It was refused before it reached the API: ${reason}. Send well-formed HTTP/1.1 with a Host, headers of at most 32 KiB, and a body as long as announced.`,
+      type: "client_error",
+      status,
+      details: {},
+      trace_id,
+      timestamp: new Date().toISOString(),
+    },
+  });
+  const headers = {
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": Buffer.byteLength(body),
+    "service-api-version": SERVICE_API_VERSION,
+    "x-request-id": trace_id,
+    "service-processing-ms": 0,
+    "X-Sandbox-Decision": "validation",
+    Connection: "close",
+  };
+  return { headers, body };
+}

@@ -1,0 +1,252 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { ApiError } from "../../../engine/contract/errors.ts";
+import type { ByteStore, FormSpace, WriteOutcome } from "../../../engine/contract/services.ts";
+import { crc32c, crc32cText } from "./crc32c.ts";
+import { type Blob, dropBlob, EMPTY_BLOB, holdBlob, readBlob, Segment, type Space } from "./segment.ts";
+
+/** Where the files of a sandbox go: those of forms as long as a request needs them, those of uploads longer. */
+export interface ByteFolders {
+  readonly forms: { readonly path: string };
+  readonly uploads: { newPath(kind: string): string };
+}
+
+/** A blob that can still grow; replaced, never emptied, when a restore puts other bytes in its place. */
+interface Live {
+  value: Blob;
+  /** Settles when the writers that came before are done. */
+  turn: Promise<unknown>;
+}
+
+/** The upload bytes of one sandbox, within its share of the disk. */
+export class SandboxBytes implements ByteStore, FormSpace {
+  /** Grows whenever other bytes are held than before. */
+  revision = 0;
+  private live = new Map<string, Live>();
+  /** What `glance` gave last, and at which revision. */
+  private seen: ReadonlyMap<string, Blob> | undefined;
+  private seenAt = 0;
+  private readonly space: Space = { used: 0 };
+  private readonly folders: ByteFolders;
+  private readonly limit: number;
+
+  private readonly elsewhere: () => number;
+
+  /** @param elsewhere bytes that the sandbox holds besides these, and that count as well */
+  constructor(folders: ByteFolders, limit: number, elsewhere: () => number) {
+    this.folders = folders;
+    this.limit = limit;
+    this.elsewhere = elsewhere;
+  }
+
+  get folder(): string {
+    return this.folders.forms.path;
+  }
+
+  size(blob: string): number {
+    return this.live.get(blob)?.value.size ?? 0;
+  }
+
+  crc32c(blob: string): string {
+    return crc32cText(this.live.get(blob)?.value.crc ?? 0);
+  }
+
+  /** @throws ApiError PAYLOAD_TOO_LARGE */
+  requireRoom(bytes: number): void {
+    if (bytes > this.limit - this.used()) throw this.full();
+  }
+
+  take(bytes: number): void {
+    this.requireRoom(bytes);
+    this.space.used += bytes;
+  }
+
+  give(bytes: number): void {
+    this.space.used -= bytes;
+  }
+
+  async write(
+    blob: string,
+    chunks: AsyncIterable<Buffer>,
+    place: { start: number; end: number },
+  ): Promise<WriteOutcome> {
+    const live = this.live.get(blob) ?? { value: EMPTY_BLOB, turn: Promise.resolve() };
+    this.live.set(blob, live);
+    const isGone = () => this.live.get(blob) !== live;
+    // A client that lost its connection comes back while the old one may still be draining: one at a time.
+    const mine = live.turn.then(() => this.append(live, isGone, { chunks, ...place }));
+    live.turn = mine.catch(() => {});
+    return mine;
+  }
+
+  async read(blob: string, most: number): Promise<Buffer> {
+    const value = this.live.get(blob)?.value ?? EMPTY_BLOB;
+    // Another request may be done with the blob before this one has read it.
+    holdBlob(value);
+    try {
+      return await readBlob(value, most);
+    } finally {
+      dropBlob(value);
+    }
+  }
+
+  remove(blob: string): void {
+    const live = this.live.get(blob);
+    if (live === undefined) return;
+    this.live.delete(blob);
+    this.revision += 1;
+    dropBlob(live.value);
+  }
+
+  /** References to everything that is held, or undefined where there is nothing. */
+  capture(): ReadonlyMap<string, Blob> | undefined {
+    if (this.live.size === 0) return undefined;
+    const captured = new Map<string, Blob>();
+    for (const [id, { value }] of this.live) {
+      holdBlob(value);
+      captured.set(id, value);
+    }
+    return captured;
+  }
+
+  /** The same references, holding nothing. */
+  glance(): ReadonlyMap<string, Blob> | undefined {
+    if (this.seenAt !== this.revision) {
+      this.seenAt = this.revision;
+      const some = [...this.live].filter(([, { value }]) => value.size > 0);
+      this.seen = some.length === 0 ? undefined : new Map(some.map(([id, { value }]) => [id, value]));
+    }
+    return this.seen;
+  }
+
+  /** Puts these bytes in place of what is held; writers under way lose their blob. */
+  replace(captured: ReadonlyMap<string, Blob> | undefined): void {
+    const before = this.live;
+    this.live = new Map();
+    this.revision += 1;
+    for (const [id, value] of captured ?? []) {
+      holdBlob(value);
+      this.live.set(id, { value, turn: Promise.resolve() });
+    }
+    for (const { value } of before.values()) dropBlob(value);
+  }
+
+  private used(): number {
+    return this.space.used + this.shared() + this.elsewhere();
+  }
+
+  /** What a fork or an imported snapshot brought along was written by another, and counts here too. */
+  private shared(): number {
+    let bytes = 0;
+    for (const { value } of this.live.values()) {
+      for (const { segment, length } of value.parts) if (segment.space !== this.space) bytes += length;
+    }
+    return bytes;
+  }
+
+  private async append(
+    live: Live,
+    isGone: () => boolean,
+    { chunks, start, end }: { chunks: AsyncIterable<Buffer>; start: number; end: number },
+  ): Promise<WriteOutcome> {
+    if (isGone()) return "gone";
+    const before = live.value;
+    if (start > before.size) return "gap";
+    const writer = new SegmentWriter(before, this.folders.uploads, this.space);
+    let position = start;
+    try {
+      for await (const chunk of chunks) {
+        if (isGone()) return "gone";
+        position += chunk.length;
+        if (position > end) {
+          // Longer than announced: what came with it cannot be trusted to be the file.
+          live.value = before;
+          this.revision += 1;
+          return "excess";
+        }
+        const fresh = position - live.value.size;
+        if (fresh <= 0) continue;
+        this.requireRoom(fresh);
+        const value = await writer.write(live.value, chunk.subarray(chunk.length - fresh));
+        if (isGone()) return "gone";
+        live.value = value;
+        this.revision += 1;
+      }
+      return "written";
+    } finally {
+      await writer.close(live.value);
+    }
+  }
+
+  private full(): ApiError {
+    return new ApiError("PAYLOAD_TOO_LARGE", {
+      message: "The sandbox has no room left for uploads.",
+      system_message: `Uploads of this sandbox, and the texts that were read from them, may take ${this.limit} bytes. Register, cancel or reset what is there, or raise the limit.`,
+      details: {
+        limit_bytes: this.limit,
+        used_bytes: this.used(),
+        scope: "sandbox_uploads",
+      },
+    });
+  }
+}
+
+/** Appends to the end of a blob, in its last segment where that ends with the blob, else in a new one. */
+class SegmentWriter {
+  private segment: Segment | undefined;
+  private file: FileHandle | undefined;
+  private isNew = false;
+  private readonly folder: ByteFolders["uploads"];
+  private readonly space: Space;
+
+  constructor(before: Blob, folder: ByteFolders["uploads"], space: Space) {
+    this.folder = folder;
+    this.space = space;
+    const last = before.parts.at(-1);
+    if (last && last.segment.space === space && last.length === last.segment.written && !last.segment.busy) {
+      this.segment = last.segment;
+      this.segment.busy = true;
+    }
+  }
+
+  async write(value: Blob, bytes: Buffer): Promise<Blob> {
+    const segment = this.segment ?? this.newSegment();
+    this.file ??= await open(segment.path, this.isNew ? "w" : "r+");
+    // By position: what a failed write left behind the end must not shift what follows.
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await this.file.write(
+        bytes,
+        done,
+        bytes.length - done,
+        segment.written + done,
+      );
+      done += bytesWritten;
+    }
+    segment.wrote(bytes.length);
+    const last = value.parts.at(-1);
+    const goesOn = last?.segment === segment;
+    const part = { segment, length: (goesOn ? last.length : 0) + bytes.length };
+    return {
+      parts: [...(goesOn ? value.parts.slice(0, -1) : value.parts), part],
+      size: value.size + bytes.length,
+      crc: crc32c(bytes, value.crc),
+    };
+  }
+
+  /** `value` is what the blob has become: a new segment that is not in it is nobody's. */
+  async close(value: Blob): Promise<void> {
+    await this.file?.close();
+    const { segment } = this;
+    if (segment === undefined) return;
+    segment.busy = false;
+    if (this.isNew && !value.parts.some((part) => part.segment === segment)) segment.drop();
+    else segment.removeUnlessWanted();
+  }
+
+  private newSegment(): Segment {
+    this.segment = new Segment(this.folder.newPath("blob"), this.space);
+    this.segment.busy = true;
+    this.segment.hold();
+    this.isNew = true;
+    return this.segment;
+  }
+}

@@ -1,0 +1,260 @@
+import { stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import Type, { type Static } from "typebox";
+import type { BlobKeeper } from "../../../engine/sandbox/blob-keeper.ts";
+import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
+import { crc32c } from "./crc32c.ts";
+import { KeptFolder } from "./kept-folder.ts";
+import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
+import { type Blob, dropBlob, holdBlob, readBlob, Segment, syncBlob } from "./segment.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
+
+type Captured = ReadonlyMap<string, Blob>;
+
+/**
+ * What a sandbox of a local server may take on disk. A shared one enforces the limits of interfaces 7;
+ * here the bound only keeps a runaway client from filling the disk, and 1 GB files must go through.
+ */
+export const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
+
+/** A snapshot's document is one JSON text, made and read in memory. */
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
+
+/** What stands in a snapshot's document: per upload its bytes in base64, and which were too large for it. */
+export const UploadsDocument = Type.Object(
+  {
+    uploads: Type.Record(Type.String(), Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" })),
+    left_out: Type.Array(Type.String()),
+  },
+  { additionalProperties: false },
+);
+type UploadsDocument = Static<typeof UploadsDocument>;
+
+/** What is kept of them between two starts: per upload its size, its checksum, and of which files so much. */
+export const KeptUploads = Type.Record(
+  Type.String(),
+  Type.Object(
+    {
+      crc: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
+      parts: Type.Array(
+        Type.Object(
+          { file: Type.String({ pattern: "^blob-[0-9a-f-]{36}$" }), length: Type.Integer({ minimum: 1 }) },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type KeptUploads = Static<typeof KeptUploads>;
+
+/** The upload bytes of all sandboxes of a server, in one temporary folder unless they are to be kept. */
+export class UploadKeeper implements BlobKeeper {
+  private readonly disk = new TemporaryFolder();
+  private readonly folders: { forms: ByteFolders["forms"]; uploads: ByteFolders["uploads"] } = {
+    forms: this.disk,
+    uploads: this.disk,
+  };
+  private kept: KeptFolder | undefined;
+  /** Files that were named since the start, by path: two sandboxes may share one. */
+  private readonly segments = new Map<string, Segment>();
+  private readonly sandboxes = new WeakMap<Sandbox, SandboxBytes>();
+  private readonly limit: number;
+  private readonly textBytes: (sandbox: Sandbox) => number;
+
+  /**
+   * @param limit bytes per sandbox
+   * @param textBytes what a sandbox holds of the texts of its files
+   */
+  constructor(limit: number, textBytes: (sandbox: Sandbox) => number) {
+    this.limit = limit;
+    this.textBytes = textBytes;
+  }
+
+  of(sandbox: Sandbox): SandboxBytes {
+    let bytes = this.sandboxes.get(sandbox);
+    if (bytes === undefined) {
+      bytes = new SandboxBytes(this.folders, this.limit, () => this.textBytes(sandbox));
+      this.sandboxes.set(sandbox, bytes);
+    }
+    return bytes;
+  }
+
+  /** From now on the bytes of uploads are files of this folder, which outlive the process. */
+  keepIn(folder: string): void {
+    this.kept = new KeptFolder(folder);
+    this.folders.uploads = this.kept;
+  }
+
+  /** Grows whenever other bytes are held for the sandbox than before. */
+  revisionOf(sandbox: Sandbox): number {
+    return this.sandboxes.get(sandbox)?.revision ?? 0;
+  }
+
+  /** The sandbox begins anew or is gone. */
+  discard(sandbox: Sandbox): void {
+    this.sandboxes.get(sandbox)?.replace(undefined);
+  }
+
+  close(): void {
+    this.disk.remove();
+  }
+
+  capture(sandbox: Sandbox): Captured | undefined {
+    return this.sandboxes.get(sandbox)?.capture();
+  }
+
+  glance(sandbox: Sandbox): Captured | undefined {
+    return this.sandboxes.get(sandbox)?.glance();
+  }
+
+  regain(seen: unknown): { captured: Captured | undefined; gone: string[] } {
+    const captured = new Map<string, Blob>();
+    const gone: string[] = [];
+    for (const [id, blob] of (seen as Captured | undefined) ?? []) {
+      // A segment that nobody held has lost its file, and says that nothing is written.
+      if (blob.parts.some(({ segment, length }) => segment.written < length)) gone.push(id);
+      else {
+        holdBlob(blob);
+        captured.set(id, blob);
+      }
+    }
+    return { captured: captured.size === 0 ? undefined : captured, gone };
+  }
+
+  hold(captured: unknown): void {
+    for (const blob of (captured as Captured | undefined)?.values() ?? []) holdBlob(blob);
+  }
+
+  /** Brings the bytes to the disk itself. */
+  async sync(captured: unknown): Promise<void> {
+    let any = false;
+    for (const blob of (captured as Captured | undefined)?.values() ?? [])
+      any = (await syncBlob(blob)) || any;
+    if (any) await this.kept?.sync();
+  }
+
+  *pathsOf(captured: unknown): IterableIterator<{ path: string; length: number }> {
+    for (const { parts } of (captured as Captured | undefined)?.values() ?? [])
+      for (const { segment, length } of parts) yield { path: segment.path, length };
+  }
+
+  /** The names of the files behind these bytes, for whoever keeps them between two starts. */
+  filesOf(captured: unknown): KeptUploads {
+    const files: KeptUploads = {};
+    for (const [id, { crc, parts }] of (captured as Captured | undefined) ?? []) {
+      files[id] = {
+        crc,
+        parts: parts.map(({ segment, length }) => ({ file: basename(segment.path), length })),
+      };
+    }
+    return files;
+  }
+
+  /**
+   * The inverse, for what fits `KeptUploads`. An upload whose bytes are not all there is left out: a client
+   * that asks starts again, as the protocol has it.
+   * @param say told of each in one sentence
+   * @param folder where the files are, if they were put there for this sandbox alone
+   */
+  async fromFiles(
+    files: KeptUploads,
+    say: (warning: string) => void,
+    folder?: string,
+  ): Promise<Captured | undefined> {
+    const captured = new Map<string, Blob>();
+    for (const [id, { crc, parts }] of Object.entries(files)) {
+      const found: Blob["parts"][number][] = [];
+      for (const { file, length } of parts) {
+        const segment = await this.segmentOf(file, folder);
+        if (segment !== undefined && segment.written >= length) found.push({ segment, length });
+      }
+      if (found.length < parts.length) {
+        say(`The bytes of the upload ${id} are not all there any more, so it begins anew.`);
+        continue;
+      }
+      const size = found.reduce((sum, { length }) => sum + length, 0);
+      const blob: Blob = { parts: found, size, crc };
+      holdBlob(blob);
+      captured.set(id, blob);
+    }
+    return captured.size === 0 ? undefined : captured;
+  }
+
+  /** Removes kept files that nothing has named since the start. */
+  sweep(): void {
+    this.kept?.removeAllBut(new Set([...this.segments.keys()].map((path) => basename(path))));
+  }
+
+  private async segmentOf(file: string, folder = this.kept?.path): Promise<Segment | undefined> {
+    if (folder === undefined) return undefined;
+    const path = join(folder, file);
+    const known = this.segments.get(path);
+    if (known !== undefined) return known;
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined) return undefined;
+    // Charged to whoever restores it: nobody's own space.
+    const segment = new Segment(path, { used: 0 });
+    segment.wrote(found.size);
+    this.segments.set(path, segment);
+    return segment;
+  }
+
+  restore(sandbox: Sandbox, captured: unknown): void {
+    if (captured === undefined) this.discard(sandbox);
+    else this.of(sandbox).replace(captured as Captured);
+  }
+
+  release(captured: unknown): void {
+    for (const blob of (captured as Captured | undefined)?.values() ?? []) dropBlob(blob);
+  }
+
+  bytesOf(captured: Iterable<unknown>): number {
+    const segments = new Set<Segment>();
+    for (const one of captured) {
+      for (const { parts } of (one as Captured | undefined)?.values() ?? []) {
+        for (const { segment } of parts) segments.add(segment);
+      }
+    }
+    let bytes = 0;
+    for (const { written } of segments) bytes += written;
+    return bytes;
+  }
+
+  /**
+   * An upload for which there is no room in a document is left out: its record stays, nothing of it is
+   * held, and a client that asks starts again, as the protocol has it.
+   */
+  async encode(captured: unknown): Promise<UploadsDocument | undefined> {
+    if (captured === undefined) return undefined;
+    const uploads: Record<string, string> = {};
+    const left_out: string[] = [];
+    let room = MAX_DOCUMENT_BYTES;
+    for (const [id, blob] of captured as Captured) {
+      if (blob.size > room) left_out.push(id);
+      else {
+        room -= blob.size;
+        uploads[id] = (await readBlob(blob, blob.size)).toString("base64");
+      }
+    }
+    return { uploads, left_out };
+  }
+
+  /** For a document that fits `UploadsDocument`. */
+  async decode(document: unknown): Promise<Captured | undefined> {
+    if (document === undefined || document === null) return undefined;
+    const entries = Object.entries((document as UploadsDocument).uploads);
+    const captured = new Map<string, Blob>();
+    for (const [id, text] of entries) {
+      const bytes = Buffer.from(text, "base64");
+      // Charged to whoever restores it: nobody's own space.
+      const segment = new Segment(this.folders.uploads.newPath("blob"), { used: 0 });
+      await writeFile(segment.path, bytes);
+      segment.wrote(bytes.length);
+      const blob = { parts: [{ segment, length: bytes.length }], size: bytes.length, crc: crc32c(bytes) };
+      holdBlob(blob);
+      captured.set(id, blob);
+    }
+    return captured;
+  }
+}

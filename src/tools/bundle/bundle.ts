@@ -1,0 +1,121 @@
+import Type, { type Static } from "typebox";
+import { DelaySchema } from "../../engine/faults/effects/delay.ts";
+import type { EffectDocument } from "../../engine/faults/effects/effect.ts";
+
+export const BUNDLE_FORMAT = "understudy-bundle";
+/** Grows when an older Understudy could no longer replay what a newer one writes. */
+export const BUNDLE_VERSION = 1;
+
+const Headers = Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }));
+const Instant = Type.String({ format: "date-time" });
+
+/** `text` is UTF-8; other bytes are one character each. References stand in place of secrets. */
+const Body = Type.Union([
+  Type.Object({ text: Type.String() }, { additionalProperties: false }),
+  Type.Object({ latin1: Type.String() }, { additionalProperties: false }),
+]);
+export type BundleBody = Static<typeof Body>;
+
+const Answer = Type.Object({
+  /** 0 where the client saw none. */
+  status: Type.Integer({ minimum: 0, maximum: 999 }),
+  headers: Headers,
+  body: Type.Optional(Body),
+  /** Of an answer that was made while it was sent and was too long to keep. */
+  digest: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
+  /** It had not ended, or the client left: only its head is compared. */
+  open: Type.Optional(Type.Boolean()),
+});
+export type BundleAnswer = Static<typeof Answer>;
+
+const RecordedAttempt = Type.Object({ response_code: Type.Integer(), ended_at: Type.Optional(Instant) });
+export type RecordedAttempt = Static<typeof RecordedAttempt>;
+
+const RequestStep = Type.Object({
+  request: Type.Object({
+    /** Counts arrivals from 0, those that were never answered included; ids are drawn from it. */
+    number: Type.Optional(Type.Integer({ minimum: 0 })),
+    /** On the sandbox's clock. */
+    at: Instant,
+    /** What it showed when the change was made, where that was later. */
+    committed: Type.Optional(Instant),
+    method: Type.String(),
+    /** Path and query, with the sandbox's prefix where one was used. */
+    target: Type.String(),
+    headers: Headers,
+    body: Type.Optional(Body),
+  }),
+  answer: Answer,
+});
+export type RequestStep = Static<typeof RequestStep>;
+
+const ControlStep = Type.Object({
+  control: Type.Object({
+    operation: Type.String(),
+    method: Type.String(),
+    path: Type.String(),
+    /** JSON as a text, with references in place of secrets. */
+    body: Type.Optional(Type.String()),
+    status: Type.Integer(),
+    /** What the sandbox's clock showed afterwards. */
+    now: Instant,
+    /** What it showed at the last change until then. */
+    changed: Instant,
+  }),
+});
+export type ControlStep = Static<typeof ControlStep>;
+
+/** What `understudy replay` takes (interfaces 4): a world, what happened to it, and what it answered. */
+export const Bundle = Type.Object(
+  {
+    format: Type.Literal(BUNDLE_FORMAT),
+    version: Type.Integer({ minimum: 1 }),
+    understudy: Type.String(),
+    sandbox: Type.String(),
+    fixture: Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
+    seed: Type.Integer(),
+    /** Secrets are drawn from it. */
+    resets: Type.Integer({ minimum: 0 }),
+    clock: Type.Object({
+      mode: Type.Unsafe<"real" | "frozen" | "scaled">({ type: "string", enum: ["real", "frozen", "scaled"] }),
+      start: Instant,
+      rate: Type.Optional(Type.Number()),
+    }),
+    settings: Type.Unsafe<Record<string, unknown>>({ type: "object" }),
+    /** Those that were named; in force at first are the `active` ones, in their order. */
+    scenarios: Type.Array(
+      Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
+    ),
+    active: Type.Array(Type.String()),
+    /** Of a server that was started with it: by how much every answer was late. */
+    delay: Type.Optional(Type.Unsafe<NonNullable<EffectDocument["delay"]>>(DelaySchema)),
+    /** What receivers answered and when, by delivery and attempt; a replay calls nobody. */
+    deliveries: Type.Unsafe<Record<string, RecordedAttempt[]>>({
+      type: "object",
+      additionalProperties: { type: "array", items: RecordedAttempt },
+    }),
+    steps: Type.Array(Type.Union([RequestStep, ControlStep])),
+  },
+  {
+    $id: "Bundle",
+    description: "What `understudy replay` takes: a world, what happened to it, and what it answered",
+    examples: [
+      {
+        format: BUNDLE_FORMAT,
+        version: BUNDLE_VERSION,
+        understudy: "0.1.0",
+        sandbox: "default",
+        fixture: { name: "reference", document: {} },
+        seed: 1,
+        resets: 0,
+        clock: { mode: "frozen", start: "2026-03-15T12:00:00.000Z" },
+        settings: {},
+        scenarios: [],
+        active: [],
+        deliveries: {},
+        steps: [],
+      },
+    ],
+  },
+);
+export type Bundle = Static<typeof Bundle>;

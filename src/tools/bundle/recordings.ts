@@ -1,0 +1,183 @@
+import type { Method } from "../../engine/contract/operation.ts";
+import type { Settings } from "../../engine/contract/settings.ts";
+import { type Delivery, deliveries } from "../../engine/resources/webhooks/schema.ts";
+import type { LoadedFixture } from "../../engine/sandbox/fixture-source.ts";
+import type { Sandbox, SandboxChange } from "../../engine/sandbox/sandbox.ts";
+import type { ClockMode } from "../../engine/state/clock.ts";
+import type { Commit } from "../../engine/state/world-parts.ts";
+import { writtenTo } from "../../engine/state/written.ts";
+
+/** How a sandbox was on its first day: all that a replay has to begin with. */
+export interface FirstDay {
+  fixture: LoadedFixture;
+  seed: number;
+  resets: number;
+  mode: ClockMode;
+  rate: number | undefined;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  begin: number;
+  settings: Settings;
+  scenarios: readonly string[];
+  /** The journal's position then. */
+  position: number;
+}
+
+/** A control call that changed a sandbox. */
+export interface ChangingCall {
+  operation: string;
+  method: Method;
+  /** Below S, such as `/clock/advance`, with its query. */
+  path: string;
+  body: unknown;
+  status: number;
+}
+
+export interface RecordedCall {
+  /** The journal's position when the call had been answered. */
+  after: number;
+  /** Milliseconds since 1970 on the sandbox's clock, likewise. */
+  now: number;
+  /** The same at the last change, which may be this call's. */
+  changed: number;
+  call: ChangingCall;
+}
+
+/** What came of an attempt to deliver an event. */
+export interface AttemptEnd {
+  response_code: number;
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  ended_at: number | undefined;
+}
+
+export interface Recording {
+  first: FirstDay;
+  calls: RecordedCall[];
+  /** By delivery, in the order in which they ended: restores and deletions do not undo a call to a receiver. */
+  attempts: Map<string, AttemptEnd[]>;
+  attempted: number;
+  bytes: number;
+  /** Why this sandbox cannot be replayed, in words; undefined while it can. */
+  unfit: string | undefined;
+  /** Restores that no control call has accounted for yet. */
+  restores: number;
+}
+
+/** A sandbox that is driven by its control API all day is not what bundles are for. */
+const MAX_CALLS = 10_000;
+const MAX_ATTEMPTS = 10_000;
+/** Of all their bodies as JSON. */
+const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
+/** They begin a recording, concern another sandbox or no world, or only matter once the snapshot is restored. */
+const NOT_REPEATED = new Set([
+  "coverage.clear",
+  "history.fork",
+  "history.repeat",
+  "journal.clear",
+  "sandboxes.reset",
+  "sandboxes.delete",
+  "sandboxes.fork",
+  "snapshots.upload",
+]);
+
+/**
+ * What besides the journal a bundle needs (interfaces 4): each sandbox's first day, and in their order the
+ * control calls that changed it. References only, so that nobody pays for bundles that are never asked for.
+ */
+export class Recordings {
+  private readonly recordings = new WeakMap<Sandbox, Recording>();
+
+  of(sandbox: Sandbox): Recording | undefined {
+    return this.recordings.get(sandbox);
+  }
+
+  readonly onChange = (sandbox: Sandbox, change: SandboxChange): void => {
+    if (change === "created" || change === "reset") this.begin(sandbox);
+    if (change !== "restored") return;
+    const recording = this.recordings.get(sandbox);
+    if (recording === undefined) return;
+    recording.restores += 1;
+    // A fixture that was edited on disk moves untouched sandboxes to its new version (interfaces 6).
+    queueMicrotask(() => {
+      if (!sandbox.world.untouched || this.recordings.get(sandbox) !== recording) return;
+      if (sandbox.journal.lastSequence === recording.first.position) this.begin(sandbox);
+      else recording.unfit ??= "its fixture was edited after it had answered requests";
+    });
+  };
+
+  /** What has happened to it cannot be told by a bundle. */
+  spoil(sandbox: Sandbox, why: string): void {
+    const recording = this.recordings.get(sandbox);
+    if (recording !== undefined) recording.unfit ??= why;
+  }
+
+  /** Must not throw. */
+  readonly onCall = (sandbox: Sandbox, call: ChangingCall): void => {
+    const recording = this.recordings.get(sandbox);
+    if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
+    if (call.operation === "snapshots.restore") recording.restores -= 1;
+    recording.bytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
+    if (recording.calls.length >= MAX_CALLS || recording.bytes > MAX_RECORDED_BYTES) {
+      recording.unfit ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;
+      recording.calls.length = 0;
+      return;
+    }
+    const { journal, world } = sandbox;
+    recording.calls.push({
+      after: journal.lastSequence,
+      now: world.epochNow(),
+      changed: world.changedAt,
+      call,
+    });
+  };
+
+  /** Notes the attempts that this commit has recorded. */
+  readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
+    const recording = this.recordings.get(sandbox);
+    if (recording === undefined) return;
+    for (const { id, before: was, after: is } of writtenTo(deliveries, written)) {
+      const attempt = newAttempt(was, is);
+      if (attempt === undefined) continue;
+      if (++recording.attempted > MAX_ATTEMPTS) {
+        recording.unfit ??= `more than ${MAX_ATTEMPTS} attempts to deliver were made`;
+        recording.attempts.clear();
+        return;
+      }
+      const { response_code, ended_at } = attempt;
+      const end = ended_at === undefined ? undefined : sandbox.world.origin + ended_at;
+      const attempts = recording.attempts.get(id) ?? [];
+      attempts.push({ response_code, ended_at: end });
+      recording.attempts.set(id, attempts);
+    }
+  };
+
+  private begin(sandbox: Sandbox): void {
+    const { world, faults, journal, source, seed, resets, settings } = sandbox;
+    const { mode, rate } = world.clock;
+    this.recordings.set(sandbox, {
+      first: {
+        fixture: source,
+        seed,
+        resets,
+        mode,
+        rate: mode === "scaled" ? rate : undefined,
+        begin: world.origin,
+        settings,
+        scenarios: faults.scenarios,
+        position: journal.lastSequence,
+      },
+      calls: [],
+      attempts: new Map(),
+      attempted: 0,
+      bytes: 0,
+      unfit: world.untouched ? undefined : "it began as a copy of another sandbox, not from its fixture",
+      restores: 0,
+    });
+  }
+}
+
+/** Fixtures and state calls bring deliveries too; those that were attempted here have one attempt more than before. */
+function newAttempt(was: Delivery | undefined, is: Delivery | undefined) {
+  if (is === undefined || is.attempts !== (was?.attempts ?? 0) + 1) return undefined;
+  const last = is.attempt_log.at(-1);
+  return last === was?.attempt_log.at(-1) ? undefined : last;
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import {
+  redactBrokenJson,
+  redactHeader,
+  redactJson,
+  redactQuery,
+  redactText,
+} from "../har/secret-redactor.ts";
+import { showMessage } from "../har/shown-message.ts";
+import { recordedBody } from "./recorded-message.ts";
+import { Vault } from "./vault.ts";
+
+const CANARY = "canary7";
+const NAMES = [
+  "api_key",
+  "api-key",
+  "apiKey",
+  "access_token",
+  "refresh_token",
+  "id_token",
+  "token",
+  "client_secret",
+];
+/** By their last word. */
+const OWN_NAMES = [
+  ...["signing_secret", "webhookSecret", "accessToken", "session-token", "new_password", "userPassword"],
+  ...["x-api-key", "privateKey", "db_passwd", "PWD", "passphrase", "jwt", "proxy_authorization"],
+  ...["credentials", "credential", "bearer", "auth", "authentication", "proxy_auth", "basicAuth"],
+  ...["awsCredentials", "user-credential", "httpBearer", "cors_auth", "allow_token"],
+];
+const FIELDS = [...NAMES, ...OWN_NAMES, "secret", "PASSWORD", "Authorization"];
+const HEADERS = [
+  ...["api-key", "X-Api-Key", "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"],
+  ...["X-Auth-Token", "X-CSRF-Token", "X-Client-Secret", "X-Password", "X-Private-Key", "X-JWT"],
+  ...["X-Auth", "X-Bearer", "X-Credentials", "Proxy-Authentication"],
+];
+const OPEN_FIELDS = [
+  ...["key", "tokens", "max_tokens", "name", "secretary", "author", "auth_configs", "cors_credentials"],
+];
+const OPEN_HEADERS = [
+  ...["Accept", "X-Request-Id", "X-Token-Count", "Cookie-Policy", "Access-Control-Allow-Credentials"],
+];
+
+describe("interfaces 4 journal and bundle hold the same for secrets", () => {
+  const vault = new Vault();
+  it.each([
+    ...FIELDS.map((name) => [name, true] as const),
+    ...OPEN_FIELDS.map((name) => [name, false] as const),
+  ])("interfaces 4 the field, the parameter, the field of a form %s: %s", (name, secret) => {
+    const escaped = name.replace(/^./, (first) => `%${first.charCodeAt(0).toString(16)}`);
+    const part = `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${CANARY}\r\nmore ${CANARY}\r\n--b--\r\n`;
+    const bytes = Buffer.from(`a=1&${escaped}=${CANARY}`);
+    const headers = ["Content-Type", "application/x-www-form-urlencoded"];
+    for (const shown of [
+      JSON.stringify(redactJson({ [name]: CANARY })),
+      vault.sent(JSON.stringify({ [name]: CANARY })),
+      JSON.stringify(redactJson({ [name]: ["", CANARY, [`a"${CANARY}`]] })),
+      vault.sent(JSON.stringify({ [name]: ["", CANARY, [`a"${CANARY}`]] }, null, 2)),
+      vault.sent(JSON.stringify({ [name]: { inner: CANARY, [name]: CANARY } })),
+      redactQuery(`${name}=${CANARY}`),
+      vault.sentTarget(`/v1/models?${name}=${CANARY}`),
+      redactQuery(`${escaped}=${CANARY}`),
+      vault.sentTarget(`/v1/models?a=1&${escaped}=${CANARY}`),
+      redactBrokenJson(part),
+      redactBrokenJson(part.slice(0, -9)),
+      vault.sent(part),
+      JSON.stringify(showMessage(headers, bytes)),
+      JSON.stringify(recordedBody(bytes, vault, headers[1])),
+    ])
+      expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
+  });
+
+  it.each([
+    ...HEADERS.map((name) => [name, true] as const),
+    ...OPEN_HEADERS.map((name) => [name, false] as const),
+  ])("interfaces 4 the header %s: %s", (name, secret) => {
+    for (const value of [CANARY, `Bearer ${CANARY}`])
+      for (const shown of [redactHeader(name, value), vault.sentHeader(name, value)])
+        expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
+  });
+
+  it("interfaces 4 a form keeps what is no secret, and the user of a URL goes", () => {
+    const part = (name: string, value: string) =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain\r\n\r\n${value}\r\n`;
+    const form = `${part("token", CANARY)}${part("note", "kept")}--b--\r\n`;
+    expect(redactBrokenJson(form)).toBe(form.replace(CANARY, "***"));
+    expect(vault.sent(form)).toBe(form.replace(CANARY, "⟦unknown:7⟧"));
+    const many = `{"token": ["${CANARY}", {"inner": "${CANARY}"}], "note": ["kept", "⟦"]}`;
+    const left = `{"token": ["⟦unknown:7⟧", {"inner": "⟦unknown:7⟧"}], "note": ["kept", "⟦open⟧"]}`;
+    expect(vault.sent(many)).toBe(left);
+    expect(vault.sentForm(`a=1&token=${CANARY}&b=2`)).toBe("a=1&token=⟦unknown:7⟧&b=2");
+    expect(redactText(`to https://ops:${CANARY}@example.test/x`)).toBe("to https://***@example.test/x");
+    expect(redactText("see http://127.0.0.1:80/a@b:c")).toBe("see http://127.0.0.1:80/a@b:c");
+  });
+});

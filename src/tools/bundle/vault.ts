@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import {
+  API_KEY,
+  isSecretName,
+  LONG_TOKEN,
+  SECRET_HEADER,
+  SECRET_NAMES,
+  SECRET_PART,
+  WEBHOOK_SECRET,
+} from "../../engine/contract/secret-names.ts";
+
+/** Marks a reference in a bundle's texts; a text that holds the bracket itself says so. */
+const OPEN = "⟦";
+const CLOSE = "⟧";
+const REFERENCE = /⟦([a-z_]+):?([^⟧]*)⟧/g;
+
+/** What such a secret begins with, and the letter that names it. */
+const GIVEN = [
+  ["k", API_KEY],
+  ["w", WEBHOOK_SECRET],
+] as const;
+const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
+const NAMED = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
+/** A list or an object under such a name. */
+const NAMED_MANY = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*(?=[[{])`, "gi");
+const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[[\]{}]/g;
+/** A parameter of a query, or of a form, which begins with one. */
+const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
+const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
+/** Every secret that is handed out consists of these. */
+const WORD = /[\w.~-]{8,}/g;
+
+/**
+ * Takes secrets out of what a bundle holds and leaves their names, so that nothing is lost (interfaces 4): API
+ * keys by their id, what an answer handed out (tokens, upload URLs, webhook secrets) by the number of that
+ * answer, everything else by its length.
+ */
+export class Vault {
+  private readonly names = new Map<string, string>();
+  private readonly secrets = new Map<string, string>();
+  private readonly issued = new Map<number, number>();
+  private readonly given = new Set<string>();
+
+  /** A secret that a reader of the bundle can find by this name. */
+  know(secret: string, name: string): void {
+    if (this.names.has(secret)) return;
+    this.names.set(secret, name);
+    this.secrets.set(name, secret);
+  }
+
+  /** The secret of a name, if there is one by now. */
+  secretOf(name: string): string | undefined {
+    return this.secrets.get(name);
+  }
+
+  /** The secrets of an answer, which later requests may carry. */
+  learn(answer: number, text: string): void {
+    for (const secret of issuedSecrets(text)) {
+      if (this.names.has(secret)) continue;
+      const count = this.issued.get(answer) ?? 0;
+      this.issued.set(answer, count + 1);
+      this.know(secret, `answer:${answer}.${count}:${secret.length}`);
+    }
+  }
+
+  /** Keys and webhook secrets that stand in a text by the user's own hand. */
+  learnGiven(text: string): void {
+    for (const [letter, pattern] of GIVEN) {
+      for (const [secret] of text.matchAll(pattern)) {
+        this.know(secret, `given:${letter}${this.given.size}:${secret.length}`);
+        this.given.add(secret);
+      }
+    }
+  }
+
+  /** Known secrets by name; the rest of the text as it is. */
+  named(text: string): string {
+    return text.replaceAll(OPEN, `${OPEN}open${CLOSE}`).replace(WORD, (word) => {
+      const trimmed = word.replace(/[.~-]+$/, "");
+      const name = this.names.get(word) ?? this.names.get(trimmed);
+      if (name === undefined) return word;
+      return `${OPEN}${name}${CLOSE}${this.names.has(word) ? "" : word.slice(trimmed.length)}`;
+    });
+  }
+
+  /** What a client sent as a body: also what only looks like a secret. */
+  sent(text: string): string {
+    return withinNamed(this.named(text))
+      .replace(API_KEY, (_, secret: string) => `ak_${unknown(secret)}`)
+      .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${unknown(secret)}`)
+      .replace(JWT, unknown)
+      .replace(NAMED, (pair, secret: string) =>
+        secret.includes(OPEN) ? pair : `${pair.slice(0, -secret.length - 1)}${unknown(secret)}"`,
+      )
+      .replace(SECRET_PART, (pair, before: string, secret: string) =>
+        secret === "" || secret.includes(OPEN) ? pair : before + unknown(secret),
+      );
+  }
+
+  sentForm(form: string): string {
+    return this.sent(form).replace(PARAMETER, (pair, before: string, name: string, value: string) =>
+      isSecretName(name) ? `${before}${name}=${unknown(value)}` : pair,
+    );
+  }
+
+  sentTarget(target: string): string {
+    return this.sentForm(target).replace(LONG_TOKEN, (token) => (/\d/.test(token) ? unknown(token) : token));
+  }
+
+  sentHeader(name: string, value: string): string {
+    const known = this.named(value);
+    if (!SECRET_HEADER.test(name)) return this.sent(value);
+    const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(known)!;
+    return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? known : scheme + unknownCredential(rest);
+  }
+}
+
+/** The texts in lists and objects that stand under a secret's name; what they are called there stays. */
+function withinNamed(text: string): string {
+  let masked = "";
+  let end = 0;
+  for (const { 0: name, index } of text.matchAll(NAMED_MANY)) {
+    if (index < end) continue;
+    const begin = index + name.length;
+    masked += text.slice(end, begin);
+    end = begin;
+    let depth = 0;
+    TOKEN.lastIndex = begin;
+    for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
+      const [token, secret, colon] = match;
+      const isSecret = Boolean(secret) && colon === undefined && !token.includes(OPEN);
+      masked += text.slice(end, match.index) + (isSecret ? `"${unknown(secret!)}"` : token);
+      end = TOKEN.lastIndex;
+      if (secret !== undefined) continue;
+      depth += token === "[" || token === "{" ? 1 : -1;
+      if (depth === 0) break;
+    }
+  }
+  return masked + text.slice(end);
+}
+
+/** What an answer hands out, in the order of the text. */
+function issuedSecrets(text: string): string[] {
+  const found: { at: number; secret: string }[] = [];
+  for (const pattern of [API_KEY, WEBHOOK_SECRET, JWT]) {
+    for (const match of text.matchAll(pattern)) found.push({ at: match.index, secret: match[0] });
+  }
+  for (const match of text.matchAll(NAMED)) {
+    const secret = match[1]!;
+    found.push({ at: match.index + match[0].length - secret.length - 1, secret });
+  }
+  for (const url of text.matchAll(URL_TEXT)) {
+    for (const token of url[0].matchAll(LONG_TOKEN)) {
+      if (/\d/.test(token[0])) found.push({ at: url.index + token.index, secret: token[0] });
+    }
+  }
+  // What begins first holds the others.
+  found.sort((a, b) => a.at - b.at || b.secret.length - a.secret.length);
+  return [...new Set(found.map(({ secret }) => secret))];
+}
+
+/** Puts values in place of the references of a text. */
+export function resolveReferences(text: string, valueFor: (kind: string, name: string) => string): string {
+  if (!text.includes(OPEN)) return text;
+  return text.replace(REFERENCE, (_, kind: string, name: string) =>
+    kind === "open" ? OPEN : valueFor(kind, name),
+  );
+}
+
+/** Something that stands for a secret that the bundle does not hold: same name, same text; as long as it was. */
+export function standIn(name: string, length: number): string {
+  let text = "";
+  for (let block = 0; text.length < length; block++)
+    text += createHash("sha256").update(`${name}\u0000${block}`).digest("hex");
+  return text.slice(0, length);
+}
+
+function unknown(secret: string): string {
+  return `${OPEN}unknown:${secret.length}${CLOSE}`;
+}
+
+function unknownCredential(text: string): string {
+  return text.startsWith("ak_") ? `ak_${unknown(text.slice(3))}` : unknown(text);
+}

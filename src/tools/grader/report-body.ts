@@ -1,0 +1,65 @@
+import Type from "typebox";
+import { Closed, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { SEVERITIES } from "./report.ts";
+
+// The report as the control API gives it. Beside the types that the library ships, whose readers have no typebox; that
+// both say the same is checked by the compiler where a report is sent, and by its answers in every test.
+
+const Count = () => Type.Integer({ minimum: 0 });
+
+const RequestBody = Closed({
+  method: Type.String(),
+  url: Type.String(),
+  headers: Type.Array(
+    Type.Unsafe<[name: string, value: string]>({ type: "array", items: { type: "string" } }),
+    {
+      description: "In the order and letter case in which they were sent",
+    },
+  ),
+  body: Type.String({ description: "Long ones are abbreviated; `curl` rebuilds every byte" }),
+  body_bytes: Count(),
+});
+const CheckBody = Closed(
+  {
+    id: Type.String(),
+    title: Type.String(),
+    severity: Words(SEVERITIES),
+    why: Type.String(),
+    outcome: Words(["passed", "failed", "not-observable", "error"]),
+    detail: Type.String(),
+    advice: Type.String({ description: "What to change when the check fails" }),
+    note: Nullable(Type.String({ description: "Worth knowing, but no reason to fail the receiver" })),
+    duration_ms: Count(),
+    request: Nullable(RequestBody),
+    curl: Nullable(Type.String()),
+  },
+  { $id: "CheckReport" },
+);
+/** What came of grading a receiver. */
+export const ReceiverReportBody = Closed(
+  {
+    url: Type.String(),
+    probe: Nullable(Type.String()),
+    started_at: Timestamp({ description: "On the wall clock" }),
+    duration_ms: Count(),
+    verdict: Words(["pass", "fail"]),
+    fail_on: Words(SEVERITIES, { description: "The least severity whose failure fails the receiver" }),
+    stopped: Nullable(Type.String({ description: "Why grading ended before the last check" })),
+    summary: Closed({
+      total: Count(),
+      passed: Count(),
+      failed: Count(),
+      not_observable: Count(),
+      error: Count(),
+    }),
+    checks: Type.Array(CheckBody),
+    unseen: Type.Array(
+      Closed({
+        what: Type.String(),
+        how: Type.String({ description: "How to find it out in the receiver's code" }),
+      }),
+      { description: "What no grading from outside can show" },
+    ),
+  },
+  { $id: "ReceiverReport" },
+);

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { deliveryHeaders, sign } from "../../engine/webhooks/sign.ts";
+import { formatDelivery, type HeardDelivery } from "./format-delivery.ts";
+import { createListener, type Listener, type ListenerOptions } from "./listen.ts";
+
+const open: Listener[] = [];
+afterEach(async () => {
+  for (const listener of open.splice(0)) await listener.close();
+});
+
+async function listen(options: Partial<ListenerOptions> = {}) {
+  const heard: { delivery: HeardDelivery; text: string }[] = [];
+  const listener = await createListener({
+    port: 0,
+    onDelivery: (delivery) => heard.push({ delivery, text: formatDelivery(delivery) }),
+    ...options,
+  });
+  open.push(listener);
+  const send = (body: string, { secret = "whsec_right", id = "del_1" } = {}) =>
+    fetch(`${listener.url}/any/path`, {
+      method: "POST",
+      body,
+      headers: deliveryHeaders({
+        event: "user.created",
+        deliveryId: id,
+        signature: sign(secret, Buffer.from(body)),
+        serviceName: "Service",
+      }),
+    });
+  return { listener, heard, send };
+}
+
+describe("interfaces 2 understudy listen", () => {
+  it("interfaces 2 shows event, delivery, attempt, verdict and answer on any path", async () => {
+    const { heard, send } = await listen({ answers: [500, 200], secret: "whsec_right" });
+    expect((await send('{"a":1}')).status).toBe(500);
+    expect((await send('{"a":1}')).status).toBe(200);
+    expect((await send('{"a":1}', { id: "del_2" })).status).toBe(200);
+    expect(heard.map(({ delivery }) => delivery.attempt)).toEqual([1, 2, 1]);
+    expect(heard[1]!.text).toMatch(
+      /user\.created {2}del_1 {2}attempt 2 {2}signature VALID {2}-> 200\n {2}\{"a":1\}$/,
+    );
+  });
+
+  it("6.3 explains a mismatch and shows the bytes that were to be signed", async () => {
+    const { heard, send } = await listen({ secret: "whsec_right" });
+    await send('{"é":1}\n', { secret: "right" });
+    const { text } = heard[0]!;
+    expect(text).toContain("signature INVALID");
+    expect(text).toContain("without its whsec_ prefix");
+    expect(text).toContain("the 9 bytes of the body");
+    expect(text).toContain('000000  7b 22 c3 a9 22 3a 31 7d 0a                       {"..":1}.');
+    expect(text).not.toContain("whsec_right");
+  });
+
+  it.each([
+    ["without its prefix", "right", /whsec_ before it \(it was given without\)/],
+    ["with its prefix twice", "whsec_whsec_right", /\(it was given with it twice\)/],
+    ["with a line end", "whsec_right\n", /line ends around it/],
+  ])("6.3 finds that its own secret was given %s", async (_name, secret, reason) => {
+    const { heard, send } = await listen({ secret });
+    await send("{}");
+    expect(heard[0]!.text).toMatch(reason);
+    expect(heard[0]!.text).toMatch(/mend: .*exactly as it was shown at creation/);
+  });
+
+  it("6.3 tells a missing signature from one that nobody asked to judge", async () => {
+    const judged = await listen({ secret: "whsec_right" });
+    await fetch(judged.listener.url, { method: "POST", body: "{}" });
+    expect(judged.heard[0]!.text).toContain("signature MISSING");
+    const unjudged = await listen();
+    await unjudged.send("{}");
+    expect(unjudged.heard[0]!.text).toContain("not checked (no --secret)");
+  });
+
+  it("interfaces 2 what a stranger sends cannot steer the terminal", async () => {
+    const { heard, send } = await listen();
+    await send("\u001b[2J\u009b\u202e");
+    expect(heard[0]!.text).not.toContain("\u001b");
+    expect(heard[0]!.text).toContain("\\u001b[2J\\u009b\\u202e");
+  });
+
+  it("interfaces 2 hang and reset are rehearsed too, and a taken port is an error", async () => {
+    const { listener, send } = await listen({ answers: ["reset"] });
+    await expect(send("{}")).rejects.toThrow();
+    const port = Number(new URL(listener.url).port);
+    await expect(createListener({ port, onDelivery: () => {} })).rejects.toMatchObject({
+      code: "EADDRINUSE",
+    });
+  });
+});

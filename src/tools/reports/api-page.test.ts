@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { API } from "../../engine/resources/index.ts";
+import { type ApiDocument, apiPage } from "./api-page.ts";
+import { openApiDocument } from "./openapi.ts";
+
+const document = openApiDocument(API, "0.0.0") as unknown as ApiDocument;
+type Paths = Record<string, Record<string, { responses: Record<string, { "x-error-codes"?: string[] }> }>>;
+const FROM_HTTP = new Set(["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "INTERNAL_ERROR"]);
+const page = apiPage(document);
+const section = (title: string) => {
+  const begin = page.indexOf(`\n### ${title}\n`);
+  expect(begin, title).toBeGreaterThan(-1);
+  const end = page.indexOf("\n##", begin + 1);
+  return page.slice(begin, end === -1 ? undefined : end);
+};
+
+describe("interfaces 9 the API's page", () => {
+  it("interfaces 9 has a section for each operation, with its path, its fields and the codes of its own", () => {
+    for (const { id, method, path } of API.operations) {
+      const text = section(id);
+      expect(text).toContain(`\`${method} ${path}\``);
+      for (const [, name] of path.matchAll(/\{(\w+)\}/g))
+        expect(text, id).toContain(`| \`${name}\`\\* | path |`);
+      const { responses } = (document.paths as Paths)[path]![method.toLowerCase()]!;
+      const codes = Object.values(responses).flatMap((answer) => answer["x-error-codes"] ?? []);
+      for (const code of codes.filter((one) => !FROM_HTTP.has(one)))
+        expect(text, id).toContain(`\`${code}\``);
+    }
+  });
+
+  it("interfaces 9 has a table of fields for each record, and every link of the page leads to one", () => {
+    for (const name of Object.keys(document.components.schemas))
+      expect(section(name)).toContain("| field | what |");
+    for (const [, target] of page.matchAll(/\]\(#([\w-]+)\)/g)) {
+      expect(page.toLowerCase()).toContain(`\n### ${target}\n`);
+    }
+    expect(page).not.toMatch(/undefined|\[object|anything with/);
+  });
+
+  it("4.3 says what a field takes in words", () => {
+    expect(section("departments.reparent")).toContain("| `new_parent_id`\\* | body | id `dept_…` or null |");
+    expect(section("departments.reparent")).toContain("422 `DEPARTMENT_CYCLE_DETECTED` `INVALID_INPUT`");
+    expect(section("music_collections.list_tracks")).toMatch(
+      /\| `limit` \| query \| integer, 1 to \d+, default `\d+`/,
+    );
+  });
+});

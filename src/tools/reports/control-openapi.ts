@@ -1,0 +1,84 @@
+import type { Declaration } from "../../engine/contract/operation.ts";
+import {
+  PROBLEM_TYPE,
+  PROBLEMS,
+  ProblemBody,
+  type ProblemKind,
+  problemKindsOf,
+} from "../../engine/contract/problems.ts";
+import { type DocumentComponents, headerRefs, type Json, openApiOf } from "./openapi-document.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
+type Call = Declaration<any, any, any, any, ProblemKind>;
+
+/** Of every answer, whichever call gave it. */
+const HEADERS: Json = {
+  "Cache-Control": { description: "Answers are of the moment", schema: { const: "no-store" } },
+  "X-Content-Type-Options": { description: "Bodies are what they say", schema: { const: "nosniff" } },
+};
+
+/** The OpenAPI document of the control API. */
+export function controlApiDocument(calls: readonly Call[], version: string): Json {
+  return openApiOf(
+    {
+      info: {
+        title: "Understudy's control API",
+        version,
+        summary:
+          "Makes sandboxes, turns their clocks, changes their state, arms faults and asks the journal.",
+        description:
+          "Every refusal is a problem (RFC 9457) of one of the kinds that its response lists. Only requests to loopback names, from loopback pages, are answered, unless the server was started with others.",
+      },
+      servers: [{ url: "http://127.0.0.1:4747", description: "A local server" }],
+      security: [{}, { token: [] }],
+      components: {
+        securitySchemes: {
+          token: { type: "http", scheme: "bearer", description: "The control token of a shared server" },
+        },
+        headers: HEADERS,
+        schemas: {},
+      },
+      notes: () => ({}),
+      errorResponses: problemResponses,
+    },
+    calls,
+  );
+}
+
+/** One response per status, with the kinds of problems that may stand in it; many calls share them. */
+function problemResponses(call: Call, { schemas, responses }: DocumentComponents): Json {
+  const byStatus = new Map<number, ProblemKind[]>();
+  for (const kind of problemKindsOf(call)) {
+    const { status } = PROBLEMS[kind];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
+  }
+  const problem = schemas.place(ProblemBody);
+  return Object.fromEntries(
+    [...byStatus].map(([status, kinds]) => {
+      const name = kinds.map(inPascalCase).join("Or");
+      responses[name] ??= problemResponse(problem, status, kinds);
+      return [status, { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+function inPascalCase(kind: string): string {
+  return kind.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function problemResponse(problem: Json, status: number, kinds: readonly ProblemKind[]): Json {
+  const type = { enum: kinds.map((kind) => PROBLEM_TYPE + kind) };
+  return {
+    description: kinds.map((kind) => `\`${kind}\`: ${PROBLEMS[kind].when}.`).join(" "),
+    "x-problem-kinds": kinds,
+    headers: {
+      ...headerRefs(HEADERS),
+      ...(status === 401 ? { "WWW-Authenticate": { schema: { type: "string" } } } : {}),
+    },
+    content: {
+      "application/problem+json": {
+        schema: { allOf: [problem, { properties: { type, status: { const: status } } }] },
+      },
+    },
+  };
+}

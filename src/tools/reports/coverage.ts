@@ -1,0 +1,71 @@
+import Type, { type Static } from "typebox";
+import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
+import { type AnyOperation, errorCodesOf, METHODS, successesOf } from "../../engine/contract/operation.ts";
+import { Closed, Nullable, typed, Words } from "../../engine/contract/schema.ts";
+import type { OutcomeCounts } from "../../engine/sandbox/outcome-counts.ts";
+
+const Percent = Type.Number({ minimum: 0, maximum: 100, description: "With one decimal, rounded down" });
+const Count = Type.Integer({ minimum: 0 });
+
+const CoveredOutcome = Closed({
+  status: Type.Integer(),
+  code: Nullable(
+    typed("ErrorCode", Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" })),
+  ),
+  hits: Count,
+});
+type CoveredOutcome = Static<typeof CoveredOutcome>;
+
+const CoveredOperation = Closed({
+  operation: Type.String(),
+  section: Type.String(),
+  method: Words(METHODS),
+  path: Type.String(),
+  percent: Percent,
+  outcomes: Type.Array(CoveredOutcome, { description: "Those that are documented" }),
+  other: Type.Array(Closed({ outcome: Type.String(), hits: Count }), {
+    description: "What was answered besides: bare 5xx of faults, and `0` for no answer at all",
+  }),
+});
+export type CoveredOperation = Static<typeof CoveredOperation>;
+
+/** Operations by their documented outcomes, with hits (interfaces 4). */
+export const CoverageMatrix = Closed(
+  { percent: Percent, covered: Count, total: Count, operations: Type.Array(CoveredOperation) },
+  { $id: "CoverageMatrix", examples: [{ percent: 12.5, covered: 1, total: 8, operations: [] }] },
+);
+export type CoverageMatrix = Static<typeof CoverageMatrix>;
+
+/** A pure function of the declarations and of what one sandbox has answered. */
+export function coverageMatrix(operations: readonly AnyOperation[], counts: OutcomeCounts): CoverageMatrix {
+  const rows = operations.map((operation) => coveredOperation(operation, counts));
+  const outcomes = rows.flatMap((row) => row.outcomes);
+  const covered = outcomes.filter(({ hits }) => hits > 0).length;
+  return { percent: percentage(covered, outcomes.length), covered, total: outcomes.length, operations: rows };
+}
+
+function coveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
+  const hits = counts.of(operation);
+  const outcomes: CoveredOutcome[] = [
+    ...successesOf(operation).map(({ status }) => ({ status, code: null, hits: hits.get(status) ?? 0 })),
+    ...errorCodesOf(operation)
+      .map((code) => ({ status: CATALOGUE[code].status as number, code, hits: hits.get(code) ?? 0 }))
+      .sort((a, b) => a.status - b.status),
+  ];
+  const documented = new Set<string | number>(outcomes.map(({ status, code }) => code ?? status));
+  const other = [...hits].filter(([outcome]) => !documented.has(outcome));
+  return {
+    operation: operation.id,
+    section: operation.section,
+    method: operation.method,
+    path: operation.path,
+    percent: percentage(outcomes.filter((one) => one.hits > 0).length, outcomes.length),
+    outcomes,
+    other: other.map(([outcome, count]) => ({ outcome: String(outcome), hits: count })),
+  };
+}
+
+/** Rounded down, so that only full coverage is called 100. */
+function percentage(part: number, whole: number): number {
+  return whole === 0 ? 100 : Math.floor((part / whole) * 1000) / 10;
+}

@@ -1,0 +1,193 @@
+import type { TSchema } from "typebox";
+import { type AnyDeclaration, type Success, successesOf } from "../../engine/contract/operation.ts";
+import { SchemaComponents } from "./schema-components.ts";
+
+export type Json = Record<string, unknown>;
+
+/** What one API's document says besides its operations. */
+export interface DocumentedApi<O extends AnyDeclaration> {
+  info: Json;
+  servers: readonly Json[];
+  security: readonly Json[];
+  components: {
+    securitySchemes: Json;
+    /** Of every answer, by name. */
+    headers: Json;
+    parameters?: Json;
+    schemas: Json;
+  };
+  /** What an operation says of itself besides what all do. */
+  notes: (operation: O) => Json;
+  /** By status. */
+  errorResponses: (operation: O, components: DocumentComponents) => Json;
+  tags?: readonly string[];
+  /** Members of the whole document. */
+  more?: (components: SchemaComponents) => Json;
+}
+
+/** What operations refer to, filled while they are written. */
+export interface DocumentComponents {
+  schemas: SchemaComponents;
+  responses: Json;
+}
+
+/** An OpenAPI 3.1 document, a pure function of the declarations. */
+export function openApiOf<O extends AnyDeclaration>(api: DocumentedApi<O>, operations: readonly O[]): Json {
+  const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {} };
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const item = paths[operation.path] ?? {};
+    paths[operation.path] = item;
+    item[operation.method.toLowerCase()] = operationObject(api, operation, components);
+  }
+  const { schemas, ...others } = api.components;
+  const more = api.more?.(components.schemas);
+  return {
+    openapi: "3.1.0",
+    info: { ...api.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
+    servers: api.servers,
+    tags: [...new Set([...operations.map(tagOf), ...(api.tags ?? [])])].map((name) => ({ name })),
+    security: api.security,
+    paths,
+    components: {
+      ...others,
+      ...(Object.keys(components.responses).length > 0 ? { responses: components.responses } : {}),
+      schemas: { ...components.schemas.schemas, ...schemas },
+    },
+    ...more,
+  };
+}
+
+/** The group that an operation is shown in. */
+export function tagOf({ id }: AnyDeclaration): string {
+  return id.slice(0, id.indexOf("."));
+}
+
+export function headerRefs(headers: Json): Json {
+  return Object.fromEntries(
+    Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+function operationObject<O extends AnyDeclaration>(
+  api: DocumentedApi<O>,
+  operation: O,
+  components: DocumentComponents,
+): Json {
+  const { id, section, summary, description } = operation;
+  const { schemas } = components;
+  const headers = headerRefs(api.components.headers);
+  return {
+    operationId: id,
+    tags: [tagOf(operation)],
+    summary,
+    ...(description ? { description } : {}),
+    "x-section": section,
+    ...api.notes(operation),
+    parameters: parametersOf(operation, schemas),
+    ...(operation.body ? { requestBody: requestBody(operation, schemas) } : {}),
+    responses: {
+      ...Object.fromEntries(
+        successesOf(operation).map((success) => [success.status, successResponse(success, headers, schemas)]),
+      ),
+      ...api.errorResponses(operation, components),
+    },
+  };
+}
+
+function parametersOf({ params, query, headers }: AnyDeclaration, components: SchemaComponents): Json[] {
+  const list = (
+    schema: { properties: Record<string, TSchema>; required?: string[] } | undefined,
+    place: string,
+  ) =>
+    Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+      const { description, ...placed } = components.place(property);
+      const required = place === "path" || (schema?.required ?? []).includes(name);
+      return { name, in: place, ...(description ? { description } : {}), required, schema: placed };
+    });
+  return [
+    ...list(params, "path"),
+    ...list(query, "query"),
+    ...Object.entries(headers ?? {}).map(([name, description]) => ({
+      name,
+      in: "header",
+      description,
+      schema: { type: "string" },
+    })),
+  ];
+}
+
+function requestBody({ body }: AnyDeclaration, components: SchemaComponents): Json {
+  if (body!.kind === "json") {
+    return {
+      required: body!.optional !== true,
+      content: { "application/json": { schema: components.place(body!.schema) } },
+    };
+  }
+  if (body!.kind === "stream") {
+    return { content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } } };
+  }
+  const fields = body!.fields as { properties?: Record<string, TSchema>; required?: string[] };
+  const files = Object.entries(body!.files);
+  return {
+    required: true,
+    content: {
+      "multipart/form-data": {
+        schema: {
+          type: "object",
+          properties: {
+            ...Object.fromEntries(
+              Object.entries(fields.properties ?? {}).map(([name, schema]) => [
+                name,
+                components.place(schema),
+              ]),
+            ),
+            ...Object.fromEntries(files.map(([name]) => [name, { type: "string", format: "binary" }])),
+          },
+          required: [
+            ...(fields.required ?? []),
+            ...files.filter(([, file]) => file.required).map(([name]) => name),
+          ],
+        },
+        ...(files.some(([, file]) => file.types)
+          ? {
+              encoding: Object.fromEntries(
+                files
+                  .filter(([, file]) => file.types)
+                  .map(([name, file]) => [name, { contentType: file.types!.join(", ") }]),
+              ),
+            }
+          : {}),
+      },
+    },
+  };
+}
+
+function successResponse(success: Success, headers: Json, components: SchemaComponents): Json {
+  const { schema, by, events } = success;
+  const content = {
+    ...(schema === undefined
+      ? {}
+      : { "application/json": { schema: components.place(schema), ...(by && schemasBy(by, components)) } }),
+    ...Object.fromEntries(
+      (success.content_types ?? []).map((type) => [
+        type,
+        { schema: { type: "string" }, ...(events && { "x-event-data": components.place(events) }) },
+      ]),
+    ),
+  };
+  return {
+    description: success.description ?? (success.status === 204 ? "Done; there is no body." : "Success"),
+    headers: {
+      ...headers,
+      ...Object.fromEntries((success.headers ?? []).map((name) => [name, { schema: { type: "string" } }])),
+    },
+    ...(Object.keys(content).length > 0 ? { content } : {}),
+  };
+}
+
+/** Which of the alternatives it is, by the values of a path parameter. */
+function schemasBy({ parameter, schemas }: NonNullable<Success["by"]>, components: SchemaComponents): Json {
+  const placed = Object.entries(schemas).map(([value, schema]) => [value, components.place(schema)]);
+  return { "x-schema-by": { parameter, schemas: Object.fromEntries(placed) } };
+}

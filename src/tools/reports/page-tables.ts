@@ -1,0 +1,164 @@
+import {
+  type AnyDeclaration,
+  type Declaration,
+  type Success,
+  successesOf,
+} from "../../engine/contract/operation.ts";
+import { PROBLEMS, type ProblemKind } from "../../engine/contract/problems.ts";
+import { type DescribedSetting, describedSettings } from "../../engine/contract/settings.ts";
+import { tagOf } from "./openapi-document.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
+type Call = Declaration<any, any, any, any, ProblemKind>;
+
+interface Shape {
+  $id?: string;
+  description?: string;
+  properties?: Record<string, Shape>;
+  required?: string[];
+  items?: Shape;
+}
+
+/**
+ * A page with its tables written anew: of the calls between `<!-- calls: clock -->` (the first words of their ids)
+ * and `<!-- end -->`, of the problems after `<!-- problems -->`, of the settings after `<!-- settings -->`. The rest is
+ * the author's.
+ */
+export function withTables(page: string, calls: readonly Call[]): string {
+  const shown = new Set<string>();
+  return page.replaceAll(
+    /(<!-- (calls|problems|settings)(?:: ([\w ]+))? -->\n).*?(<!-- end -->)/gs,
+    (...match) => {
+      const [, begin, what, tags, end] = match as [string, string, string, string | undefined, string];
+      if (what === "problems") return `${begin}${problemTable()}${end}`;
+      if (what === "settings") return `${begin}${settingTable()}${end}`;
+      const groups = tags!.split(" ");
+      const rows = groups.flatMap((tag) => calls.filter((call) => tagOf(call) === tag));
+      return `${begin}${callTable(rows, shown)}${end}`;
+    },
+  );
+}
+
+function callTable(calls: readonly Call[], shown: Set<string>): string {
+  const rows = calls.map(
+    (call) =>
+      `| ${call.method} ${pathOf(call)} | ${does(call)} | ${takes(call, shown)} | ${answers(call, shown)} |\n`,
+  );
+  return `| call | does | takes | answers |\n|---|---|---|---|\n${rows.join("")}`;
+}
+
+function pathOf({ path }: AnyDeclaration): string {
+  const below = path.replace(/^\/_control\/sandboxes\/\{name\}/, "");
+  return below === path ? `\`${path}\`` : below === "" ? "S" : `S\`${below}\``;
+}
+
+function does({ summary, description }: AnyDeclaration): string {
+  return description === undefined ? summary : `${summary}. ${description}`;
+}
+
+function takes({ query, body }: AnyDeclaration, shown: Set<string>): string {
+  const keys = Object.keys((query as Shape | undefined)?.properties ?? {});
+  const parts = keys.length === 0 ? [] : [`\`?${keys.map((key) => `${key}=`).join("&")}\``];
+  if (body?.kind === "json")
+    parts.push(shapeOf(body.schema as Shape, shown) + (body.optional ? ", or nothing" : ""));
+  return parts.join(", ");
+}
+
+function answers(call: Call, shown: Set<string>): string {
+  const successes = successesOf(call);
+  const alone = successes.length === 1;
+  const byStatus = new Map<number, string[]>();
+  for (const kind of call.errors) {
+    const { status } = PROBLEMS[kind];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), `\`${kind}\``]);
+  }
+  return [
+    ...successes.map((success) => {
+      const status = alone && success.status === 200 ? "" : `${success.status} `;
+      return (status + successText(success, shown)).trim();
+    }),
+    ...[...byStatus].map(([status, kinds]) => `${status} ${kinds.join(", ")}`),
+  ].join("; ");
+}
+
+function successText({ schema, content_types, events, description }: Success, shown: Set<string>): string {
+  if (description !== undefined) return description;
+  if (events !== undefined) return `server-sent events, each ${shapeOf(events as Shape, shown)}`;
+  if (schema !== undefined) return shapeOf(schema as Shape, shown);
+  return (content_types ?? []).map((type) => `\`${type}\``).join(", ");
+}
+
+/** So many fields are listed once, under the object's name. */
+const MANY_FIELDS = 7;
+
+/** The fields of an object, those that may be missing with a question mark, or what is said of it. */
+function shapeOf(schema: Shape, shown: Set<string>): string {
+  const { $id, description, properties = {}, items } = schema;
+  const inside = itemOf(schema) ?? items;
+  if (inside !== undefined) {
+    const isNamed = Object.keys(inside.properties ?? {}).length >= MANY_FIELDS;
+    const one = isNamed || inside.properties === undefined ? inside.$id! : fieldsOf(inside);
+    const list = items === undefined ? `\`{items: [${one}], total}\`` : `\`[${one}]\``;
+    return isNamed && !shown.has(inside.$id!) ? `${list}, ${shapeOf(inside, shown)}` : list;
+  }
+  const names = Object.keys(properties);
+  if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
+  if ($id === undefined || names.length < MANY_FIELDS) return `\`${fieldsOf(schema)}\``;
+  if (shown.has($id)) return `\`${$id}\``;
+  shown.add($id);
+  return `\`${$id}\`: \`${fieldsOf(schema)}\``;
+}
+
+function fieldsOf({ properties = {}, required = [] }: Shape): string {
+  const names = Object.keys(properties);
+  return `{${names.map((name) => (required.includes(name) ? name : `${name}?`)).join(", ")}}`;
+}
+
+/** Of a list, `{items, total}`, what it lists. */
+function itemOf({ properties = {} }: Shape): Shape | undefined {
+  const { items, total, ...others } = properties;
+  return total !== undefined && Object.keys(others).length === 0 ? items?.items : undefined;
+}
+
+function problemTable(): string {
+  const rows = Object.entries(PROBLEMS).map(
+    ([kind, { status, when }]) => `| ${status} | \`${kind}\` | ${when} |\n`,
+  );
+  return `| status | \`type\` ends in | when |\n|---|---|---|\n${rows.join("")}`;
+}
+
+function settingTable(): string {
+  const rows = describedSettings().map(({ name, default: initial, description, assumption = "", schema }) => {
+    const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
+    const gap = assumption && `[${assumption}](reference/assumptions.md#${assumption})`;
+    return `| \`${name}\` | \`${shown}\` | ${valuesOf(schema)} | ${description} | ${gap} |\n`;
+  });
+  return `| setting | default | takes | what it changes | assumption |\n|---|---|---|---|---|\n${rows.join("")}`;
+}
+
+/** What a setting takes, in words. */
+function valuesOf(schema: DescribedSetting["schema"]): string {
+  const {
+    type,
+    enum: words,
+    pattern,
+    minimum,
+    maximum,
+    maxItems,
+  } = schema as {
+    type: string;
+    enum?: string[];
+    pattern?: string;
+    minimum?: number;
+    maximum?: number;
+    maxItems?: number;
+  };
+  if (words !== undefined) {
+    const booleans = words.includes("on") ? ", booleans" : "";
+    return words.map((word) => `\`${word}\``).join(", ") + booleans;
+  }
+  if (type === "array") return maxItems === undefined ? "a list" : `a list of at most ${maxItems}`;
+  if (type === "string") return `\`${pattern}\``;
+  const most = maximum!.toLocaleString("en-US");
+  return minimum === undefined ? `more than 0, up to ${most}` : `${minimum} to ${most}`;
+}

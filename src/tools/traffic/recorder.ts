@@ -1,0 +1,201 @@
+import * as http from "node:http";
+import * as https from "node:https";
+import type { AddressInfo } from "node:net";
+import { type ArchivedExchange, type HarEntry, harEntry } from "../har/har-entry.ts";
+import { KeptBody } from "./kept-body.ts";
+
+export interface RecorderOptions {
+  /** Base URL of the service, without a slash at its end. */
+  target: string;
+  /** 0 picks a free one. */
+  port: number;
+  host: string;
+  /** For each exchange that has ended, secrets masked. */
+  onExchange: (entry: RecordedEntry) => void;
+}
+
+/** `_error` says why an exchange did not come to its end. */
+export type RecordedEntry = HarEntry & { _error?: string };
+
+export interface Recorder {
+  url: string;
+  /** Ends what is under way, recording as much as there was of it. */
+  close(): Promise<void>;
+}
+
+/** RFC 9110, 7.6.1: each of the two connections has its own. */
+const OF_THE_CONNECTION = new Set([
+  ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"],
+  ...["te", "trailer", "upgrade", "expect"],
+]);
+
+/**
+ * interfaces 12: a proxy in front of a service, which passes everything on unchanged and tells of each
+ * exchange. Rejects when the port is taken.
+ */
+export async function createRecorder(options: RecorderOptions): Promise<Recorder> {
+  const { target, port, host, onExchange } = options;
+  const { Agent, request } = target.startsWith("https:") ? https : http;
+  const agent = new Agent({ keepAlive: true });
+  const underWay = new Set<Promise<void>>();
+  const server = http.createServer((incoming, outgoing) => {
+    const relay = new Relay(target, (url, sent) => request(url, { ...sent, agent }));
+    const passing = relay.pass(incoming, outgoing).then(onExchange);
+    underWay.add(passing);
+    void passing.finally(() => underWay.delete(passing));
+  });
+  // A service's own patience decides, not ours.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => resolve());
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      server.closeAllConnections();
+      await Promise.all([closed, ...underWay]);
+      agent.destroy();
+    },
+  };
+}
+
+type Send = (url: string, sent: http.RequestOptions) => http.ClientRequest;
+
+/** One request on its way through. */
+class Relay {
+  private readonly target: string;
+  private readonly send: Send;
+  private readonly at = Date.now();
+  private readonly started = performance.now();
+  private readonly asked = new KeptBody();
+  private readonly answered = new KeptBody();
+  private sentAt: number | undefined;
+  private headAt: number | undefined;
+  private answer: http.IncomingMessage | undefined;
+  private error: string | undefined;
+
+  constructor(target: string, send: Send) {
+    this.target = target;
+    this.send = send;
+  }
+
+  /** Ends when both sides have; never rejects. */
+  async pass(incoming: http.IncomingMessage, outgoing: http.ServerResponse): Promise<RecordedEntry> {
+    outgoing.sendDate = false;
+    incoming.on("data", (piece: Buffer) => this.asked.add(piece));
+    await new Promise<void>((resolve) => this.forward(incoming, outgoing, resolve));
+    return this.entry(incoming);
+  }
+
+  private forward(
+    incoming: http.IncomingMessage,
+    outgoing: http.ServerResponse,
+    done: () => void,
+    again = false,
+  ): void {
+    const upstream = this.send(this.target + incoming.url!, {
+      method: incoming.method,
+      headers: this.requestHeaders(incoming) as never,
+    });
+    const gone = () => {
+      if (outgoing.writableFinished) return done();
+      this.error ??= "the client left";
+      upstream.destroy();
+      done();
+    };
+    outgoing.once("close", gone);
+    upstream.once("finish", () => {
+      this.sentAt = performance.now();
+    });
+    upstream.once("response", (answer) => this.passBack(answer, outgoing));
+    upstream.once("error", (error: NodeJS.ErrnoException) => {
+      if (this.answer !== undefined || outgoing.destroyed) return;
+      // A kept connection may have been closed as it was taken up again; nobody has seen the request then.
+      if (upstream.reusedSocket && error.code === "ECONNRESET" && !hasBody(incoming) && !again) {
+        outgoing.off("close", gone);
+        return this.forward(incoming, outgoing, done, true);
+      }
+      this.refuse(outgoing, error);
+    });
+    incoming.pipe(upstream);
+  }
+
+  private requestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
+    const sent = withHost(passedOn(rawHeaders), new URL(this.target).host);
+    const length = headers["content-length"] ?? headers["transfer-encoding"];
+    // Node would announce pieces where the client announced nothing.
+    return length === undefined && !/^(GET|HEAD|DELETE|OPTIONS)$/.test(method!)
+      ? [...sent, "Content-Length", "0"]
+      : sent;
+  }
+
+  private passBack(answer: http.IncomingMessage, outgoing: http.ServerResponse): void {
+    this.answer = answer;
+    this.headAt = performance.now();
+    outgoing.writeHead(answer.statusCode!, answer.statusMessage, passedOn(answer.rawHeaders));
+    // An event stream may say nothing for a while.
+    outgoing.flushHeaders();
+    answer.on("data", (piece: Buffer) => this.answered.add(piece));
+    answer.once("error", () => {
+      this.error ??= "the target broke off";
+      outgoing.destroy();
+    });
+    answer.pipe(outgoing);
+  }
+
+  /** The target gave no answer: what never reached it is told, what it broke off is broken off. */
+  private refuse(outgoing: http.ServerResponse, error: NodeJS.ErrnoException): void {
+    const reason = [error.code, error.message].filter(Boolean).join(": ");
+    this.error = `no answer: ${reason}`;
+    if (error.code === "ECONNRESET") return void outgoing.destroy();
+    const detail = `understudy record: ${this.target} cannot be reached: ${reason}`;
+    outgoing.writeHead(502, { "Content-Type": "application/problem+json" });
+    outgoing.end(JSON.stringify({ title: "The target does not answer", status: 502, detail }));
+  }
+
+  private entry({ method, url, rawHeaders, headers }: http.IncomingMessage): RecordedEntry {
+    const ended = performance.now();
+    const head = this.headAt ?? ended;
+    const sent = Math.min(this.sentAt ?? head, head);
+    const [path = "", ...query] = url!.split("?");
+    const { answer } = this;
+    const exchange: ArchivedExchange = {
+      at: this.at,
+      ...{ send: tenths(sent - this.started), wait: tenths(head - sent), receive: tenths(ended - head) },
+      ...{ method: method!, url: this.target + path, query: query.join("?") },
+      requestHeaders: withHost(rawHeaders, new URL(this.target).host),
+      requestBody: this.asked.archived(headers["content-encoding"]),
+      status: answer?.statusCode ?? 0,
+      responseHeaders: answer?.rawHeaders ?? [],
+      responseBody: this.answered.archived(answer?.headers["content-encoding"]),
+    };
+    return { ...harEntry(exchange), ...(this.error === undefined ? {} : { _error: this.error }) };
+  }
+}
+
+function tenths(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}
+
+function hasBody({ headers }: http.IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** Name, value, name, value …, in their order and spelling. */
+function passedOn(raw: readonly string[]): string[] {
+  return pairs(raw).flatMap(([name, value]) =>
+    OF_THE_CONNECTION.has(name.toLowerCase()) ? [] : [name, value],
+  );
+}
+
+/** The service is asked under its own name. */
+function withHost(raw: readonly string[], host: string): string[] {
+  return pairs(raw).flatMap(([name, value]) => [name, name.toLowerCase() === "host" ? host : value]);
+}
+
+function pairs(raw: readonly string[]): [string, string][] {
+  return raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1]!]] : []));
+}

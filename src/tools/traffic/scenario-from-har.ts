@@ -1,0 +1,138 @@
+import { counted } from "../../engine/contract/counted.ts";
+import { codeInB } from "../../engine/contract/envelopes.ts";
+import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
+import { type AnyOperation, errorCodesOf, successesOf } from "../../engine/contract/operation.ts";
+import type { Contract } from "../verify/contract.ts";
+import { eachExchange, type OperationExchange } from "../verify/recorded/each-exchange.ts";
+
+/** A scenario as its file has it. */
+export interface RecordedScenario {
+  name: string;
+  description: string;
+  rules: object[];
+}
+
+/** Of one operation, how long answers took and how often which error was one. */
+interface Seen {
+  operation: AnyOperation;
+  calls: number;
+  waits: Waits;
+  errors: Map<string, { effect: object; times: number }>;
+}
+
+/** More waits of an operation say nothing new of its percentiles. */
+const MAX_WAITS = 10_000;
+/** The longest delay that a rule may have. */
+const MAX_DELAY_MS = 3_600_000;
+
+/** A sample of all waits, evenly over the recording, whatever its length. */
+class Waits {
+  private readonly kept: number[] = [];
+  private every = 1;
+  private seen = 0;
+
+  add(milliseconds: number): void {
+    if (this.seen++ % this.every !== 0) return;
+    this.kept.push(milliseconds);
+    if (this.kept.length < MAX_WAITS) return;
+    this.every *= 2;
+    for (let i = 0; i < MAX_WAITS / 2; i++) this.kept[i] = this.kept[2 * i]!;
+    this.kept.length = MAX_WAITS / 2;
+  }
+
+  get any(): boolean {
+    return this.kept.length > 0;
+  }
+
+  /** Nearest rank; whole milliseconds. */
+  percentile(percent: number): number {
+    const sorted = this.kept.toSorted((a, b) => a - b);
+    const value = sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]!;
+    return Math.min(MAX_DELAY_MS, Math.round(value));
+  }
+}
+
+/**
+ * interfaces 12: latency percentiles and error shares of each recorded operation, as a scenario.
+ * @throws HarError; TargetUnusable where nothing is of this API
+ */
+export async function scenarioFromHar({
+  file,
+  contract,
+  name,
+}: {
+  file: string;
+  contract: Contract;
+  name: string;
+}): Promise<RecordedScenario> {
+  const seen = new Map<string, Seen>();
+  const { base, entries } = await eachExchange({ contract, file, target: undefined }, () => ({
+    left() {},
+    exchange: (exchange) => note(seen, exchange),
+  }));
+  const operations = [...seen.values()].toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));
+  const calls = operations.reduce((sum, one) => sum + one.calls, 0);
+  return {
+    name,
+    description: `How ${base} answered ${counted(calls, "request")} of a recording with ${counted(entries, "entry", "entries")}: waits until an answer began, and shares of errors.`,
+    // A rule that only delays lets a later one answer.
+    rules: [...operations.flatMap(latencyOf), ...operations.flatMap(errorsOf)],
+  };
+}
+
+function note(seen: Map<string, Seen>, { operation, answer, wait_ms }: OperationExchange): void {
+  const one = seen.get(operation.id) ?? { operation, calls: 0, waits: new Waits(), errors: new Map() };
+  seen.set(operation.id, one);
+  one.calls += 1;
+  if (wait_ms !== undefined) one.waits.add(wait_ms);
+  if (answer.status < 400 || successesOf(operation).some(({ status }) => status === answer.status)) return;
+  const { key, effect } = errorIn(operation, answer);
+  const known = one.errors.get(key) ?? { effect, times: 0 };
+  known.times += 1;
+  one.errors.set(key, known);
+}
+
+/** A code that the operation answers, so that the rule answers as it does; else the bare status. */
+function errorIn(operation: AnyOperation, { status, json }: OperationExchange["answer"]) {
+  const shown: unknown = json?.error?.code;
+  const codes = errorCodesOf(operation).filter((code) => CATALOGUE[code].status === status);
+  const spelled = (code: ErrorCode) =>
+    operation.envelope === "B" ? codeInB(code, operation.spellings) : code;
+  const code = codes.find((one) => spelled(one) === shown) ?? codes[0];
+  return code === undefined
+    ? { key: `http-${status}`, effect: { status } }
+    : { key: code, effect: { error: code } };
+}
+
+function latencyOf({ operation, waits }: Seen): object[] {
+  if (!waits.any) return [];
+  const [p50, p99] = [waits.percentile(50), waits.percentile(99)];
+  return [
+    {
+      id: `${ruleName(operation)}-latency`,
+      match: { operation: operation.id },
+      effect: { delay: { p50: `${p50}ms`, p99: `${Math.max(p50, p99)}ms` } },
+    },
+  ];
+}
+
+/** Rules are asked one after the other: each has its share of what those before it leave. */
+function errorsOf({ operation, calls, errors }: Seen): object[] {
+  let left = calls;
+  return [...errors]
+    .toSorted(([, a], [, b]) => b.times - a.times)
+    .map(([key, { effect, times }]) => {
+      const probability = Number((times / left).toFixed(4));
+      left -= times;
+      return {
+        id: `${ruleName(operation)}-${key.toLowerCase().replaceAll("_", "-")}`,
+        match: { operation: operation.id },
+        probability,
+        effect,
+      };
+    });
+}
+
+function ruleName({ id }: AnyOperation): string {
+  return id.replaceAll(/[._]/g, "-");
+}

@@ -1,0 +1,113 @@
+import { MASK } from "../har/secret-redactor.ts";
+
+export type Fields = Record<string, unknown>;
+
+/** Who stands for all who called: recordings keep no keys. */
+export const RECORDED_USER = "usr_recorded";
+const KEY_LENGTH = 42;
+
+/** What successful answers tell of a service's objects, in the layout of a fixture. */
+export class SeenWorld {
+  /** By key of the fixture, records by id. */
+  private readonly lists = new Map<string, Map<string, Fields>>();
+  /** By key of the fixture, what stands under each organization. */
+  private readonly maps = new Map<string, Map<string, unknown>>();
+  /** The service's clock, as its answers tell it, and the recorder's. */
+  private readonly latest = { told: Number.NEGATIVE_INFINITY, recorded: Number.NEGATIVE_INFINITY };
+
+  /** What is seen later is added to what is known of a record, or takes its place. */
+  record(list: string, idKey: string, fields: Fields): Fields {
+    const id = fields[idKey];
+    if (typeof id !== "string" || id.includes(MASK)) return {};
+    const records = this.lists.get(list) ?? new Map<string, Fields>();
+    this.lists.set(list, records);
+    const known = records.get(id) ?? {};
+    const said = Object.entries(fields).filter(([, value]) => value !== undefined && !isMasked(value));
+    Object.assign(known, Object.fromEntries(said));
+    records.set(id, known);
+    return known;
+  }
+
+  /** A part of a record that is a list of its own, made when it is first asked for. */
+  part<T>(record: Fields, name: string): T[] {
+    const list = (record[name] ?? []) as T[];
+    record[name] = list;
+    return list;
+  }
+
+  organization(id: string, fields: Fields = {}): Fields {
+    return this.record("organizations", "id", { id, ...fields });
+  }
+
+  /** For what is nobody's in particular: the first that was seen. */
+  someOrganization(): string {
+    const [first] = this.lists.get("organizations")?.keys() ?? [];
+    return first ?? "org_recorded";
+  }
+
+  user(id: unknown, organization_id: string | undefined, fields: Fields = {}): void {
+    if (typeof id !== "string") return;
+    const user = this.record("users", "id", { id, ...fields });
+    if (organization_id === undefined || user["id"] === undefined) return;
+    user["memberships"] = { [organization_id]: "member", ...(user["memberships"] as object | undefined) };
+  }
+
+  /** What a fixture keeps by organization. */
+  byOrganization<T>(key: string, organization_id: string, start: () => T): T {
+    const all = this.maps.get(key) ?? new Map<string, unknown>();
+    this.maps.set(key, all);
+    const own = (all.get(organization_id) ?? start()) as T;
+    all.set(organization_id, own);
+    this.organization(organization_id);
+    return own;
+  }
+
+  /** Milliseconds since 1970 at which something was answered, by whose clock. */
+  at(clock: "told" | "recorded", time: number): void {
+    if (time > this.latest[clock]) this.latest[clock] = time;
+  }
+
+  /** The moment that the world stands at: a service may have another clock than who records it. */
+  get epoch(): number | undefined {
+    return [this.latest.told, this.latest.recorded].find(Number.isFinite);
+  }
+
+  /** How many records of each list, and under each map, were seen. */
+  counts(): Record<string, number> {
+    const sizes = [...this.lists].map(([key, records]): [string, number] => [key, records.size]);
+    const keyed = [...this.maps].map(([key, all]): [string, number] => [
+      key,
+      [...all.values()].reduce<number>((sum, value) => sum + (Array.isArray(value) ? value.length : 1), 0),
+    ]);
+    return Object.fromEntries([...sizes, ...keyed].sort());
+  }
+
+  /** With somebody who may do everything in each organization, and a key for it. */
+  document(): Fields {
+    this.organization(this.someOrganization());
+    const organizations = [...this.lists.get("organizations")!.keys()];
+    this.record("users", "id", {
+      id: RECORDED_USER,
+      memberships: Object.fromEntries(organizations.map((id) => [id, "owner"])),
+    });
+    for (const [position, current] of organizations.entries()) {
+      const id = `apikey_recorded${position === 0 ? "" : position + 1}`;
+      this.record("api_keys", "id", { id, user_id: RECORDED_USER, current, key: keyOf(position) });
+    }
+    const lists = [...this.lists].map(([key, records]): [string, unknown] => [key, [...records.values()]]);
+    const maps = [...this.maps].map(([key, all]): [string, unknown] => [key, Object.fromEntries(all)]);
+    const { epoch } = this;
+    const start = epoch === undefined ? {} : { epoch: new Date(epoch).toISOString() };
+    return { ...start, ...Object.fromEntries([...lists, ...maps]) };
+  }
+}
+
+/** Section 2.15; the same in every fixture, so that a test can name it. */
+export function keyOf(position: number): string {
+  const start = `ak_recorded${position === 0 ? "" : position + 1}`;
+  return start.padEnd(KEY_LENGTH, "0");
+}
+
+function isMasked(value: unknown): boolean {
+  return typeof value === "string" && value.includes(MASK);
+}

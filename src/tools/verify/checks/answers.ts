@@ -1,0 +1,98 @@
+import { CATALOGUE } from "../../../engine/contract/errors.ts";
+import {
+  type AnyOperation,
+  errorCodesOf,
+  readsOnly,
+  successesOf,
+} from "../../../engine/contract/operation.ts";
+import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
+import type { Check, Context } from "../check.ts";
+import type { Contract } from "../contract.ts";
+import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
+import { judgeSuccess, succeeded } from "../judge-success.ts";
+import type { Binding } from "../known-objects.ts";
+import { parameterNames, whatIsMissing } from "../parameters.ts";
+import type { Exchange } from "../target.ts";
+
+const ORGANIZATION = new Set(["organization_id", "org_id"]);
+const objectsOf = (operation: AnyOperation) =>
+  parameterNames(operation).filter((name) => !ORGANIZATION.has(name));
+
+const FEW_CHARACTERS = 1000;
+
+/**
+ * Every reading operation answers as declared, for objects that are known. Those that need no object come
+ * first: their answers tell of objects.
+ */
+export function answerChecks({ operations }: Contract): Check[] {
+  const reading = operations.filter(readsOnly).toSorted((a, b) => objectsOf(a).length - objectsOf(b).length);
+  return reading.map((operation) => ({
+    id: `${operation.id}/answer`,
+    family: "answers",
+    section: operation.section,
+    title: `${operation.id} answers as documented`,
+    run: (context) =>
+      operation.id === "models.list_for_organization"
+        ? pending(context, operation)
+        : answer(context, operation),
+  }));
+}
+
+async function answer(context: Context, operation: AnyOperation): Promise<void> {
+  const { known, verdict, answered } = context;
+  const names = parameterNames(operation);
+  const bindings = known.bindings(names);
+  if (bindings.length === 0) return verdict.notObservable(whatIsMissing(known, names));
+  let last: Exchange | undefined;
+  let best: { params: Binding; exchange: Exchange } | undefined;
+  for (const params of bindings) {
+    last = await ask(context, operation, params);
+    if (succeeded(last)) {
+      if (last.text.length > (best?.exchange.text.length ?? -1)) best = { params, exchange: last };
+      if (!showsLittle(operation, last)) break;
+    } else if (!mayBeTheObject(operation, last)) {
+      judgeSuccess(verdict, last);
+      return;
+    }
+  }
+  if (best !== undefined) {
+    answered.set(operation.id, best);
+    known.read(best.exchange.json);
+    judgeSuccess(verdict, best.exchange);
+    return;
+  }
+  const code = judgeAnyRefusal(verdict, last!);
+  verdict.notObservable(
+    `${bindings.length} asked, the last, ${last!.path}, answers ${last!.status} ${code ?? ""}`.trim(),
+  );
+}
+
+function ask({ target }: Context, operation: AnyOperation, params: Binding): Promise<Exchange> {
+  const stream = successesOf(operation).some(({ content_types }) =>
+    content_types?.includes("text/event-stream"),
+  );
+  const credential = operation.credentials === false ? "none" : "key";
+  const body = operation.method === "GET" ? undefined : {};
+  return target.send({ operation, params, credential, body, firstEvent: stream });
+}
+
+/** A list of next to nothing; another may have more to judge. */
+function showsLittle({ query }: AnyOperation, { text }: Exchange): boolean {
+  return query?.properties["limit"] !== undefined && text.length < FEW_CHARACTERS;
+}
+
+/** Whether a refusal may be due to the object, or to what the key's user is allowed, and not to the service. */
+function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
+  if (status === 403) return errorCodesOf(operation).some((code) => CATALOGUE[code].status === 403);
+  return (status === 404 || status === 422) && objectsOf(operation).length > 0;
+}
+
+/** 4.18: announced; production answers 404, and whoever has it already answers as announced. */
+async function pending({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
+  const organization_id = known.one("organization_id");
+  if (organization_id === undefined) return verdict.notObservable(whatIsMissing(known, ["organization_id"]));
+  const exchange = await target.send({ operation, params: { organization_id } });
+  const gap = assumedEndpoint(operation);
+  if (exchange.status === 404) judgeRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap });
+  else judgeSuccess(verdict, exchange);
+}

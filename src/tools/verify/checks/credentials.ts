@@ -1,0 +1,111 @@
+import type { AnyOperation } from "../../../engine/contract/operation.ts";
+import { readsOnly } from "../../../engine/contract/operation.ts";
+import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
+import type { Check, Context } from "../check.ts";
+import type { Contract } from "../contract.ts";
+import { judgeRefusal, judgeWire } from "../judge-refusal.ts";
+import { judgeSuccess } from "../judge-success.ts";
+import { madeUpParams, parameterNames } from "../parameters.ts";
+import type { Exchange } from "../target.ts";
+
+/**
+ * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor
+ * body and names objects that nobody has: a service that forgets to ask finds nothing to change.
+ */
+function withoutCredentials({ operations }: Contract): Check[] {
+  const asking = operations.filter(({ credentials }) => credentials !== false);
+  return asking.map((operation) => ({
+    id: `${operation.id}/no-credentials`,
+    family: "credentials",
+    section: operation.section,
+    title: `${operation.id} answers 401 without credentials`,
+    run: (context) => probe(context, operation),
+  }));
+}
+
+async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
+  // Where only reading can happen, an object that exists tells most.
+  const [known_objects] = readsOnly(operation) ? known.bindings(parameterNames(operation), 1) : [];
+  const params = madeUpParams(operation, known_objects);
+  judgeUnauthorized(
+    { verdict },
+    await target.send({ operation, params, credential: "none", firstEvent: true }),
+  );
+}
+
+function judgeUnauthorized({ verdict }: Pick<Context, "verdict">, exchange: Exchange): void {
+  const { operation, status, method, path } = exchange;
+  if (!judgeWire(verdict, exchange)) return;
+  if (status >= 200 && status < 400) {
+    // Also of an endpoint that is assumed: if it is there, it must ask.
+    verdict.expect(false, `${method} ${path} answers ${status} without valid credentials`);
+    return;
+  }
+  if (status !== 401) {
+    const gap = assumedEndpoint(operation!);
+    verdict.expect(false, `${method} ${path} answers ${status} without credentials instead of 401`, gap);
+    return;
+  }
+  // 4.8 shows its own code for a 404 only.
+  const gap = operation!.id === "assistants.list_history" ? "G03" : undefined;
+  judgeRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap: gap });
+}
+
+const FORMS: readonly { name: string; header: (key: string) => Record<string, string> }[] = [
+  { name: "api-key", header: (key) => ({ "api-key": key }) },
+  { name: "X-API-Key", header: (key) => ({ "X-API-Key": key }) },
+  { name: "Authorization: Bearer", header: (key) => ({ Authorization: `Bearer ${key}` }) },
+];
+
+/** Section 2.15, and nobody's. */
+const UNKNOWN_KEY = `ak_${"nobody0".padEnd(39, "0")}`;
+
+const forms: Check[] = FORMS.flatMap(({ name, header }) => [
+  {
+    id: `credentials/${name.split(":")[0]!.toLowerCase()}`,
+    family: "credentials",
+    section: "5",
+    title: `the key is accepted as ${name}`,
+    async run({ contract, target, verdict }) {
+      const operation = contract.operation("models.list");
+      const exchange = await target.send({ operation, credential: header(target.options.key) });
+      if (judgeWire(verdict, exchange)) {
+        verdict.expect(exchange.status !== 401, `the key is refused with 401 when sent as ${name}`);
+        if (exchange.status !== 401) judgeSuccess(verdict, exchange);
+      }
+    },
+  },
+  {
+    id: `credentials/${name.split(":")[0]!.toLowerCase()}-unknown`,
+    family: "credentials",
+    section: "5",
+    title: `an unknown key as ${name} is 401`,
+    async run({ contract, target, verdict }) {
+      const operation = contract.operation("models.list");
+      judgeUnauthorized({ verdict }, await target.send({ operation, credential: header(UNKNOWN_KEY) }));
+    },
+  },
+]);
+
+const unreadable: Check = {
+  id: "credentials/malformed",
+  family: "credentials",
+  section: "5",
+  title: "a malformed key and a token that is none are 401",
+  async run({ contract, target, verdict }) {
+    const operation = contract.operation("models.list");
+    const malformed: Record<string, string>[] = [
+      { "api-key": "nobody" },
+      { Authorization: "Bearer not.a.token" },
+    ];
+    for (const credential of malformed) {
+      judgeUnauthorized({ verdict }, await target.send({ operation, credential }));
+    }
+  },
+};
+
+export const credentialChecks = (contract: Contract): Check[] => [
+  ...forms,
+  unreadable,
+  ...withoutCredentials(contract),
+];

@@ -1,0 +1,107 @@
+import type { AnyOperation } from "../../../engine/contract/operation.ts";
+import { readsOnly } from "../../../engine/contract/operation.ts";
+import type { Check, Context } from "../check.ts";
+import type { Contract } from "../contract.ts";
+import { judgeRefusal } from "../judge-refusal.ts";
+import type { Binding } from "../known-objects.ts";
+import { madeUpParams, parameterNames, whatIsMissing } from "../parameters.ts";
+import type { Basis } from "../verdict.ts";
+
+interface Property {
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+  enum?: readonly string[];
+  format?: string;
+  pattern?: string;
+}
+
+/** Values that a declared property cannot have, each once. */
+function broken({ type, minimum, maximum, enum: words, format, pattern }: Property): (string | number)[] {
+  if (type === "integer") {
+    const bounds = [minimum === undefined ? [] : [minimum - 1], maximum === undefined ? [] : [maximum + 1]];
+    return [...bounds.flat(), "some"];
+  }
+  return words !== undefined || format !== undefined || pattern !== undefined ? ["!nonsense"] : [];
+}
+
+const propertiesOf = (schema: unknown) =>
+  Object.entries(
+    ((schema as { properties?: Record<string, Property> } | undefined)?.properties ?? {}) as object,
+  ) as [string, Property][];
+
+/** G08, made from the declarations: what each reading operation takes, spoiled in one place at a time. */
+function values({ operations }: Contract): Check[] {
+  const takingValues = operations.filter((one) => readsOnly(one) && spoiled(one).length > 0);
+  return takingValues.map((operation) => ({
+    id: `${operation.id}/malformed`,
+    family: "refusals",
+    section: "G08",
+    title: `${operation.id} answers 422 to malformed values and names the field`,
+    run: (context) => refuseAll(context, operation),
+  }));
+}
+
+interface Spoiled {
+  field: string;
+  value: string | number;
+}
+
+function spoiled({ query, body, credentials }: AnyOperation): Spoiled[] {
+  if (credentials === false) return [];
+  const schema = body?.kind === "json" ? body.schema : query;
+  return propertiesOf(schema).flatMap(([field, property]) =>
+    broken(property).map((value) => ({ field, value })),
+  );
+}
+
+/** 4.17 shows this refusal for its own two fields; elsewhere it is assumed. */
+function basisOf({ id }: AnyOperation, { field, value }: Spoiled): Basis {
+  return id === "usage.retrieve_limits" && field === "month" && typeof value === "number" ? undefined : "G08";
+}
+
+async function refuseAll(
+  { target, known, verdict, answered }: Context,
+  operation: AnyOperation,
+): Promise<void> {
+  const params =
+    answered.get(operation.id)?.params ?? paramsFor(operation, known.bindings(parameterNames(operation), 1));
+  if (params === undefined) return verdict.notObservable(whatIsMissing(known, parameterNames(operation)));
+  for (const one of spoiled(operation)) {
+    const { field, value } = one;
+    const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
+    const exchange = await target.send({ operation, params, ...sent });
+    const gap = basisOf(operation, one);
+    judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
+  }
+}
+
+/** The shape is judged before existence (G04), so an object that nobody has will do where none is known. */
+function paramsFor(operation: AnyOperation, [known]: readonly Binding[]): Binding {
+  return known ?? madeUpParams(operation);
+}
+
+/** Ids that break the pattern of section 2.1, in the path. */
+const MALFORMED_IDS = [
+  "meeting_sessions.export_transcript",
+  "assistants.list_history",
+  "transcriptions.list_sentences",
+  "usage.retrieve_limits",
+  "webhooks.list_deliveries",
+];
+
+const ids: Check[] = MALFORMED_IDS.map((id) => ({
+  id: `${id}/malformed-id`,
+  family: "refusals",
+  section: "G08",
+  title: `${id} answers 422 to a malformed identifier`,
+  async run({ contract, target, verdict }) {
+    const operation = contract.operation(id);
+    const [field = ""] = parameterNames(operation);
+    const exchange = await target.send({ operation, params: { [field]: "nobody0!" } });
+    const details = { field, value: "nobody0!" };
+    judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details, gap: "G08" });
+  },
+}));
+
+export const malformedChecks = (contract: Contract): Check[] => [...values(contract), ...ids];

@@ -1,0 +1,148 @@
+import { CATALOGUE, type ErrorCode } from "../../../engine/contract/errors.ts";
+import { type AnyOperation, errorCodesOf } from "../../../engine/contract/operation.ts";
+import type { Check, Context } from "../check.ts";
+import type { Contract } from "../contract.ts";
+import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
+import { madeUpParams, whatIsMissing } from "../parameters.ts";
+import type { Family } from "../report.ts";
+import type { Basis } from "../verdict.ts";
+
+export interface Case {
+  operation: string;
+  name: string;
+  title: string;
+  code: ErrorCode;
+  /** Parameters whose objects must be known, by what `--use` calls them. */
+  known?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>>;
+  body?: object;
+  /** Path parameters that the details repeat, and further details. */
+  details?: readonly string[];
+  more?: Readonly<Record<string, unknown>>;
+  gap?: Basis;
+  codeGap?: Basis;
+  detailsGap?: Basis;
+}
+
+const OWN = { organization_id: "organization_id" };
+/** A missing resource is 404; which code and details it has where the section shows none is assumed. */
+export const UNSHOWN = { codeGap: "G27", detailsGap: "G27" };
+export const unknown = (operation: string, details: string, rest: Partial<Case> = {}): Case => ({
+  operation,
+  name: "unknown",
+  title: `unknown ${details} is 404`,
+  code: "RESOURCE_NOT_FOUND",
+  details: [details],
+  ...rest,
+});
+const noOrganization = (operation: string, body?: object): Case =>
+  unknown(operation, "organization_id", {
+    name: "unknown-organization",
+    code: "ORGANIZATION_NOT_FOUND",
+    gap: "G03",
+    body,
+  });
+const foreign = (operation: string, rest: Partial<Case>): Case => ({
+  operation,
+  name: "foreign",
+  title: "what belongs to others is 403",
+  code: "ORGANIZATION_ACCESS_DENIED",
+  gap: "G03",
+  known: { organization_id: "foreign_organization_id" },
+  ...rest,
+});
+
+/** Refusals of reading operations; those of writing ones take `--write`. */
+export const READING_REFUSALS: readonly Case[] = [
+  unknown("meeting_sessions.export_transcript", "session_id", { code: "SESSION_NOT_FOUND" }),
+  foreign("meeting_sessions.export_transcript", {
+    code: "SESSION_ACCESS_DENIED",
+    known: { session_id: "foreign_session_id" },
+    details: ["session_id"],
+    gap: undefined,
+    detailsGap: "G03",
+  }),
+  unknown("meeting_sessions.stream_status", "session_id", { code: "SESSION_NOT_FOUND" }),
+  unknown("music_collections.list_tracks", "collection_id", { known: OWN }),
+  unknown("music_collections.list_tracks", "collection_id", { name: "unknown-organization", gap: "G03" }),
+  unknown("assistants.list_history", "assistant_id"),
+  unknown("store_files.retrieve_status", "file_id", {
+    code: "FILE_NOT_IN_STORE",
+    known: { ...OWN, store_id: "store_id" },
+    details: ["file_id", "store_id"],
+  }),
+  unknown("store_files.retrieve_status", "store_id", {
+    name: "unknown-store",
+    code: "FILE_NOT_IN_STORE",
+    known: OWN,
+    details: ["file_id", "store_id"],
+    gap: "G12",
+  }),
+  unknown("usage.retrieve_limits", "org_id", { code: "ORGANIZATION_NOT_FOUND", details: [] }),
+  foreign("usage.retrieve_limits", { known: { org_id: "foreign_organization_id" }, gap: undefined }),
+  {
+    operation: "usage.retrieve_limits",
+    name: "month",
+    title: "a month out of range is 422 with field and value",
+    code: "INVALID_INPUT",
+    known: { org_id: "organization_id" },
+    query: { month: "13" },
+    more: { field: "month", value: 13 },
+  },
+  unknown("transcriptions.list_sentences", "transcription_id", UNSHOWN),
+  {
+    operation: "transcriptions.list_sentences",
+    name: "pending",
+    title: "a transcription that is not completed is 422",
+    code: "INVALID_INPUT",
+    known: { transcription_id: "pending_transcription_id" },
+    more: { field: "status" },
+    gap: "G17",
+  },
+  unknown("transcriptions.list_paragraphs", "transcription_id"),
+  unknown("connector_jobs.retrieve", "job_id", { known: OWN }),
+  unknown("webhooks.list_deliveries", "webhook_id", UNSHOWN),
+  unknown("share_links.resolve", "slug"),
+  noOrganization("audit_logs.export"),
+  noOrganization("connector_jobs.list"),
+  noOrganization("connector_notifications.retrieve"),
+  noOrganization("change_logs.list", {}),
+  foreign("audit_logs.export", {}),
+  foreign("connector_jobs.list", {}),
+  foreign("change_logs.list", { body: {} }),
+];
+
+async function run({ contract, target, known, verdict }: Context, one: Case): Promise<void> {
+  const operation = contract.operation(one.operation);
+  const wanted = Object.entries(one.known ?? {});
+  const missing = wanted.map(([, use]) => use).filter((use) => known.one(use) === undefined);
+  if (missing.length > 0) return verdict.notObservable(whatIsMissing(known, missing));
+  const given = Object.fromEntries(wanted.map(([name, use]) => [name, known.one(use)!]));
+  const params = madeUpParams(operation, given);
+  const { query, body, code, gap, codeGap, detailsGap } = one;
+  const credential = operation.credentials === false ? "none" : "key";
+  const exchange = await target.send({ operation, params, query, body, credential, firstEvent: true });
+  if (exchange.status === 403 && CATALOGUE[code].status !== 403 && asksForRole(operation)) {
+    judgeAnyRefusal(verdict, exchange);
+    return verdict.notObservable("the key's user lacks the role, which is asked for first");
+  }
+  const repeated = Object.fromEntries((one.details ?? []).map((name) => [name, params[name]]));
+  const details = { ...repeated, ...one.more };
+  judgeRefusal(verdict, exchange, { code, details, gap, codeGap, detailsGap });
+}
+
+function asksForRole(operation: AnyOperation): boolean {
+  return errorCodesOf(operation).includes("INSUFFICIENT_PERMISSIONS");
+}
+
+export function refusals(contract: Contract, cases: readonly Case[], family: Family = "refusals"): Check[] {
+  return cases.map((one) => ({
+    id: `${one.operation}/${one.name}`,
+    family,
+    section: one.gap ?? contract.operation(one.operation).section,
+    title: `${one.operation}: ${one.title}`,
+    run: (context) => run(context, one),
+  }));
+}
+
+export const refusalChecks = (contract: Contract): Check[] => refusals(contract, READING_REFUSALS);

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { successesOf } from "../../engine/contract/operation.ts";
+import { RESOURCES } from "../../engine/resources/index.ts";
+import { Contract } from "./contract.ts";
+import { judgeBody } from "./judge-body.ts";
+import { Verdict } from "./verdict.ts";
+
+const CONTRACT = new Contract(RESOURCES);
+
+function judged(id: string, body: unknown): Verdict {
+  const verdict = new Verdict();
+  const operation = CONTRACT.operation(id);
+  judgeBody(verdict, operation, successesOf(operation)[0]!.schema!, body);
+  return verdict;
+}
+
+describe("bodies", () => {
+  const job = {
+    job_id: "job_1",
+    status: "running",
+    job_type: "sync",
+    start_time: "2026-03-15T12:00:00Z",
+    connection_id: "conn_1",
+    bytes_synced: 0,
+    rows_synced: 0,
+    duration: null,
+  };
+  const entry = {
+    id: "log_1",
+    timestamp: "2026-03-15T12:00:00Z",
+    resource_type: "assistant",
+    resource_id: "asst_1",
+    resource_name: "Helper",
+    action: "updated",
+    user_id: "usr_1",
+    user_name: "Ada",
+    user_email: "ada@acme.test",
+    changes: [],
+  };
+  const logs = (one: object) => ({ logs: [one], total_count: 1, skip: 0, take: 50 });
+
+  it("2.6 a field that the reference shows fails when it is missing or of another type", () => {
+    expect(judged("change_logs.list", logs(entry)).outcome).toBe("passed");
+    const { user_name: _, ...without } = entry;
+    expect(judged("change_logs.list", logs(without)).failures).toEqual([
+      'change_logs.list: /logs/0 has no "user_name"',
+    ]);
+    expect(judged("change_logs.list", logs({ ...entry, changes: null })).outcome).toBe("failed");
+    expect(judged("change_logs.list", logs({ ...entry, timestamp: "yesterday" })).outcome).toBe("failed");
+  });
+
+  it("2.1 a prefix is specified, the rest of an identifier is ours", () => {
+    expect(judged("change_logs.list", logs({ ...entry, id: "entry_1" })).outcome).toBe("failed");
+    const { outcome, differences } = judged("change_logs.list", logs({ ...entry, id: "log_1:2" }));
+    expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G08"]);
+    expect(judged("change_logs.list", logs({ ...entry, user_id: "uid_1" })).outcome).toBe("passed");
+    expect(judged("change_logs.list", logs({ ...entry, user_id: "1" })).outcome).toBe("failed");
+  });
+
+  it("2.1 the rest of an identifier that may be null is ours too", () => {
+    const department = {
+      ...{ id: "dept_a", name: "A", description: "", path: "dept_a", depth: 1, organization_id: "org_a" },
+      ...{ member_count: 0, is_active: true, is_default: false, color: "#000000", created_by: "usr_1" },
+      created_at: "2026-03-15T12:00:00Z",
+    };
+    const under = (parent_id: unknown) => judged("departments.reparent", { ...department, parent_id });
+    expect(under(null).outcome).toBe("passed");
+    expect(under("dept_b").outcome).toBe("passed");
+    expect(under("dept_1:2").differences).toMatchObject([{ assumption: "G08" }]);
+    expect(under("b").outcome).toBe("failed");
+    expect(under(7).failures).toEqual([
+      "departments.reparent: /parent_id must be a text or null, not the number 7",
+    ]);
+  });
+
+  it("G31 words that the reference lists for filters only differ", () => {
+    const { outcome, differences } = judged("change_logs.list", logs({ ...entry, action: "polished" }));
+    expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G31"]);
+  });
+
+  it("G14 the types of job fields, which are not shown, only differ", () => {
+    const list = (one: object) => ({ jobs: [one], total: 1, limit: 50, offset: 0 });
+    expect(judged("connector_jobs.list", list(job)).outcome).toBe("passed");
+    expect(judged("connector_jobs.list", list({ ...job, duration: "7 s" })).outcome).toBe("differs");
+    const { duration: _, ...without } = job;
+    expect(judged("connector_jobs.list", list(without)).outcome).toBe("failed");
+    expect(judged("connector_jobs.list", { total: 1, limit: 50, offset: 0 }).outcome).toBe("failed");
+  });
+
+  it("2 fields that nobody declares are noted", () => {
+    const verdict = judged("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
+    expect(verdict.outcome).toBe("passed");
+    expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);
+  });
+});

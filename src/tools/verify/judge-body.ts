@@ -1,0 +1,100 @@
+import type { ErrorObject } from "ajv";
+import type { TSchema } from "typebox";
+import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { assumedPlace } from "../../engine/contract/provenance.ts";
+import { specifiedPrefixes } from "../../engine/contract/schema.ts";
+import { validatorOf } from "../../engine/contract/validator.ts";
+import { diagnose } from "../../engine/documents/diagnose.ts";
+import { explain } from "../../engine/documents/schema-message.ts";
+import { MASK } from "../har/secret-redactor.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Bounds that the declarations add to a field's type. */
+const OWN_BOUNDS = new Set(["minLength", "maxLength", "minItems", "maxItems", "uniqueItems"]);
+const MAX_PROBLEMS = 5;
+
+/**
+ * Judges a success's JSON by the declared schema, what is specified apart from what is assumed. `masked`: what
+ * stands in place of a secret is not held against it.
+ */
+export function judgeBody(
+  verdict: Verdict,
+  operation: AnyOperation,
+  schema: TSchema,
+  body: unknown,
+  { masked = false } = {},
+): boolean {
+  const validate = validatorOf(schema);
+  const own = assumedPlace(operation, "");
+  if (validate(body)) {
+    noteUnknownFields(verdict, schema, body);
+    return verdict.expect(true, "", own);
+  }
+  let ok = true;
+  const problems = diagnose(body, validate).filter((error) => !(masked && isMasked(error.data)));
+  for (const error of problems.slice(0, MAX_PROBLEMS)) {
+    const gap = assumptionOf(operation, error);
+    ok = verdict.expect(false, problemOf(operation, error), gap) && ok;
+  }
+  return ok;
+}
+
+/** Whether a secret stood there before it was recorded. */
+export function isMasked(value: unknown): boolean {
+  return typeof value === "string" && value.includes(MASK);
+}
+
+function assumptionOf(operation: AnyOperation, error: ErrorObject): string | undefined {
+  const missing = error.keyword === "required";
+  const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
+  const assumed = assumedPlace(operation, place, { missing });
+  if (assumed !== undefined) return assumed;
+  // Beyond types and prefixes, what the declarations ask of values is ours.
+  const gap = operation.assumptions?.[0] ?? "G08";
+  if (OWN_BOUNDS.has(error.keyword)) return gap;
+  // Of alternatives, such as an id or null, what is missing of the nearest.
+  if (error.keyword === "choices")
+    return (error.params["errors"] as ErrorObject[])
+      .map((inner) => assumptionOf(operation, inner))
+      .find((one) => one !== undefined);
+  if (error.keyword !== "pattern") return undefined;
+  const prefixes = specifiedPrefixes(String(error.schema));
+  if (prefixes.length === 0) return gap;
+  return prefixes.some((prefix) => String(error.data).startsWith(prefix)) ? "G08" : undefined;
+}
+
+function problemOf({ id }: AnyOperation, error: ErrorObject): string {
+  const { instancePath, keyword, params } = error;
+  const place = instancePath === "" ? "the body" : instancePath;
+  if (keyword === "required") return `${id}: ${place} has no "${params["missingProperty"]}"`;
+  return `${id}: ${place} ${explain(error).message}`;
+}
+
+export function excerpt(value: unknown): string {
+  const text = typeof value === "string" ? JSON.stringify(value) : (JSON.stringify(value) ?? "absent");
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+type Shape = { properties?: Record<string, Shape>; items?: Shape; anyOf?: Shape[] };
+
+/** Fields that a service answers and we do not declare are no fault, and worth knowing. */
+function noteUnknownFields(verdict: Verdict, schema: TSchema, body: unknown): void {
+  const unknown = [...unknownFields(schema as Shape, body, "")];
+  if (unknown.length > 0) verdict.note(`also answers ${unknown.slice(0, 12).join(", ")}`);
+}
+
+function unknownFields(shape: Shape, value: unknown, place: string, found = new Set<string>()): Set<string> {
+  if (typeof value !== "object" || value === null) return found;
+  if (Array.isArray(value)) {
+    for (const item of shape.items ? value.slice(0, 20) : [])
+      unknownFields(shape.items!, item, `${place}/*`, found);
+    return found;
+  }
+  const properties = shape.properties ?? shape.anyOf?.find((one) => one.properties)?.properties;
+  if (properties === undefined) return found;
+  for (const [name, inner] of Object.entries(value)) {
+    if (Object.hasOwn(properties, name)) unknownFields(properties[name]!, inner, `${place}/${name}`, found);
+    else found.add(`${place}/${name}`);
+  }
+  return found;
+}

@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Type from "typebox";
+import { afterAll, describe, expect, it } from "vitest";
+import { noContent } from "../../engine/contract/reply.ts";
+import { Id } from "../../engine/contract/schema.ts";
+import { RESOURCES } from "../../engine/resources/index.ts";
+import { csvRows } from "./checks/rows.ts";
+import { KnownObjects } from "./known-objects.ts";
+import { ObjectNames } from "./object-names.ts";
+import { Pace } from "./pace.ts";
+import { madeUpId } from "./safety.ts";
+import { readUses } from "./uses.ts";
+import { Verdict } from "./verdict.ts";
+
+const NAMES = new ObjectNames(RESOURCES);
+const folder = mkdtempSync(join(tmpdir(), "understudy-verify-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("verdict", () => {
+  it("interfaces 2 what was not observed never passes, and only the reference fails", () => {
+    expect(new Verdict().outcome).toBe("not-observable");
+    const verdict = new Verdict();
+    verdict.expect(true, "", "G08");
+    expect([verdict.outcome, [...verdict.confirmed]]).toEqual(["passed", [["G08", 1]]]);
+    verdict.notObservable("nobody has one");
+    expect(verdict.outcome).toBe("not-observable");
+    verdict.expect(false, "other", "G08");
+    expect(verdict.outcome).toBe("differs");
+    verdict.expect(false, "wrong");
+    expect(verdict.outcome).toBe("failed");
+  });
+});
+
+describe("objects", () => {
+  it("interfaces 2 ids that belong together come first, given ones alone", () => {
+    const known = new KnownObjects(NAMES, new Map([["organization_id", ["org_a"]]]));
+    known.read({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
+    known.found({ store_id: "vs_2", file_id: "file_9" });
+    const names = ["organization_id", "store_id", "file_id"];
+    expect(known.bindings(names, 3)[0]).toEqual({
+      organization_id: "org_a",
+      store_id: "vs_2",
+      file_id: "file_9",
+    });
+    expect(known.bindings(names, 3)).toHaveLength(3);
+    expect(known.candidates("file_id")).toEqual(["file_9", "file_1"]);
+    expect(known.bindings(["org_id"])).toEqual([{ org_id: "org_a" }]);
+    expect(known.bindings(["session_id"])).toEqual([]);
+    expect(known.bindings([])).toEqual([{}]);
+  });
+
+  it("interfaces 2 ids that were made up are not taken for found ones", () => {
+    const known = new KnownObjects(NAMES);
+    known.read({ details: { session_id: madeUpId("mbsess_") }, job_id: "4711" });
+    expect(known.one("session_id")).toBeUndefined();
+    expect(known.one("job_id")).toBe("4711");
+  });
+});
+
+describe("names", () => {
+  it("2.1 come from what is declared: one per prefix, collections for the parameter of their ids", () => {
+    const known = new KnownObjects(NAMES);
+    const ids = ["asst_1", "file_1", "mbsess_1", "mcoll_1", "trans_1", "vs_1", "wh_1"];
+    known.read({ ids, others: ["org_1", "usr_1", "whsec_1", "asst_", "nothing"] });
+    const found = ["assistant_id", "file_id", "session_id", "collection_id", "transcription_id"];
+    expect([...found, "store_id", "webhook_id"].map((name) => known.candidates(name))).toEqual(
+      ids.map((id) => [id]),
+    );
+    expect(known.candidates("organization_id")).toEqual([]);
+    expect([...NAMES.withoutPrefix]).toEqual(["job_id"]);
+    const collections = ["organizations", "vector_stores", "store_files", "connector_jobs"];
+    expect(["org_id", ...collections].map((name) => NAMES.parameter(name))).toEqual([
+      ...["organization_id", "organization_id", "store_id"],
+      // Its ids are those of stores, and the store is what they stand for.
+      ...["store_files", "job_id"],
+    ]);
+  });
+
+  it("interfaces 2 an id that turns up is for reading only", () => {
+    const about = { section: "4", summary: "", errors: [], success: { status: 204 }, handle: noContent };
+    const names = new ObjectNames([
+      {
+        name: "things",
+        collections: [],
+        operations: [
+          {
+            ...about,
+            id: "a",
+            method: "GET",
+            path: "/{seen_id}",
+            params: Type.Object({ seen_id: Id("seen_") }),
+          },
+          {
+            ...about,
+            id: "b",
+            method: "PUT",
+            path: "/{kept_id}",
+            params: Type.Object({ kept_id: Id("kept_") }),
+          },
+        ],
+      },
+    ]);
+    expect([names.ofId("seen_1"), names.ofId("kept_1")]).toEqual(["seen_id", undefined]);
+  });
+});
+
+describe("--use", () => {
+  it("interfaces 2 takes pairs, lists, collections' names and files", () => {
+    const file = join(folder, "objects.yaml");
+    writeFileSync(
+      file,
+      "transcription_id: trans_1\nmusic_collections: [mcoll_1, mcoll_2]\nparent_department_id: null\n",
+    );
+    const found = readUses(
+      ["meeting_sessions=mbsess_1,mbsess_2", file, "webhook_url=http://127.0.0.1/a,b"],
+      NAMES,
+    );
+    expect(Object.fromEntries(found)).toEqual({
+      session_id: ["mbsess_1", "mbsess_2"],
+      transcription_id: ["trans_1"],
+      collection_id: ["mcoll_1", "mcoll_2"],
+      parent_department_id: ["null"],
+      webhook_url: ["http://127.0.0.1/a,b"],
+    });
+  });
+
+  it("interfaces 2 names the nearest right word, and refuses what says nothing", () => {
+    expect(() => readUses(["sesion_id=mbsess_1"], NAMES)).toThrow(/Did you mean "session_id"/);
+    expect(() => readUses(["session_id="], NAMES)).toThrow(/is empty/);
+    const file = join(folder, "list.yaml");
+    writeFileSync(file, "- session_id\n");
+    expect(() => readUses([file], NAMES)).toThrow(/must hold names and ids/);
+  });
+});
+
+describe("pace", () => {
+  const answer = (status: number, headers: Record<string, string>, text = "") => ({
+    ...{ status, text, json: undefined, problem: undefined },
+    headers: new Headers(headers),
+  });
+
+  it("8 waits for the end of a window with nothing left", () => {
+    const pace = new Pace();
+    pace.saw(answer(200, { "x-ratelimit-remaining": "1", "x-ratelimit-reset-requests": "41s" }));
+    expect(pace.due()).toBe(0);
+    pace.saw(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset-requests": "1m0s" }));
+    expect(pace.due()).toBeGreaterThan(58_000);
+    pace.saw(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1" }));
+    // A service whose clock is not ours: a whole window.
+    expect(pace.due()).toBeGreaterThan(58_000);
+    pace.saw(answer(200, { "x-ratelimit-remaining-requests": "99" }));
+    expect(pace.due()).toBe(0);
+  });
+
+  it("G05 repeats what was refused for its rate, and not for its price", () => {
+    const pace = new Pace();
+    expect(pace.retryAfter(answer(429, { "retry-after": "7" }))).toBe(7000);
+    expect(pace.retryAfter(answer(429, { "retry-after": "99999" }))).toBe(120_000);
+    expect(pace.retryAfter(answer(429, {}))).toBeGreaterThan(0);
+    expect(pace.retryAfter(answer(429, {}, '{"error":{"code":"SPENDING_LIMIT_EXCEEDED"}}'))).toBeUndefined();
+    expect(pace.retryAfter(answer(503, { "retry-after": "7" }))).toBeUndefined();
+  });
+});
+
+describe("CSV", () => {
+  it("4.15 reads quoted cells, empty ones and both line ends", () => {
+    expect(csvRows('a,b\r\n"x, ""y""\nz",\n,"last"')).toEqual([
+      ["a", "b"],
+      ['x, "y"\nz', ""],
+      ["", "last"],
+    ]);
+    expect(csvRows("")).toEqual([]);
+    expect(csvRows("a,b\n")).toEqual([["a", "b"]]);
+    expect(() => csvRows('a,"b')).toThrow(/breaks off/);
+    expect(() => csvRows('a"b,c')).toThrow(/breaks off/);
+  });
+});

@@ -1,0 +1,181 @@
+import type { AnyOperation } from "../../engine/contract/operation.ts";
+import type { Call } from "./call.ts";
+import { Pace } from "./pace.ts";
+import { type Answer, firstEvent, readAnswer, wireProblem } from "./read-answer.ts";
+import { changesNothing } from "./safety.ts";
+
+/** What a request said, as far as judging its answer asks for it. */
+export interface Asked {
+  /** Decoded, as everything here. */
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  /** The JSON that was sent; undefined where there is none. */
+  body: unknown;
+  headers: Headers;
+}
+
+export interface Exchange extends Answer {
+  operation: AnyOperation | undefined;
+  method: string;
+  path: string;
+  asked: Asked;
+  /** Whether the key went with it. */
+  authenticated: boolean;
+  /**
+   * Of an exchange that somebody recorded: whether the answer's body was kept whole. What is masked in a
+   * recording is judged by nobody.
+   */
+  recorded?: { whole: boolean };
+}
+
+export interface TargetOptions {
+  /** Absolute, without a slash at the end. */
+  url: string;
+  key: string;
+  /** Whether requests that change something are allowed. */
+  write: boolean;
+  signal: AbortSignal;
+  /** For each request, in milliseconds. */
+  timeoutMs: number;
+  /** Rejects with the signal's reason. */
+  wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  userAgent: string;
+}
+
+/** The run cannot go on; the message says why. */
+export class Stopped extends Error {}
+
+/** Undoing may have to wait for a rate window of its own, and is not given up for less. */
+const UNDO_TIMEOUT_MS = 180_000;
+const MAX_RATE_WAITS = 3;
+
+/** The service under test, as the key's user sees it. Remembers every exchange. */
+export class Target {
+  readonly exchanges: Exchange[] = [];
+  readonly options: TargetOptions;
+  private readonly pace = new Pace();
+  private undoing = 0;
+
+  constructor(options: TargetOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Sends one request, waiting where the service's rate limit asks for it. A broken exchange is an answer
+   * with status 0, not an error.
+   * @throws Stopped when the rate limit never opens
+   * @throws the signal's reason
+   */
+  async send(call: Call): Promise<Exchange> {
+    if (!this.options.write && !changesNothing(call)) {
+      throw new Error(`without --write nothing may be changed: ${call.operation?.id ?? call.path}`);
+    }
+    const authenticated = call.url === undefined && (call.credential ?? "key") === "key";
+    for (let waits = 0; ; waits++) {
+      if (authenticated) await this.pause(this.pace.due());
+      const exchange = await this.once(call, authenticated);
+      this.exchanges.push(exchange);
+      this.pace.saw(exchange);
+      const retry = this.pace.retryAfter(exchange);
+      if (retry === undefined) return exchange;
+      if (waits === MAX_RATE_WAITS) {
+        throw new Stopped(`the rate limit does not open: ${waits} waits, and ${exchange.path} is still 429`);
+      }
+      await this.pause(retry);
+    }
+  }
+
+  /** Runs what puts things back, even when the run has been stopped meanwhile. */
+  async undo<T>(work: () => Promise<T>): Promise<T> {
+    this.undoing += 1;
+    try {
+      return await work();
+    } finally {
+      this.undoing -= 1;
+    }
+  }
+
+  private async pause(milliseconds: number): Promise<void> {
+    if (milliseconds > 0) await this.options.wait(milliseconds, this.signal());
+  }
+
+  private signal(): AbortSignal {
+    return this.undoing > 0 ? AbortSignal.timeout(UNDO_TIMEOUT_MS) : this.options.signal;
+  }
+
+  private async once(call: Call, authenticated: boolean): Promise<Exchange> {
+    const { operation } = call;
+    const method = call.method ?? operation?.method ?? "GET";
+    const path = pathOf(call);
+    const stop = this.signal();
+    stop.throwIfAborted();
+    const leave = new AbortController();
+    const own = [leave.signal, AbortSignal.timeout(this.options.timeoutMs)];
+    // What changes something is never given up on its way: without the answer nobody could undo it.
+    const signal = AbortSignal.any(changesNothing(call) ? [stop, ...own] : own);
+    const about = {
+      operation,
+      method,
+      path: call.url === undefined ? path : path.split("?")[0]!,
+      authenticated,
+      asked: askedBy(call, this.headersOf(call)),
+    };
+    try {
+      const response = await fetch(call.url ?? this.options.url + path, {
+        method,
+        redirect: "manual",
+        signal,
+        headers: this.headersOf(call),
+        body: bodyOf(call),
+      });
+      const answer = call.firstEvent ? await firstEvent(response) : await readAnswer(response);
+      return { ...about, ...answer };
+    } catch (error) {
+      stop.throwIfAborted();
+      return { ...about, ...wireProblem(error) };
+    } finally {
+      leave.abort();
+    }
+  }
+
+  private headersOf({ credential = "key", body, url, headers }: Call): Record<string, string> {
+    const own: Record<string, string> = { "user-agent": this.options.userAgent };
+    if (url === undefined && credential === "key") own["api-key"] = this.options.key;
+    else if (typeof credential === "object") Object.assign(own, credential);
+    if (body !== undefined && !isRaw(body)) own["content-type"] = "application/json";
+    return { ...own, ...headers };
+  }
+}
+
+function askedBy({ params = {}, query = {}, body }: Call, headers: Record<string, string>): Asked {
+  return {
+    params,
+    query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
+    body: isRaw(body) ? undefined : body,
+    headers: new Headers(headers),
+  };
+}
+
+/** @throws Error for a parameter without a value, which is a mistake of this program */
+function pathOf({ operation, path, url, params = {}, query }: Call): string {
+  if (url !== undefined) return new URL(url).pathname;
+  const filled = (path ?? operation?.path ?? "").replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`no value for {${name}} of ${operation?.id}`);
+    return encodeURIComponent(value);
+  });
+  if (query === undefined) return filled;
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return `${filled}?${search}`;
+}
+
+function isRaw(body: unknown): body is string | Uint8Array | FormData {
+  return typeof body === "string" || body instanceof Uint8Array || body instanceof FormData;
+}
+
+function bodyOf({ body }: Call): RequestInit["body"] {
+  if (body === undefined) return undefined;
+  return isRaw(body) ? (body as RequestInit["body"]) : JSON.stringify(body);
+}

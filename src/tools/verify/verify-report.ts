@@ -1,0 +1,164 @@
+import { counted } from "../../engine/contract/counted.ts";
+import { type Html, html } from "../reports/html.ts";
+import { htmlPage } from "../reports/html-page.ts";
+import { type JunitCase, junit } from "../reports/junit.ts";
+import type { CheckReport, Family, Outcome, VerifyReport } from "./report.ts";
+
+const FAMILIES: Readonly<Record<Family, string>> = {
+  credentials: "Credentials",
+  answers: "Answers",
+  refusals: "Refusals",
+  headers: "Headers",
+  writes: "Writing",
+};
+
+/**
+ * interfaces 2: one test case per check, one suite per family. What could not be observed is skipped, what
+ * differs from an assumption passes and says so in its output.
+ */
+export function verifyJunit({ checks, target }: VerifyReport): string {
+  const suites = (Object.keys(FAMILIES) as Family[])
+    .map((family) => ({ name: family, cases: checks.filter((one) => one.family === family).map(junitCase) }))
+    .filter(({ cases }) => cases.length > 0);
+  return junit({ name: `understudy verify ${target}`, suites });
+}
+
+function junitCase(check: CheckReport): JunitCase {
+  const { id, section, title, family, outcome, failures, differences, not_observed, notes } = check;
+  const one: JunitCase = {
+    name: `${section} ${title} [${id}]`,
+    classname: `verify.${family}`,
+    time_seconds: check.duration_ms / 1000,
+  };
+  const told = [...differences.map(differenceText), ...notes];
+  if (told.length > 0) one.system_out = told.join("\n");
+  if (outcome === "not-observable") one.skipped = not_observed.join("; ") || "nothing could be judged";
+  if (outcome === "failed") {
+    const requests = check.requests.map(requestText);
+    one.failure = { message: failures[0]!, detail: [...failures, "", "Requests:", ...requests].join("\n") };
+  }
+  return one;
+}
+
+function differenceText({ assumption, detail }: CheckReport["differences"][number]): string {
+  return `differs from the assumption ${assumption}: ${detail}`;
+}
+
+function requestText({ method, path, status, request_id }: CheckReport["requests"][number]): string {
+  return `${method} ${path} -> ${status === 0 ? "no answer" : status}${request_id === null ? "" : ` (${request_id})`}`;
+}
+
+const OUTCOMES: Record<Outcome, string> = {
+  passed: "passed",
+  failed: "failed",
+  differs: "differs",
+  "not-observable": "not observable",
+};
+
+const WORST_FIRST: readonly Outcome[] = ["failed", "differs", "not-observable", "passed"];
+
+const STYLE = `
+.pass { color: var(--ok); } .fail { color: var(--bad); }
+.badge.differs { color: var(--open); background: var(--open-soft); }
+td p { margin: .15rem 0; } td:first-child { white-space: nowrap; }
+.finding { color: var(--open); } .finding.failed { color: var(--bad); } .finding.passed { color: var(--quiet); }
+`;
+
+/** The run as one page that needs neither network nor scripts. */
+export function verifyHtml(report: VerifyReport): string {
+  const { verdict, target, summary, started_at, stopped } = report;
+  const title = `${verdict === "pass" ? "Pass" : "Fail"}: contract of ${target}`;
+  const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
+  const counts = `${counted(summary.total, "check")}${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
+  const families = worstFirst(report.checks).map((family) => familyHtml(family, report));
+  return htmlPage({
+    title,
+    style: STYLE,
+    body: html`<h1 class="${verdict}">${title}</h1>
+<p>${counts}</p>
+${recordedHtml(report)}
+<p class="quiet">${counted(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>
+${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
+${families}
+${assumptionsHtml(report)}
+${changesHtml(report)}`,
+    made: new Date(started_at),
+  });
+}
+
+function recordedHtml({ recorded }: VerifyReport): Html {
+  if (recorded === null) return html``;
+  const { file, creator, entries, judged, other_hosts, unknown_paths, not_judged } = recorded;
+  const left = Object.entries(not_judged).map(([reason, count]) => `, ${count} ${reason}`);
+  return html`<p>Recorded by ${creator} in ${file}: ${judged} of ${counted(entries, "entry", "entries")} judged, ${other_hosts} of other hosts, ${unknown_paths} of unknown paths${left.join("")}. Nothing was sent.</p>`;
+}
+
+function assumptionsHtml({ assumptions }: VerifyReport): Html {
+  if (assumptions.length === 0) return html``;
+  const rows = assumptions.map(
+    ({ id, topic, confirmed, differs }) =>
+      html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs === 1 ? "once" : `${differs} times`}` : "fits"}</span></td><td class="number" data-head="Times it fitted">${confirmed}</td></tr>\n`,
+  );
+  return section("Assumptions", ["Assumption", "Topic", "Here", "Times it fitted"], rows);
+}
+
+function changesHtml({ write, changes }: VerifyReport): Html {
+  if (!write) return html`<p>Nothing was changed.</p>`;
+  const rows = changes.map(
+    ({ done, undone, detail }) =>
+      html`<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${done}</td><td>${detail}</td></tr>\n`,
+  );
+  return section("Changed", ["", "What", "Since"], rows);
+}
+
+/** Families in their order, those before the others in which something failed, or differs. */
+function worstFirst(checks: readonly CheckReport[]): Family[] {
+  const rank = (family: Family) =>
+    WORST_FIRST.findIndex((outcome) =>
+      checks.some((one) => one.family === family && one.outcome === outcome),
+    );
+  return (Object.keys(FAMILIES) as Family[]).toSorted((a, b) => rank(a) - rank(b));
+}
+
+function familyHtml(family: Family, { checks, console }: VerifyReport): Html {
+  // What needs a look comes first.
+  const own = WORST_FIRST.flatMap((outcome) =>
+    checks.filter((one) => one.family === family && one.outcome === outcome),
+  );
+  if (own.length === 0) return html``;
+  return section(
+    FAMILIES[family],
+    ["Outcome", "Section", "Check and finding"],
+    own.map((check) => rowHtml(check, console)),
+  );
+}
+
+function section(title: string, heads: readonly string[], rows: readonly Html[]): Html {
+  const head = heads.map((one) => html`<th scope="col">${one}</th>`);
+  return html`<h2>${title}</h2>
+<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table class="stacks">
+<thead><tr>${head}</tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>
+`;
+}
+
+function rowHtml(check: CheckReport, console: string | null): Html {
+  const { outcome, failures, differences, not_observed, notes } = check;
+  const told = [...failures, ...differences.map(differenceText), ...not_observed, ...notes];
+  const findings = told.map((text) => html`<p class="finding ${outcome}">${text}</p>`);
+  return html`<tr><td><span class="badge ${outcome}">${OUTCOMES[outcome]}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${findings}${requestsHtml(check, console)}</td></tr>\n`;
+}
+
+/** Where the service is an Understudy, each leads to its entry in the console. */
+function requestsHtml({ outcome, requests }: CheckReport, console: string | null): Html {
+  if (requests.length === 0) return html``;
+  const lines = requests.map((request) => {
+    const text = `${requestText(request)}\n`;
+    if (console === null || request.request_id === null) return text;
+    const entry = `${console}/timeline?entry=${encodeURIComponent(request.request_id)}`;
+    return html`<a href="${entry}">${text}</a>`;
+  });
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>${requests.length} request${requests.length === 1 ? "" : "s"}</summary><pre>${lines}</pre></details>`;
+}
