@@ -22,7 +22,7 @@ export default defineConfig({
     // A poll waits for what another process does; on a busy machine that takes longer than its default second.
     // A test that asks nothing proves nothing, be it one that returns early or loops over an empty list.
     expect: { requireAssertions: true, poll: { timeout: 60_000 } },
-    setupFiles: ["./test/support/property-seed.ts"],
+    setupFiles: ["./test/support/property-seed.ts", "./src/hosts/node/platform.ts"],
     // A focused test would leave the others out.
     allowOnly: false,
     env: { TZ: "UTC", NODE_ENV: "test", UNDERSTUDY_JUDGE_ANSWERS: "1" },

@@ -21,6 +21,12 @@ const ENGINE = [
 ];
 const engine = ENGINE.map((room) => `engine/${room}`);
 
+/** Files of the engine that import nothing and that every room may import. */
+const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts"];
+
+/** Globals that a browser lacks. */
+const NODE_GLOBALS = /(?<![.\w"'`/-])(Buffer\b|process\.|setImmediate\b|NodeJS\.|__dirname\b)/;
+
 /** Each room, and the rooms that it may import. A file at the root of `src/` is a room. */
 export const ROOMS = {
   "engine/state": [],
@@ -70,6 +76,7 @@ function roomOf(path) {
   const file = relative(src, path);
   if (file.startsWith("..")) return undefined;
   const [first, second] = file.split("/");
+  if (FOUNDATION.includes(file)) return undefined;
   return first === "engine" || first === "hosts" ? `${first}/${second}` : first;
 }
 
@@ -82,8 +89,13 @@ for (const name of readdirSync(src, { recursive: true, encoding: "utf8" })) {
   if (!/\.(tsx?|js)$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
   const file = join(src, name);
   const room = roomOf(file);
+  if (room === undefined) continue;
   if (ROOMS[room] === undefined) problems.push(`src/${name}: the room ${room} is not in the table`);
-  for (const match of readFileSync(file, "utf8").matchAll(IMPORT)) {
+  const text = readFileSync(file, "utf8");
+  const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  const [, global] = (room.startsWith("engine/") && NODE_GLOBALS.exec(code)) || [];
+  if (global !== undefined) problems.push(`src/${name}: the engine uses ${global}`);
+  for (const match of text.matchAll(IMPORT)) {
     const target = match[1] ?? match[2] ?? match[3];
     if (!target.startsWith(".")) {
       if (room.startsWith("engine/") && target.startsWith("node:"))

@@ -39,6 +39,7 @@ import { closeServer, unansweredBy } from "./hosts/node/close-server.ts";
 import { standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
 import { createLocate, createOutbound } from "./hosts/node/outbound/outbound.ts";
+import "./hosts/node/platform.ts";
 import { createWirePerformer } from "./hosts/node/perform-wire.ts";
 import { createFront } from "./hosts/node/server.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./hosts/node/storage/upload-keeper.ts";

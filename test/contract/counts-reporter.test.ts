@@ -70,5 +70,7 @@ it("mutation testing says what was changed, and which test noticed", () => {
     env: { ...process.env, VITEST: "" },
   });
   expect(stdout, stderr).toContain("killed by src/engine/state/sorted-tree.test.ts > SortedTree > ");
-  expect(stdout).toMatch(/src\/engine\/state\/sorted-tree\.ts:59: (\d+) of \1 mutants killed, [\d.]+ s each\n$/);
+  expect(stdout).toMatch(
+    /src\/engine\/state\/sorted-tree\.ts:59: (\d+) of \1 mutants killed, [\d.]+ s each\n$/,
+  );
 });

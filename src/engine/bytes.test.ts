@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import {
+  concatBytes,
+  equalSecrets,
+  fromBase64,
+  fromBase64Url,
+  fromLatin1,
+  fromStrictUtf8,
+  fromUtf8,
+  toBase64,
+  toBase64Url,
+  toHex,
+  toLatin1,
+  toUtf8,
+  utf8Length,
+} from "./bytes.ts";
+
+const TEXTS = ["", "plain", "naïve", "日本語", "👩‍🚀 and 𝒳", "\ud800 alone", "\udc00 alone", "end \ud83d"];
+const ALL = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+
+describe("bytes", () => {
+  it.each(TEXTS)("%j takes as many bytes as its encoding", (text) => {
+    expect(utf8Length(text)).toBe(Buffer.byteLength(text));
+    expect(Buffer.from(toUtf8(text))).toEqual(Buffer.from(text));
+  });
+
+  it("every byte survives base64, base64url and latin1", () => {
+    expect(toBase64(ALL)).toBe(Buffer.from(ALL).toString("base64"));
+    expect(fromBase64(toBase64(ALL))).toEqual(ALL);
+    expect(toBase64Url(ALL)).toBe(Buffer.from(ALL).toString("base64url"));
+    expect(fromBase64Url(toBase64Url(ALL))).toEqual(ALL);
+    expect(fromLatin1(toLatin1(ALL))).toEqual(ALL);
+    expect(toHex(ALL)).toBe(Buffer.from(ALL).toString("hex"));
+  });
+
+  it("malformed UTF-8 is replaced, or refused where it must not be", () => {
+    const malformed = Uint8Array.of(0x61, 0xff);
+    expect(fromUtf8(malformed)).toBe("a\ufffd");
+    expect(() => fromStrictUtf8(malformed)).toThrow(TypeError);
+    expect(fromUtf8(toUtf8("\ufeffkept"))).toBe("\ufeffkept");
+  });
+
+  it("secrets are equal only where every byte and the length are", () => {
+    expect(equalSecrets(toUtf8("abc"), toUtf8("abc"))).toBe(true);
+    expect(equalSecrets(toUtf8("abc"), toUtf8("abd"))).toBe(false);
+    expect(equalSecrets(toUtf8("abc"), toUtf8("abcd"))).toBe(false);
+    expect(concatBytes([toUtf8("a"), toUtf8("bc")])).toEqual(toUtf8("abc"));
+  });
+});

@@ -1,0 +1,100 @@
+/* Conversions between bytes and texts that run in Node, in a browser and in a worker. */
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+export const EMPTY_BYTES = new Uint8Array(0);
+
+export function toUtf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** Malformed sequences become U+FFFD. */
+export function fromUtf8(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** @throws TypeError for bytes that are not UTF-8. */
+export function fromStrictUtf8(bytes: Uint8Array): string {
+  return strictDecoder.decode(bytes);
+}
+
+/** The number of bytes of a text in UTF-8. */
+export function utf8Length(text: string): number {
+  let length = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x80) continue;
+    if (code < 0x800) length += 1;
+    else if (code >= 0xd800 && code < 0xdc00 && isLowSurrogate(text.charCodeAt(index + 1))) {
+      length += 2;
+      index++;
+    } else length += 2;
+  }
+  return length;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code < 0xe000;
+}
+
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
+  return text;
+}
+
+/** Each byte as the character of that code, as in ISO 8859-1. */
+export function toLatin1(bytes: Uint8Array): string {
+  let text = "";
+  for (let start = 0; start < bytes.length; start += 8192)
+    text += String.fromCharCode(...bytes.subarray(start, start + 8192));
+  return text;
+}
+
+/** Characters above U+00FF lose their upper bits. */
+export function fromLatin1(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(toLatin1(bytes));
+}
+
+/** Takes padding or leaves it out. @throws DOMException for characters outside the alphabet. */
+export function fromBase64(text: string): Uint8Array {
+  return fromLatin1(atob(text));
+}
+
+/** RFC 4648 section 5, without padding. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** @throws DOMException for characters outside the alphabet. */
+export function fromBase64Url(text: string): Uint8Array {
+  return fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+/** Compares secrets in a time that depends on their length alone. */
+export function equalSecrets(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let index = 0; index < a.length; index++) difference |= a[index]! ^ b[index]!;
+  return difference === 0;
+}

@@ -1,0 +1,11 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import { providePlatform } from "../../engine/platform.ts";
+
+/** Node's side of the engine's ports. Importing this file is enough. */
+providePlatform({
+  createDigest: (algorithm) => createHash(algorithm),
+  hmac: (algorithm, key, data) => createHmac(algorithm, key).update(data).digest(),
+  randomBytes: (size) => randomBytes(size),
+  nextTurn: () => setImmediate(),
+});
