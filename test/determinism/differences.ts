@@ -1,0 +1,67 @@
+import type { Answer, AnswerBody, Entry } from "./recording.ts";
+
+/** So many differing answers are shown; the rest is only counted. */
+const SHOWN = 10;
+const AROUND = 60;
+
+export interface Differences {
+  count: number;
+  /** The number of differing answers and the first of them, for a person to read. */
+  report: string;
+}
+
+/** Compares the answers of two recordings of the same requests, except those that are excused. */
+export function listDifferences(
+  recorded: readonly Entry[],
+  answered: readonly Entry[],
+  isExcused: (entry: Entry, position: number) => boolean,
+): Differences {
+  const lines: string[] = [];
+  let count = 0;
+  for (const [position, entry] of recorded.entries()) {
+    if (isExcused(entry, position)) continue;
+    const found = describeDifferences(entry.answer, answered[position]!.answer);
+    if (found.length === 0) continue;
+    count += 1;
+    if (count > SHOWN) continue;
+    const { method, path } = entry.request;
+    lines.push(`request ${position}: ${method} ${path}`, ...found.map((line) => `    ${line}`));
+  }
+  const more = count > SHOWN ? `\nand ${count - SHOWN} more` : "";
+  return {
+    count,
+    report: `${count} of ${recorded.length} answers differ from the recording:\n${lines.join("\n")}${more}\n`,
+  };
+}
+
+function describeDifferences(recorded: Answer, answered: Answer): string[] {
+  const lines: string[] = [];
+  if (recorded.status !== answered.status)
+    lines.push(`status: ${recorded.status} was recorded, ${answered.status} came`);
+  if (recorded.broken !== answered.broken)
+    lines.push(`the connection ${answered.broken ? "broke" : "lasted"}, other than recorded`);
+  lines.push(...describeHeaders(recorded.headers, answered.headers));
+  const [one, other] = [plainText(recorded.body), plainText(answered.body)];
+  if (one !== other) lines.push(...describeTexts(one, other));
+  return lines;
+}
+
+function describeHeaders(recorded: Answer["headers"], answered: Answer["headers"]): string[] {
+  const [before, now] = [recorded, answered].map((headers) => headers.map((header) => header.join(": ")));
+  const gone = before!.filter((line) => !now!.includes(line)).map((line) => `header recorded: ${line}`);
+  const come = now!.filter((line) => !before!.includes(line)).map((line) => `header came:     ${line}`);
+  const isMoved = gone.length + come.length === 0 && before!.join("\n") !== now!.join("\n");
+  return isMoved ? ["the headers came in another order or number", ...now!] : [...gone, ...come];
+}
+
+function plainText(body: AnswerBody): string {
+  return typeof body === "string" ? body : JSON.stringify(body);
+}
+
+/** Shows both texts around the first character that differs. */
+function describeTexts(recorded: string, answered: string): string[] {
+  let at = 0;
+  while (at < recorded.length && recorded[at] === answered[at]) at += 1;
+  const part = (text: string) => JSON.stringify(text.slice(Math.max(0, at - AROUND), at + AROUND));
+  return [`body from character ${at}:`, `  recorded: ${part(recorded)}`, `  came:     ${part(answered)}`];
+}

@@ -1,0 +1,11 @@
+import type { Entry } from "./recording.ts";
+
+export interface IntendedChange {
+  /** The position in the recording, from 0, or what the requests have in common. */
+  request: number | ((entry: Entry) => boolean);
+  /** One sentence that says why the answer is another one now. */
+  reason: string;
+}
+
+/** Lists the answers that may differ from the recording, because a change of them was wanted. */
+export const INTENDED_CHANGES: readonly IntendedChange[] = [];

@@ -1,0 +1,57 @@
+/**
+ * The recording holds 300 requests and what the server answered before its restructuring. This test sends them again,
+ * in order, to a server with the same fixture, seed and frozen clock, and expects the same answers.
+ *
+ * `UPDATE_RECORDING=1 npx vitest run test/determinism` sends the requests of the recording, writes the new answers
+ * into it, and compares them with those of a second server. Requests name ids and tokens of earlier answers as they
+ * stand: these are drawn from the seed. An answer that is meant to change belongs in intended-changes.ts, with a reason.
+ */
+import { describe, expect, it } from "vitest";
+import { startReference } from "../support/harness.ts";
+import { listDifferences } from "./differences.ts";
+import { exchange } from "./exchange.ts";
+import { INTENDED_CHANGES } from "./intended-changes.ts";
+import { type Entry, readRecording, writeRecording } from "./recording.ts";
+
+const isUpdate = process.env["UPDATE_RECORDING"] === "1";
+
+/** Sends the requests to a server of their own and gives them with its answers. */
+async function replay(entries: readonly Entry[]): Promise<Entry[]> {
+  const api = await startReference({ seed: 1 });
+  try {
+    const port = Number(new URL(api.url).port);
+    const answered: Entry[] = [];
+    for (const { request } of entries) {
+      // Deliveries that an earlier request set off end first: how long the network takes is no part of the promise.
+      await api.advance(0);
+      answered.push({ request, answer: await exchange(port, request) });
+    }
+    return answered;
+  } finally {
+    await api.close();
+  }
+}
+
+function isIntended(entry: Entry, position: number): boolean {
+  return INTENDED_CHANGES.some(({ request }) =>
+    typeof request === "number" ? request === position : request(entry),
+  );
+}
+
+describe("the recorded requests", () => {
+  it("get the recorded answers, byte for byte", { timeout: 120_000, retry: 0 }, async () => {
+    if (isUpdate) writeRecording(await replay(readRecording()));
+    const recorded = readRecording();
+    const differences = listDifferences(recorded, await replay(recorded), isIntended);
+    expect(differences.count, differences.report).toBe(0);
+  });
+
+  it("are 300, and the answers are of many kinds", () => {
+    const recorded = readRecording();
+    expect(recorded).toHaveLength(300);
+    const statuses = new Set(recorded.map(({ answer }) => answer.status));
+    const kinds = [200, 201, 202, 204, 304, 308, 400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 499];
+    expect([...statuses]).toEqual(expect.arrayContaining(kinds));
+    expect(statuses.has(500), "the server failed").toBe(false);
+  });
+});
