@@ -1,0 +1,96 @@
+// Finds words and sentence patterns that cost readers a second reading (design rules: CONTRIBUTING.md, "Words"):
+//   node scripts/lint-words.mjs              all of src/, docs/, README.md and CONTRIBUTING.md
+//   node scripts/lint-words.mjs src/cli      a folder or file
+//   node scripts/lint-words.mjs --count      only how often each pattern was found
+// An exception is a line of scripts/word-exceptions.txt: path, pattern's name, a part of the line, the reason; by tabs.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const PATTERNS = {
+  whoever: /\bwhoever\b/i,
+  told: /\b(told|tells? of|telling of)\b/i,
+  anew: /\b(anew|once more)\b/i,
+  "so many": /\bso many\b(?! that)/i,
+  heed: /\bheed(s|ed|ing)?\b/i,
+  mend: /\bmend(s|ed|ing)?\b/i,
+  "stands in": /\b(stand|stands|stood|standing) (in|under|beside|beneath|above|behind|there)\b/i,
+  "let go": /\b(let|lets|letting) go\b/i,
+  besides: /\bbesides\b/i,
+  "in its turn": /\bin (its|their|his) turn\b/i,
+  nobody: /\b(nobody|somebody)\b/i,
+  "be it": /\bbe it\b/i,
+  whence: /\b(whence|thence|hence|thereof|therein|wherein)\b/i,
+  "what as subject": /(\/\*\*|\/\/|\* |[.:;] )\s*(What|Who) (?![^.]*\?)[a-z]/,
+  "function xOf": /\bfunction [a-z]\w*Of\b|\bconst [a-z]\w*Of = (async )?(\(|<|function|[a-z]\w* =>)/,
+};
+
+/** Generated from declarations, or the text of others. */
+const LEFT_OUT = [
+  "docs/reference/service-api.md",
+  "docs/reference/assumptions.md",
+  "docs/api.md",
+  "docs/openapi.json",
+  "docs/control-api.json",
+  "src/control/api-types.ts",
+];
+
+const exceptions = readFileSync(join(root, "scripts/word-exceptions.txt"), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => {
+    const [path, pattern, part, reason] = line.split("\t");
+    if (!reason) throw new Error(`scripts/word-exceptions.txt: no reason is given: ${line}`);
+    return { path, pattern, part, used: false };
+  });
+
+function* filesIn(path) {
+  if (statSync(path).isFile()) return yield path;
+  for (const name of readdirSync(path).sort()) yield* filesIn(join(path, name));
+}
+
+/** Quoted user data and code that is not ours does not count: URLs, and blocks of example answers. */
+function isRead(file) {
+  const path = relative(root, file);
+  return /\.(ts|tsx|md|mjs)$/.test(path) && !LEFT_OUT.includes(path);
+}
+
+const args = process.argv.slice(2);
+const places = args.filter((arg) => !arg.startsWith("--"));
+const counts = {};
+let found = 0;
+for (const place of places.length > 0 ? places : ["src", "docs", "README.md", "CONTRIBUTING.md"]) {
+  for (const file of filesIn(join(root, place))) {
+    if (!isRead(file)) continue;
+    const path = relative(root, file);
+    for (const [index, line] of readFileSync(file, "utf8").split("\n").entries()) {
+      for (const [name, pattern] of Object.entries(PATTERNS)) {
+        if (!pattern.test(line)) continue;
+        if (name === "what as subject" && !/\.tsx?$/.test(path)) continue;
+        const exception = exceptions.find(
+          (one) => one.path === path && one.pattern === name && line.includes(one.part),
+        );
+        if (exception) exception.used = true;
+        else {
+          found++;
+          counts[name] = (counts[name] ?? 0) + 1;
+          if (!args.includes("--count"))
+            console.log(`${path}:${index + 1}: ${name}: ${line.trim().slice(0, 140)}`);
+        }
+      }
+    }
+  }
+}
+if (places.length === 0) {
+  for (const { path, pattern } of exceptions.filter(({ used }) => !used)) {
+    console.log(`scripts/word-exceptions.txt: not needed any more: ${path} ${pattern}`);
+    found++;
+  }
+}
+if (args.includes("--count")) console.log(counts);
+if (found > 0) {
+  console.log(`${found} places; CONTRIBUTING.md says what to write instead`);
+  process.exit(1);
+}
