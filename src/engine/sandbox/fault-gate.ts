@@ -1,5 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 
@@ -62,17 +60,25 @@ export interface WireFault {
   perform(wire: Wire): Promise<void>;
 }
 
-/** A connection that is about to be treated badly. */
+/** A connection that a wire fault breaks; the host gives it. */
 export interface Wire {
-  request: IncomingMessage;
-  response: ServerResponse;
-  socket: Socket;
-  /** The answer as it would have been sent: status line and headers, then the body. */
-  head: Buffer;
-  body: Buffer;
-  over_ms: number;
+  /** The response as it would have been sent: status line and headers, then the body. */
+  readonly head: Uint8Array;
+  readonly body: Uint8Array;
+  readonly over_ms: number;
   /** Aborts when the client has left or the server ends. */
-  gone: AbortSignal;
+  readonly gone: AbortSignal;
+  /** Resolves when `gone` aborts. */
+  left(): Promise<void>;
+  /** Reads what the client still sends; a connection closed over unread bytes would be reset by the system. */
+  drain(): Promise<void>;
+  write(bytes: Uint8Array): void;
+  /** Sends the last bytes, if any, and closes in good order; resolves once the connection is closed. */
+  finish(bytes?: Uint8Array): Promise<void>;
+  /** Sends RST. */
+  reset(): void;
+  /** Closes without waiting for what is still to be sent. */
+  destroy(): void;
 }
 
 export interface Injection {

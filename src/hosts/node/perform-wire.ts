@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Exchange } from "../../engine/pipeline/exchange.ts";
 import { standardHead } from "../../engine/pipeline/response-headers.ts";
-import type { InjectedEffect } from "../../engine/sandbox/fault-gate.ts";
+import type { InjectedEffect, Wire } from "../../engine/sandbox/fault-gate.ts";
 import { headText } from "./head.ts";
 
 type WireInjection = Extract<InjectedEffect, { kind: "wire" }>;
@@ -32,11 +33,8 @@ export function createWirePerformer(): WirePerformer {
         if (response.socket === null) await once(response, "socket", { signal: gone.signal });
         const body = await bodyOf(answer, gone.signal);
         const head = headOf(exchange, answer, body.length);
-        await effect.wire.perform({
-          ...{ request, response, socket, head, body },
-          over_ms: effect.over_ms,
-          gone: gone.signal,
-        });
+        const { over_ms } = effect;
+        await effect.wire.perform({ ...connectionOf(request, gone.signal), head, body, over_ms });
       } catch {
         // Whatever goes wrong with a connection that is to be broken, broken it is.
         socket.destroy();
@@ -48,6 +46,46 @@ export function createWirePerformer(): WirePerformer {
     },
     close() {
       for (const gone of underWay) gone.abort();
+    },
+  };
+}
+
+/** A body that is still on its way is waited for this long, in wall milliseconds. */
+const DRAIN_MS = 5_000;
+
+function connectionOf(request: IncomingMessage, gone: AbortSignal): Omit<Wire, "head" | "body" | "over_ms"> {
+  const { socket } = request;
+  const left = () =>
+    new Promise<void>((resolve) => {
+      // Node notices that a client has left only while the connection is read.
+      request.resume();
+      if (gone.aborted) return resolve();
+      gone.addEventListener("abort", () => resolve(), { once: true });
+    });
+  return {
+    gone,
+    left,
+    async drain() {
+      if (request.readableEnded || request.destroyed) return;
+      const ended = new Promise<void>((resolve) => request.once("end", resolve).once("close", resolve));
+      await Promise.race([ended, left(), sleep(DRAIN_MS, undefined, { ref: false })]);
+    },
+    write(bytes) {
+      socket.write(bytes);
+    },
+    finish(bytes) {
+      return new Promise((resolve) => {
+        if (socket.destroyed) return resolve();
+        socket.once("close", () => resolve());
+        if (bytes !== undefined) socket.write(bytes);
+        socket.destroySoon();
+      });
+    },
+    reset() {
+      socket.resetAndDestroy();
+    },
+    destroy() {
+      socket.destroy();
     },
   };
 }

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { concatBytes } from "../../bytes.ts";
 import { parseDuration } from "../../contract/duration.ts";
-import { drained, finish } from "./connection.ts";
+import type { Wire } from "../../sandbox/fault-gate.ts";
 import { DurationText, delayProblem } from "./delay-range.ts";
 import type { WireEffect } from "./effect.ts";
 
@@ -22,35 +22,37 @@ export const dripWire = {
     if (wire !== "drip") report(["over"], "goes with `wire: drip` only");
   },
   async perform(wire) {
-    await drained(wire);
-    const { socket, over_ms, gone } = wire;
-    const pieces = piecesOf(wire, over_ms);
+    await wire.drain();
+    const { over_ms, gone } = wire;
+    const left = wire.left();
+    const pieces = cutResponse(wire, over_ms);
     for (const [index, piece] of pieces.entries()) {
-      // Unreferenced: a client that waits keeps the server alive by its connection, nothing else should.
-      if (index > 0)
-        await sleep(over_ms / (pieces.length - 1), undefined, { ref: false, signal: gone }).catch(() => {});
-      if (gone.aborted) return void socket.destroy();
-      socket.write(piece);
+      if (index > 0) await Promise.race([left, sleep(over_ms / (pieces.length - 1))]);
+      if (gone.aborted) return wire.destroy();
+      wire.write(piece);
     }
-    await finish(wire);
+    await wire.finish();
   },
   // It is whole in the end.
   delivery: { holds_ms: (over_ms) => over_ms, breaks: undefined },
 } as const satisfies WireEffect;
 
-function piecesOf({ head, body }: { head: Buffer; body: Buffer }, over_ms: number): Buffer[] {
+/** The client's connection keeps the server alive, this timer does not. */
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref?.();
+  });
+}
+
+function cutResponse({ head, body }: Pick<Wire, "head" | "body">, over_ms: number): Uint8Array[] {
   const count = Math.min(MAX_PIECES, Math.max(MIN_PIECES, Math.ceil(over_ms / PIECE_EVERY_MS) + 1));
   // Headers come at once, as from a server that works on its body; a short answer is cut anywhere.
   const whole = body.length < count;
-  const parts = cut(whole ? Buffer.concat([head, body]) : body, count);
-  return whole ? parts : [Buffer.concat([head, parts[0]!]), ...parts.slice(1)];
+  const parts = cut(whole ? concatBytes([head, body]) : body, count);
+  return whole ? parts : [concatBytes([head, parts[0]!]), ...parts.slice(1)];
 }
 
-function cut(bytes: Buffer, count: number): Buffer[] {
-  return Array.from({ length: count }, (_, index) =>
-    bytes.subarray(
-      Math.floor((index * bytes.length) / count),
-      Math.floor(((index + 1) * bytes.length) / count),
-    ),
-  );
+function cut(bytes: Uint8Array, count: number): Uint8Array[] {
+  const at = (index: number) => Math.floor((index * bytes.length) / count);
+  return Array.from({ length: count }, (_, index) => bytes.subarray(at(index), at(index + 1)));
 }

@@ -1,16 +1,16 @@
-import { drained, finish } from "./connection.ts";
+import { concatBytes } from "../../bytes.ts";
 import type { WireEffect } from "./effect.ts";
 
 /** Begins like nothing that HTTP knows, so that no client takes it for an answer. */
-const NOISE = Buffer.from([0x16, 0x03, 0x01, 0xff, 0x00, 0x0d, 0x0a, 0xfe, 0x3f, 0x0d, 0x0a, 0x0d, 0x0a]);
+const NOISE = Uint8Array.of(0x16, 0x03, 0x01, 0xff, 0x00, 0x0d, 0x0a, 0xfe, 0x3f, 0x0d, 0x0a, 0x0d, 0x0a);
 
-/** No well-formed answer: noise, with the body in the midst of it. */
+/** Sends invalid HTTP: noise, with the body in the middle of it. */
 export const garbageWire = {
   name: "garbage",
   shows_status: false,
   async perform(wire) {
-    await drained(wire);
-    await finish(wire, Buffer.concat([NOISE, wire.body, NOISE]));
+    await wire.drain();
+    await wire.finish(concatBytes([NOISE, wire.body, NOISE]));
   },
   delivery: { holds_ms: () => 0, breaks: "the answer is no HTTP" },
 } as const satisfies WireEffect;

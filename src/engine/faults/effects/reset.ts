@@ -1,11 +1,11 @@
 import type { WireEffect } from "./effect.ts";
 
-/** RST without a byte. */
+/** Sends RST without a byte. */
 export const resetWire = {
   name: "reset",
   shows_status: false,
-  async perform({ socket }) {
-    socket.resetAndDestroy();
+  async perform(wire) {
+    wire.reset();
   },
   delivery: { holds_ms: () => 0, breaks: "the connection was reset before an answer" },
 } as const satisfies WireEffect;
