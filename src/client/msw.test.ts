@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => understudy.close());
 
-describe("understudy/msw", () => {
+describe("understudy-sandbox/msw", () => {
   it("interfaces 13 passes on method, path, query, headers and body, and gives back the whole answer", async () => {
     const sandbox = await understudy.sandbox();
     const unhandled = vi.fn();

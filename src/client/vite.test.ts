@@ -32,7 +32,7 @@ async function served(options?: PluginOptions) {
 
 const told = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.exec(said.join("\n"))?.[1];
 
-describe("understudy/vite", () => {
+describe("understudy-sandbox/vite", () => {
   it("interfaces 13 starts a server with the dev server, proxies to it, and ends it with it", async () => {
     const { vite, page } = await served({ seed: 7 });
     const server = told()!;

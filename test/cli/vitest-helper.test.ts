@@ -36,7 +36,7 @@ beforeAll(() => {
 });
 afterAll(removeScratch);
 
-describe("understudy/vitest", () => {
+describe("understudy-sandbox/vitest", () => {
   const messageOf = (title: string) =>
     made.results.find((one) => one.title === title)!.failureMessages.join("\n");
 

@@ -15,7 +15,7 @@ let folder: string;
 
 beforeAll(() => {
   folder = scratch();
-  const installed = join(folder, "node_modules/understudy");
+  const installed = join(folder, "node_modules/understudy-sandbox");
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
   // As `npm test` has built them.
@@ -26,19 +26,19 @@ beforeAll(() => {
 });
 afterAll(removeScratch);
 
-const HEAD = `import { connect, createUnderstudy, gradeReceiver, type SandboxClient, testSandboxes } from "understudy";
-declare module "understudy" {
+const HEAD = `import { connect, createUnderstudy, gradeReceiver, type SandboxClient, testSandboxes } from "understudy-sandbox";
+declare module "understudy-sandbox" {
   interface OwnScenarios { "lost-answer": true }
   interface OwnFixtures { shop: true }
 }
 const client = connect("http://127.0.0.1:4747");
 declare const sandbox: SandboxClient;
 `;
-const RUNNERS_HEAD = `import { test as vitest, expect as expectV, type TestOptions } from "understudy/vitest";
-import { test as playwright, expect as expectP } from "understudy/playwright";
-import { handlersFor } from "understudy/msw";
-import understudyPlugin from "understudy/vite";
-import type { SandboxClient } from "understudy";
+const RUNNERS_HEAD = `import { test as vitest, expect as expectV, type TestOptions } from "understudy-sandbox/vitest";
+import { test as playwright, expect as expectP } from "understudy-sandbox/playwright";
+import { handlersFor } from "understudy-sandbox/msw";
+import understudyPlugin from "understudy-sandbox/vite";
+import type { SandboxClient } from "understudy-sandbox";
 declare const sandbox: SandboxClient;
 `;
 const right = (lines: readonly string[]) => `${lines.map((line) => `${line};`).join("\n")}\nexport {};`;
@@ -121,7 +121,7 @@ describe.each(Object.entries(COMPILERS))(
 
 describe("interfaces 13 the package's declarations", () => {
   it("interfaces 13 decision 11 are one file per entry, and need no package of the server's own", () => {
-    const types = join(folder, "node_modules/understudy/dist/types");
+    const types = join(folder, "node_modules/understudy-sandbox/dist/types");
     const entries = Object.values(exports).flatMap((entry) =>
       typeof entry === "object" ? [entry.types] : [],
     );

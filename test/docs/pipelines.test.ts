@@ -110,7 +110,7 @@ describe("interfaces 13 pipelines", () => {
     const { env = {}, steps } = jobs["grade"]!;
     const on = await project();
     const variables = Object.entries(env).map(([name, value]) => `export ${name}='${value}'`);
-    const sample = "cp node_modules/understudy/docs/receivers/node/receiver.mjs .";
+    const sample = "cp node_modules/understudy-sandbox/docs/receivers/node/receiver.mjs .";
     await succeeds(on, [...variables, sample, ...steps.flatMap(({ run }) => run ?? [])]);
     expect(readFileSync(join(on.folder, "receiver.xml"), "utf8")).toContain('failures="0"');
   });

@@ -48,7 +48,7 @@ class FailingTest {
 `;
 
 const NODE = `import { after, test } from "node:test";
-import { testSandboxes } from "understudy";
+import { testSandboxes } from "understudy-sandbox";
 const sandboxes = testSandboxes();
 after(() => sandboxes.close());
 test("in vain", sandboxes.with((sandbox) => sandbox.faults.add({ match: { operation: "models.list" }, effect: { status: 503 } })));

@@ -10,7 +10,7 @@ afterAll(removeScratch);
 
 it("interfaces 13 every TypeScript example compiles, strictly, as a user's compiler sees the package", () => {
   const folder = scratch();
-  const installed = join(folder, "node_modules/understudy");
+  const installed = join(folder, "node_modules/understudy-sandbox");
   mkdirSync(installed, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(installed, "package.json"));
   cpSync(join(ROOT, "dist/types"), join(installed, "dist/types"), { recursive: true });

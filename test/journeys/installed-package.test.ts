@@ -62,7 +62,7 @@ describe("journey 1 the package in an empty folder", () => {
   it("interfaces 13 installs small, in few files, and runs no script of an install", () => {
     const modules = join(folder, "node_modules");
     expect(sizeOf(filesBelow(modules))).toBeLessThan(MAX_INSTALLED_BYTES);
-    expect(filesBelow(join(modules, "understudy")).length).toBeLessThan(MAX_FILES);
+    expect(filesBelow(join(modules, "understudy-sandbox")).length).toBeLessThan(MAX_FILES);
     const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
     const scripted = Object.entries(packages as Record<string, { hasInstallScript?: boolean }>);
     expect(scripted.filter(([, { hasInstallScript }]) => hasInstallScript).map(([name]) => name)).toEqual([]);
@@ -83,12 +83,12 @@ describe("journey 1 the package in an empty folder", () => {
   });
 
   it("interfaces 6 has the shipped scenarios without a file of each: listed, shown, copied, in force, in a suite", async () => {
-    expect(existsSync(join(folder, "node_modules/understudy/scenarios"))).toBe(false);
+    expect(existsSync(join(folder, "node_modules/understudy-sandbox/scenarios"))).toBe(false);
     const written = readFileSync(join(ROOT, "scenarios/models-list-rate-limited.yaml"), "utf8");
     expect(await understudy("scenario", "show", "models-list-rate-limited")).toBe(written);
     writeFileSync(
       join(folder, "scenarios.mjs"),
-      `import { createUnderstudy } from "understudy";
+      `import { createUnderstudy } from "understudy-sandbox";
 const understudy = await createUnderstudy();
 const sandbox = await understudy.sandbox({ scenarios: ["models-list-rate-limited"] });
 const headers = { "api-key": sandbox.credentials.usr_dan };
@@ -114,7 +114,7 @@ await understudy.close();
     writeFileSync(
       join(folder, "mcp.mjs"),
       `import { execFileSync } from "node:child_process";
-import { createUnderstudy } from "understudy";
+import { createUnderstudy } from "understudy-sandbox";
 const understudy = await createUnderstudy();
 const message = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
 const answer = await fetch(understudy.url + "/_control/mcp", {
@@ -133,7 +133,7 @@ await understudy.close();
   it("interfaces 8 its library serves, keeps and reads what people upload", async () => {
     writeFileSync(
       join(folder, "library.mjs"),
-      `import { createUnderstudy } from "understudy";
+      `import { createUnderstudy } from "understudy-sandbox";
 const understudy = await createUnderstudy({ persist: { folder: "data" } });
 const sandbox = await understudy.sandbox({ clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" } });
 const answer = await fetch(sandbox.url + "/v1/models", { headers: { "api-key": sandbox.credentials.usr_dan } });
@@ -159,10 +159,13 @@ await understudy.close();
   expect(answer.status).toBe(429);
 });
 `;
-    writeFileSync(join(folder, "a.test.mjs"), `import { expect, test } from "understudy/vitest";\n${body}`);
+    writeFileSync(
+      join(folder, "a.test.mjs"),
+      `import { expect, test } from "understudy-sandbox/vitest";\n${body}`,
+    );
     writeFileSync(
       join(folder, "a.spec.mjs"),
-      `import { expect, test } from "understudy/playwright";\n${body}`,
+      `import { expect, test } from "understudy-sandbox/playwright";\n${body}`,
     );
     // Their own few seconds are soon over on a busy machine.
     const vitest = ["node_modules/vitest/vitest.mjs", "run", "--dir", ".", "--testTimeout", "120000"];

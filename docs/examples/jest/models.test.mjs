@@ -1,5 +1,5 @@
 // NODE_OPTIONS=--experimental-vm-modules npx jest
-import { testSandboxes } from "understudy";
+import { testSandboxes } from "understudy-sandbox";
 
 const sandboxes = testSandboxes({ clock: { mode: "frozen", now: "2026-03-15T12:00:00Z" } });
 afterAll(() => sandboxes.close());

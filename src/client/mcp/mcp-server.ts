@@ -26,7 +26,7 @@ export async function reachOf(client: UnderstudyClient): Promise<Reach> {
 /** interfaces 13, over either transport: tools, resources and prompts for one server. */
 export function mcpServer(reach: Reach, version: string): McpServer {
   const server = new McpServer(
-    { name: "understudy", title: "Understudy", version },
+    { name: "understudy-sandbox", title: "Understudy", version },
     {
       instructions:
         "A stateful sandbox of an AI platform's HTTP API. Work in a sandbox of your own (create_sandbox), send requests with call_api, ask list_journal and explain_request why an answer was given.",

@@ -43,7 +43,7 @@ export class Commands {
 
   constructor(place: Place) {
     this.place = place;
-    this.bin = join(place.folder, "node_modules/understudy/bin/understudy.js");
+    this.bin = join(place.folder, "node_modules/understudy-sandbox/bin/understudy.js");
     this.background = new Background(place.folder, this.bin);
   }
 

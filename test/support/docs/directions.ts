@@ -27,7 +27,7 @@ export interface Directions {
 const DAN = "ak_danMemberAcme00000000000000000000000000";
 const ADA = "ak_adaOwnerAcme000000000000000000000000000";
 const SECRET = "whsec_0123456789abcdef";
-const DOCS = "node_modules/understudy/docs";
+const DOCS = "node_modules/understudy-sandbox/docs";
 const RECORDED = `npx understudy record --target http://127.0.0.1:4747 --out traffic.har
 curl -s -o models.json -H 'api-key: ${DAN}' http://127.0.0.1:4749/v1/models`;
 

@@ -22,7 +22,7 @@ let installed: string | undefined;
 function install(modules: string): string {
   mkdirSync(modules);
   for (const name of INSTALLABLE) link(name, modules);
-  const own = join(modules, "understudy");
+  const own = join(modules, "understudy-sandbox");
   const { files, dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const left = new Set(
     (files as string[]).filter((file) => file.startsWith("!")).map((file) => file.slice(1)),

@@ -33,11 +33,11 @@ function written(file: string, code: string): string {
 
 /** By the runner whose `test` it takes; else as a program, which ends when its last line has run. */
 function script(name: string, code: string, testsTogether: boolean): string {
-  if (/from "(understudy\/vitest|vitest)"/.test(code)) {
+  if (/from "(understudy-sandbox\/vitest|vitest)"/.test(code)) {
     const file = `${name}.test.ts`;
     return `${written(file, code)}${testsTogether ? "" : `npx vitest run ${file}\n`}`;
   }
-  if (/from "(understudy\/playwright|@playwright\/test)"/.test(code)) {
+  if (/from "(understudy-sandbox\/playwright|@playwright\/test)"/.test(code)) {
     return `${written(`${name}.spec.ts`, code)}npx playwright test ${name}.spec.ts\n`;
   }
   const { outputText } = typescript.transpileModule(code, {
