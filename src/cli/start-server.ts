@@ -2,13 +2,11 @@ import type { DocumentWatch } from "../documents/watch-documents.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/orphaned-folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { banner } from "./banner.ts";
-import { letHeapGrow } from "./heap-growth.ts";
 import { complain, say, sayJson } from "./output.ts";
 import { type Ready, writeReadyFile } from "./ready-file.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions } from "./start-options.ts";
 import { ENDINGS } from "./until-ended.ts";
-import { holdYoungGeneration } from "./young-generation.ts";
 
 /**
  * Starts the server and returns once it accepts requests; it ends with the process's signals.
@@ -16,8 +14,6 @@ import { holdYoungGeneration } from "./young-generation.ts";
  */
 export async function startServer(flags: StartFlags): Promise<void> {
   const options = await readStartOptions(flags);
-  letHeapGrow();
-  holdYoungGeneration();
   const understudy = assemble(options.server);
   const stops: (() => Promise<void>)[] = [];
   const noLonger = stopOnSignals(understudy, stops);
