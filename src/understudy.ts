@@ -15,14 +15,14 @@ import { Faults } from "./engine/faults/faults.ts";
 import { Router } from "./engine/pipeline/router.ts";
 import { SimulatedReceivers } from "./engine/receivers/simulated-receivers.ts";
 import { keysGone } from "./engine/resources/api-keys/rules.ts";
+import { explainCredentials } from "./engine/resources/auth/explain-credentials.ts";
 import { identify } from "./engine/resources/auth/identify.ts";
-import { tellCredentials } from "./engine/resources/auth/tell-credentials.ts";
 import { uploadsToRelease } from "./engine/resources/files/release-bytes.ts";
 import { heldTextBytes } from "./engine/resources/files/text-bytes.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
 import { requireBudget } from "./engine/resources/usage/require-budget.ts";
 import { spendingFigures } from "./engine/resources/usage/spending-figures.ts";
-import { whatFollows } from "./engine/resources/webhooks/lifecycle.ts";
+import { nextStep } from "./engine/resources/webhooks/lifecycle.ts";
 import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./engine/resources/webhooks/wiring.ts";
 import { eventListeners } from "./engine/sandbox/event-listeners.ts";
 import { SandboxRegistry } from "./engine/sandbox/registry.ts";
@@ -102,7 +102,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     onAttempt: ({ journal, history, world }, attempt) => {
       const present = world.read();
-      const follows = whatFollows(present, attempt.row, attempt.outcome.response_code);
+      const follows = nextStep(present, attempt.row, attempt.outcome.response_code);
       journal.add(journaledAttempt(attempt, { present, follows, told: history.newest }));
     },
     readyToSend:
@@ -167,7 +167,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const judging = {
     router: new Router(operations),
     identify,
-    tellCredentials,
+    explainCredentials,
     requireBudget,
     refusal: recordsRefusal(limits),
     formSpace: (sandbox: Sandbox) => uploads.of(sandbox),

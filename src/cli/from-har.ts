@@ -1,5 +1,5 @@
 import { basename, extname } from "node:path";
-import { counted } from "../engine/contract/counted.ts";
+import { pluralize } from "../engine/contract/pluralize.ts";
 import { fixtureText } from "../engine/fixtures/generate-fixture.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { HarError } from "../tools/har/har-error.ts";
@@ -57,7 +57,7 @@ export async function writeScenario({ file, out, force, json }: FromHar): Promis
   print(
     json,
     { file: out, name, rules: scenario.rules.length },
-    `Wrote ${out}: ${counted(scenario.rules.length, "rule")}.`,
+    `Wrote ${out}: ${pluralize(scenario.rules.length, "rule")}.`,
   );
 }
 

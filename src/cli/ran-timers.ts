@@ -13,7 +13,7 @@ export interface RanWithAnswer extends RanTimer {
 const LOOKED_UP = 200;
 
 /** Why the last attempt of each failed, by the delivery's id; nothing of those that were delivered. */
-export async function whysOf(
+export async function failureReasons(
   sandbox: SandboxClient,
   deliveries: readonly { delivery_id: string; status: string }[],
 ): Promise<Map<string, string>> {

@@ -1,4 +1,4 @@
-import { counted } from "../engine/contract/counted.ts";
+import { pluralize } from "../engine/contract/pluralize.ts";
 import { printableJson } from "../engine/contract/printable.ts";
 import { BaseUrlError, readBaseUrl } from "../tools/har/base-url.ts";
 import { HarFile } from "../tools/traffic/har-file.ts";
@@ -55,7 +55,7 @@ export async function record(options: Recording): Promise<void> {
   await ended;
   await recorder.close();
   file.close();
-  if (!json) say(`${counted(file.count, "exchange")} in ${out}`);
+  if (!json) say(`${pluralize(file.count, "exchange")} in ${out}`);
   if (lost !== undefined) throw new CheckFailed(`${out} lacks exchanges that could not be written: ${lost}`);
 }
 

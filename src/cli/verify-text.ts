@@ -1,4 +1,4 @@
-import { counted } from "../engine/contract/counted.ts";
+import { pluralize } from "../engine/contract/pluralize.ts";
 import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../tools/verify/report.ts";
 import { table } from "./output.ts";
 
@@ -65,7 +65,7 @@ function recordedText({ file, entries, judged, ...left }: RecordedReport): strin
   });
   const told = others.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
   const rest = told.length === 0 ? "" : `; not judged: ${told.join(", ")}`;
-  return `${judged} of ${counted(entries, "entry", "entries")} of ${file} judged, of ${counted(left.operations.length, "operation")}${rest}.`;
+  return `${judged} of ${pluralize(entries, "entry", "entries")} of ${file} judged, of ${pluralize(left.operations.length, "operation")}${rest}.`;
 }
 
 function verdictText({

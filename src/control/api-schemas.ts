@@ -3,7 +3,7 @@ import Type, { type TSchema } from "typebox";
 import { SHIPPED_FIXTURES, SHIPPED_SCENARIOS } from "../documents/shipped-files.ts";
 import { CATALOGUE } from "../engine/contract/errors.ts";
 import { ProblemBody } from "../engine/contract/problems.ts";
-import { withoutStoredOnly } from "../engine/contract/shown.ts";
+import { withoutInternal } from "../engine/contract/public-view.ts";
 import { ForwardedAnswer, ForwardedDelivery, ForwardedEvent } from "../engine/receivers/forwarding.ts";
 import { ReceiverAnswer } from "../engine/receivers/receiver-answer.ts";
 import { ReceivedRequestBody } from "../engine/receivers/simulated-receivers.ts";
@@ -68,7 +68,7 @@ const namesOf = (folder: string) =>
 export const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections = [] }) => collections)
     .filter(({ internal }) => !internal)
-    .map(({ name, schema }) => [name, withoutStoredOnly(schema)]),
+    .map(({ name, schema }) => [name, withoutInternal(schema)]),
 );
 
 /** What a client of the control API gives and gets, by the names that the library gives these types. */

@@ -2,7 +2,7 @@ import type { Act, Actor, HistoryEntry } from "../engine/sandbox/history-entry.t
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { ControlCall, ControlOperation } from "./operation.ts";
 
-/** A control call that may change a sandbox's world, as its history tells of it (interfaces 10). */
+/** A control call that may change a sandbox's world, as its history describes it (interfaces 10). */
 export class ControlAct implements Act, Actor {
   readonly kind: Act["kind"];
   readonly began: NonNullable<Act["began"]>;
@@ -15,7 +15,7 @@ export class ControlAct implements Act, Actor {
   private readonly generation: number;
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
-    this.kind = operation.tells!.kind ?? "control";
+    this.kind = operation.describes!.kind ?? "control";
     // Until it is known better: an advance may run for minutes.
     this.title = `${operation.summary}.`;
     this.sandbox = sandbox;
@@ -30,9 +30,9 @@ export class ControlAct implements Act, Actor {
   }
 
   /** It has been done; what changed nothing leaves no entry. */
-  finish({ tells }: ControlOperation, call: ControlCall, answer: unknown): void {
+  finish({ describes }: ControlOperation, call: ControlCall, answer: unknown): void {
     if (this.entry === undefined && !this.hasChanged()) return;
-    const { title, subject } = tells!.as(call, answer);
+    const { title, subject } = describes!.as(call, answer);
     this.title = title;
     this.subject = subject;
     this.sandbox.recorder.finish(this);

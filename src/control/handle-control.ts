@@ -88,7 +88,7 @@ async function handled(
   call: ReceivedControlCall,
   sandbox: Sandbox | undefined,
 ): Promise<unknown> {
-  if (sandbox === undefined || operation.tells === undefined) return operation.handle(call);
+  if (sandbox === undefined || operation.describes === undefined) return operation.handle(call);
   const act = new ControlAct(operation, sandbox);
   call.act = act;
   let value: unknown;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { StateMaking } from "../../src/control/state/state-making.ts";
+import { StateContext } from "../../src/control/state/state-context.ts";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
@@ -101,7 +101,7 @@ function applyToWorld(world: World, command: Command): boolean {
       if (kind === "create") {
         if (found !== undefined) throw new Error("in use");
         const fields = { id, parent_id: command.parent, organization_id: "org_one" };
-        const making = new StateMaking(tx, { random: tx.random("model"), settings: DEFAULT_SETTINGS });
+        const making = new StateContext(tx, { random: tx.random("model"), settings: DEFAULT_SETTINGS });
         return rules.insert(tx, makeDepartment(fields, making), ACTOR);
       }
       if (kind === "delete") {

@@ -1,4 +1,4 @@
-import { StateMaking } from "../../src/control/state/state-making.ts";
+import { StateContext } from "../../src/control/state/state-context.ts";
 import { requireReferences } from "../../src/engine/contract/references.ts";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";
@@ -21,7 +21,7 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
   const owner = RESOURCES.find(({ collections }) => collections.some((known) => known.name === name))!;
   const collection = owner.collections.find((known) => known.name === name) as AnyCollection;
   const rules = (owner.state?.[name] ?? {}) as StateRules<Row>;
-  const make = owner.make![name]!;
+  const make = owner.factories![name]!;
   const run = (change: (tx: Transaction) => Row): Done =>
     api.understudy.sandboxes.get("default")!.world.transact((tx) => {
       const record = change(tx);
@@ -31,7 +31,7 @@ export function stateRules(api: Pick<Api, "understudy">, name: string) {
     post: (fields: object, actor: { user_id?: string; silent?: boolean } = {}) =>
       run((tx) => {
         requireReferences(tx, collection, fields);
-        const making = new StateMaking(tx, { random: tx.random(name), settings: DEFAULT_SETTINGS });
+        const making = new StateContext(tx, { random: tx.random(name), settings: DEFAULT_SETTINGS });
         const record = make(fields, making);
         return rules.insert?.(tx, record, actorOf(actor)) ?? tx.insert(collection, record);
       }),

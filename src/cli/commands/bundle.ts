@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { counted } from "../../engine/contract/counted.ts";
+import { pluralize } from "../../engine/contract/pluralize.ts";
 import { print } from "../output.ts";
 import { replaceAsked } from "../replace-asked.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
@@ -23,7 +23,7 @@ export const bundleCommand: CommandModule<object, Options> = {
     print(
       target.json,
       { file, steps: steps.length },
-      `Wrote ${file}: ${counted(steps.length, "step")}. Replay it with \`understudy replay ${file}\`.`,
+      `Wrote ${file}: ${pluralize(steps.length, "step")}. Replay it with \`understudy replay ${file}\`.`,
     );
   },
 };

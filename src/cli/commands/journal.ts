@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { JournalEntry, JournalFilter } from "../../client/types.ts";
-import { lostEntries } from "../../engine/contract/counted.ts";
+import { lostEntries } from "../../engine/contract/pluralize.ts";
 import { onReaderGone, print, say, sayJson } from "../output.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 

@@ -4,7 +4,7 @@ import type { SandboxClient } from "../../client/sandbox.ts";
 import type { EventName } from "../../client/types.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { complain, print, table } from "../output.ts";
-import { whysOf } from "../ran-timers.ts";
+import { failureReasons } from "../ran-timers.ts";
 import { sendEvents } from "../send-events.ts";
 import { sandboxOf, type Target, targetOptions } from "../target.ts";
 import { typedValue } from "../typed-value.ts";
@@ -92,7 +92,7 @@ export const triggerCommand: CommandModule<object, Options> = {
       options: { for: options.for, data, organization },
       ...{ count, apart, duplicate, shuffle },
     }).catch(inFlags);
-    const whys = await whysOf(sandbox, deliveries);
+    const whys = await failureReasons(sandbox, deliveries);
     const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code }) => [
       delivery_id,
       webhook_id,

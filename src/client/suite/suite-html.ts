@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { counted } from "../../engine/contract/counted.ts";
+import { pluralize } from "../../engine/contract/pluralize.ts";
 import { type Html, html } from "../../tools/reports/html.ts";
 import { htmlPage, instantHtml } from "../../tools/reports/html-page.ts";
 import { coverageText } from "./suite-coverage.ts";
@@ -54,7 +54,7 @@ ${scenarios.map(sectionHtml)}`,
 }
 
 function headline({ ok, total, failed, skipped }: SuiteResult): string {
-  const scenarios = counted(total, "scenario");
+  const scenarios = pluralize(total, "scenario");
   if (ok) return total === 1 ? "The only scenario passed" : `All ${scenarios} passed`;
   const left = skipped === 0 ? "" : `, ${skipped} did not run`;
   return `${failed} of ${scenarios} failed${left}`;
@@ -111,7 +111,7 @@ function listHtml(title: string, items: readonly string[], open: boolean): Html 
 }
 
 function journalHtml(journal: readonly SuiteRequest[]): Html {
-  const count = counted(journal.length, "request");
+  const count = pluralize(journal.length, "request");
   return html`<details open><summary>Journal, ${count}, oldest first</summary><div class="scroll" role="region" aria-label="Journal" tabindex="0"><table class="journal stacks">
 <thead><tr><th scope="col">Sandbox's time, UTC</th><th scope="col">Request (open it for headers and bodies)</th><th scope="col">Answer</th><th scope="col">Decided by</th></tr></thead>
 <tbody>

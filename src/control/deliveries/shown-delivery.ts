@@ -5,8 +5,8 @@ import { presentDelivery } from "../../engine/resources/webhooks/present.ts";
 import {
   type Delivery,
   DeliveryBody,
+  inactiveReason,
   webhooks,
-  whyInactive,
 } from "../../engine/resources/webhooks/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -83,7 +83,7 @@ export function presentListed(delivery: Delivery, world: Transaction): ListedDel
     created_at: world.iso(created_at),
     url: webhook.url,
     active: webhook.active,
-    inactive_because: whyInactive(webhook),
+    inactive_because: inactiveReason(webhook),
     why: status === "success" ? null : whyOf(last),
   };
 }

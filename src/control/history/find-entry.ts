@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { lostEntries } from "../../engine/contract/counted.ts";
+import { lostEntries } from "../../engine/contract/pluralize.ts";
 import type { EntryStates } from "../../engine/sandbox/entry-states.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";

@@ -48,7 +48,7 @@ const setClock = operation({
     "`frozen` without `now` stops where it is; a later `now` runs what becomes due, an earlier one is refused.",
   params: OfSandbox,
   body: { kind: "json", schema: ClockInput },
-  tells: {
+  describes: {
     as: ({ body: { mode, rate } }) => ({
       title:
         mode === "frozen"
@@ -111,7 +111,7 @@ const advanceClock = operation({
   summary: "Move the clock forward, in any mode, and run what becomes due",
   params: OfSandbox,
   body: { kind: "json", schema: AdvanceInput },
-  tells: {
+  describes: {
     as: ({ body: { by, to, next } }) => ({
       title: `The clock was advanced ${by !== undefined ? `by ${by}` : next ? "to what was due next" : `to ${to}`}.`,
     }),

@@ -60,7 +60,7 @@ const redeliver = operation({
     "With the same delivery id and the same bytes. Success cancels the retry to come; failure leaves it.",
   params: OfSandbox,
   body: { kind: "json", schema: RedeliverInput },
-  tells: {
+  describes: {
     as: (_call, answer) => {
       const { total } = answer as { total: number };
       return { title: `${total === 1 ? "A delivery was" : `${total} deliveries were`} redelivered.` };

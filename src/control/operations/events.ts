@@ -74,7 +74,7 @@ const triggerEvent = operation({
   summary: "Emit a webhook event as a real change would, and wait for the first attempts",
   params: OfSandbox,
   body: { kind: "json", schema: TriggerInput },
-  tells: {
+  describes: {
     as: ({ body: { event, for: subject } }) => ({
       title: `The event ${event} was triggered${subject === undefined ? "" : ` for ${subject}`}.`,
       subject,

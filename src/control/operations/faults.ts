@@ -33,7 +33,7 @@ const addFault = operation({
   summary: "Arm a rule",
   params: OfSandbox,
   body: { kind: "json", schema: RuleInput, judged: "by handler" },
-  tells: {
+  describes: {
     kind: "scenario",
     as: (_call, answer) => {
       const { id } = (answer ?? {}) as { id?: string };
@@ -83,7 +83,7 @@ const removeFault = operation({
   path: `${S}/faults/{id}`,
   summary: "Disarm an inline rule",
   params: OfRule,
-  tells: {
+  describes: {
     kind: "scenario",
     as: ({ params: { id } }) => ({ title: `The rule ${id} was disarmed.`, subject: id }),
   },
@@ -104,7 +104,7 @@ const clearFaults = operation({
   path: `${S}/faults`,
   summary: "Disarm all inline rules; scenarios stay as they are",
   params: OfSandbox,
-  tells: { kind: "scenario", as: () => ({ title: "All inline rules were disarmed." }) },
+  describes: { kind: "scenario", as: () => ({ title: "All inline rules were disarmed." }) },
   errors: [],
   success: { status: 204 },
   handle({ sandbox, server }) {

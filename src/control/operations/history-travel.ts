@@ -46,7 +46,7 @@ const rewind = operation({
     "Data, credentials, rate windows, clock, timers, pending deliveries and random state are as they were; settings, scenarios, rules and journal stay.",
   params: OfEntry,
   body: { kind: "json", schema: RewindInput, optional: true },
-  tells: {
+  describes: {
     kind: "restore",
     as: ({ params: { id }, body }) => ({ title: `Rewound to ${body?.to ?? "before"} ${id}.`, subject: id }),
   },

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { counted } from "../../engine/contract/counted.ts";
 import { parseDuration } from "../../engine/contract/duration.ts";
+import { pluralize } from "../../engine/contract/pluralize.ts";
 import { Closed, typed } from "../../engine/contract/schema.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import { webhooks } from "../../engine/resources/webhooks/schema.ts";
@@ -115,7 +115,7 @@ function requireWhole({ dropped }: Journal): void {
   if (dropped === 0) return;
   throw conflict(
     "journal-incomplete",
-    `The journal has lost ${counted(dropped, "entry", "entries")} to its bound, so nothing can be verified`,
+    `The journal has lost ${pluralize(dropped, "entry", "entries")} to its bound, so nothing can be verified`,
     "raise the setting journal_limit, or DELETE the journal before what is to be verified",
   );
 }

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { lostEntries } from "../../engine/contract/counted.ts";
+import { lostEntries } from "../../engine/contract/pluralize.ts";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { Closed } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";

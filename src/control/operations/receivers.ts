@@ -62,7 +62,7 @@ const createReceiver = operation({
   summary: "Open a webhook receiver inside the server",
   params: OfSandbox,
   body: { kind: "json", schema: ReceiverInput, optional: true },
-  tells: {
+  describes: {
     as: (_call, answer) => {
       const { id } = (answer ?? {}) as { id?: string };
       return { title: `The receiver ${id ?? "of the call"} was opened.`, subject: id };
@@ -119,7 +119,7 @@ const updateReceiver = operation({
   summary: "Change a receiver; a new list of answers begins with its first",
   params: OfReceiver,
   body: { kind: "json", schema: ReceiverInput },
-  tells: { as: ({ params: { id } }) => ({ title: `The receiver ${id} was changed.`, subject: id }) },
+  describes: { as: ({ params: { id } }) => ({ title: `The receiver ${id} was changed.`, subject: id }) },
   errors: ["unknown-receiver"],
   success: { status: 200, schema: ReceiverBody },
   handle(call) {
@@ -144,7 +144,7 @@ const deleteReceiver = operation({
   path: `${S}/receivers/{id}`,
   summary: "Close a receiver",
   params: OfReceiver,
-  tells: { as: ({ params: { id } }) => ({ title: `The receiver ${id} was closed.`, subject: id }) },
+  describes: { as: ({ params: { id } }) => ({ title: `The receiver ${id} was closed.`, subject: id }) },
   errors: ["unknown-receiver"],
   success: { status: 204 },
   handle(call) {

@@ -172,7 +172,7 @@ const updateSandbox = operation({
     kind: "json",
     schema: Closed({ settings: SettingsInput }, { examples: [{ settings: { processing_seconds: 5 } }] }),
   },
-  tells: {
+  describes: {
     as: ({ body }) => ({ title: `Settings were changed: ${Object.keys(body.settings ?? {}).join(", ")}.` }),
   },
   errors: [],

@@ -43,7 +43,7 @@ const activateScenarios = operation({
       { examples: [{ names: ["flaky-uploads"] }] },
     ),
   },
-  tells: {
+  describes: {
     kind: "scenario",
     as: ({ body: { names } }) => ({
       title:

@@ -172,7 +172,7 @@ const restoreSnapshot = operation({
   path: `${S}/snapshots/{snap}/restore`,
   summary: "Make a snapshot the present; settings, scenarios, faults and journal stay",
   params: OfSnapshot,
-  tells: {
+  describes: {
     kind: "restore",
     as: ({ params: { snap } }) => ({ title: `The snapshot ${snap} was restored.`, subject: snap }),
   },

@@ -1,8 +1,8 @@
 import Type, { type Static, type TSchema } from "typebox";
+import { withoutInternal } from "../../engine/contract/public-view.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import { Closed, ListOf, Words } from "../../engine/contract/schema.ts";
-import { withoutStoredOnly } from "../../engine/contract/shown.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
@@ -26,7 +26,7 @@ const MAX_RECORDS = 1_000_000;
 const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections }) => collections)
     .filter(({ internal }) => internal !== true)
-    .map(({ name, schema }) => [name, { ...withoutStoredOnly(schema), $id: `${inPascalCase(name)}Record` }]),
+    .map(({ name, schema }) => [name, { ...withoutInternal(schema), $id: `${inPascalCase(name)}Record` }]),
 );
 
 const ID_FIELDS: Readonly<Record<string, string>> = Object.fromEntries(
@@ -165,7 +165,7 @@ const createRecord = operation({
   params: OfCollection,
   query: ChangeQuery,
   body: { kind: "json", schema: SomeFields, optional: true },
-  tells: {
+  describes: {
     as: ({ params: { collection } }, answer) => {
       const subject = idIn(collection, answer);
       return { title: `${subject ?? "A record"} was added to ${collection}.`, subject };
@@ -207,7 +207,7 @@ const updateRecord = operation({
   params: OfRecord,
   query: ChangeQuery,
   body: { kind: "json", schema: SomeFields },
-  tells: {
+  describes: {
     as: ({ params: { collection, id } }) => ({ title: `${id} of ${collection} was changed.`, subject: id }),
   },
   errors: ["unknown-collection", "unknown-record", "limit-reached"],
@@ -227,7 +227,7 @@ const deleteRecord = operation({
   summary: "Delete a record with what belongs to it",
   params: OfRecord,
   query: ChangeQuery,
-  tells: {
+  describes: {
     as: ({ params: { collection, id } }) => ({
       title: `${id} of ${collection} was deleted with what belongs to it.`,
       subject: id,

@@ -6,7 +6,7 @@ import type { AnyCollection, StoredRecord } from "../../engine/state/collection.
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import type { StateCollection } from "./state-collection.ts";
-import { StateMaking } from "./state-making.ts";
+import { StateContext } from "./state-context.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -31,7 +31,7 @@ export function insertRecord({ state, sandbox, actor, admit }: Target, given: Fi
     const fields = state.toStored(given, tx);
     requireFree(tx, collection, fields[idField]);
     requireReferences(tx, collection, fields);
-    const record: Fields = state.make(fields, new StateMaking(tx, { random, settings: actor.settings }));
+    const record: Fields = state.factory(fields, new StateContext(tx, { random, settings: actor.settings }));
     if (given[idField] === undefined) requireFree(tx, collection, record[idField]);
     const inserted = rules.insert ? rules.insert(tx, record, actor) : tx.insert(collection, record);
     const whole = wholeRecord(state, tx, inserted);

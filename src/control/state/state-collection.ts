@@ -1,9 +1,9 @@
 import type { TObject, TSchema } from "typebox";
+import type { Factory } from "../../engine/contract/factory.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
 import { instantConverter } from "../../engine/contract/instant-fields.ts";
-import type { Make } from "../../engine/contract/make.ts";
+import { isInternal, withoutInternal } from "../../engine/contract/public-view.ts";
 import type { Resource, StateRules } from "../../engine/contract/resource.ts";
-import { isStoredOnly, withoutStoredOnly } from "../../engine/contract/shown.ts";
 import { validatorOf } from "../../engine/contract/validator.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
@@ -18,22 +18,25 @@ export class StateCollection {
   // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
   readonly rules: StateRules<any>;
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  readonly make: Make<any>;
+  readonly factory: Factory<any>;
   readonly properties: Readonly<Record<string, TSchema>>;
   private readonly convert: ReturnType<typeof instantConverter>;
-  private readonly storedOnly: readonly string[];
+  private readonly internal: readonly string[];
   private readonly whole: TObject;
   private readonly someFields: TObject;
 
-  constructor(collection: AnyCollection, { state = {}, make = {} }: Pick<Resource, "state" | "make"> = {}) {
+  constructor(
+    collection: AnyCollection,
+    { state = {}, factories = {} }: Pick<Resource, "state" | "factories"> = {},
+  ) {
     this.collection = collection;
     this.rules = state[collection.name] ?? {};
     // Those that state calls reach all have one, as records.test.ts sees to.
-    this.make = make[collection.name]!;
+    this.factory = factories[collection.name]!;
     this.convert = instantConverter(collection.schema);
     const { properties } = collection.schema as TObject;
-    this.storedOnly = Object.keys(properties).filter((name) => isStoredOnly(properties[name]!));
-    this.whole = withoutStoredOnly(collection.schema);
+    this.internal = Object.keys(properties).filter((name) => isInternal(properties[name]!));
+    this.whole = withoutInternal(collection.schema);
     this.properties = this.whole.properties;
     // Which fields must be there is the server's business: it fills in what was not given.
     const { required: _required, $id: _id, ...some } = this.whole as TObject & { $id?: string };
@@ -47,8 +50,8 @@ export class StateCollection {
   }
 
   private withoutOwn(record: object): object {
-    if (this.storedOnly.length === 0) return record;
-    return Object.fromEntries(Object.entries(record).filter(([name]) => !this.storedOnly.includes(name)));
+    if (this.internal.length === 0) return record;
+    return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internal.includes(name)));
   }
 
   /** For fields that `check` has let pass. */

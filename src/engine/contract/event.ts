@@ -2,7 +2,7 @@ import Type, { type TObject, type TSchema } from "typebox";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import type { Random } from "../state/random.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
-import type { Making, Surroundings } from "./make.ts";
+import type { FactoryContext, RecordLookup } from "./factory.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
 /** What events tell of: records of a collection, or values that are made from such records. */
@@ -20,7 +20,7 @@ export interface EventSubject<S extends object, F extends string> {
    * One that this organization might have, for data that no object of the sandbox fills: what is given is kept, and
    * the rest fits it and what the world has. Absent where no event of it is ever triggered.
    */
-  invent?: (given: Partial<S>, making: Making, organization_id: string) => S;
+  invent?: (given: Partial<S>, context: FactoryContext, organization_id: string) => S;
 }
 
 export interface EventDeclaration<
@@ -119,7 +119,7 @@ const HOUR_MS = 3_600_000;
 const MAX_AGE_HOURS = 30 * 24;
 
 export interface SampleOf {
-  world: Surroundings & Pick<WorldReader, "iso">;
+  world: RecordLookup & Pick<WorldReader, "iso">;
   /** When it happens. */
   at: number;
   random: Random;
@@ -135,7 +135,7 @@ export function sampleData(event: AnyEvent, { world, at, random, known }: Sample
     if (Object.hasOwn(fields, field)) given[field === own?.field ? own.key : field] = value;
   const now = event.fresh ? at : at - random.int(HOUR_MS, MAX_AGE_HOURS * HOUR_MS);
   const newId = (prefix: string) => random.id(prefix);
-  const making: Making = {
+  const context: FactoryContext = {
     random,
     now,
     past: false,
@@ -145,7 +145,7 @@ export function sampleData(event: AnyEvent, { world, at, random, known }: Sample
     newestFirstId: newId,
     secret: () => random.letters(32),
   };
-  return eventData(event, { ...invent?.(given, making, known.organization_id), ...given }, world);
+  return eventData(event, { ...invent?.(given, context, known.organization_id), ...given }, world);
 }
 
 /** JSON Schema of an event's data. */

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
 import { fixtureRecord } from "./fixture-record.ts";
-import { Id, Instant, Nullable, NullableInstant, storedOnly, UserId } from "./schema.ts";
+import { Id, Instant, internal, Nullable, NullableInstant, UserId } from "./schema.ts";
 import { validatorOf } from "./validator.ts";
 
 const Crate = Type.Object({
@@ -11,7 +11,7 @@ const Crate = Type.Object({
   depth: Type.Integer(),
   packed_at: Instant(),
   opened_at: NullableInstant(),
-  weight: storedOnly(Type.Integer()),
+  weight: internal(Type.Integer()),
 });
 const record = fixtureRecord(Crate, {
   needs: ["crate_id"],

@@ -1,9 +1,9 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema, type TUnsafe } from "typebox";
 import type { Collection, StoredRecord } from "../state/collection.ts";
+import type { Factory } from "./factory.ts";
 import { instantConverter } from "./instant-fields.ts";
-import type { Make } from "./make.ts";
+import { isInternal, type ShownField, shownField } from "./public-view.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "./resource.ts";
-import { isStoredOnly, type ShownField, shownField } from "./shown.ts";
 
 type Names = Readonly<Record<string, string>>;
 type NameOf<K, Renamed> = K extends keyof Renamed ? Renamed[K] & string : K;
@@ -15,7 +15,7 @@ type Value<S, NotNull> =
     : never;
 
 type Shown<P, Omitted> = {
-  [K in keyof P]: P[K] extends { "x-stored-only": true } ? never : Exclude<K, Omitted>;
+  [K in keyof P]: P[K] extends { "x-internal": true } ? never : Exclude<K, Omitted>;
 }[keyof P];
 
 type Entry<P, Omitted, Needed, NotNull, Renamed, More extends TProperties> = {
@@ -28,7 +28,7 @@ type Entry<P, Omitted, Needed, NotNull, Renamed, More extends TProperties> = {
 } & Static<TObject<More>>;
 
 interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
-  /** What an entry must say, its id first; `make` fills all else. */
+  /** What an entry must say, its id first; the factory fills all else. */
   needs?: readonly Needed[];
   /** What follows from the rest, or is not for fixtures to say. */
   omit?: readonly Omitted[];
@@ -45,7 +45,7 @@ export interface FixtureRecord<E, R> {
   schema: TUnsafe<E>;
   /** The field that tells entries apart; what is drawn for one depends on it. */
   id: keyof E & string;
-  /** What an entry says of the record, as it is stored; the rest is for `make`. */
+  /** What an entry says of the record, as it is stored; the rest is for the factory. */
   given(entry: E, base: Pick<BaseBuilder, "instant">): Partial<R>;
 }
 
@@ -71,7 +71,7 @@ export function fixtureRecord<
   const fields: TProperties = {};
   const storedNames = new Map<string, string>();
   const own = Object.entries(stored.properties).filter(
-    ([name, field]) => !omitted.has(name) && !isStoredOnly(field),
+    ([name, field]) => !omitted.has(name) && !isInternal(field),
   );
   for (const [name, field] of own) {
     const shown = names[name] ?? name;
@@ -106,13 +106,13 @@ export type EntryOf<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
 interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered"> {
   record: FixtureRecord<E, R>;
-  make: Make<R>;
+  factory: Factory<R>;
 }
 
 /** The reader of a key that is simply a list of a collection's records. */
 export function listOf<R extends StoredRecord, E extends object>(
   collection: Collection<R>,
-  { record, make, ...rest }: Listed<E, R>,
+  { record, factory, ...rest }: Listed<E, R>,
 ): FixtureReader {
   const { name } = collection;
   return {
@@ -121,7 +121,7 @@ export function listOf<R extends StoredRecord, E extends object>(
     seed(fixture, base) {
       base.fill(collection, () =>
         entriesOf(fixture, name, record).map((entry) =>
-          make(record.given(entry, base), base.making(name, String(entry[record.id]))),
+          factory(record.given(entry, base), base.context(name, String(entry[record.id]))),
         ),
       );
     },

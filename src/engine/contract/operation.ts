@@ -216,16 +216,16 @@ export interface OperationOf<
   S extends TSchema = TSchema,
 > extends Declaration<P, Q, B, S, E> {
   handle: (call: Input<Static<P>, Static<Q>, Static<B>> & C) => Answered<S> | Promise<Answered<S>>;
-  /** Of a call that changes a world: how the history tells of it (interfaces 10). */
-  tells?: {
+  /** Of a call that changes a world: how the history describes it (interfaces 10). */
+  describes?: {
     /** Default `control`. */
     kind?: "control" | "scenario" | "restore";
     /** Asked when it has been done; `answer` is what the handler returned. */
-    as: (call: Input<Static<P>, Static<Q>, Static<B>> & C, answer: unknown) => Told;
+    as: (call: Input<Static<P>, Static<Q>, Static<B>> & C, answer: unknown) => Description;
   };
 }
 
-export interface Told {
+export interface Description {
   /** What happened, in a sentence. */
   title: string;
   /** The id of what it is about, where there is one. */

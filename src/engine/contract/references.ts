@@ -156,7 +156,7 @@ export function referred<R extends StoredRecord>(
  * The record that another is made for where nothing names one: the first of its collection.
  * @throws ApiError INVALID_INPUT for the field that would have to name one
  */
-export function anyOf<R extends StoredRecord>(
+export function firstRecord<R extends StoredRecord>(
   world: Pick<WorldReader, "all">,
   collection: Collection<R>,
   field: string,

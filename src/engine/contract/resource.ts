@@ -3,7 +3,7 @@ import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world-parts.ts";
-import type { Make, Making, Surroundings } from "./make.ts";
+import type { Factory, FactoryContext, RecordLookup } from "./factory.ts";
 import type { AnyOperation } from "./operation.ts";
 import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
@@ -17,7 +17,7 @@ export interface Resource {
   fixture?: FixtureReader;
   /** By collection name: how a record is filled in; every collection that state calls reach has one. */
   // biome-ignore lint/suspicious/noExplicitAny: typed where they are declared
-  make?: Readonly<Record<string, Make<any>>>;
+  factories?: Readonly<Record<string, Factory<any>>>;
   /** By collection name: what the control API's state calls must do besides storing the record. */
   // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
   state?: Readonly<Record<string, StateRules<any>>>;
@@ -82,9 +82,9 @@ export interface BaseBuilder {
   /** An ISO 8601 timestamp of the fixture, relative to its epoch. */
   instant(iso: string): number;
   /** The document's records, made when they are first looked at, in the document's order. */
-  readonly world: Surroundings;
+  readonly world: RecordLookup;
   /** What a record of the fixture is made with; what it draws depends on the labels alone. */
-  making(...labels: (string | number)[]): Making;
+  context(...labels: (string | number)[]): FactoryContext;
   /**
    * Fills a collection, once; the records are only made when somebody first reads it, and not to be counted where
    * `count` knows how many there will be.

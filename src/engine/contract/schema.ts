@@ -24,8 +24,8 @@ export const NullableInstant = (options: object = {}) =>
   }) as InstantSchema<number | null>;
 
 /** A field that only the server itself reads: neither the API nor state calls nor fixtures show or take it. */
-export const storedOnly = <T extends TSchema>(schema: T) =>
-  Object.assign(schema, { "x-stored-only": true } as const);
+export const internal = <T extends TSchema>(schema: T) =>
+  Object.assign(schema, { "x-internal": true } as const);
 
 /** How the library types a value that JSON Schema cannot tell as narrowly: a name of control/api-schemas.ts, or TypeScript. */
 export const typed = <S extends TSchema>(type: string, schema: S): S =>

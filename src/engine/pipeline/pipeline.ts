@@ -42,7 +42,7 @@ export interface PipelineParts {
     headers: Exchange["request"]["headers"],
   ) => Identity | undefined | Promise<Identity | undefined>;
   /** Which credential was found where, and what is wrong with it; for the journal. */
-  tellCredentials: (tx: Transaction, headers: Exchange["request"]["headers"]) => Promise<string>;
+  explainCredentials: (tx: Transaction, headers: Exchange["request"]["headers"]) => Promise<string>;
   /** Section 8's hierarchy, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** interfaces 7: the control layer's answer where a shared server's sandbox would grow too large. */
@@ -125,14 +125,14 @@ function gateOf(durability: Durability, sandbox: Sandbox): StreamGate {
 
 /** interfaces 11: every refusal says why, to the journal alone. */
 export async function noteRefusal(
-  { tellCredentials }: Pick<PipelineParts, "tellCredentials">,
+  { explainCredentials }: Pick<PipelineParts, "explainCredentials">,
   exchange: Exchange,
   error: ApiError,
 ): Promise<void> {
   const { sandbox, request, stage, reasons } = exchange;
   const ofHeaders = stage === "auth" && error.reason === undefined;
   const reason = ofHeaders
-    ? await tellCredentials(sandbox.world.read(), request.headers)
+    ? await explainCredentials(sandbox.world.read(), request.headers)
     : refusalReason(error, exchange);
   exchange.reasons = [...reasons, reason];
 }

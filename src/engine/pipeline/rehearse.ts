@@ -59,7 +59,7 @@ export interface Rehearsal {
 
 export type RehearsalParts = Pick<
   PipelineParts,
-  "router" | "identify" | "requireBudget" | "refusal" | "formSpace" | "tellCredentials"
+  "router" | "identify" | "requireBudget" | "refusal" | "formSpace" | "explainCredentials"
 >;
 
 /** Cut short where the rest depends on what a rehearsal does not have. */

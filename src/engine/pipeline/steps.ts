@@ -1,6 +1,6 @@
-import { counted } from "../contract/counted.ts";
 import { ApiError, invalidInput } from "../contract/errors.ts";
 import type { AnyOperation, BodySpec, Call, Identity } from "../contract/operation.ts";
+import { pluralize } from "../contract/pluralize.ts";
 import { TokenReply } from "../contract/reply.ts";
 import type { FormSpace } from "../contract/services.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
@@ -66,7 +66,7 @@ export function requireRate(exchange: Exchange, principal: Call["principal"], ra
   const retry_after_seconds = secondsUntil(rate.reset, at);
   throw new ApiError("RATE_LIMIT_EXCEEDED", {
     details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
-    reason: `the key ${principal.key_id} has had its ${counted(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
+    reason: `the key ${principal.key_id} has had its ${pluralize(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
     headers: { "Retry-After": String(retry_after_seconds) },
   });
 }

@@ -11,11 +11,11 @@ const NAMES = new Set(COLLECTIONS.map(({ name }) => name));
 describe("records", () => {
   it("interfaces 4 every collection that state calls reach says how its records are made", () => {
     const without = COLLECTIONS.filter(
-      ({ collection, resource, name }) => !collection.internal && resource.make?.[name] === undefined,
+      ({ collection, resource, name }) => !collection.internal && resource.factories?.[name] === undefined,
     );
     expect(without.map(({ name }) => name)).toEqual([]);
-    for (const { name, make = {} } of RESOURCES)
-      for (const made of Object.keys(make)) expect(NAMES, `${name} makes ${made}`).toContain(made);
+    for (const { name, factories = {} } of RESOURCES)
+      for (const made of Object.keys(factories)) expect(NAMES, `${name} makes ${made}`).toContain(made);
   });
 
   it("interfaces 5 what they refer to are collections that there are", () => {

@@ -1,4 +1,4 @@
-import { counted } from "../../engine/contract/counted.ts";
+import { pluralize } from "../../engine/contract/pluralize.ts";
 import { type Html, html } from "../reports/html.ts";
 import { htmlPage, instantHtml, proseHtml } from "../reports/html-page.ts";
 import { type CheckReport, type Outcome, type ReceiverReport, SEVERITIES } from "./report.ts";
@@ -67,7 +67,7 @@ function verdictHtml(report: ReceiverReport): Html {
       ? "No probe was given, so side effects could not be observed."
       : html`Probe: <code>${report.probe}</code>`;
   return html`<div class="verdict ${report.verdict}"><strong>${report.verdict === "pass" ? "PASS" : "FAIL"}</strong>
-<p>${counted(total, "check")}: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.${report.fail_on === "minor" ? "" : ` Failures below ${report.fail_on} don't fail the receiver.`}</p>
+<p>${pluralize(total, "check")}: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.${report.fail_on === "minor" ? "" : ` Failures below ${report.fail_on} don't fail the receiver.`}</p>
 ${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${instantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
 </div>`;
 }
@@ -118,5 +118,5 @@ function checkHtml(check: CheckReport): Html {
 function requestHtml({ request, curl, outcome }: CheckReport): Html {
   if (!request || curl === null) return html``;
   const large = request.body_bytes > request.body.length * 2 ? ", rebuilt by the command" : "";
-  return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${counted(request.body_bytes, "byte")}${large}</summary><pre>${curl}</pre></details>`;
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${pluralize(request.body_bytes, "byte")}${large}</summary><pre>${curl}</pre></details>`;
 }

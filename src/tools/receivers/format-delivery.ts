@@ -1,4 +1,4 @@
-import { counted } from "../../engine/contract/counted.ts";
+import { pluralize } from "../../engine/contract/pluralize.ts";
 import { printable } from "../../engine/contract/printable.ts";
 import type { Judgement } from "../../engine/receivers/verdict.ts";
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
@@ -36,7 +36,7 @@ export function formatDelivery(delivery: HeardDelivery): string {
       `  why:       ${printable(judgement.reason)}`,
       `  mend:      ${judgement.mend}`,
       `  received:  ${SIGNATURE_HEADER}: ${printable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
-      `  signed:    the ${counted(body.length, "byte")} of the body, exactly as received:`,
+      `  signed:    the ${pluralize(body.length, "byte")} of the body, exactly as received:`,
       ...hexDump(body),
     );
   }

@@ -4,7 +4,7 @@ type Json = Record<string, unknown>;
 
 /** Our own notes on schemas, which mean nothing to a reader of the document. */
 const INTERNAL = new Set([
-  ...["x-instant", "x-page", "x-refers-to", "x-keys-refer-to", "x-stored-only", "x-type"],
+  ...["x-instant", "x-page", "x-refers-to", "x-keys-refer-to", "x-internal", "x-type"],
   ...["$id", "~kind", "~optional"],
 ]);
 

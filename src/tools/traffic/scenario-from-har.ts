@@ -1,7 +1,7 @@
-import { counted } from "../../engine/contract/counted.ts";
 import { codeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, errorCodesOf, successesOf } from "../../engine/contract/operation.ts";
+import { pluralize } from "../../engine/contract/pluralize.ts";
 import type { Contract } from "../verify/contract.ts";
 import { eachExchange, type OperationExchange } from "../verify/recorded/each-exchange.ts";
 
@@ -74,7 +74,7 @@ export async function scenarioFromHar({
   const calls = operations.reduce((sum, one) => sum + one.calls, 0);
   return {
     name,
-    description: `How ${base} answered ${counted(calls, "request")} of a recording with ${counted(entries, "entry", "entries")}: waits until an answer began, and shares of errors.`,
+    description: `How ${base} answered ${pluralize(calls, "request")} of a recording with ${pluralize(entries, "entry", "entries")}: waits until an answer began, and shares of errors.`,
     // A rule that only delays lets a later one answer.
     rules: [...operations.flatMap(latencyOf), ...operations.flatMap(errorsOf)],
   };

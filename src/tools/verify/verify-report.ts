@@ -1,4 +1,4 @@
-import { counted } from "../../engine/contract/counted.ts";
+import { pluralize } from "../../engine/contract/pluralize.ts";
 import { type Html, html } from "../reports/html.ts";
 import { htmlPage } from "../reports/html-page.ts";
 import { type JunitCase, junit } from "../reports/junit.ts";
@@ -69,7 +69,7 @@ export function verifyHtml(report: VerifyReport): string {
   const { verdict, target, summary, started_at, stopped } = report;
   const title = `${verdict === "pass" ? "Pass" : "Fail"}: contract of ${target}`;
   const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
-  const counts = `${counted(summary.total, "check")}${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
+  const counts = `${pluralize(summary.total, "check")}${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
   const families = worstFirst(report.checks).map((family) => familyHtml(family, report));
   return htmlPage({
     title,
@@ -77,7 +77,7 @@ export function verifyHtml(report: VerifyReport): string {
     body: html`<h1 class="${verdict}">${title}</h1>
 <p>${counts}</p>
 ${recordedHtml(report)}
-<p class="quiet">${counted(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>
+<p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
 ${assumptionsHtml(report)}
@@ -90,7 +90,7 @@ function recordedHtml({ recorded }: VerifyReport): Html {
   if (recorded === null) return html``;
   const { file, creator, entries, judged, other_hosts, unknown_paths, not_judged } = recorded;
   const left = Object.entries(not_judged).map(([reason, count]) => `, ${count} ${reason}`);
-  return html`<p>Recorded by ${creator} in ${file}: ${judged} of ${counted(entries, "entry", "entries")} judged, ${other_hosts} of other hosts, ${unknown_paths} of unknown paths${left.join("")}. Nothing was sent.</p>`;
+  return html`<p>Recorded by ${creator} in ${file}: ${judged} of ${pluralize(entries, "entry", "entries")} judged, ${other_hosts} of other hosts, ${unknown_paths} of unknown paths${left.join("")}. Nothing was sent.</p>`;
 }
 
 function assumptionsHtml({ assumptions }: VerifyReport): Html {

@@ -8,7 +8,7 @@ export const apiKeysResource = {
   name: "api_keys",
   collections: [apiKeys],
   operations: [],
-  make: { api_keys: makeApiKey },
+  factories: { api_keys: makeApiKey },
   fixture: apiKeysFixture,
   state: { api_keys: apiKeyState },
 } satisfies Resource;

@@ -1,5 +1,5 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import type { ApiKey } from "./schema.ts";
@@ -7,16 +7,16 @@ import type { ApiKey } from "./schema.ts";
 const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /** A key acts in an organization that its user belongs to. */
-export const makeApiKey: Make<ApiKey> = (given, making) => {
-  const { random, world } = making;
-  const user_id = given.user_id ?? anyOf(world, users, "user_id").id;
+export const makeApiKey: Factory<ApiKey> = (given, context) => {
+  const { random, world } = context;
+  const user_id = given.user_id ?? firstRecord(world, users, "user_id").id;
   return {
-    id: given.id ?? making.newId("apikey_"),
+    id: given.id ?? context.newId("apikey_"),
     user_id,
     current:
       given.current ??
       Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
-      anyOf(world, organizations, "current").id,
+      firstRecord(world, organizations, "current").id,
     key: given.key ?? `ak_${random.letters(39, ALPHANUMERIC)}`,
     name: given.name ?? `Key of ${user_id}`,
     revoked: given.revoked ?? false,

@@ -7,7 +7,7 @@ const record = fixtureRecord(ApiKey, { needs: ["id", "user_id", "current"], notN
 
 export const apiKeysFixture = listOf(apiKeys, {
   record,
-  make: makeApiKey,
+  factory: makeApiKey,
   numbered: { api_keys: oneForEach },
   check(fixture, report) {
     const keys = new Map<string, string>();

@@ -9,7 +9,7 @@ export const assistantsResource = {
   name: "assistants",
   collections: [assistants, assistantHistory],
   operations: [listAssistantHistory],
-  make: { assistants: makeAssistant, assistant_history: makeHistoryEntry },
+  factories: { assistants: makeAssistant, assistant_history: makeHistoryEntry },
   fixture: assistantsFixture,
   state: { assistants: assistantRules },
 } satisfies Resource;

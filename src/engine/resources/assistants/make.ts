@@ -1,5 +1,5 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import type { Random } from "../../state/random.ts";
 import { actorOf } from "../change-logs/actor.ts";
 import { authorOf } from "../organizations/people.ts";
@@ -7,13 +7,13 @@ import { organizations } from "../organizations/schema.ts";
 import { ASSISTANT_NAMES, tuned } from "./sample-text.ts";
 import { type Assistant, assistants, type HistoryEntry } from "./schema.ts";
 
-export const makeAssistant: Make<Assistant> = (given, making) => {
-  const { random, world, now } = making;
-  const organization_id = given.organization_id ?? anyOf(world, organizations, "organization_id").id;
+export const makeAssistant: Factory<Assistant> = (given, context) => {
+  const { random, world, now } = context;
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
   const name = given.name ?? random.pick(ASSISTANT_NAMES);
   const drawn = tuned(random);
   return {
-    id: given.id ?? making.newId("asst_"),
+    id: given.id ?? context.newId("asst_"),
     organization_id,
     name,
     description: given.description ?? drawn.description,
@@ -27,26 +27,28 @@ export const makeAssistant: Make<Assistant> = (given, making) => {
 };
 
 /** An entry that no change has written, such as a history longer than anybody would click together. */
-export const makeHistoryEntry: Make<HistoryEntry> = (given, making) => {
-  const { world, past, now } = making;
-  const resource_id = given.resource_id ?? anyOf(world, assistants, "resource_id").id;
+export const makeHistoryEntry: Factory<HistoryEntry> = (given, context) => {
+  const { world, past, now } = context;
+  const resource_id = given.resource_id ?? firstRecord(world, assistants, "resource_id").id;
   const assistant = past ? undefined : world.get(assistants, resource_id);
   const organization_id =
-    given.organization_id ?? assistant?.organization_id ?? anyOf(world, organizations, "organization_id").id;
+    given.organization_id ??
+    assistant?.organization_id ??
+    firstRecord(world, organizations, "organization_id").id;
   const actor = actorOf(world, given.user_id, organization_id);
   return {
-    id: given.id ?? making.newId("log_"),
+    id: given.id ?? context.newId("log_"),
     organization_id,
     timestamp: given.timestamp ?? now,
     resource_type: "assistant",
     resource_id,
-    resource_name: given.resource_name ?? assistant?.name ?? making.random.pick(ASSISTANT_NAMES),
+    resource_name: given.resource_name ?? assistant?.name ?? context.random.pick(ASSISTANT_NAMES),
     action: given.action ?? "updated",
     user_id: actor.user_id,
     user_name: given.user_name ?? actor.user_name,
     user_email: given.user_email ?? actor.user_email,
     changes: given.changes ?? [],
-    metadata: given.metadata ?? (past ? somewhere(making.random) : STATE_CALL),
+    metadata: given.metadata ?? (past ? somewhere(context.random) : STATE_CALL),
   };
 };
 

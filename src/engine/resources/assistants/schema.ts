@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Description, Id, Instant, NullableInstant, UserId, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 import { entryFields } from "../change-logs/schema.ts";
 
@@ -44,7 +44,7 @@ export const HistoryEntry = Type.Object({
 });
 export type HistoryEntry = Static<typeof HistoryEntry>;
 
-export const { schema: HistoryEntryBody, present: presentHistoryEntry } = shown(HistoryEntry, {
+export const { schema: HistoryEntryBody, present: presentHistoryEntry } = publicView(HistoryEntry, {
   $id: "AssistantHistoryEntry",
   omit: ["organization_id"],
 });

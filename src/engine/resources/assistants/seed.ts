@@ -65,12 +65,12 @@ function all(fixture: FixtureData): Entry[] {
  * whoever made it has not been there for that long.
  */
 function story(entry: Entry, base: BaseBuilder): Story {
-  const making = base.making("assistants", entry.id);
-  const { random, world } = making;
+  const context = base.context("assistants", entry.id);
+  const { random, world } = context;
   const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
   const count = created + updated + deleted;
   const given = record.given(entry, base);
-  const drawn = makeAssistant({ ...given, deleted_at: null }, making);
+  const drawn = makeAssistant({ ...given, deleted_at: null }, context);
   const { id, organization_id, name, created_by } = drawn;
   const creator = world.get(users, created_by);
   const age = -(given.created_at ?? creator?.created_at ?? Number.NEGATIVE_INFINITY);
@@ -89,7 +89,7 @@ function story(entry: Entry, base: BaseBuilder): Story {
         : actorAt(world, { organization_id, at: timestamp }, random);
     const changes = action === "updated" ? [untuned(values, random)] : [];
     const of = { organization_id, resource_id: id, resource_name: name };
-    return makeHistoryEntry({ ...of, timestamp, action, ...actor, changes }, making);
+    return makeHistoryEntry({ ...of, timestamp, action, ...actor, changes }, context);
   });
   return { assistant, history };
 }

@@ -8,6 +8,6 @@ export const auditLogsResource = {
   name: "audit_logs",
   collections: [auditLogs],
   operations: [exportAuditLog],
-  make: { audit_logs: makeAuditLog },
+  factories: { audit_logs: makeAuditLog },
   fixture: auditLogFixture,
 } satisfies Resource;

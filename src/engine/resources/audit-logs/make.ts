@@ -1,18 +1,18 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { auditActor } from "./record.ts";
 import type { AuditLog } from "./schema.ts";
 
 /** An entry that somebody writes by hand; the log does not log itself. */
-export const makeAuditLog: Make<AuditLog> = (given, making) => {
-  const { world, now } = making;
-  const organization_id = given.organization_id ?? anyOf(world, organizations, "organization_id").id;
+export const makeAuditLog: Factory<AuditLog> = (given, context) => {
+  const { world, now } = context;
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
   const actor_id = given.actor_id ?? auditActor(world, { user_id: undefined }, organization_id);
   const actor = world.get(users, actor_id);
   return {
-    id: given.id ?? making.newId("log_"),
+    id: given.id ?? context.newId("log_"),
     organization_id,
     timestamp: given.timestamp ?? now,
     entity_type: given.entity_type ?? "user",

@@ -1,4 +1,4 @@
-import type { Surroundings } from "../../contract/make.ts";
+import type { RecordLookup } from "../../contract/factory.ts";
 import type { StateActor } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { SYSTEM_USER_ID } from "../organizations/people.ts";
@@ -43,7 +43,7 @@ export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string
 
 /** Whom a state call's entry names: `?actor=`, else the organization's owner, else a member (G31). */
 export function auditActor(
-  world: Surroundings,
+  world: RecordLookup,
   actor: Pick<StateActor, "user_id">,
   organization_id: string,
 ): string {

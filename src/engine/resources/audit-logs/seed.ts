@@ -56,11 +56,11 @@ interface Asked extends Place {
 /** Newest first, as they are listed: sorting has nothing left to do. */
 function entriesOfOrganization({ entries, count, ...place }: Asked): AuditLog[] {
   const { base, organization_id } = place;
-  const making = base.making("audit_log", organization_id);
-  const log = inventLog(presentOf(place), making.random, { count, given: entries.length });
+  const context = base.context("audit_log", organization_id);
+  const log = inventLog(presentOf(place), context.random, { count, given: entries.length });
   const told = log.given.map((timestamp, n) => {
     const own = { id: logId(organization_id, n), organization_id, timestamp };
-    return makeAuditLog({ ...own, ...record.given(entries[n]!, base) }, making);
+    return makeAuditLog({ ...own, ...record.given(entries[n]!, base) }, context);
   });
   return [...told, ...log.invented];
 }

@@ -46,6 +46,6 @@ export const authConfigsResource = {
   name: "auth_configs",
   collections: [authConfigs],
   operations: [listAuthConfigs],
-  make: { auth_configs: makeAuthConfig },
+  factories: { auth_configs: makeAuthConfig },
   fixture: authConfigsFixture,
 } satisfies Resource;

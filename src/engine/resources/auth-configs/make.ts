@@ -1,5 +1,5 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import type { AuthConfig } from "./schema.ts";
 
@@ -7,15 +7,15 @@ const DAY_MS = 86_400_000;
 export const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"];
 const TYPES = ["oauth2", "api_key", "basic"];
 
-export const makeAuthConfig: Make<AuthConfig> = (given, making) => {
-  const { random, world, past, now } = making;
+export const makeAuthConfig: Factory<AuthConfig> = (given, context) => {
+  const { random, world, past, now } = context;
   const toolkit = given.toolkit ?? random.pick(TOOLKITS);
   const type = random.pick(TYPES);
   return {
-    id: given.id ?? making.newId("authcfg_"),
+    id: given.id ?? context.newId("authcfg_"),
     toolkit,
     type: given.type ?? type,
-    organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
+    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
     created_at: given.created_at ?? (past ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
   };
 };

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 /** Section 2.11, with the organization it belongs to. */
@@ -15,7 +15,7 @@ export const AuthConfig = Type.Object({
 });
 export type AuthConfig = Static<typeof AuthConfig>;
 
-export const { schema: AuthConfigBody, present: presentAuthConfig } = shown(AuthConfig, {
+export const { schema: AuthConfigBody, present: presentAuthConfig } = publicView(AuthConfig, {
   $id: "AuthConfig",
   omit: ["organization_id"],
 });

@@ -30,7 +30,7 @@ export const authConfigsFixture: FixtureReader = {
               ...record.given(entry, base),
               organization_id,
             },
-            base.making("auth_configs", organization_id, position),
+            base.context("auth_configs", organization_id, position),
           ),
         );
       }),

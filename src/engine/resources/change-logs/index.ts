@@ -8,6 +8,6 @@ export const changeLogsResource = {
   name: "change_logs",
   collections: [changeLogs],
   operations: [listChangeLogs],
-  make: { change_logs: makeChangeLog },
+  factories: { change_logs: makeChangeLog },
   fixture: changeLogsFixture,
 } satisfies Resource;

@@ -1,4 +1,4 @@
-import type { Making } from "../../contract/make.ts";
+import type { FactoryContext } from "../../contract/factory.ts";
 import { actorAt } from "./actor.ts";
 import { SUBJECTS } from "./sample-text.ts";
 import { type ChangeLog, RESOURCE_TYPES } from "./schema.ts";
@@ -39,7 +39,7 @@ const IN_TURN: readonly Action[] = [
 export const EVERY_KIND = IN_TURN.length * RESOURCE_TYPES.length;
 
 interface Wanted {
-  making: Making;
+  context: FactoryContext;
   organization_id: string;
   /** Milliseconds that the entries reach back. */
   span: number;
@@ -50,9 +50,9 @@ interface Wanted {
  * Changes to people, assistants, rules and documents that are gone today, newest first: a walk back from the present,
  * in which each step undoes what may have been the latest change (G40).
  */
-export function inventChanges({ making, organization_id, span, count }: Wanted): ChangeLog[] {
-  const { random, world } = making;
-  const subjects = new Subjects(making);
+export function inventChanges({ context, organization_id, span, count }: Wanted): ChangeLog[] {
+  const { random, world } = context;
+  const subjects = new Subjects(context);
   const gap = span / (count + 1);
   return Array.from({ length: count }, (_, n) => {
     const type = RESOURCE_TYPES[n % RESOURCE_TYPES.length]!;
@@ -60,7 +60,7 @@ export function inventChanges({ making, organization_id, span, count }: Wanted):
     const { subject, action } = subjects.thatMay(type, wanted);
     const timestamp = -Math.floor((n + random.float()) * gap) - 1;
     return {
-      id: making.newId("log_"),
+      id: context.newId("log_"),
       organization_id,
       timestamp,
       resource_type: type,
@@ -76,17 +76,17 @@ export function inventChanges({ making, organization_id, span, count }: Wanted):
 const MAX_TRIES = 8;
 
 class Subjects {
-  private readonly making: Making;
+  private readonly context: FactoryContext;
   private readonly present = new Map<Type, Subject[]>(RESOURCE_TYPES.map((type) => [type, []]));
   private serial = 0;
 
-  constructor(making: Making) {
-    this.making = making;
+  constructor(context: FactoryContext) {
+    this.context = context;
   }
 
   /** One that can have had such a change; where none is found, one that was deleted comes into view. */
   thatMay(type: Type, action: Action): { subject: Subject; action: Action } {
-    const { random } = this.making;
+    const { random } = this.context;
     const list = this.present.get(type)!;
     for (let tries = Math.min(MAX_TRIES, list.length); tries > 0; tries--) {
       const subject = random.pick(list);
@@ -96,7 +96,7 @@ class Subjects {
   }
 
   undo(subject: Subject, action: Action): ChangeLog["changes"] {
-    const { random } = this.making;
+    const { random } = this.context;
     if (action === "updated") {
       const { fields } = SUBJECTS[subject.type];
       const field = random.pick(Object.keys(fields));
@@ -115,7 +115,7 @@ class Subjects {
 
   private invented(type: Type): Subject {
     const { prefix, names } = SUBJECTS[type];
-    const name = this.making.random.pick(names);
+    const name = this.context.random.pick(names);
     const id = `${prefix}${name.toLowerCase().replaceAll(/[^a-z]+/g, "-")}-${++this.serial}`;
     const subject: Subject = { type, id, name, deleted: true, values: {} };
     this.present.get(type)!.push(subject);

@@ -1,15 +1,15 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import { actorAt, actorOf } from "./actor.ts";
 import { SUBJECTS } from "./sample-text.ts";
 import type { ChangeLog } from "./schema.ts";
 
 /** An entry that no change has written; it describes one, and nothing follows from it. */
-export const makeChangeLog: Make<ChangeLog> = (given, making) => {
-  const { random, world, past, now } = making;
-  const organization_id = given.organization_id ?? anyOf(world, organizations, "organization_id").id;
-  const id = given.id ?? making.newId("log_");
+export const makeChangeLog: Factory<ChangeLog> = (given, context) => {
+  const { random, world, past, now } = context;
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const id = given.id ?? context.newId("log_");
   const resource_type = given.resource_type ?? "assistant";
   const action = given.action ?? "updated";
   const { prefix, names, fields } = SUBJECTS[resource_type];

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, UserId, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 /** Section 4.16. */
@@ -48,7 +48,7 @@ export const ChangeLog = Type.Object({
 export type ChangeLog = Static<typeof ChangeLog>;
 
 /** Section 2.6, without the metadata that only assistant history carries. */
-export const { schema: ChangeLogBody, present: presentChangeLog } = shown(ChangeLog, {
+export const { schema: ChangeLogBody, present: presentChangeLog } = publicView(ChangeLog, {
   $id: "ChangeLog",
   omit: ["organization_id"],
 });

@@ -49,9 +49,9 @@ interface Place {
 
 /** The i-th newest entry, as far as the fixture says; nothing follows from it. */
 function givenEntry(entry: Entry, i: number, { organization_id, base }: Place): ChangeLog {
-  const making = base.making("change_logs", organization_id, i);
+  const context = base.context("change_logs", organization_id, i);
   const timestamp = -(i + 1) * HOUR_MS;
-  return makeChangeLog({ timestamp, ...record.given(entry, base), organization_id }, making);
+  return makeChangeLog({ timestamp, ...record.given(entry, base), organization_id }, context);
 }
 
 /**
@@ -59,7 +59,7 @@ function givenEntry(entry: Entry, i: number, { organization_id, base }: Place): 
  * and between them what became of others. A log that is too short for all of it begins later.
  */
 function invented({ organization_id, base }: Place, count: number): ChangeLog[] {
-  const making = base.making("change_logs", organization_id, "invented");
+  const context = base.context("change_logs", organization_id, "invented");
   const own = [...base.world.all(assistantHistory)]
     .filter((entry) => entry.organization_id === organization_id)
     .sort((a, b) => b.timestamp - a.timestamp);
@@ -68,8 +68,8 @@ function invented({ organization_id, base }: Place, count: number): ChangeLog[] 
   const omitted = own[kept.length]?.timestamp;
   const span = omitted === undefined ? (others + 1) * GAP_MS : Math.max(others + 1, -omitted);
   const entries = [
-    ...kept.map(({ metadata: _metadata, ...entry }) => ({ ...entry, id: making.newId("log_") })),
-    ...inventChanges({ making, organization_id, span, count: others }),
+    ...kept.map(({ metadata: _metadata, ...entry }) => ({ ...entry, id: context.newId("log_") })),
+    ...inventChanges({ context, organization_id, span, count: others }),
   ];
   return entries.sort((a, b) => b.timestamp - a.timestamp);
 }

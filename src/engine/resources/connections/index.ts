@@ -7,9 +7,9 @@ export const connectionsResource = {
   name: "connections",
   collections: [connections],
   operations: [],
-  make: { connections: makeConnection },
+  factories: { connections: makeConnection },
   fixture: listOf(connections, {
     record: fixtureRecord(Connection, { needs: ["id"] }),
-    make: makeConnection,
+    factory: makeConnection,
   }),
 } satisfies Resource;

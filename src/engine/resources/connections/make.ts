@@ -1,5 +1,5 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { organizations } from "../organizations/schema.ts";
 import type { Connection } from "./schema.ts";
 
@@ -7,14 +7,14 @@ const DAY_MS = 86_400_000;
 const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
 const PLACES = ["Company", "Shared", "Team", "Product"];
 
-export const makeConnection: Make<Connection> = (given, making) => {
-  const { random, world, past, now } = making;
+export const makeConnection: Factory<Connection> = (given, context) => {
+  const { random, world, past, now } = context;
   // `conn_drive` says what it connects to.
   const told = TOOLKITS.find((toolkit) => given.id?.includes(toolkit));
   const toolkit = given.toolkit ?? told ?? random.pick(TOOLKITS);
   return {
-    id: given.id ?? making.newId("conn_"),
-    organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
+    id: given.id ?? context.newId("conn_"),
+    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
     name: given.name ?? `${random.pick(PLACES)} ${toolkit}`,
     toolkit,
     created_at: given.created_at ?? (past ? -random.int(10, 200) * DAY_MS : now),

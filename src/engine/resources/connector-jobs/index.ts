@@ -15,7 +15,7 @@ export const connectorJobsResource = {
   name: "connector_jobs",
   collections: [connectorJobs],
   operations: [listConnectorJobs, retrieveConnectorJob, triggerConnectorJob, cancelConnectorJob],
-  make: { connector_jobs: makeConnectorJob },
+  factories: { connector_jobs: makeConnectorJob },
   fixture: connectorJobsFixture,
   state: { connector_jobs: connectorJobRules },
   timers: { "connector.job": completeJob },

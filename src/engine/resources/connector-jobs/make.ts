@@ -1,6 +1,6 @@
 import { invalidInput } from "../../contract/errors.ts";
-import type { Make, Making, Surroundings } from "../../contract/make.ts";
-import { anyOf, referred } from "../../contract/references.ts";
+import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
+import { firstRecord, referred } from "../../contract/references.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { type Connection, connections } from "../connections/schema.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -12,22 +12,22 @@ const HOUR_MS = 3_600_000;
 const DEFAULT_LENGTH = jobLength(DEFAULT_SETTINGS);
 const MAX_TRIED = 1000;
 
-export const makeConnectorJob: Make<ConnectorJob> = (given, making) => {
-  const { random, world, past, settings } = making;
+export const makeConnectorJob: Factory<ConnectorJob> = (given, context) => {
+  const { random, world, past, settings } = context;
   const slot = past ? slotOf(given, world) : slotFor(given, world);
   const drawn = plannedTotals(random);
   const status = given.status ?? (slot.free ? "running" : "succeeded");
   const running = status === "running";
   const seconds = given.duration ?? random.int(5, 120);
-  const start_time = given.start_time ?? startOf(running, seconds, making);
+  const start_time = given.start_time ?? startOf(running, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
-  const totals = past ? drawn : totalsOf(world, slot, { now: making.now, totals: drawn });
+  const totals = past ? drawn : totalsOf(world, slot, { now: context.now, totals: drawn });
   const length = jobLength(settings);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
   const fails_after = past && running ? drawnFailure(random, { length, rate }) : null;
   const whole = status === "succeeded" ? totals : { bytes_total: 0, rows_total: 0 };
   return {
-    job_id: given.job_id ?? making.newId("job_"),
+    job_id: given.job_id ?? context.newId("job_"),
     status,
     job_type,
     start_time,
@@ -42,7 +42,7 @@ export const makeConnectorJob: Make<ConnectorJob> = (given, making) => {
   };
 };
 
-function startOf(running: boolean, seconds: number, { random, past, now, settings }: Making): number {
+function startOf(running: boolean, seconds: number, { random, past, now, settings }: FactoryContext): number {
   if (!past) return running ? now : now - seconds * 1000;
   return running
     ? -Math.round((random.int(1, 20) * 1000 * jobLength(settings)) / DEFAULT_LENGTH)
@@ -57,16 +57,16 @@ interface Slot {
 }
 
 /** A fixture says of which connection a job is, and of a job that runs that it does. */
-function slotOf(given: Partial<ConnectorJob>, world: Surroundings): Slot {
-  const connection_id = given.connection_id ?? anyOf(world, connections, "connection_id").id;
+function slotOf(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
+  const connection_id = given.connection_id ?? firstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
-    organization_id: anyOf(world, organizations, "organization_id").id,
+    organization_id: firstRecord(world, organizations, "organization_id").id,
   };
   return { connection_id, organization_id, job_type: given.job_type ?? "sync", free: false };
 }
 
 /** Where no such job is running, if there is such a place, for a job that does not name connection and type. */
-function slotFor(given: Partial<ConnectorJob>, world: Surroundings): Slot {
+function slotFor(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const { job_type } = given;
   const slots = connectionsFor(given, world).flatMap(({ id, organization_id }) =>
     (job_type ? [job_type] : JOB_TYPES).map((type) => ({
@@ -82,11 +82,11 @@ function slotFor(given: Partial<ConnectorJob>, world: Surroundings): Slot {
 /** @throws ApiError INVALID_INPUT where there is none */
 function connectionsFor(
   { connection_id, organization_id }: Partial<ConnectorJob>,
-  world: Surroundings,
+  world: RecordLookup,
 ): Connection[] {
   if (connection_id !== undefined)
     return [referred(world, connections, { field: "connection_id", id: connection_id })];
-  const first = anyOf(world, connections, "connection_id");
+  const first = firstRecord(world, connections, "connection_id");
   const found = [first, ...world.all(connections).page(0, MAX_TRIED)].filter((one) =>
     [undefined, one.organization_id].includes(organization_id),
   );

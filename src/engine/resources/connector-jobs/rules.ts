@@ -1,5 +1,5 @@
 import { emit } from "../../contract/event.ts";
-import type { Surroundings } from "../../contract/make.ts";
+import type { RecordLookup } from "../../contract/factory.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
@@ -27,7 +27,7 @@ const MAX_JOBS_OF_A_RESET = 1000;
  * what is new.
  */
 export function totalsOf(
-  world: Surroundings,
+  world: RecordLookup,
   job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
   { now, totals }: { now: number; totals: Totals },
 ): Totals {
@@ -88,7 +88,7 @@ export function presentJob(job: ConnectorJob, world: WorldReader) {
 
 /** The job of this connection and type that runs now; there is at most one. */
 export function runningJob(
-  world: Surroundings,
+  world: RecordLookup,
   { connection_id, job_type }: Pick<ConnectorJob, "connection_id" | "job_type">,
 ): ConnectorJob | undefined {
   return world.index(connectorJobs, "running", `${connection_id}|${job_type}`).page(0, 1)[0];

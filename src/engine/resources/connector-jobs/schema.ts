@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, Instant, Nullable, NullableInstant, storedOnly, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
+import { Id, Instant, internal, Nullable, NullableInstant, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 export const JOB_TYPES = ["sync", "reset"] as const;
@@ -27,15 +27,15 @@ export const ConnectorJob = Type.Object({
   duration: Nullable(Type.Integer({ minimum: 0, description: "Seconds; null while running" })),
   organization_id: Id("org_", belongsTo("organizations")),
   /** When it will have run its time; null once it has ended. */
-  due: storedOnly(NullableInstant()),
+  due: internal(NullableInstant()),
   /** When it will fail before that; null for one that succeeds, and once it has ended. */
-  fails_at: storedOnly(NullableInstant()),
-  bytes_total: storedOnly(Type.Integer()),
-  rows_total: storedOnly(Type.Integer()),
+  fails_at: internal(NullableInstant()),
+  bytes_total: internal(Type.Integer()),
+  rows_total: internal(Type.Integer()),
 });
 export type ConnectorJob = Static<typeof ConnectorJob>;
 
-export const { schema: ConnectorJobBody, present: presentFigures } = shown(ConnectorJob, {
+export const { schema: ConnectorJobBody, present: presentFigures } = publicView(ConnectorJob, {
   $id: "ConnectorJob",
   omit: ["organization_id"],
 });

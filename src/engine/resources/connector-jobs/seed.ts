@@ -24,7 +24,7 @@ export const connectorJobsFixture: FixtureReader = {
   seed(fixture, base) {
     const entries = entriesOf(fixture, "connector_jobs", record);
     const jobOf = (entry: EntryOf<typeof record>) =>
-      makeConnectorJob(record.given(entry, base), base.making("connector_jobs", entry.job_id));
+      makeConnectorJob(record.given(entry, base), base.context("connector_jobs", entry.job_id));
     base.fill(connectorJobs, () => entries.map(jobOf));
     for (const entry of entries) {
       if (entry.status !== "running") continue;

@@ -10,7 +10,7 @@ export const connectorNotificationsResource = {
   name: "connector_notifications",
   collections: [connectorNotifications],
   operations: [retrieveNotifications, updateNotifications, testNotification],
-  make: { connector_notifications: makeNotificationConfig },
+  factories: { connector_notifications: makeNotificationConfig },
   fixture: connectorNotificationsFixture,
   state: { connector_notifications: connectorNotificationRules },
   onEvents: notifyOfEvents,

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, NullableInstant, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 import { JOB_EVENTS } from "../connector-jobs/events.ts";
 import { EVENT_NAMES } from "../events.ts";
@@ -38,7 +38,7 @@ export const NotificationConfig = Type.Object({
 });
 export type NotificationConfig = Static<typeof NotificationConfig>;
 
-export const { schema: NotificationConfigBody, present: presentConfig } = shown(NotificationConfig, {
+export const { schema: NotificationConfigBody, present: presentConfig } = publicView(NotificationConfig, {
   $id: "NotificationConfig",
 });
 

@@ -28,7 +28,7 @@ export const connectorNotificationsFixture: FixtureReader = {
       Object.entries(rulesOf(fixture)).map(([organization_id, notifications]) =>
         makeNotificationConfig(
           { organization_id, notifications },
-          base.making("connector_notifications", organization_id),
+          base.context("connector_notifications", organization_id),
         ),
       ),
     );

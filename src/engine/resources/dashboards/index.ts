@@ -9,7 +9,7 @@ export const dashboardsResource = {
   name: "dashboards",
   collections: [dashboards, shareLinks],
   operations: [revokeShareLink, resolveShareLink],
-  make: { dashboards: makeDashboard, share_links: makeShareLink },
+  factories: { dashboards: makeDashboard, share_links: makeShareLink },
   fixture: dashboardsFixture,
   state: { share_links: shareLinkRules },
 } satisfies Resource;

@@ -1,5 +1,5 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { authorOf, SYSTEM_USER_ID } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
 import { type Dashboard, dashboards, type ShareLink } from "./schema.ts";
@@ -8,11 +8,11 @@ const DAY_MS = 86_400_000;
 const TITLES = ["Revenue", "Assistant adoption", "Cost per team", "Answer quality", "Usage"];
 const READERS = ["board", "partner", "team", "press"];
 
-export const makeDashboard: Make<Dashboard> = (given, making) => {
-  const { random, world, past, now } = making;
-  const organization_id = given.organization_id ?? anyOf(world, organizations, "organization_id").id;
+export const makeDashboard: Factory<Dashboard> = (given, context) => {
+  const { random, world, past, now } = context;
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
   return {
-    id: given.id ?? making.newId("dsh_"),
+    id: given.id ?? context.newId("dsh_"),
     organization_id,
     title: given.title ?? random.pick(TITLES),
     created_by: given.created_by ?? authorOf(world, organization_id),
@@ -21,13 +21,13 @@ export const makeDashboard: Make<Dashboard> = (given, making) => {
 };
 
 /** By whoever made the dashboard. */
-export const makeShareLink: Make<ShareLink> = (given, making) => {
-  const { random, world, past, now } = making;
-  const dashboard_id = given.dashboard_id ?? anyOf(world, dashboards, "dashboard_id").id;
+export const makeShareLink: Factory<ShareLink> = (given, context) => {
+  const { random, world, past, now } = context;
+  const dashboard_id = given.dashboard_id ?? firstRecord(world, dashboards, "dashboard_id").id;
   const status = given.status ?? "active";
   const revoked_at = past ? now - DAY_MS : now;
   return {
-    link_id: given.link_id ?? making.newId("slink_"),
+    link_id: given.link_id ?? context.newId("slink_"),
     dashboard_id,
     slug: given.slug ?? `${random.pick(READERS)}-${random.letters(8)}`,
     status,

@@ -33,7 +33,7 @@ export const dashboardsFixture: FixtureReader = {
   seed(fixture, base) {
     const entries = entriesOf(fixture, "dashboards", record);
     base.fill(dashboards, () =>
-      entries.map((entry) => makeDashboard(record.given(entry, base), base.making("dashboards", entry.id))),
+      entries.map((entry) => makeDashboard(record.given(entry, base), base.context("dashboards", entry.id))),
     );
     base.fill(shareLinks, () => entries.flatMap((entry) => linksOf(entry, base)));
   },
@@ -49,7 +49,7 @@ function linksOf({ id, share_links = [] }: EntryOf<typeof record>, base: BaseBui
         dashboard_id: id,
         created_at: created_at + (position + 1) * DAY_MS,
       },
-      base.making("share_links", entry.link_id),
+      base.context("share_links", entry.link_id),
     ),
   );
 }

@@ -9,7 +9,7 @@ export const departmentsResource = {
   name: "departments",
   collections: [departments],
   operations: [reparentDepartment],
-  make: { departments: makeDepartment },
+  factories: { departments: makeDepartment },
   fixture: departmentsFixture,
   state: { departments: departmentState },
 } satisfies Resource;

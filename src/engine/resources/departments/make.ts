@@ -1,5 +1,5 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
@@ -21,14 +21,16 @@ const NAMES = [
 ];
 
 /** Path and depth follow from the parent; a fixture, whose tree is only growing, says them itself. */
-export const makeDepartment: Make<Department> = (given, making) => {
-  const { random, world, past, now } = making;
-  const id = given.id ?? making.newId("dept_");
+export const makeDepartment: Factory<Department> = (given, context) => {
+  const { random, world, past, now } = context;
+  const id = given.id ?? context.newId("dept_");
   const above = given.path === undefined ? given.parent_id : undefined;
   const parent = above == null ? undefined : world.get(departments, above);
   const place = placeUnder(id, parent);
   const organization_id =
-    given.organization_id ?? parent?.organization_id ?? anyOf(world, organizations, "organization_id").id;
+    given.organization_id ??
+    parent?.organization_id ??
+    firstRecord(world, organizations, "organization_id").id;
   const name = given.name ?? random.pick(NAMES);
   const member_count = given.member_count ?? (past ? random.int(1, 30) : 0);
   const created_by = given.created_by ?? authorOf(world, organization_id);

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Description, Id, Instant, Nullable, UserId } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 /** Section 2.2. */
@@ -22,7 +22,7 @@ export const Department = Type.Object({
 });
 export type Department = Static<typeof Department>;
 
-export const { schema: DepartmentBody, present: presentDepartment } = shown(Department, {
+export const { schema: DepartmentBody, present: presentDepartment } = publicView(Department, {
   $id: "Department",
 });
 

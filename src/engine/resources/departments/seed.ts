@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
-import { anyOf } from "../../contract/references.ts";
+import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { organizations } from "../organizations/schema.ts";
 import { makeDepartment } from "./make.ts";
@@ -86,7 +86,7 @@ function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, sound: S
 function placed(entry: Entry, above: ReadonlyMap<string, Department>, base: BaseBuilder): Department {
   const parent = entry.parent_id == null ? undefined : above.get(entry.parent_id);
   const given = { ...record.given(entry, base), ...placeUnder(entry.id, parent) };
-  const made = makeDepartment(given, base.making("departments", entry.id));
+  const made = makeDepartment(given, base.context("departments", entry.id));
   return given.created_at === undefined ? noOlderThan(parent, made) : made;
 }
 
@@ -101,12 +101,12 @@ function generated(fixture: FixtureData, base: BaseBuilder, present: number): De
   const wanted = Number(fixture.generate?.["departments"] ?? 0) - present;
   const made: Department[] = [];
   if (wanted <= 0) return made;
-  const organization_id = anyOf(base.world, organizations, "organization_id").id;
+  const organization_id = firstRecord(base.world, organizations, "organization_id").id;
   for (let i = 0; i < wanted; i++) {
     const parent = i === 0 ? undefined : made[Math.floor((i - 1) / 8)];
     const id = `dept_gen${String(i).padStart(7, "0")}`;
     const given = { id, parent_id: parent?.id ?? null, organization_id, ...placeUnder(id, parent) };
-    made.push(noOlderThan(parent, makeDepartment(given, base.making("departments", id))));
+    made.push(noOlderThan(parent, makeDepartment(given, base.context("departments", id))));
   }
   return made;
 }

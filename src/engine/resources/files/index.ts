@@ -11,10 +11,10 @@ export const filesResource = {
   name: "files",
   collections: [files, uploads, fileTexts],
   operations: [createUploadUrl, registerFile, uploadFile, putUpload, cancelUpload],
-  make: { files: makeFile },
+  factories: { files: makeFile },
   fixture: listOf(files, {
     record: fixtureRecord(FileObject, { needs: ["id"], omit: ["object", "status", "gcs_path"] }),
-    make: makeFile,
+    factory: makeFile,
   }),
   state: { files: fileRules },
   timers: { expiry: expireUpload },

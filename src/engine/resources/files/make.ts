@@ -1,5 +1,5 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
 import { nameFor, typeOf } from "./file-type.ts";
@@ -10,13 +10,13 @@ import { storagePath } from "./storage-path.ts";
 const DAY_MS = 86_400_000;
 
 /** A file that nobody uploaded has no bytes; what it says follows from its name. */
-export const makeFile: Make<FileObject> = (given, making) => {
-  const { random, world, past, now } = making;
+export const makeFile: Factory<FileObject> = (given, context) => {
+  const { random, world, past, now } = context;
   const sample = random.pick(SAMPLE_FILES);
-  const organization_id = given.organization_id ?? anyOf(world, organizations, "organization_id").id;
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
   const filename = given.filename ?? (given.mime_type ? nameFor(given.mime_type) : sample.filename);
   return {
-    id: given.id ?? making.newId("file_"),
+    id: given.id ?? context.newId("file_"),
     object: "file",
     filename,
     mime_type: given.mime_type ?? typeOf(filename),

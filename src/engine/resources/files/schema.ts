@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 /** The bucket that gcs_path and upload URLs name. */
@@ -39,7 +39,7 @@ export const FileObject = Type.Object({
 });
 export type FileObject = Static<typeof FileObject>;
 
-export const { schema: FileBody, present: presentFile } = shown(FileObject, { $id: "File" });
+export const { schema: FileBody, present: presentFile } = publicView(FileObject, { $id: "File" });
 
 export const files = collection({
   name: "files",

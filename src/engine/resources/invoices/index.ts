@@ -9,10 +9,10 @@ export const invoicesResource = {
   name: "invoices",
   collections: [invoices],
   operations: [],
-  make: { invoices: makeInvoice },
+  factories: { invoices: makeInvoice },
   fixture: listOf(invoices, {
     record: fixtureRecord(Invoice, { needs: ["invoice_id"] }),
-    make: makeInvoice,
+    factory: makeInvoice,
   }),
   state: { invoices: invoiceRules },
   timers: { invoice: runInvoicing },

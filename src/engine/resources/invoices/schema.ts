@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, Instant, Nullable, storedOnly, Words } from "../../contract/schema.ts";
+import { Id, Instant, internal, Nullable, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /** G25: the shape that the billing events carry. */
@@ -12,7 +12,7 @@ export const Invoice = Type.Object({
   status: Words(["draft", "paid", "failed"]),
   created_at: Instant(),
   /** What becomes of an invoice for a month's spending when it is due (G36); null for others. */
-  settles: storedOnly(Nullable(Words(["paid", "failed"]))),
+  settles: internal(Nullable(Words(["paid", "failed"]))),
 });
 export type Invoice = Static<typeof Invoice>;
 

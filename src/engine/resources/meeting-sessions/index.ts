@@ -17,7 +17,7 @@ export const meetingSessionsResource = {
   name: "meeting_sessions",
   collections: [meetingSessions, meetingTranscripts, meetingLogs, meetingRecordings, meetingArrivals],
   operations: [exportTranscript, deletePermanently, stopMeeting, streamTranscripts, streamStatus, streamLogs],
-  make: {
+  factories: {
     meeting_sessions: makeSession,
     meeting_transcripts: makeTranscript,
     meeting_logs: makeLog,

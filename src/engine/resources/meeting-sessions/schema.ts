@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 export const SESSION_STATUSES = ["running", "completed"] as const;
@@ -22,7 +22,7 @@ export const MeetingSession = Type.Object({
 });
 export type MeetingSession = Static<typeof MeetingSession>;
 
-export const { schema: MeetingSessionBody, present: presentSession } = shown(MeetingSession, {
+export const { schema: MeetingSessionBody, present: presentSession } = publicView(MeetingSession, {
   $id: "MeetingSession",
 });
 
@@ -54,7 +54,7 @@ export const TranscriptEntry = Type.Object({
 export type TranscriptEntry = Static<typeof TranscriptEntry>;
 
 /** As it is exported and streamed; the session is named by the path. */
-export const { schema: TranscriptEntryBody, present: presentTranscript } = shown(TranscriptEntry, {
+export const { schema: TranscriptEntryBody, present: presentTranscript } = publicView(TranscriptEntry, {
   $id: "TranscriptEntry",
   omit: ["session_id"],
 });
@@ -80,7 +80,10 @@ export const MeetingLog = Type.Object({
 export type MeetingLog = Static<typeof MeetingLog>;
 
 /** As it is streamed. */
-export const { present: presentLog } = shown(MeetingLog, { $id: "MeetingLog", omit: ["id", "session_id"] });
+export const { present: presentLog } = publicView(MeetingLog, {
+  $id: "MeetingLog",
+  omit: ["id", "session_id"],
+});
 
 export const meetingLogs = collection({
   name: "meeting_logs",

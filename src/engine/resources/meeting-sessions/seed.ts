@@ -1,6 +1,6 @@
 import Type from "typebox";
+import type { FactoryContext } from "../../contract/factory.ts";
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
-import type { Making } from "../../contract/make.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript } from "./make.ts";
@@ -72,21 +72,21 @@ interface Story {
 }
 
 function story(entry: Entry, base: BaseBuilder): Story {
-  const making = base.making("meeting_sessions", entry.id);
-  const { random } = making;
+  const context = base.context("meeting_sessions", entry.id);
+  const { random } = context;
   const theme = random.pick(THEMES);
   const given = record.given(entry, base);
-  const transcripts = spokenIn(entry, theme, { base, making });
+  const transcripts = spokenIn(entry, theme, { base, context });
   const spokenFor = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
   const title = given.title ?? random.pick(theme.titles);
   const status = given.status ?? "completed";
-  const session = makeSession({ ...given, title, status, ...times(given, spokenFor, random) }, making);
-  const logs = logsOf(session, transcripts.length, making);
+  const session = makeSession({ ...given, title, status, ...times(given, spokenFor, random) }, context);
+  const logs = logsOf(session, transcripts.length, context);
   return {
     session,
     transcripts,
     logs,
-    recordings: session.has_recording ? [recordingOf(session, making)] : [],
+    recordings: session.has_recording ? [recordingOf(session, context)] : [],
   };
 }
 
@@ -102,9 +102,9 @@ function times({ status, started_at, ended_at }: Partial<MeetingSession>, length
 function spokenIn(
   entry: Entry,
   theme: Theme,
-  { base, making }: { base: BaseBuilder; making: Making },
+  { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): TranscriptEntry[] {
-  const { random } = making;
+  const { random } = context;
   const wanted = entry.transcript_entries ?? ENTRIES_WHERE_NOT_SAID;
   const listed = typeof wanted === "number" ? [] : wanted;
   const count = typeof wanted === "number" ? wanted : wanted.length;
@@ -120,26 +120,29 @@ function spokenIn(
       speaker: speakers[position % speakers.length]!,
       language_code: entry.language_code ?? "en",
     };
-    const spoken = makeTranscript({ ...told, ...given, start_time, end_time, session_id: entry.id }, making);
+    const spoken = makeTranscript({ ...told, ...given, start_time, end_time, session_id: entry.id }, context);
     clock = spoken.end_time;
     return spoken;
   });
 }
 
-function logsOf(session: MeetingSession, entries: number, making: Making): MeetingLog[] {
+function logsOf(session: MeetingSession, entries: number, context: FactoryContext): MeetingLog[] {
   const { session_id, started_at, ended_at, has_recording } = session;
   const lines: [number, string][] = [
     [started_at, "Session started."],
-    [started_at + making.random.int(400, 2500), "Assistant joined the meeting."],
+    [started_at + context.random.int(400, 2500), "Assistant joined the meeting."],
   ];
   if (has_recording) lines.push([started_at + 2600, "Recording started."]);
   if (entries > 0) lines.push([started_at + 3000, `Speech recognized (${session.language_code}).`]);
   if (ended_at !== null) lines.push([ended_at, `Session ended with ${entries} transcript entries.`]);
-  return lines.map(([at, message]) => makeLog({ session_id, at, message }, making));
+  return lines.map(([at, message]) => makeLog({ session_id, at, message }, context));
 }
 
-function recordingOf({ session_id, started_at, ended_at }: MeetingSession, making: Making): MeetingRecording {
-  const recording = makeRecording({ session_id, started_at }, making);
+function recordingOf(
+  { session_id, started_at, ended_at }: MeetingSession,
+  context: FactoryContext,
+): MeetingRecording {
+  const recording = makeRecording({ session_id, started_at }, context);
   return ended_at === null ? recording : finished(recording, ended_at);
 }
 

@@ -9,7 +9,7 @@ export const modelResponsesResource = {
   name: "model_responses",
   collections: [replyRules],
   operations: [createModelResponse],
-  make: { reply_rules: makeReplyRule },
+  factories: { reply_rules: makeReplyRule },
   fixture: replyRulesFixture,
   state: { reply_rules: replyRuleRules },
 } satisfies Resource;

@@ -20,7 +20,7 @@ export const replyRulesFixture: FixtureReader = {
   seed(fixture, base) {
     base.fill(replyRules, () =>
       entriesOf(fixture, "reply_rules", record).map((entry, position) =>
-        makeReplyRule({ ...record.given(entry, base), position }, base.making("reply_rules", position)),
+        makeReplyRule({ ...record.given(entry, base), position }, base.context("reply_rules", position)),
       ),
     );
   },

@@ -9,7 +9,7 @@ export const modelsResource = {
   name: "models",
   collections: [models],
   operations: [listOrganizationModels, listModels, listModelsV2],
-  make: { models: makeModel },
+  factories: { models: makeModel },
   fixture: modelsFixture,
   state: { models: modelRules },
 } satisfies Resource;

@@ -1,8 +1,8 @@
-import type { Make } from "../../contract/make.ts";
+import type { Factory } from "../../contract/factory.ts";
 import { type Model, PROVIDERS } from "./schema.ts";
 
 /** A whole model from as little as its key. */
-export const makeModel: Make<Model> = (given, { random }) => {
+export const makeModel: Factory<Model> = (given, { random }) => {
   const key = given.key ?? `custom-${random.letters(8)}`;
   const provider = given.provider ?? random.pick(PROVIDERS);
   const words = key.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { Description, Id, Nullable, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 /** Section 2.8 says that there are four vendors and keeps their names to itself; so do we. */
@@ -26,7 +26,10 @@ export const Model = Type.Object({
 });
 export type Model = Static<typeof Model>;
 
-export const { schema: ModelBody, present: presentModel } = shown(Model, { $id: "Model", omit: ["vision"] });
+export const { schema: ModelBody, present: presentModel } = publicView(Model, {
+  $id: "Model",
+  omit: ["vision"],
+});
 
 export const models = collection({
   name: "models",

@@ -6,7 +6,7 @@ const record = fixtureRecord(Model, { needs: ["key"] });
 
 export const modelsFixture = listOf(models, {
   record,
-  make: makeModel,
+  factory: makeModel,
   check(fixture, report) {
     const taken = new Set<string>();
     for (const [position, { key, id = modelId(key) }] of entriesOf(fixture, "models", record).entries()) {

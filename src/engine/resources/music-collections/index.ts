@@ -9,7 +9,7 @@ export const musicCollectionsResource = {
   name: "music_collections",
   collections: [musicCollections, tracks],
   operations: [listTracks],
-  make: { music_collections: makeMusicCollection, tracks: makeTrack },
+  factories: { music_collections: makeMusicCollection, tracks: makeTrack },
   fixture: musicCollectionsFixture,
   state: { tracks: trackState },
 } satisfies Resource;

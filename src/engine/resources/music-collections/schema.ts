@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, UserId } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 export const MusicCollection = Type.Object({
@@ -32,7 +32,7 @@ export const Track = Type.Object({
 export type Track = Static<typeof Track>;
 
 /** Section 2.3. */
-export const { schema: TrackBody, present: presentTrack } = shown(Track, {
+export const { schema: TrackBody, present: presentTrack } = publicView(Track, {
   $id: "CollectionTrack",
   omit: ["id", "collection_id"],
 });

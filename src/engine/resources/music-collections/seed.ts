@@ -26,7 +26,7 @@ export const musicCollectionsFixture: FixtureReader = {
     const entries = entriesOf(fixture, "music_collections", record);
     base.fill(musicCollections, () =>
       entries.map((entry) =>
-        makeMusicCollection(record.given(entry, base), base.making("music_collections", entry.id)),
+        makeMusicCollection(record.given(entry, base), base.context("music_collections", entry.id)),
       ),
     );
     base.fill(tracks, () => entries.flatMap((entry) => tracksOf(entry, base)));
@@ -38,13 +38,13 @@ function tracksOf({ id, tracks: given }: Entry, base: BaseBuilder): Track[] {
   const { created_at } = base.world.get(musicCollections, id)!;
   const entries = Array.isArray(given) ? given : [];
   const count = Array.isArray(given) ? given.length : (given ?? TRACKS_WHERE_NOT_SAID);
-  const making = base.making("tracks", id);
+  const context = base.context("tracks", id);
   const span = -created_at / (count + 1);
   const prefix = `mtrack_${id.slice("mcoll_".length)}_`;
   return Array.from({ length: count }, (_, position) => {
-    const drawn = Math.min(-1, Math.round(created_at + (position + making.random.float()) * span));
+    const drawn = Math.min(-1, Math.round(created_at + (position + context.random.float()) * span));
     const told = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: drawn };
     const entry = trackRecord.given(entries[position] ?? {}, base);
-    return makeTrack({ ...told, ...entry, collection_id: id, position }, making);
+    return makeTrack({ ...told, ...entry, collection_id: id, position }, context);
   });
 }

@@ -8,10 +8,10 @@ export const organizationsResource = {
   name: "organizations",
   collections: [organizations],
   operations: [],
-  make: { organizations: makeOrganization },
+  factories: { organizations: makeOrganization },
   fixture: listOf(organizations, {
     record: fixtureRecord(Organization, { needs: ["id"], notNull: ["rate_limit"] }),
-    make: makeOrganization,
+    factory: makeOrganization,
   }),
   state: { organizations: organizationState },
 } satisfies Resource;

@@ -12,10 +12,13 @@ const message = {
       const thread = world.get(threads, thread_id);
       return thread ? [thread.organization_id] : [];
     },
-    invent(given, making, organization_id) {
-      const thread = anyIn(making.world, threads, organization_id);
-      const created_at = Math.max(making.now, thread?.created_at ?? making.now);
-      return makeMessage({ thread_id: thread?.id ?? making.newId("thread_"), created_at, ...given }, making);
+    invent(given, context, organization_id) {
+      const thread = anyIn(context.world, threads, organization_id);
+      const created_at = Math.max(context.now, thread?.created_at ?? context.now);
+      return makeMessage(
+        { thread_id: thread?.id ?? context.newId("thread_"), created_at, ...given },
+        context,
+      );
     },
   }),
   data: ["message_id", "thread_id", "role", "content", "created_at"],

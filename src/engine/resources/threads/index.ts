@@ -9,7 +9,7 @@ export const threadsResource = {
   name: "threads",
   collections: [threads, messages],
   operations: [deleteThread],
-  make: { threads: makeThread, messages: makeMessage },
+  factories: { threads: makeThread, messages: makeMessage },
   fixture: threadsFixture,
   state: { threads: threadRules, messages: messageRules },
 } satisfies Resource;

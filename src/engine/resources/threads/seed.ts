@@ -40,7 +40,7 @@ function all(fixture: FixtureData): Entry[] {
 }
 
 function threadOf(entry: Entry, base: BaseBuilder): Thread {
-  return makeThread(record.given(entry, base), base.making("threads", entry.id));
+  return makeThread(record.given(entry, base), base.context("threads", entry.id));
 }
 
 /** Question and answer in turn, a minute apart, from the thread's beginning on. */
@@ -48,8 +48,8 @@ function messagesOf(entry: Entry, thread: Thread, base: BaseBuilder): Message[] 
   const wanted = entry.messages ?? 2;
   const listed = typeof wanted === "number" ? [] : wanted;
   const count = typeof wanted === "number" ? wanted : wanted.length;
-  const making = base.making("messages", entry.id);
-  const first = making.random.int(0, EXCHANGES.length - 1);
+  const context = base.context("messages", entry.id);
+  const first = context.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {
     const turn = position % 2;
     const said = {
@@ -58,6 +58,6 @@ function messagesOf(entry: Entry, thread: Thread, base: BaseBuilder): Message[] 
       created_at: thread.created_at + (position + 1) * MINUTE_MS,
     };
     const given = messageRecord.given(listed[position] ?? {}, base);
-    return makeMessage({ ...said, ...given, thread_id: thread.id }, making);
+    return makeMessage({ ...said, ...given, thread_id: thread.id }, context);
   });
 }

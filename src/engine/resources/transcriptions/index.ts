@@ -10,7 +10,7 @@ export const transcriptionsResource = {
   name: "transcriptions",
   collections: [transcriptions, sentences],
   operations: [listSentences, listParagraphs, exportSrt, exportVtt],
-  make: { transcriptions: makeTranscription, sentences: makeSentence },
+  factories: { transcriptions: makeTranscription, sentences: makeSentence },
   fixture: transcriptionsFixture,
   timers: { "transcription.step": completeTranscription },
   state: { transcriptions: transcriptionRules, sentences: sentenceRules },

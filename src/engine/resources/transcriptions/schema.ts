@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 
 export const TRANSCRIPTION_STATUSES = ["processing", "completed", "failed"] as const;
@@ -48,7 +48,7 @@ export const Sentence = Type.Object({
 export type Sentence = Static<typeof Sentence>;
 
 /** As it is answered; a paragraph has the same fields. */
-export const { schema: TimedText, present: presentSentence } = shown(Sentence, {
+export const { schema: TimedText, present: presentSentence } = publicView(Sentence, {
   $id: "TimedText",
   omit: ["id", "transcription_id"],
 });

@@ -1,6 +1,6 @@
 import Type from "typebox";
+import type { FactoryContext } from "../../contract/factory.ts";
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
-import type { Making } from "../../contract/make.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { makeSentence, makeTranscription } from "./make.ts";
 import { milliseconds, pauseSeconds, transcribingMs } from "./rules.ts";
@@ -42,7 +42,7 @@ export const transcriptionsFixture: FixtureReader = {
     for (const { id, status } of entriesOf(fixture, "transcriptions", record)) {
       if (status !== "processing") continue;
       // G17: counted from the fixture's epoch.
-      const due = transcribingMs(base.making("transcriptions", id).settings);
+      const due = transcribingMs(base.context("transcriptions", id).settings);
       base.timer({ kind: "transcription.step", subject: id, due });
     }
   },
@@ -54,21 +54,24 @@ interface Story {
 }
 
 function story(entry: Entry, base: BaseBuilder): Story {
-  const making = base.making("transcriptions", entry.id);
-  const spoken = sentencesIn(entry, { base, making });
+  const context = base.context("transcriptions", entry.id);
+  const spoken = sentencesIn(entry, { base, context });
   const length = spoken.reduce((longest, { end }) => Math.max(longest, end), 0);
-  const pause = making.random.int(500, 4000) / 1000;
+  const pause = context.random.int(500, 4000) / 1000;
   const given = record.given(entry, base);
   // What is not transcribed yet says nothing of how long it is.
   const heard =
     spoken.length === 0 && given.status === "processing" ? undefined : milliseconds(length + pause);
   const told = given.audio_duration_seconds ?? heard;
   const audio_duration_seconds = told === undefined ? undefined : Math.max(length, told);
-  return { transcription: makeTranscription({ ...given, audio_duration_seconds }, making), spoken };
+  return { transcription: makeTranscription({ ...given, audio_duration_seconds }, context), spoken };
 }
 
-function sentencesIn(entry: Entry, { base, making }: { base: BaseBuilder; making: Making }): Sentence[] {
-  const { random } = making;
+function sentencesIn(
+  entry: Entry,
+  { base, context }: { base: BaseBuilder; context: FactoryContext },
+): Sentence[] {
+  const { random } = context;
   const wanted = entry.sentences ?? (entry.status === "processing" ? 0 : SENTENCES_WHERE_NOT_SAID);
   const listed = typeof wanted === "number" ? [] : wanted;
   const count = typeof wanted === "number" ? wanted : wanted.length;
@@ -81,6 +84,6 @@ function sentencesIn(entry: Entry, { base, making }: { base: BaseBuilder; making
     const start = given.start ?? milliseconds(clock + pause);
     const end = Math.max(start, given.end ?? milliseconds(start + spokenSeconds(text, random)));
     clock = end;
-    return makeSentence({ transcription_id: entry.id, text, start, end }, making);
+    return makeSentence({ transcription_id: entry.id, text, start, end }, context);
   });
 }

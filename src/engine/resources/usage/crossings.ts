@@ -16,7 +16,7 @@ const BORDERS = [
  * Makes a change to usage rows of an organization and tells which borders the month's figures crossed
  * on the way up: once per border, scope and month (G25).
  */
-export function tellCrossings<T>(
+export function emitThresholdEvents<T>(
   tx: Transaction,
   place: { organization_id: string; api_key_id: string | null },
   change: () => T,

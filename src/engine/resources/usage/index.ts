@@ -9,7 +9,7 @@ export const usageResource = {
   name: "usage",
   collections: [usage],
   operations: [retrieveUsageLimits],
-  make: { usage: makeUsage },
+  factories: { usage: makeUsage },
   fixture: usageFixture,
   state: { usage: usageRules },
 } satisfies Resource;

@@ -1,11 +1,11 @@
-import type { Make, Surroundings } from "../../contract/make.ts";
-import { anyOf } from "../../contract/references.ts";
+import type { Factory, RecordLookup } from "../../contract/factory.ts";
+import { firstRecord } from "../../contract/references.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { organizations } from "../organizations/schema.ts";
 import { emptyUsage, type Usage, usage, usageId } from "./schema.ts";
 
 /** A row without limits or spending, for whom its id or its fields name. */
-export const makeUsage: Make<Usage> = (given, { world }) => {
+export const makeUsage: Factory<Usage> = (given, { world }) => {
   const [organization, key = null] = given.id?.split(":") ?? [];
   const named = given.organization_id ?? organization;
   const { organization_id, api_key_id } =
@@ -21,14 +21,14 @@ export const makeUsage: Make<Usage> = (given, { world }) => {
 };
 
 /** Where a row that names no organization goes: to that of the key it names, or of one without a row. */
-function freePlace(world: Surroundings, api_key_id: string | null | undefined) {
+function freePlace(world: RecordLookup, api_key_id: string | null | undefined) {
   const candidates = api_key_id ? [world.get(apiKeys, api_key_id)] : world.all(apiKeys);
   for (const key of api_key_id === null ? [] : candidates) {
     if (key && world.get(usage, usageId(key.current, key.id)) === undefined)
       return { organization_id: key.current, api_key_id: key.id };
   }
   return {
-    organization_id: anyOf(world, organizations, "organization_id").id,
+    organization_id: firstRecord(world, organizations, "organization_id").id,
     api_key_id: api_key_id ?? null,
   };
 }

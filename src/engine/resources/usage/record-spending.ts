@@ -1,7 +1,7 @@
 import type { Transaction } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { rowOf, spentIn } from "./budgets.ts";
-import { tellCrossings } from "./crossings.ts";
+import { emitThresholdEvents } from "./crossings.ts";
 import { toMicro } from "./money.ts";
 import { currentMonth } from "./months.ts";
 import { usage } from "./schema.ts";
@@ -18,7 +18,7 @@ export function recordSpending(
   const micro = toMicro(amount);
   if (micro === 0) return;
   const month = currentMonth(tx);
-  tellCrossings(tx, { organization_id, api_key_id: key_id }, () => {
+  emitThresholdEvents(tx, { organization_id, api_key_id: key_id }, () => {
     for (const api_key_id of [null, key_id]) {
       const row = rowOf(tx, organization_id, api_key_id);
       const name = api_key_id === null ? undefined : tx.get(apiKeys, api_key_id)?.name;

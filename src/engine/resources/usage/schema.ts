@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { belongsTo, mentions } from "../../contract/references.ts";
-import { Id, Nullable, storedOnly, Words } from "../../contract/schema.ts";
+import { Id, internal, Nullable, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 const Limit = () => Nullable(Type.Number({ minimum: 0, maximum: 1e9 }));
@@ -13,7 +13,7 @@ export const UsageRecord = Type.Object({
   /** What a key has spent stays spent when the key is deleted (G33). */
   api_key_id: Nullable(Id("apikey_", mentions("api_keys"))),
   /** The key's name as it last was, for when there is none to ask. */
-  api_key_name: storedOnly(Type.Optional(Type.String())),
+  api_key_name: internal(Type.Optional(Type.String())),
   monthly_limit: Limit(),
   /** For all API keys of the organization together; null in a key's row. */
   api_monthly_limit: Limit(),
@@ -23,7 +23,7 @@ export const UsageRecord = Type.Object({
     { additionalProperties: false, default: {}, examples: [{ "2026-03": 850 }] },
   ),
   /** Borders whose crossing was told, as `month/scope/event`, so that each is told once (G25). */
-  told: storedOnly(Type.Array(Type.String())),
+  told: internal(Type.Array(Type.String())),
 });
 
 /** At rest `spent` holds millionths of a franc by month relative to the origin's. */

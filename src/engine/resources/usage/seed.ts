@@ -63,5 +63,5 @@ function rowOf(
     ...(previous === undefined ? {} : { "-1": toMicro(previous) }),
   };
   const id = usageId(place.organization_id, place.api_key_id);
-  return makeUsage({ ...record.given(entry, base), ...place, spent }, base.making("usage", id));
+  return makeUsage({ ...record.given(entry, base), ...place, spent }, base.context("usage", id));
 }

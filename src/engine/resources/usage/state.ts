@@ -5,7 +5,7 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { organizations } from "../organizations/schema.ts";
 import { rowOf } from "./budgets.ts";
-import { tellCrossings } from "./crossings.ts";
+import { emitThresholdEvents } from "./crossings.ts";
 import { fromMicro, toMicro } from "./money.ts";
 import { monthText, parseMonth } from "./months.ts";
 import { type Usage, usage, usageId } from "./schema.ts";
@@ -29,7 +29,7 @@ export const usageRules: StateRules<Usage> = {
       bookOnOrganization(tx, record, { from: {}, to: record.spent });
     };
     if (actor.silent) insert();
-    else tellCrossings(tx, record, insert);
+    else emitThresholdEvents(tx, record, insert);
     return tx.get(usage, record.id)!;
   },
   update(tx, before, after, actor) {
@@ -43,7 +43,7 @@ export const usageRules: StateRules<Usage> = {
       bookOnOrganization(tx, row, { from: before.spent, to: row.spent });
     };
     if (actor.silent) update();
-    else tellCrossings(tx, row, update);
+    else emitThresholdEvents(tx, row, update);
     return tx.get(usage, row.id)!;
   },
   remove: (tx, record) => bookOnOrganization(tx, record, { from: record.spent, to: {} }),

@@ -8,7 +8,7 @@ const user = {
   about: recordsOf(users, {
     id: "user_id",
     heardBy: ({ memberships }) => Object.keys(memberships),
-    invent: (given, making) => makeUser({ verified: true, ...given }, making),
+    invent: (given, context) => makeUser({ verified: true, ...given }, context),
   }),
   data: ["user_id", "name", "email", "account", "verified", "created_at"],
 } as const;

@@ -9,7 +9,7 @@ export const usersResource = {
   name: "users",
   collections: [users],
   operations: [setCurrentOrganization],
-  make: { users: makeUser },
+  factories: { users: makeUser },
   fixture: usersFixture,
   state: { users: userState },
 } satisfies Resource;

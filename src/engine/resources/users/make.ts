@@ -1,4 +1,4 @@
-import type { Make } from "../../contract/make.ts";
+import type { Factory } from "../../contract/factory.ts";
 import { organizations } from "../organizations/schema.ts";
 import type { User } from "./schema.ts";
 
@@ -32,12 +32,12 @@ const LAST_NAMES = [
 ];
 
 /** A fixture's people belong where it says; who comes later joins the first organization and is to be verified. */
-export const makeUser: Make<User> = (given, making) => {
-  const { random, world, past, now } = making;
+export const makeUser: Factory<User> = (given, context) => {
+  const { random, world, past, now } = context;
   const name = given.name ?? `${random.pick(FIRST_NAMES)} ${random.pick(LAST_NAMES)}`;
   const home = past ? undefined : world.all(organizations).first();
   return {
-    id: given.id ?? making.newId("usr_"),
+    id: given.id ?? context.newId("usr_"),
     name,
     email: given.email ?? emailFor(name),
     memberships: given.memberships ?? (home === undefined ? {} : { [home.id]: "member" }),

@@ -5,7 +5,7 @@ import { User, users } from "./schema.ts";
 
 export const usersFixture = listOf(users, {
   record: fixtureRecord(User, { needs: ["id"] }),
-  make: makeUser,
+  factory: makeUser,
   numbered: { users: goingRound },
 });
 

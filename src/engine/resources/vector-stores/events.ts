@@ -20,10 +20,10 @@ export const fileProcessed = event({
       return file && { ...file, store_id: entry?.store_id ?? null };
     },
     fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },
-    invent(given, making, organization_id) {
-      const store = anyIn(making.world, vectorStores, organization_id);
-      const file = makeFile(given, making);
-      return { ...file, store_id: store?.id ?? making.newId("vs_") };
+    invent(given, context, organization_id) {
+      const store = anyIn(context.world, vectorStores, organization_id);
+      const file = makeFile(given, context);
+      return { ...file, store_id: store?.id ?? context.newId("vs_") };
     },
   },
   data: [...fileEvent.data, "store_id"],

@@ -10,7 +10,7 @@ export const vectorStoresResource = {
   name: "vector_stores",
   collections: [vectorStores, storeFiles],
   operations: [retrieveFileStatus, attachFile],
-  make: { vector_stores: makeVectorStore, store_files: makeStoreFile },
+  factories: { vector_stores: makeVectorStore, store_files: makeStoreFile },
   fixture: vectorStoresFixture,
   state: { vector_stores: vectorStoreRules, store_files: storeFileRules },
   timers: { "file.step": advanceFile },

@@ -1,6 +1,6 @@
 import { invalidInput } from "../../contract/errors.ts";
-import type { Make, Making, Surroundings } from "../../contract/make.ts";
-import { anyOf, referred } from "../../contract/references.ts";
+import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
+import { firstRecord, referred } from "../../contract/references.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { files } from "../files/schema.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -12,23 +12,23 @@ const DAY_MS = 86_400_000;
 /** What is over took as long as by default; only what still runs follows the sandbox's setting. */
 const PAST_PROCESSING_MS = processingMs(DEFAULT_SETTINGS);
 
-export const makeVectorStore: Make<VectorStore> = (given, making) => {
-  const { random, world, past, now } = making;
+export const makeVectorStore: Factory<VectorStore> = (given, context) => {
+  const { random, world, past, now } = context;
   return {
-    id: given.id ?? making.newId("vs_"),
+    id: given.id ?? context.newId("vs_"),
     name: given.name ?? random.pick(STORE_NAMES),
-    organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
+    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
     created_at: given.created_at ?? (past ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
 
 /** A file in a store: what its status says decides about progress, step and times (section 3.1, G11). */
-export const makeStoreFile: Make<StoreFile> = (given, making) => {
-  const { past, now } = making;
-  const place = placeOf(given, making.world);
+export const makeStoreFile: Factory<StoreFile> = (given, context) => {
+  const { past, now } = context;
+  const place = placeOf(given, context.world);
   const status = statusOf(given, past);
-  const processing_ms = past && status !== "processing" ? PAST_PROCESSING_MS : processingMs(making.settings);
-  const started_at = given.started_at ?? startOf(status, processing_ms, making);
+  const processing_ms = past && status !== "processing" ? PAST_PROCESSING_MS : processingMs(context.settings);
+  const started_at = given.started_at ?? startOf(status, processing_ms, context);
   const processing = { started_at, processing_ms };
   const ended = status === "failed" ? stepEnd(processing, "parsing") : started_at + processing_ms;
   const completed_at = status === "processing" ? null : (given.completed_at ?? (past ? ended : now));
@@ -53,7 +53,11 @@ function statusOf({ status, error_message }: Partial<StoreFile>, past: boolean):
   return status ?? (error_message ? "failed" : past ? "completed" : "processing");
 }
 
-function startOf(status: StoreFile["status"], processing_ms: number, { random, past, now }: Making): number {
+function startOf(
+  status: StoreFile["status"],
+  processing_ms: number,
+  { random, past, now }: FactoryContext,
+): number {
   if (!past) return now;
   return status === "processing"
     ? -random.int(0, Math.max(0, processing_ms - 1))
@@ -63,7 +67,7 @@ function startOf(status: StoreFile["status"], processing_ms: number, { random, p
 const MAX_TRIED = 1000;
 
 /** A store and a file of the same organization that are not together yet, where the record does not name both. */
-function placeOf({ id, ...given }: Partial<StoreFile>, world: Surroundings) {
+function placeOf({ id, ...given }: Partial<StoreFile>, world: RecordLookup) {
   const [storeInId, fileInId] = id?.split(":") ?? [];
   const { store_id = storeInId, file_id = fileInId } = given;
   if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
-import { Id, Instant, Nullable, NullableInstant, storedOnly, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
+import { Id, Instant, internal, Nullable, NullableInstant, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 export const VectorStore = Type.Object({
@@ -38,12 +38,12 @@ export const StoreFile = Type.Object({
   started_at: Instant(),
   completed_at: NullableInstant(),
   /** How long all of its processing takes, from the setting of the day it began. */
-  processing_ms: storedOnly(Type.Integer()),
+  processing_ms: internal(Type.Integer()),
 });
 export type StoreFile = Static<typeof StoreFile>;
 
 /** Section 2.9, as it is answered. */
-export const { schema: ProcessingStatus, present: presentProcessing } = shown(StoreFile, {
+export const { schema: ProcessingStatus, present: presentProcessing } = publicView(StoreFile, {
   $id: "ProcessingStatus",
   omit: ["id", "store_id", "file_id"],
 });

@@ -32,11 +32,11 @@ export const vectorStoresFixture: FixtureReader = {
     const fileOf = (store_id: string, entry: EntryOf<typeof fileRecord>) =>
       makeStoreFile(
         { ...fileRecord.given(entry, base), store_id },
-        base.making("store_files", store_id, entry.file_id),
+        base.context("store_files", store_id, entry.file_id),
       );
     base.fill(vectorStores, () =>
       entries.map((entry) =>
-        makeVectorStore(record.given(entry, base), base.making("vector_stores", entry.id)),
+        makeVectorStore(record.given(entry, base), base.context("vector_stores", entry.id)),
       ),
     );
     base.fill(storeFiles, () =>

@@ -23,7 +23,7 @@ export const webhooksResource = {
     listDeliveries,
     redeliver,
   ],
-  make: { webhooks: makeWebhook, deliveries: makeDelivery },
+  factories: { webhooks: makeWebhook, deliveries: makeDelivery },
   fixture: webhooksFixture,
   onEvents: enqueueEvents,
   state: { webhooks: webhookState, deliveries: deliveryState },

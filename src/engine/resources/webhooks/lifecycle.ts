@@ -4,7 +4,7 @@ import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
 import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
 import { bodyOf } from "./body.ts";
-import { type Attempt, type Delivery, deliveries, switched, webhooks, whyInactive } from "./schema.ts";
+import { type Attempt, type Delivery, deliveries, inactiveReason, switched, webhooks } from "./schema.ts";
 
 /**
  * Deliveries that are over and kept per webhook; older ones make room, so that a webhook that has been
@@ -73,14 +73,14 @@ export function recordAttempt(
 }
 
 /** What comes of an attempt that failed, in words; `world` is the one in which its outcome stands. */
-export function whatFollows(world: WorldReader, row: Outgoing, response_code: number): string {
+export function nextStep(world: WorldReader, row: Outgoing, response_code: number): string {
   const delivery = world.get(deliveries, row.delivery_id);
   const webhook = world.get(webhooks, row.webhook_id);
   if (webhook === undefined || delivery === undefined) return "its webhook was deleted meanwhile";
   if (delivery.status === "success") return "another attempt has succeeded meanwhile";
   if (response_code === 410) return `the webhook ${row.webhook_id} became inactive by the 410`;
   if (delivery.next_retry !== null) return `the next retry is due at ${world.iso(delivery.next_retry)}`;
-  const inactive = whyInactive(webhook);
+  const inactive = inactiveReason(webhook);
   if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;
   return "no retry follows: it was the last of the schedule";
 }

@@ -1,5 +1,5 @@
-import type { Make } from "../../contract/make.ts";
-import { anyOf, referred } from "../../contract/references.ts";
+import type { Factory } from "../../contract/factory.ts";
+import { firstRecord, referred } from "../../contract/references.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
 import { EVENT_NAMES } from "../events.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -10,13 +10,13 @@ const DAY_MS = 86_400_000;
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 const PURPOSES = ["Operations", "Billing", "Audit", "Search index"];
 
-export const makeWebhook: Make<Webhook> = (given, making) => {
-  const { random, world, past, now } = making;
+export const makeWebhook: Factory<Webhook> = (given, context) => {
+  const { random, world, past, now } = context;
   return {
-    webhook_id: given.webhook_id ?? making.newestFirstId("wh_"),
-    organization_id: given.organization_id ?? anyOf(world, organizations, "organization_id").id,
+    webhook_id: given.webhook_id ?? context.newestFirstId("wh_"),
+    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
     url: given.url ?? QUIET_URL,
-    secret: given.secret ?? `whsec_${making.secret("webhook")}`,
+    secret: given.secret ?? `whsec_${context.secret("webhook")}`,
     events: given.events ? [...given.events] : random.sample(EVENT_NAMES, 3),
     description: given.description ?? (past ? random.pick(PURPOSES) : ""),
     active: given.active ?? true,
@@ -27,16 +27,16 @@ export const makeWebhook: Make<Webhook> = (given, making) => {
 };
 
 /** G23: delivered_at only on success, last_attempt and next_retry only on failure. */
-export const makeDelivery: Make<Delivery> = (given, making) => {
-  const { world, past, now } = making;
-  const webhook_id = given.webhook_id ?? anyOf(world, webhooks, "webhook_id").webhook_id;
+export const makeDelivery: Factory<Delivery> = (given, context) => {
+  const { world, past, now } = context;
+  const webhook_id = given.webhook_id ?? firstRecord(world, webhooks, "webhook_id").webhook_id;
   const webhook = () => referred(world, webhooks, { field: "webhook_id", id: webhook_id });
   const status = given.status ?? (given.next_retry == null ? "success" : "failed");
   const failed = status === "failed";
   const attempts = given.attempts ?? 1;
   const ended = given.delivered_at ?? given.last_attempt ?? (past ? -DAY_MS : now);
   return {
-    delivery_id: given.delivery_id ?? making.newestFirstId("del_"),
+    delivery_id: given.delivery_id ?? context.newestFirstId("del_"),
     webhook_id,
     organization_id: given.organization_id ?? webhook().organization_id,
     event: given.event ?? webhook().events[0]!,

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
+import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Description, Id, Instant, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
-import { shown } from "../../contract/shown.ts";
 import { collection } from "../../state/collection.ts";
 import { EVENT_NAMES } from "../events.ts";
 
@@ -39,15 +39,15 @@ export const Webhook = Type.Object({
 export type Webhook = Static<typeof Webhook>;
 
 /** As it is answered: the secret only on creation, last_delivery only in lists. */
-export const { schema: WebhookBody, present: presentWebhook } = shown(Webhook, {
+export const { schema: WebhookBody, present: presentWebhook } = publicView(Webhook, {
   $id: "Webhook",
   omit: ["secret", "last_delivery", "organization_id", "inactive_because"],
 });
-export const { schema: CreatedWebhookBody, present: presentCreatedWebhook } = shown(Webhook, {
+export const { schema: CreatedWebhookBody, present: presentCreatedWebhook } = publicView(Webhook, {
   $id: "CreatedWebhook",
   omit: ["last_delivery", "organization_id", "inactive_because"],
 });
-export const { schema: ListedWebhookBody, present: presentListedWebhook } = shown(Webhook, {
+export const { schema: ListedWebhookBody, present: presentListedWebhook } = publicView(Webhook, {
   $id: "ListedWebhook",
   omit: ["secret", "organization_id", "inactive_because"],
 });
@@ -78,7 +78,7 @@ export function switched(
 }
 
 /** Null for one that is active. */
-export function whyInactive({ active, inactive_because }: Webhook): string | null {
+export function inactiveReason({ active, inactive_because }: Webhook): string | null {
   return active ? null : (inactive_because ?? "it was created so");
 }
 
@@ -145,7 +145,7 @@ const {
   schema: {
     properties: { delivered_at: _delivered, last_attempt: _last, next_retry, ...always },
   },
-} = shown(Delivery, {
+} = publicView(Delivery, {
   $id: "Delivery",
   omit: ["webhook_id", "organization_id", "scheduled_attempts", "created_at", "body", "attempt_log"],
 });

@@ -64,13 +64,13 @@ export const webhooksFixture: FixtureReader = {
 };
 
 function story(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Delivery[] } {
-  const webhook = makeWebhook(record.given(entry, base), base.making("webhooks", entry.id));
+  const webhook = makeWebhook(record.given(entry, base), base.context("webhooks", entry.id));
   const { webhook_id, organization_id, events } = webhook;
   const sent = (entry.deliveries ?? []).map((one) => {
     const given = deliveryRecord.given(one, base);
     return makeDelivery(
       { ...given, webhook_id, organization_id, event: one.event ?? events[0] },
-      base.making("deliveries", one.delivery_id),
+      base.context("deliveries", one.delivery_id),
     );
   });
   return { webhook: { ...webhook, last_delivery: latestOf(sent) }, sent };

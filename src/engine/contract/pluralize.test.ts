@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { counted, lostEntries } from "./counted.ts";
+import { lostEntries, pluralize } from "./pluralize.ts";
 
 test("one thing is counted as one", () => {
-  expect([0, 1, 2].map((count) => counted(count, "step"))).toEqual(["0 steps", "1 step", "2 steps"]);
-  expect([1, 2].map((count) => counted(count, "delivery", "deliveries"))).toEqual([
+  expect([0, 1, 2].map((count) => pluralize(count, "step"))).toEqual(["0 steps", "1 step", "2 steps"]);
+  expect([1, 2].map((count) => pluralize(count, "delivery", "deliveries"))).toEqual([
     ...["1 delivery", "2 deliveries"],
   ]);
 });

@@ -7,10 +7,10 @@ import type { Settings } from "./settings.ts";
  * The records among which one is made: in a state call those of its transaction, in a fixture those of the
  * document, in its order.
  */
-export type Surroundings = Pick<WorldReader, "get" | "all" | "index">;
+export type RecordLookup = Pick<WorldReader, "get" | "all" | "index">;
 
 /** For whom a record is made, and with what. */
-export interface Making {
+export interface FactoryContext {
   /** Drawn from alike by fixtures and state calls; a fixture's is told apart by the record's id. */
   readonly random: Random;
   /** The instant at which it is made, as records hold instants. */
@@ -19,7 +19,7 @@ export interface Making {
   readonly past: boolean;
   /** Of the sandbox; a fixture's reader `follows` those that its records are made by. */
   readonly settings: Settings;
-  readonly world: Surroundings;
+  readonly world: RecordLookup;
   /** A fresh id such as `file_k3v9…` (section 2.1). */
   newId(prefix: string): string;
   /** One that sorts before all that were made earlier. */
@@ -34,4 +34,4 @@ export interface Making {
  * and in which order, is part of every world that a seed has made: a new draw comes last.
  * @throws ApiError INVALID_INPUT where the world has nothing that the record could belong to
  */
-export type Make<R extends StoredRecord> = (given: Partial<R>, making: Making) => R;
+export type Factory<R extends StoredRecord> = (given: Partial<R>, context: FactoryContext) => R;

@@ -11,7 +11,7 @@ const WELL_FORMED = new RegExp(KEY_PATTERN);
  * Which credential was found where, and what is wrong with it (interfaces 11): for the journal, never for the
  * answer, which keeps it to itself (section 5 rule 2). No part of a secret is told.
  */
-export async function tellCredentials(tx: Transaction, headers: IncomingHttpHeaders): Promise<string> {
+export async function explainCredentials(tx: Transaction, headers: IncomingHttpHeaders): Promise<string> {
   const header = headers["api-key"] !== undefined ? "api-key" : "X-API-Key";
   const key = headers["api-key"] ?? headers["x-api-key"];
   if (key !== undefined) {

@@ -1,10 +1,10 @@
-import type { Making } from "../../engine/contract/make.ts";
+import type { FactoryContext } from "../../engine/contract/factory.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { Random } from "../../engine/state/random.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 
 /** A state call makes its record among those of its transaction, and the record begins at the sandbox's now. */
-export class StateMaking implements Making {
+export class StateContext implements FactoryContext {
   readonly past = false;
   readonly now: number;
   readonly random: Random;

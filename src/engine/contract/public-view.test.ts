@@ -1,20 +1,20 @@
 import Type from "typebox";
 import { describe, expect, it } from "vitest";
-import { Id, Instant, Nullable, NullableInstant, storedOnly, Timestamp } from "./schema.ts";
-import { shown, withoutStoredOnly } from "./shown.ts";
+import { publicView, withoutInternal } from "./public-view.ts";
+import { Id, Instant, internal, Nullable, NullableInstant, Timestamp } from "./schema.ts";
 
 const Crate = Type.Object({
   id: Id("crate_"),
   shelf_id: Id("shelf_"),
   packed_at: Instant(),
   opened_at: NullableInstant({ description: "Null until somebody does" }),
-  weight: storedOnly(Type.Integer()),
+  weight: internal(Type.Integer()),
 });
 const world = { iso: (instant: number) => new Date(instant).toISOString() };
 const record = { id: "crate_a", shelf_id: "shelf_a", packed_at: 1000, opened_at: null, weight: 7 };
 
 describe("what is shown of a stored record", () => {
-  const { schema, present } = shown(Crate, { $id: "Crate", omit: ["shelf_id"] });
+  const { schema, present } = publicView(Crate, { $id: "Crate", omit: ["shelf_id"] });
 
   it("2.2 is its fields with timestamps, without what is left out or the server's own", () => {
     expect(JSON.parse(JSON.stringify(schema))).toEqual(
@@ -46,9 +46,9 @@ describe("what is shown of a stored record", () => {
   });
 
   it("interfaces 4 a schema without fields of the server's own is itself", () => {
-    expect(Object.keys(withoutStoredOnly(Crate).properties)).not.toContain("weight");
-    expect((withoutStoredOnly(Crate) as { required?: string[] }).required).not.toContain("weight");
+    expect(Object.keys(withoutInternal(Crate).properties)).not.toContain("weight");
+    expect((withoutInternal(Crate) as { required?: string[] }).required).not.toContain("weight");
     const plain = Type.Object({ id: Id("crate_") });
-    expect(withoutStoredOnly(plain)).toBe(plain);
+    expect(withoutInternal(plain)).toBe(plain);
   });
 });

@@ -1,5 +1,5 @@
 /** "1 step", "2 steps"; what has a plural of its own names it. */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function pluralize(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 

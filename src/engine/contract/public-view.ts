@@ -20,7 +20,7 @@ export type ShownField<S> = S extends { "x-instant": true }
   : S;
 
 type ShownFields<P extends TProperties, Omitted> = {
-  [K in keyof P as P[K] extends { "x-stored-only": true } ? never : Exclude<K, Omitted>]: ShownField<
+  [K in keyof P as P[K] extends { "x-internal": true } ? never : Exclude<K, Omitted>]: ShownField<
     P[K]
   > extends infer S extends TSchema
     ? S
@@ -30,11 +30,11 @@ type ShownFields<P extends TProperties, Omitted> = {
 type Instants<P> = { [K in keyof P]: P[K] extends { "x-instant": true } ? K : never }[keyof P];
 
 /** Only a body with timestamps needs a world to tell them. */
-type Told<P, Omitted> = [Instants<Omit<P, Omitted & keyof P>>] extends [never]
+type WorldArgument<P, Omitted> = [Instants<Omit<P, Omitted & keyof P>>] extends [never]
   ? unknown[]
   : [world: Pick<WorldReader, "iso">];
 
-interface ShownOptions<P, Omitted extends keyof P> {
+interface PublicViewOptions<P, Omitted extends keyof P> {
   /** Names the schema in the OpenAPI document. */
   $id: string;
   /** Fields that stay inside, besides those that are stored only. */
@@ -42,22 +42,25 @@ interface ShownOptions<P, Omitted extends keyof P> {
   description?: string;
 }
 
-export interface Shown<P extends TProperties, Omitted extends keyof P> {
+export interface PublicView<P extends TProperties, Omitted extends keyof P> {
   schema: TObject<ShownFields<P, Omitted>>;
   /** The record as this body: instants become timestamps, everything else is as it is stored. */
-  present(record: Static<TObject<P>>, ...told: Told<P, Omitted>): Static<TObject<ShownFields<P, Omitted>>>;
+  present(
+    record: Static<TObject<P>>,
+    ...rest: WorldArgument<P, Omitted>
+  ): Static<TObject<ShownFields<P, Omitted>>>;
 }
 
 /**
  * What the API shows of a stored record, and the function that shows one. Both follow from the stored schema,
  * so that a field which is added there needs no second and third place.
  */
-export function shown<P extends TProperties, const Omitted extends keyof P & string = never>(
+export function publicView<P extends TProperties, const Omitted extends keyof P & string = never>(
   stored: TObject<P>,
-  { $id, omit = [], ...options }: ShownOptions<P, Omitted>,
-): Shown<P, Omitted> {
+  { $id, omit = [], ...options }: PublicViewOptions<P, Omitted>,
+): PublicView<P, Omitted> {
   const hidden = new Set<string>(omit);
-  for (const [name, field] of Object.entries(stored.properties)) if (isStoredOnly(field)) hidden.add(name);
+  for (const [name, field] of Object.entries(stored.properties)) if (isInternal(field)) hidden.add(name);
   const names = Object.keys(stored.properties).filter((name) => !hidden.has(name));
   const instants = names.filter((name) => isInstant(stored.properties[name]!));
   const fields = Object.fromEntries(names.map((name) => [name, shownField(stored.properties[name]!)]));
@@ -71,13 +74,13 @@ export function shown<P extends TProperties, const Omitted extends keyof P & str
     }
     return body;
   };
-  return { schema: Type.Object(fields, { $id, ...options }), present } as unknown as Shown<P, Omitted>;
+  return { schema: Type.Object(fields, { $id, ...options }), present } as unknown as PublicView<P, Omitted>;
 }
 
 /** A stored schema without the fields that stay inside. */
-export function withoutStoredOnly(stored: TSchema): TObject {
+export function withoutInternal(stored: TSchema): TObject {
   const { properties, required = [] } = stored as TObject & { required?: string[] };
-  const isShown = (name: string) => !isStoredOnly(properties[name]!);
+  const isShown = (name: string) => !isInternal(properties[name]!);
   if (Object.keys(properties).every(isShown)) return stored as TObject;
   return {
     ...stored,
@@ -97,8 +100,8 @@ export function isInstant(field: TSchema): boolean {
   return (field as { "x-instant"?: boolean })["x-instant"] === true;
 }
 
-export function isStoredOnly(field: TSchema): boolean {
-  return (field as { "x-stored-only"?: boolean })["x-stored-only"] === true;
+export function isInternal(field: TSchema): boolean {
+  return (field as { "x-internal"?: boolean })["x-internal"] === true;
 }
 
 function picked(
