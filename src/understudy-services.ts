@@ -3,7 +3,7 @@ import { FairQueue } from "./engine/sandbox/fair-queue.ts";
 import type { Actor } from "./engine/sandbox/history-entry.ts";
 import type { Sandbox } from "./engine/sandbox/sandbox.ts";
 import { nextChange } from "./engine/state/next-change.ts";
-import type { Deliveries } from "./engine/webhooks/deliveries.ts";
+import type { Deliveries } from "./engine/webhooks/dispatcher.ts";
 import type { UploadKeeper } from "./hosts/node/storage/upload-keeper.ts";
 
 /**

@@ -30,7 +30,7 @@ import { RequestTally } from "./engine/sandbox/request-tally.ts";
 import type { Sandbox } from "./engine/sandbox/sandbox.ts";
 import { forwardClock } from "./engine/state/clock.ts";
 import { combinedTimers } from "./engine/state/combined-timers.ts";
-import { createDeliveries } from "./engine/webhooks/deliveries.ts";
+import { createDeliveries } from "./engine/webhooks/dispatcher.ts";
 import { journaledAttempt } from "./engine/webhooks/journal-attempt.ts";
 import { ControlFleet } from "./fleet/control-fleet.ts";
 import type { FleetNode } from "./fleet/fleet-node.ts";
@@ -41,6 +41,7 @@ import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
 import { createLocate, createOutbound } from "./hosts/node/outbound/outbound.ts";
 import "./hosts/node/platform.ts";
 import { createWirePerformer } from "./hosts/node/perform-wire.ts";
+import { answerReceiverRequest } from "./hosts/node/receiver-requests.ts";
 import { createFront } from "./hosts/node/server.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./hosts/node/storage/upload-keeper.ts";
 import type { Saver } from "./persistence/saver.ts";
@@ -102,8 +103,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
     onAttempt: ({ journal, history, world }, attempt) => {
       const present = world.read();
-      const follows = nextStep(present, attempt.row, attempt.outcome.response_code);
-      journal.add(journaledAttempt(attempt, { present, follows, told: history.newest }));
+      const next = nextStep(present, attempt.row, attempt.outcome.response_code);
+      journal.add(journaledAttempt(attempt, { present, nextStep: next, newest: history.newest }));
     },
     readyToSend:
       isDurable(options) || options.store
@@ -219,7 +220,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     {
       prefix: "/_receivers",
       access: "open",
-      handle: inFleet("/_receivers/", (...exchange) => receivers.handle(...exchange)),
+      handle: inFleet("/_receivers/", (request, response, path) =>
+        answerReceiverRequest(request, response, { path, handle: (plain) => receivers.handle(plain) }),
+      ),
     },
     ...(login ? [{ prefix: "/_console/login", access: "source" as const, handle: login.handle }] : []),
     { prefix: "/_console", access: "source", handle: showConsole },

@@ -5,7 +5,7 @@ import { CATALOGUE } from "../engine/contract/errors.ts";
 import { ProblemBody } from "../engine/contract/problems.ts";
 import { withoutInternal } from "../engine/contract/public-view.ts";
 import { ForwardedAnswer, ForwardedDelivery, ForwardedEvent } from "../engine/receivers/forwarding.ts";
-import { ReceiverAnswer } from "../engine/receivers/receiver-answer.ts";
+import { ReceiverAnswer } from "../engine/receivers/receiver.ts";
 import { ReceivedRequestBody } from "../engine/receivers/simulated-receivers.ts";
 import { API, RESOURCES } from "../engine/resources/index.ts";
 import { EmailBody } from "../engine/webhooks/outbox.ts";

@@ -4,7 +4,9 @@ import {
   equalSecrets,
   fromBase64,
   fromBase64Url,
+  fromHex,
   fromLatin1,
+  fromLooseBase64,
   fromStrictUtf8,
   fromUtf8,
   toBase64,
@@ -22,6 +24,12 @@ describe("bytes", () => {
   it.each(TEXTS)("%j takes as many bytes as its encoding", (text) => {
     expect(utf8Length(text)).toBe(Buffer.byteLength(text));
     expect(Buffer.from(toUtf8(text))).toEqual(Buffer.from(text));
+  });
+
+  it("every byte survives hex, and base64 with noise in it is read as Node reads it", () => {
+    expect(fromHex(toHex(ALL))).toEqual(ALL);
+    for (const text of ["aGVsbG8", "aGVs bG8=", "_-8", "whsec_aGVsbG8", "a"])
+      expect(Buffer.from(fromLooseBase64(text))).toEqual(Buffer.from(text, "base64"));
   });
 
   it("every byte survives base64, base64url and latin1", () => {

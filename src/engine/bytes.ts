@@ -55,6 +55,13 @@ export function toHex(bytes: Uint8Array): string {
   return text;
 }
 
+/** The text must hold pairs of hex digits and nothing else. */
+export function fromHex(text: string): Uint8Array {
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
+    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
+  );
+}
+
 /** Each byte as the character of that code, as in ISO 8859-1. */
 export function toLatin1(bytes: Uint8Array): string {
   let text = "";
@@ -75,6 +82,15 @@ export function toBase64(bytes: Uint8Array): string {
 /** Takes padding or leaves it out. @throws DOMException for characters outside the alphabet. */
 export function fromBase64(text: string): Uint8Array {
   return fromLatin1(atob(text));
+}
+
+/** Takes both alphabets, and ignores characters outside them, as lenient decoders do. */
+export function fromLooseBase64(text: string): Uint8Array {
+  const digits = text
+    .replaceAll("-", "+")
+    .replaceAll("_", "/")
+    .replaceAll(/[^A-Za-z0-9+/]/g, "");
+  return fromBase64(digits.length % 4 === 1 ? digits.slice(0, -1) : digits);
 }
 
 /** RFC 4648 section 5, without padding. */

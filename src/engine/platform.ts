@@ -12,7 +12,7 @@ export interface Platform {
   nextTurn(): Promise<void>;
 }
 
-export type DigestAlgorithm = "md5" | "sha1" | "sha256" | "sha512";
+export type DigestAlgorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
 
 export interface Digest {
   update(data: string | Uint8Array): this;

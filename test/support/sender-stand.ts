@@ -6,7 +6,7 @@ import { timers } from "../../src/engine/state/timers.ts";
 import { World } from "../../src/engine/state/world.ts";
 import type { Commit } from "../../src/engine/state/world-parts.ts";
 import type { MadeAttempt } from "../../src/engine/webhooks/attempt.ts";
-import { createDeliveries, type DeliveriesParts } from "../../src/engine/webhooks/deliveries.ts";
+import { createDeliveries, type DeliveriesParts } from "../../src/engine/webhooks/dispatcher.ts";
 import {
   type AttemptKind,
   type Outgoing,

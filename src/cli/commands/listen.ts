@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import type { SimulatedAnswer } from "../../engine/receivers/receiver-answer.ts";
+import type { SimulatedAnswer } from "../../engine/receivers/receiver.ts";
 import type { HeardDelivery } from "../../tools/receivers/format-delivery.ts";
 import { UsageError } from "../failure.ts";
 import type { SubscribedEvents } from "../forward-deliveries.ts";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { CommandModule } from "yargs";
+import "../../hosts/node/platform.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { print } from "../output.ts";
 
@@ -57,12 +58,12 @@ export const signatureCommand: CommandModule = {
 
 async function explainMine({ secret, body, mine, timestamp, json }: Options): Promise<void> {
   if (secret === "") throw new UsageError("--secret is empty");
-  const { explainSignature } = await import("../../engine/receivers/explain-signature.ts");
+  const { explainSignature } = await import("../../engine/receivers/judge-signature.ts");
   const bytes = readFileSync(body === "-" ? process.stdin.fd : body);
   const found = explainSignature({ secret, body: bytes, mine, timestamp });
   const lines = [
     `${found.verdict === "valid" ? "It is right" : "It is not right"}: ${found.reason}.`,
-    ...(found.verdict === "valid" ? [] : [found.mend]),
+    ...(found.verdict === "valid" ? [] : [found.fix]),
     `mine:      ${found.mine}`,
     `expected:  ${found.expected}, over ${found.body_bytes} bytes`,
   ];

@@ -1,13 +1,14 @@
 import Type, { type Static } from "typebox";
 import { noContent, StreamBody } from "../../engine/contract/reply.ts";
 import { Closed, ListOf, Nullable } from "../../engine/contract/schema.ts";
-import { ForwardedAnswer, ForwardedEvent, unsendableHeader } from "../../engine/receivers/forwarding.ts";
+import { ForwardedAnswer, ForwardedEvent, findUnsendableHeader } from "../../engine/receivers/forwarding.ts";
 import {
+  type Receiver,
   type ReceiverAnswer,
   ReceiverAnswers,
+  receivers,
   unreadableDelay,
-} from "../../engine/receivers/receiver-answer.ts";
-import { type Receiver, receivers } from "../../engine/receivers/receiver-record.ts";
+} from "../../engine/receivers/receiver.ts";
 import { ReceivedRequestBody } from "../../engine/receivers/simulated-receivers.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter } from "../limits.ts";
@@ -209,7 +210,7 @@ const answerForwarded = operation({
     const { status, failure } = call.body;
     if ((status === undefined) === (failure === undefined))
       throw unprocessable("status", status, "or failure must be given, and not both");
-    const unsendable = unsendableHeader(call.body);
+    const unsendable = findUnsendableHeader(call.body);
     if (unsendable !== undefined)
       throw unprocessable(
         `headers.${unsendable}`,

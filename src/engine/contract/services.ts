@@ -67,13 +67,26 @@ export interface FormSpace {
   give(bytes: number): void;
 }
 
+/** Makes requests to receivers. */
 export interface OutboundClient {
+  /** Never rejects: what happens on the network is in the result. */
   send(request: {
     url: string;
     method: string;
     headers: Record<string, string>;
-    body: Buffer;
+    body: Uint8Array;
     timeoutMs: number;
     signal?: AbortSignal;
-  }): Promise<{ response_code: number; error?: { kind: string; message: string } }>;
+  }): Promise<OutboundAnswer>;
+}
+
+export interface OutboundAnswer {
+  /** 0: no complete answer came in time (G24). */
+  response_code: number;
+  headers: Readonly<Record<string, string | string[]>>;
+  /** As sent, never decompressed; the start of it where it is long. */
+  body: Uint8Array;
+  duration_ms: number;
+  /** Present exactly when response_code is 0. */
+  error?: { kind: string; message: string };
 }

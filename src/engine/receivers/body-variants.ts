@@ -1,4 +1,6 @@
-/** Larger bodies are not re-serialised: explaining a mismatch must stay cheap whatever a stranger sends. */
+import { EMPTY_BYTES, fromUtf8, toLatin1, toUtf8 } from "../bytes.ts";
+
+/** Larger bodies are not re-serialised: explaining a mismatch must stay cheap whatever anyone sends. */
 const MAX_EXAMINED_BYTES = 256 * 1024;
 /** There are forty ways to join a timestamp. */
 const MAX_JOINED_BYTES = 32 * 1024;
@@ -8,25 +10,22 @@ const BYTE_ORDER_MARK = "\uFEFF";
 type Variant = [label: string, bytes: Uint8Array];
 
 /**
- * What a body might have been when it was signed, given what it is now: other line ends and edges, the JSON
- * written anew by common serialisers, and the usual accidents. Lazy, since most callers stop early.
+ * The bytes that may have been signed instead of the body: other line ends and edges, the JSON serialised again by
+ * common writers, and the usual accidents. Lazy, since most callers stop early.
  */
 export function* bodyVariants(body: Uint8Array, timestamp?: string): Generator<Variant> {
-  yield ["an empty body, as when it was read before being signed", Buffer.alloc(0)];
-  yield ['the text "[object Object]"', Buffer.from("[object Object]")];
+  yield ["an empty body, as when it was read before being signed", EMPTY_BYTES];
+  yield ['the text "[object Object]"', toUtf8("[object Object]")];
   if (body.length > MAX_EXAMINED_BYTES) return;
-  const text = Buffer.from(body).toString("utf8");
+  const text = fromUtf8(body);
   for (const [label, variant] of [
     ...textVariants(text),
     ...jsonVariants(text),
     ...joinings(text, timestamp),
   ]) {
-    if (variant !== text) yield [label, Buffer.from(variant, "utf8")];
+    if (variant !== text) yield [label, toUtf8(variant)];
   }
-  yield [
-    "the body read as Latin-1 and written as UTF-8",
-    Buffer.from(Buffer.from(body).toString("latin1"), "utf8"),
-  ];
+  yield ["the body read as Latin-1 and written as UTF-8", toUtf8(toLatin1(body))];
 }
 
 function textVariants(text: string): [string, string][] {
@@ -49,7 +48,7 @@ function jsonVariants(text: string): [string, string][] {
       ...spellings("the JSON serialised again with sorted keys", sortKeys(value)),
     ];
   } catch {
-    // Not JSON, or nested deeper than the stack allows: there is nothing to write anew.
+    // Not JSON, or nested deeper than the stack allows: there is nothing to serialise.
     return [];
   }
 }
@@ -67,7 +66,7 @@ function selections(value: unknown, text: string): [string, string][] {
 /** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */
 function joinings(text: string, timestamp: string | undefined): [string, string][] {
   if (text.length > MAX_JOINED_BYTES) return [];
-  const { timestamp: stated, delivery_id } = envelopeOf(text);
+  const { timestamp: stated, delivery_id } = readEnvelope(text);
   const times: [string, string][] = timestamp === undefined ? [] : [["the timestamp given", timestamp]];
   if (stated !== undefined) {
     times.push(["the payload's timestamp", stated]);
@@ -96,7 +95,7 @@ function joinings(text: string, timestamp: string | undefined): [string, string]
   ]);
 }
 
-function envelopeOf(text: string): { timestamp?: string; delivery_id?: string } {
+function readEnvelope(text: string): { timestamp?: string; delivery_id?: string } {
   try {
     const value: unknown = JSON.parse(text);
     if (!isObject(value)) return {};

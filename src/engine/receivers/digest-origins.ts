@@ -1,9 +1,6 @@
-import { createHash, createHmac } from "node:crypto";
+import { concatBytes, equalBytes, fromHex, fromLooseBase64, fromUtf8, toBase64, toUtf8 } from "../bytes.ts";
+import { type DigestAlgorithm, digest as hash, hmac } from "../platform.ts";
 import { bodyVariants } from "./body-variants.ts";
-import { keyVariants } from "./key-variants.ts";
-
-/** SHA-256 is the right one (6.3); the others are what a digest's length gives away. */
-export type Algorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
 
 export interface Ingredients {
   secret: string;
@@ -20,7 +17,7 @@ export interface DigestOrigin {
   /** What it was made of, as a noun: `the secret without its whsec_ prefix`; never a secret itself. */
   key: string;
   bytes: string;
-  digest: Buffer;
+  digest: Uint8Array;
 }
 
 /** Two mistakes at once are tried for bodies up to this size: it is a thousand digests of each. */
@@ -32,54 +29,136 @@ const WHOLE_BODY = "the body";
 /** From the most to the least likely; lazy, since most callers stop early. */
 export function* digestOrigins(
   ingredients: Ingredients,
-  algorithm: Algorithm = "sha256",
+  algorithm: DigestAlgorithm = "sha256",
 ): Generator<DigestOrigin> {
   const { secret, body, candidates } = ingredients;
-  const hmac = (key: string | Uint8Array, bytes: Uint8Array) =>
-    createHmac(algorithm, key).update(bytes).digest();
+  const sign = (key: string | Uint8Array, bytes: Uint8Array) => hmac(algorithm, key, bytes);
   const right = { key: WHOLE_SECRET, bytes: WHOLE_BODY };
-  yield { ...right, mistake: "none", digest: hmac(secret, body) };
-  for (const [key, parts] of plainHashes(secret, body)) {
-    const hash = createHash(algorithm);
-    for (const part of parts) hash.update(part);
-    yield { ...right, mistake: "hash", key, digest: hash.digest() };
+  yield { ...right, mistake: "none", digest: sign(secret, body) };
+  for (const [key, bytes] of plainHashes(toUtf8(secret), body)) {
+    yield { ...right, mistake: "hash", key, digest: hash(algorithm, bytes) };
   }
   const misread = keyVariants(secret);
   for (const { label, key } of misread) {
-    yield { ...right, mistake: "key", key: label, digest: hmac(key, body) };
+    yield { ...right, mistake: "key", key: label, digest: sign(key, body) };
   }
   for (const { label, secret: other } of candidates?.() ?? []) {
-    yield { ...right, mistake: "key", key: label, digest: hmac(other, body) };
+    yield { ...right, mistake: "key", key: label, digest: sign(other, body) };
   }
   const paired: [string, Uint8Array][] = [];
   for (const [label, variant] of bodyVariants(body, ingredients.timestamp)) {
-    yield { ...right, mistake: "bytes", bytes: label, digest: hmac(secret, variant) };
+    yield { ...right, mistake: "bytes", bytes: label, digest: sign(secret, variant) };
     if (body.length <= MAX_PAIRED_BYTES) paired.push([label, variant]);
   }
   for (const { label: key, key: bytes } of misread) {
     for (const [label, variant] of paired) {
-      yield { mistake: "key-and-bytes", key, bytes: label, digest: hmac(bytes, variant) };
+      yield { mistake: "key-and-bytes", key, bytes: label, digest: sign(bytes, variant) };
     }
   }
 }
 
 /** Without HMAC, as its name in some libraries suggests. */
-function plainHashes(secret: string, body: Uint8Array): [key: string, parts: (string | Uint8Array)[]][] {
+function plainHashes(secret: Uint8Array, body: Uint8Array): [key: string, bytes: Uint8Array][] {
   return [
-    ["no secret at all", [body]],
-    ["the secret put before it", [secret, body]],
-    ["the secret put after it", [body, secret]],
+    ["no secret at all", body],
+    ["the secret put before it", concatBytes([secret, body])],
+    ["the secret put after it", concatBytes([body, secret])],
   ];
 }
 
-/** How a digest came about, as far as known mistakes go. */
-export function originOf(
+/** How a digest was made, as far as known mistakes go. */
+export function findOrigin(
   digest: Uint8Array,
   ingredients: Ingredients,
-  algorithm: Algorithm = "sha256",
+  algorithm: DigestAlgorithm = "sha256",
 ): DigestOrigin | undefined {
   for (const origin of digestOrigins(ingredients, algorithm)) {
-    if (origin.digest.equals(digest)) return origin;
+    if (equalBytes(origin.digest, digest)) return origin;
   }
   return undefined;
+}
+
+const PREFIX = "whsec_";
+
+interface KeyVariant {
+  label: string;
+  key: string | Uint8Array;
+}
+
+/**
+ * Keys that a receiver may use instead of the secret: the usual damage on its way into a configuration and, since the
+ * secret given here may be the damaged one, what it may have been before.
+ */
+function keyVariants(secret: string): KeyVariant[] {
+  const pairs = [...additions(secret), ...restorations(secret), ...readings(secret)];
+  return pairs.filter(([, key]) => key !== secret).map(([label, key]) => ({ label, key }));
+}
+
+type Pair = [label: string, key: string | Uint8Array];
+
+/** Files, shells and templates add to a secret. */
+function additions(secret: string): Pair[] {
+  return [
+    ["an empty secret", ""],
+    ["the secret and a line break after it", `${secret}\n`],
+    ["the secret and a carriage return and line break after it", `${secret}\r\n`],
+    ["the secret and a space after it", `${secret} `],
+    ["the secret in quotation marks", `"${secret}"`],
+    ["the secret in apostrophes", `'${secret}'`],
+    ['the text "undefined", as when the secret was not set', "undefined"],
+    ['the text "null", as when the secret was not set', "null"],
+    ['the text "None", as when the secret was not set', "None"],
+  ];
+}
+
+/** Other services' libraries strip, decode or encode their secrets. */
+function readings(secret: string): Pair[] {
+  const found: Pair[] = [
+    ["the secret in lower case", secret.toLowerCase()],
+    ["the secret in upper case", secret.toUpperCase()],
+    ["the secret encoded in base64", toBase64(toUtf8(secret))],
+    ["the secret and a line break, encoded in base64", toBase64(toUtf8(`${secret}\n`))],
+    ["the secret as a whole, decoded from base64", fromLooseBase64(secret)],
+  ];
+  if (!secret.startsWith(PREFIX)) return found;
+  const bare = secret.slice(PREFIX.length);
+  const stripped = bare.startsWith(PREFIX)
+    ? "the secret with its whsec_ prefix once (it was given with it twice)"
+    : "the secret without its whsec_ prefix";
+  found.push(
+    [stripped, bare],
+    ["the secret with its whsec_ prefix twice", PREFIX + secret],
+    ["the secret without its whsec_ prefix, and a line break after it", `${bare}\n`],
+    ["the secret's part after whsec_, decoded from base64", fromLooseBase64(bare)],
+  );
+  if (/^([0-9a-f]{2})+$/i.test(bare)) {
+    found.push(["the secret's part after whsec_, decoded from hex", fromHex(bare)]);
+  }
+  return found;
+}
+
+/** The other way round: the text given here is not quite the secret. */
+function restorations(secret: string): Pair[] {
+  const trimmed = secret.trim();
+  const unquoted = /^(["'])(.*)\1$/s.exec(trimmed)?.[2];
+  const found: Pair[] = [
+    ["the secret without the spaces or line ends around it (it was given with them)", trimmed],
+  ];
+  if (unquoted !== undefined) found.push(["the secret without its quotation marks", unquoted]);
+  const decoded = fromUtf8(fromLooseBase64(trimmed)).trim();
+  if (decoded.startsWith(PREFIX)) {
+    found.push(["the secret decoded from base64 (it was given encoded)", decoded]);
+  }
+  if (!trimmed.startsWith(PREFIX)) {
+    const encoded = toBase64(toUtf8(secret));
+    found.push(
+      ["the secret with whsec_ before it (it was given without)", PREFIX + trimmed],
+      ["the secret encoded in base64, with whsec_ before it (it was given decoded)", PREFIX + encoded],
+      [
+        "the secret encoded in base64 without padding, with whsec_ before it (it was given decoded)",
+        PREFIX + encoded.replace(/=+$/, ""),
+      ],
+    );
+  }
+  return found;
 }

@@ -1,8 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { sign } from "../webhooks/sign.ts";
-import { explainSignature } from "./explain-signature.ts";
-import { verdict } from "./verdict.ts";
+import { explainSignature, judgeSignature } from "./judge-signature.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const BARE = SECRET.slice(6);
@@ -38,14 +37,14 @@ describe("6.3 what a receiver's own digest was made of", () => {
     const found = explain(`sha256=${hex(key)}`);
     expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
     expect(found.reason).toMatch(reason);
-    expect(found.mend).toContain("whsec_ included");
-    expect(`${found.reason} ${found.mend}`).not.toContain(BARE);
+    expect(found.fix).toContain("whsec_ included");
+    expect(`${found.reason} ${found.fix}`).not.toContain(BARE);
   });
 
   it.each(keys)("interfaces 14 listen says the same of a secret %s", (_name, key) => {
     const header = `sha256=${hex(key)}`;
     const { reason, code } = explain(header);
-    expect(verdict({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
+    expect(judgeSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
   });
 
   it("6.3 a secret whose part after the prefix is hex, decoded", () => {
@@ -90,22 +89,22 @@ describe("6.3 what a receiver's own digest was made of", () => {
     expect(found.reason).toMatch(reason);
   });
 
-  it("6.3 two mistakes at once, and both are to be mended", () => {
+  it("6.3 two mistakes at once are both named, with both fixes", () => {
     const found = explain(`sha256=${hex(BARE, `${TEXT}\n`)}`);
     expect(found.reason).toMatch(/two mistakes.*without its whsec_ prefix over the body with a line break/);
-    expect(found.mend).toMatch(/whsec_ included.*bytes as they travel/);
+    expect(found.fix).toMatch(/whsec_ included.*bytes as they travel/);
   });
 
   it("6.3 a mistake of form beside one of substance", () => {
     const found = explain(hex(BARE, BODY, "sha1"));
     expect(found.code).toBe("no-prefix");
-    expect(found.reason).toMatch(/besides, .*HMAC with sha1, made with the secret without its whsec_ prefix/);
-    expect(found.mend).toMatch(/^Write `sha256=`.*whsec_ included/);
+    expect(found.reason).toMatch(/also, .*HMAC with sha1, made with the secret without its whsec_ prefix/);
+    expect(found.fix).toMatch(/^Write `sha256=`.*whsec_ included/);
   });
 
   it("6.3 a hash with the secret put before the body is told from an HMAC", () => {
     const mine = `sha256=${createHash("sha256").update(SECRET).update(BODY).digest("hex")}`;
-    expect(explain(mine)).toMatchObject({ code: "wrong-algorithm", mend: expect.stringContaining("HMAC") });
+    expect(explain(mine)).toMatchObject({ code: "wrong-algorithm", fix: expect.stringContaining("HMAC") });
   });
 
   it("6.3 a right digest with more behind it", () => {

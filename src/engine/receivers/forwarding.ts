@@ -1,14 +1,9 @@
-import { randomUUID } from "node:crypto";
-import {
-  type IncomingMessage,
-  type ServerResponse,
-  validateHeaderName,
-  validateHeaderValue,
-} from "node:http";
 import Type, { type Static } from "typebox";
+import { fromBase64, toBase64, toHex } from "../bytes.ts";
 import { Closed, Timestamp } from "../contract/schema.ts";
+import { platform } from "../platform.ts";
 import type { World } from "../state/world.ts";
-import { receivers } from "./receiver-record.ts";
+import { jsonResponse, type ReceiverRequest, type ReceiverResponse, receivers } from "./receiver.ts";
 
 const Headers = (description: string) =>
   Type.Record(
@@ -46,7 +41,7 @@ export type ForwardedDelivery = Static<typeof ForwardedDelivery>;
 export const ForwardedEvent = Closed(
   {
     ready: Type.Optional(
-      Type.Literal(true, { description: "The first event: what comes from now on is told" }),
+      Type.Literal(true, { description: "The first event: deliveries from now on follow" }),
     ),
     delivery: Type.Optional(ForwardedDelivery),
   },
@@ -54,7 +49,7 @@ export const ForwardedEvent = Closed(
 );
 export type ForwardedEvent = Static<typeof ForwardedEvent>;
 
-/** What the receiver elsewhere made of it. */
+/** The response of the receiver elsewhere. */
 export const ForwardedAnswer = Closed(
   {
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
@@ -72,20 +67,19 @@ export const ForwardedAnswer = Closed(
 );
 export type ForwardedAnswer = Static<typeof ForwardedAnswer>;
 
-/** About one connection, and not about what travels over it (RFC 9110, 7.6.1); lengths are counted anew. */
-const OF_THE_CONNECTION =
+/** Headers about one connection, not about the message (RFC 9110, 7.6.1); lengths are counted again. */
+const CONNECTION_HEADER =
   /^(connection|content-length|date|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
+/** RFC 9110, 5.1 and 5.5. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+
 /** The first header that cannot be sent; undefined when all can. */
-export function unsendableHeader({ headers = {} }: ForwardedAnswer): string | undefined {
+export function findUnsendableHeader({ headers = {} }: ForwardedAnswer): string | undefined {
   return Object.keys(headers).find((name) => {
-    try {
-      validateHeaderName(name);
-      for (const value of [headers[name]!].flat()) validateHeaderValue(name, value);
-      return false;
-    } catch {
-      return true;
-    }
+    const values = [headers[name]!].flat();
+    return !HEADER_NAME.test(name) || values.some((value) => FORBIDDEN_IN_VALUE.test(value));
   });
 }
 
@@ -97,12 +91,12 @@ interface Follower {
 interface Waiting {
   world: World;
   receiver_id: string;
-  settle: (answer: ForwardedAnswer) => void;
+  settle: (response: ReceiverResponse) => void;
 }
 
 /**
- * Carries deliveries to receivers that this server cannot reach, over connections that those behind them opened
- * (interfaces 11). Nothing of it is kept: who comes after a delivery hears of its retry.
+ * Carries deliveries to receivers that this server cannot reach, over connections that were opened from there
+ * (interfaces 11). Nothing is stored: a client that connects after a delivery gets its retry.
  */
 export class Forwarding {
   private readonly followers = new WeakMap<World, Map<string, Set<Follower>>>();
@@ -118,10 +112,10 @@ export class Forwarding {
     const wake = () => follower.wake();
     signal.addEventListener("abort", wake, { once: true });
     try {
-      yield told({ ready: true });
+      yield toServerSentEvent({ ready: true });
       while (!signal.aborted && !isGone()) {
         const delivery = follower.queue.shift();
-        if (delivery !== undefined) yield told({ delivery });
+        if (delivery !== undefined) yield toServerSentEvent({ delivery });
         else
           await new Promise<void>((resolve) => {
             follower.wake = resolve;
@@ -131,59 +125,47 @@ export class Forwarding {
       stop();
       signal.removeEventListener("abort", wake);
       all.delete(follower);
-      // Whom nobody can answer any more need not wait for it.
+      // No client is left that could answer.
       if (all.size === 0) this.abandon(world, receiver_id);
     }
   }
 
-  /** Passes a delivery that has been read to its end on, and the answer back. */
+  /** Passes a delivery on and waits for its answer, or for the sender to leave. */
   pass(
-    about: { world: World; receiver_id: string; at: string; bytes: Buffer },
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): void {
+    about: { world: World; receiver_id: string; at: string; bytes: Uint8Array },
+    { method, rawHeaders, signal }: ReceiverRequest,
+  ): Promise<ReceiverResponse> {
     const { world, receiver_id, at, bytes } = about;
-    const followers = this.followersOf(world, receiver_id);
-    // The one that came last: whoever had been there before may be a connection that has died unseen.
-    const latest = [...followers].at(-1);
-    if (latest === undefined) {
-      respond(response, AWAY);
-      return;
-    }
-    const id = randomUUID();
-    this.waiting.set(id, {
-      world,
-      receiver_id,
-      settle: (answer) => {
+    // The latest: the connection of an earlier one may have died unnoticed.
+    const latest = [...this.followersOf(world, receiver_id)].at(-1);
+    if (latest === undefined) return Promise.resolve(noFollower());
+    const id = toHex(platform().randomBytes(16));
+    const headers = withoutConnection(collectHeaders(rawHeaders));
+    return new Promise((resolve) => {
+      const settle = (response: ReceiverResponse) => {
         this.waiting.delete(id);
-        if (answer.failure === undefined) respond(response, answer);
-        else request.socket.resetAndDestroy();
-      },
+        signal.removeEventListener("abort", leave);
+        resolve(response);
+      };
+      const leave = () => settle("hang");
+      signal.addEventListener("abort", leave);
+      this.waiting.set(id, { world, receiver_id, settle });
+      latest.queue.push({ id, at, method, headers, body_base64: toBase64(bytes) });
+      latest.wake();
     });
-    // The sender has given up, or it is answered.
-    response.once("close", () => this.waiting.delete(id));
-    const delivery: ForwardedDelivery = {
-      id,
-      at,
-      method: request.method!,
-      headers: withoutConnection(sentHeaders(request)),
-      body_base64: bytes.toString("base64"),
-    };
-    latest.queue.push(delivery);
-    latest.wake();
   }
 
-  /** False where nothing waits for it any more. */
+  /** False when nothing waits for this answer. */
   answer(world: World, receiver_id: string, id: string, answer: ForwardedAnswer): boolean {
     const waiting = this.waiting.get(id);
     if (waiting === undefined || waiting.world !== world || waiting.receiver_id !== receiver_id) return false;
-    waiting.settle(answer);
+    waiting.settle(toResponse(answer));
     return true;
   }
 
   private abandon(world: World, receiver_id: string): void {
     for (const waiting of [...this.waiting.values()])
-      if (waiting.world === world && waiting.receiver_id === receiver_id) waiting.settle(AWAY);
+      if (waiting.world === world && waiting.receiver_id === receiver_id) waiting.settle(noFollower());
   }
 
   private followersOf(world: World, receiver_id: string): Set<Follower> {
@@ -201,43 +183,40 @@ export class Forwarding {
   }
 }
 
-function told(event: ForwardedEvent): string {
+function toServerSentEvent(event: ForwardedEvent): string {
   return `data: ${JSON.stringify(event)}\n\n`;
 }
 
-/** As a gateway says it. */
-const AWAY: ForwardedAnswer = {
-  status: 503,
-  headers: { "content-type": "application/json" },
-  body_base64: Buffer.from(
-    JSON.stringify({ error: "nobody is connected to whom this receiver could forward" }),
-  ).toString("base64"),
-};
-
-function respond(
-  response: ServerResponse,
-  { status = 200, headers = {}, body_base64 = "" }: ForwardedAnswer,
-): void {
-  if (response.destroyed) return;
-  const body = status === 204 || status === 304 ? Buffer.alloc(0) : Buffer.from(body_base64, "base64");
-  response.writeHead(status, {
-    ...withoutConnection(headers),
-    "Content-Length": body.length,
-    Connection: "keep-alive",
-  });
-  response.end(body);
+/** As a gateway answers. */
+function noFollower(): ReceiverResponse {
+  return jsonResponse(503, { error: "no client follows this receiver, so the delivery cannot be forwarded" });
 }
 
-/** In the spelling of their sender, which a receiver may depend on. */
-function sentHeaders({ rawHeaders, headersDistinct }: IncomingMessage): ForwardedDelivery["headers"] {
+function toResponse({
+  status = 200,
+  headers = {},
+  body_base64 = "",
+  failure,
+}: ForwardedAnswer): ReceiverResponse {
+  if (failure !== undefined) return "reset";
+  const body = fromBase64(status === 204 || status === 304 ? "" : body_base64);
+  return { status, headers: { ...withoutConnection(headers), Connection: "keep-alive" }, body };
+}
+
+/** In the sender's spelling, which a receiver may depend on. */
+function collectHeaders(rawHeaders: readonly string[]): ForwardedDelivery["headers"] {
+  const spellings = new Map<string, string>();
   const headers: ForwardedDelivery["headers"] = {};
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const values = headersDistinct[rawHeaders[at]!.toLowerCase()]!;
-    headers[rawHeaders[at]!] = values.length === 1 ? values[0]! : values;
+    const name = rawHeaders[at]!;
+    const spelling = spellings.get(name.toLowerCase()) ?? name;
+    spellings.set(name.toLowerCase(), spelling);
+    const earlier = headers[spelling];
+    headers[spelling] = earlier === undefined ? rawHeaders[at + 1]! : [earlier, rawHeaders[at + 1]!].flat();
   }
   return headers;
 }
 
 function withoutConnection(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.test(name)));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CONNECTION_HEADER.test(name)));
 }

@@ -1,5 +1,6 @@
-import { createHmac } from "node:crypto";
-import { type Algorithm, type DigestOrigin, type Ingredients, originOf } from "./digest-origins.ts";
+import { fromHex, fromLooseBase64, toHex, toLatin1 } from "../bytes.ts";
+import { type DigestAlgorithm, hmac } from "../platform.ts";
+import { type DigestOrigin, findOrigin, type Ingredients } from "./digest-origins.ts";
 
 const PREFIX = "sha256=";
 const HEX_LENGTH = 64;
@@ -27,13 +28,13 @@ const FORM = "Write `sha256=` and the 64 lower-case hex digits of the HMAC-SHA25
 const KEY =
   "Use the webhook's secret exactly as it was shown at creation: the whole text, whsec_ included, nothing decoded, trimmed or added.";
 
-/** What whoever made the signature has to change, by what was found. */
-export const MENDS: Readonly<Record<VerdictCode, string>> = {
+/** What the signer has to change. */
+export const FIXES: Readonly<Record<VerdictCode, string>> = {
   match: "Nothing.",
   "no-header": "Send the signature in the X-Service-Signature header.",
   "empty-header": "Send the signature in the X-Service-Signature header.",
   "repeated-header": "Send one X-Service-Signature header with one value.",
-  "no-secret": "Say with which secret the signature is to be judged.",
+  "no-secret": "Say which secret to judge the signature with.",
   "surrounding-space": FORM,
   "no-prefix": FORM,
   "wrong-prefix": FORM,
@@ -52,19 +53,19 @@ export interface Explanation {
   code: VerdictCode;
   /** One sentence for a person; never contains a secret. */
   reason: string;
-  /** What whoever made the signature has to change. */
-  mend: string;
+  /** What the signer has to change. */
+  fix: string;
 }
 
-type Finding = Omit<Explanation, "mend">;
+type Finding = Omit<Explanation, "fix">;
 
 /** A digest as bytes, whatever it was written in. */
 interface Reading {
-  digest: Buffer;
-  algorithm: Algorithm;
+  digest: Uint8Array;
+  algorithm: DigestAlgorithm;
 }
 
-const ALGORITHMS: Readonly<Record<number, Algorithm>> = {
+const ALGORITHMS: Readonly<Record<number, DigestAlgorithm>> = {
   16: "md5",
   20: "sha1",
   32: "sha256",
@@ -75,30 +76,33 @@ const ALGORITHMS: Readonly<Record<number, Algorithm>> = {
 /** Finds the most likely cause of a signature that does not match; form first, then key, then bytes (6.3). */
 export function explainMismatch({ value, ...ingredients }: Ingredients & { value: string }): Explanation {
   if (value !== value.trim()) {
-    return mended({ code: "surrounding-space", reason: "the header's value has spaces around it" });
+    return withFix({ code: "surrounding-space", reason: "the header's value has spaces around it" });
   }
   if (value.includes(",")) {
-    return mended({ code: "repeated-header", reason: "the header holds several values separated by commas" });
+    return withFix({
+      code: "repeated-header",
+      reason: "the header holds several values separated by commas",
+    });
   }
   const digest = value.startsWith(PREFIX)
     ? value.slice(PREFIX.length)
     : value.replace(/^[\w-]{1,31}[=:]/, "");
   const reading = readDigest(digest);
-  const origin = reading && originOf(reading.digest, ingredients, reading.algorithm);
+  const origin = reading && findOrigin(reading.digest, ingredients, reading.algorithm);
   const form = value.startsWith(PREFIX)
     ? explainForm(digest, { reading, origin, ingredients })
     : explainPrefix(value);
   const inside = explainOrigin(origin, ingredients);
-  if (form === null) return mended(inside, origin?.mistake === "key-and-bytes" ? "body-changed" : undefined);
-  if (origin === undefined || origin.mistake === "none") return mended(form);
-  const reason = `${form.reason}; besides, ${madeOf(origin, reading!.algorithm)}`;
-  return mended({ ...form, reason }, inside.code);
+  if (form === null) return withFix(inside, origin?.mistake === "key-and-bytes" ? "body-changed" : undefined);
+  if (origin === undefined || origin.mistake === "none") return withFix(form);
+  const reason = `${form.reason}; also, ${describeOrigin(origin, reading!.algorithm)}`;
+  return withFix({ ...form, reason }, inside.code);
 }
 
-/** `besides`: a second mistake, of another kind, which the first one does not mend. */
-function mended(finding: Finding, besides?: VerdictCode): Explanation {
-  const mends = [MENDS[finding.code], ...(besides === undefined ? [] : [MENDS[besides]])];
-  return { ...finding, mend: [...new Set(mends)].join(" ") };
+/** `second`: another mistake, of another kind. */
+function withFix(finding: Finding, second?: VerdictCode): Explanation {
+  const fixes = [FIXES[finding.code], ...(second === undefined ? [] : [FIXES[second]])];
+  return { ...finding, fix: [...new Set(fixes)].join(" ") };
 }
 
 function explainPrefix(value: string): Finding {
@@ -127,7 +131,7 @@ function explainForm(
       reason: "the digest is right but must be lowercase hex; it has upper-case letters",
     };
   }
-  const expected = originHex(ingredients);
+  const expected = expectedHex(ingredients);
   if (text !== "" && expected.startsWith(text.toLowerCase())) {
     return {
       code: "truncated",
@@ -176,7 +180,7 @@ function explainOrigin(origin: DigestOrigin | undefined, { body }: Ingredients):
         reason: `the body changed after signing, or other bytes were signed: the signature fits ${origin.bytes}`,
       };
     case "key-and-bytes":
-      return { code: "wrong-secret", reason: `two mistakes at once: ${madeOf(origin, "sha256")}` };
+      return { code: "wrong-secret", reason: `two mistakes at once: ${describeOrigin(origin, "sha256")}` };
     default:
       return {
         code: "mismatch",
@@ -185,7 +189,7 @@ function explainOrigin(origin: DigestOrigin | undefined, { body }: Ingredients):
   }
 }
 
-function madeOf({ mistake, key, bytes }: DigestOrigin, algorithm: Algorithm): string {
+function describeOrigin({ mistake, key, bytes }: DigestOrigin, algorithm: DigestAlgorithm): string {
   const hash = mistake === "hash" ? "a plain hash" : `an HMAC with ${algorithm}`;
   return `the digest is ${hash}, made with ${key} over ${bytes}`;
 }
@@ -193,14 +197,14 @@ function madeOf({ mistake, key, bytes }: DigestOrigin, algorithm: Algorithm): st
 /** Hex, base64, base64url, or base64 of the hex; undefined where it has no digest's length. */
 function readDigest(text: string): Reading | undefined {
   const isHex = /^([0-9a-f]{2})+$/i.test(text);
-  const bytes = isHex ? Buffer.from(text, "hex") : Buffer.from(text, "base64");
-  const inner = bytes.toString("latin1");
-  const digest = !isHex && /^[0-9a-f]{64}$/i.test(inner) ? Buffer.from(inner, "hex") : bytes;
+  const bytes = isHex ? fromHex(text) : fromLooseBase64(text);
+  const inner = toLatin1(bytes);
+  const digest = !isHex && /^[0-9a-f]{64}$/i.test(inner) ? fromHex(inner) : bytes;
   const algorithm = ALGORITHMS[digest.length];
   const isClean = isHex || /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
   return algorithm === undefined || !isClean ? undefined : { digest, algorithm };
 }
 
-function originHex({ secret, body }: Ingredients): string {
-  return createHmac("sha256", secret).update(body).digest("hex");
+function expectedHex({ secret, body }: Ingredients): string {
+  return toHex(hmac("sha256", secret, body));
 }

@@ -1,16 +1,24 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import Type, { type Static } from "typebox";
+import { fromUtf8 } from "../bytes.ts";
 import { Closed, Timestamp, Words } from "../contract/schema.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
 import { Forwarding } from "./forwarding.ts";
-import { readDelivery } from "./read-delivery.ts";
-import { answerTo, describeAnswer, simulateAnswer } from "./receiver-answer.ts";
-import { type Receiver, receivers } from "./receiver-record.ts";
-import { verdict } from "./verdict.ts";
+import { judgeSignature } from "./judge-signature.ts";
+import {
+  answerTo,
+  describeAnswer,
+  jsonResponse,
+  type Receiver,
+  type ReceiverRequest,
+  type ReceiverResponse,
+  receivers,
+  simulateAnswer,
+  valuesOfHeader,
+} from "./receiver.ts";
 
-/** What reached a receiver, as it is listed. */
+/** A request that reached a receiver. */
 export const ReceivedRequestBody = Closed(
   {
     at: Timestamp({ description: "On the sandbox's clock" }),
@@ -49,9 +57,9 @@ export interface ReceiverParts {
 }
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-const MAX_KEPT_REQUESTS = 10_000;
-const MAX_KEPT_BYTES = 16 * 1024 * 1024;
-/** What a request costs beside its body; a rough figure, so that a flood of empty ones counts too. */
+const MAX_STORED_REQUESTS = 10_000;
+const MAX_STORED_BYTES = 16 * 1024 * 1024;
+/** Bytes of a request apart from its body; a rough figure, so that a flood of empty ones counts too. */
 const REQUEST_OVERHEAD_BYTES = 512;
 const HEADER_OVERHEAD_BYTES = 64;
 
@@ -61,11 +69,11 @@ interface Log {
 }
 
 /**
- * Simulates partners' endpoints at `/_receivers/{sandbox}/{id}` and any path below. The requests are kept beside
- * the world, like the journal: bounded, gone after a reset, and untouched by a restore.
+ * Simulates partners' endpoints at `/_receivers/{sandbox}/{id}` and any path below. The requests are stored
+ * outside the world, like the journal: bounded, gone after a reset, and untouched by a restore.
  */
 export class SimulatedReceivers {
-  /** Of those whose answers come from elsewhere. */
+  /** For receivers whose answers come from elsewhere. */
   readonly forwarding = new Forwarding();
   private readonly parts: ReceiverParts;
   private readonly logs = new WeakMap<World, Log>();
@@ -74,7 +82,7 @@ export class SimulatedReceivers {
     this.parts = parts;
   }
 
-  /** Whether such a path is a receiver's, one that is gone included. */
+  /** Whether a path is a receiver's, one that was deleted included. */
   answersAt(path: string): boolean {
     return /^\/_receivers\/[^/]+\/[^/]+/.test(path);
   }
@@ -85,57 +93,46 @@ export class SimulatedReceivers {
     return entries.filter((entry) => entry.receiver_id === receiver_id).map(({ request }) => request);
   }
 
-  async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const [, , sandbox = "", id = ""] = path.split("/");
+  async handle(request: ReceiverRequest): Promise<ReceiverResponse> {
+    const [, , sandbox = "", id = ""] = request.path.split("/");
     const world = this.parts.world(sandbox);
-    if (world === undefined || world.read().get(receivers, id) === undefined) {
-      request.resume();
-      return refuse(
-        response,
-        404,
-        `there is no receiver ${id.slice(0, 80)} in sandbox ${sandbox.slice(0, 80)}`,
-      );
-    }
-    const bytes = await readDelivery(request, MAX_BODY_BYTES);
-    if (bytes === "gone") return;
-    if (bytes === "too-large")
-      return refuse(response, 413, `a receiver reads at most ${MAX_BODY_BYTES} bytes`);
+    if (world === undefined || world.read().get(receivers, id) === undefined)
+      return refuse(404, `there is no receiver ${id.slice(0, 80)} in sandbox ${sandbox.slice(0, 80)}`);
+    const bytes = await request.read(MAX_BODY_BYTES);
+    if (bytes === "gone") return "hang";
+    if (bytes === "too-large") return refuse(413, `a receiver reads at most ${MAX_BODY_BYTES} bytes`);
     const receiver = world.read().get(receivers, id);
-    if (receiver === undefined) return refuse(response, 404, `the receiver ${id} is gone`);
+    if (receiver === undefined) return refuse(404, `the receiver ${id} was deleted`);
     const answer = answerTo(receiver.answers, receiver.served);
     world.transact((tx) => tx.put(receivers, { ...receiver, served: receiver.served + 1 }));
-    const received = this.received(world, receiver, { request, bytes, path, answer: describeAnswer(answer) });
+    const received = this.describe(world, receiver, { request, bytes, answer: describeAnswer(answer) });
     this.remember(world, id, received);
-    if (answer !== "forward") return simulateAnswer(answer, request, response);
-    // Anyone may call a receiver; what it passes on reaches somebody's own machine.
+    if (answer !== "forward") return simulateAnswer(answer, request.signal);
+    // Anyone may call a receiver, and a forwarded request reaches a user's own machine.
     if (received.verdict !== "valid")
-      return refuse(response, 403, `only signed deliveries are forwarded: ${received.reason}`);
-    this.forwarding.pass({ world, receiver_id: id, at: received.at, bytes }, request, response);
+      return refuse(403, `only signed deliveries are forwarded: ${received.reason}`);
+    return this.forwarding.pass({ world, receiver_id: id, at: received.at, bytes }, request);
   }
 
-  private received(
+  private describe(
     world: World,
     receiver: Receiver,
-    about: { request: IncomingMessage; bytes: Buffer; path: string; answer: string },
+    { request, bytes, answer }: { request: ReceiverRequest; bytes: Uint8Array; answer: string },
   ): ReceivedRequest {
-    const { request, bytes, path, answer } = about;
     const present = world.read();
-    const body = bytes.toString("utf8");
-    const judgement = verdict({
+    const body = fromUtf8(bytes);
+    const { verdict, reason } = judgeSignature({
       secret: receiver.secret ?? this.secretFor(present, body),
-      header: request.headersDistinct[SIGNATURE_HEADER.toLowerCase()],
+      header: valuesOfHeader(request.rawHeaders, SIGNATURE_HEADER),
       body: bytes,
       candidates: () => this.parts.candidates(present),
     });
     return {
       at: present.iso(present.now),
-      method: request.method!,
-      path: path.split("/").slice(4).join("/"),
-      headers: request.headers as ReceivedRequest["headers"],
-      body,
-      verdict: judgement.verdict,
-      reason: judgement.reason,
-      answer,
+      method: request.method,
+      path: request.path.split("/").slice(4).join("/"),
+      headers: { ...request.headers },
+      ...{ body, verdict, reason, answer },
     };
   }
 
@@ -155,28 +152,28 @@ export class SimulatedReceivers {
       this.logs.set(world, log);
     }
     log.entries.push({ receiver_id, request });
-    log.bytes += costOf(request);
-    while (log.entries.length > MAX_KEPT_REQUESTS || (log.bytes > MAX_KEPT_BYTES && log.entries.length > 1)) {
-      log.bytes -= costOf(log.entries.shift()!.request);
+    log.bytes += estimateBytes(request);
+    while (
+      log.entries.length > MAX_STORED_REQUESTS ||
+      (log.bytes > MAX_STORED_BYTES && log.entries.length > 1)
+    ) {
+      log.bytes -= estimateBytes(log.entries.shift()!.request);
     }
   }
 }
 
-/** Bytes that a kept request holds, roughly: everything its sender chose the length of. */
-function costOf({ body, path, headers, reason }: ReceivedRequest): number {
+/** Bytes that a stored request takes, roughly: everything whose length its sender chose. */
+function estimateBytes({ body, path, headers, reason }: ReceivedRequest): number {
   let cost = REQUEST_OVERHEAD_BYTES + body.length + path.length + reason.length;
   for (const [name, value] of Object.entries(headers))
     cost += HEADER_OVERHEAD_BYTES + name.length + String(value).length;
   return cost;
 }
 
-function refuse(response: ServerResponse, status: number, error: string): void {
-  if (response.destroyed) return;
-  const body = JSON.stringify({ error });
-  response.writeHead(status, {
-    "Content-Type": "application/json",
-    "Content-Length": Buffer.byteLength(body),
-    ...(status === 413 ? { Connection: "close" } : {}),
-  });
-  response.end(body);
+function refuse(status: number, error: string): ReceiverResponse {
+  const response = jsonResponse(status, { error });
+  // The rest of the body stays unread.
+  if (status === 413 && typeof response === "object")
+    return { ...response, headers: { ...response.headers, Connection: "close" } };
+  return response;
 }

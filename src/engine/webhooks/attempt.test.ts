@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
+import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import { attemptAct, makeAttempt } from "./attempt.ts";
 import type { Outgoing } from "./outgoing.ts";
@@ -53,7 +54,7 @@ const request_headers = {
 describe("an attempt to deliver", () => {
   it("6.2 6.3 sends the event's bytes, signed, within the time that is set, and gives what was answered", async () => {
     const { sent, asked, answer, exchange } = await attempt(answered);
-    const body = Buffer.from(plan.body);
+    const body = toUtf8(plan.body);
     expect(sent).toEqual([
       { url: plan.url, method: "POST", headers: request_headers, body, timeoutMs: 2000, signal },
     ]);
@@ -74,7 +75,7 @@ describe("an attempt to deliver", () => {
     const { sent, answer, exchange } = await attempt(answered, { answer: { response_code: 500 } });
     expect(sent).toEqual([]);
     expect(answer).toStrictEqual({ response_code: 500, duration_ms: 0, fault: "fault:inline/f" });
-    expect(exchange).toEqual({ request_headers, response_headers: {}, response_body: Buffer.alloc(0) });
+    expect(exchange).toEqual({ request_headers, response_headers: {}, response_body: EMPTY_BYTES });
   });
 
   it("interfaces 6 a fault that only delays takes of the receiver's time, and counts with it", async () => {

@@ -1,10 +1,10 @@
-import type { Outbound } from "../../hosts/node/outbound/outbound.ts";
+import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
+import type { OutboundClient } from "../contract/services.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Act } from "../sandbox/history-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { classify } from "./schedule.ts";
 import { deliveryHeaders, sign } from "./sign.ts";
-import { simulateReceiver } from "./simulate-receiver.ts";
 
 /** What an attempt sends, and where. */
 export interface AttemptPlan {
@@ -16,11 +16,11 @@ export interface AttemptPlan {
   body: string;
 }
 
-/** What went over the wire, or would have, where a fault stood in for the receiver. */
+/** The request and the answer; where a fault replaced the receiver, the request that would have been sent. */
 export interface AttemptExchange {
   request_headers: Readonly<Record<string, string>>;
   response_headers: Readonly<Record<string, string | string[]>>;
-  response_body: Buffer;
+  response_body: Uint8Array;
 }
 
 /** An attempt that was made, for the journal (interfaces 14). */
@@ -40,38 +40,37 @@ export interface AttemptOutcome {
   /** On the wall clock. */
   duration_ms: number;
   error?: string;
-  /** The fault that had a hand in it, as in `fault:inline/rule-1`. */
+  /** The fault that changed it, as in `fault:inline/rule-1`. */
   fault?: string;
 }
 
-/** What it takes to make an attempt. */
 export interface AttemptParts {
-  outbound: Pick<Outbound, "send">;
+  outbound: OutboundClient;
   settings: () => { service_name: string; webhook_timeout_seconds: number };
   fault: (facts: DeliveryFacts) => DeliveryFault | undefined;
 }
 
-/** Sends one attempt, or lets a fault stand in for its receiver. A receiver's failure is an outcome, no error. */
+/** Sends one attempt, unless a fault replaces its receiver. A receiver's failure is an outcome, not an error. */
 export async function makeAttempt(
-  { outbound, settings, fault: faultOf }: AttemptParts,
+  { outbound, settings, fault }: AttemptParts,
   { row, plan }: Pick<MadeAttempt, "row" | "plan">,
   signal: AbortSignal,
 ): Promise<{ answer: Omit<AttemptOutcome, "at" | "url">; exchange: AttemptExchange }> {
   const { service_name, webhook_timeout_seconds } = settings();
   const timeoutMs = webhook_timeout_seconds * 1000;
   const { webhook_id, delivery_id } = row;
-  const injected = faultOf({ event: plan.event, webhook_id, delivery_id });
-  const endured = injected && (await simulateReceiver(injected, timeoutMs, signal));
-  const fault = injected === undefined ? {} : { fault: injected.decision };
-  const body = Buffer.from(plan.body);
+  const injected = fault({ event: plan.event, webhook_id, delivery_id });
+  const simulated = injected && (await simulateReceiver(injected, timeoutMs, signal));
+  const decision = injected === undefined ? {} : { fault: injected.decision };
+  const body = toUtf8(plan.body);
   const request_headers = deliveryHeaders({
     event: plan.event,
     deliveryId: delivery_id,
     signature: sign(plan.secret, body),
     serviceName: service_name,
   });
-  if (endured !== undefined)
-    return { answer: { ...endured, ...fault }, exchange: { request_headers, ...NOTHING_ANSWERED } };
+  if (simulated !== undefined)
+    return { answer: { ...simulated, ...decision }, exchange: { request_headers, ...NOTHING_ANSWERED } };
   const delay = injected?.holds_ms ?? 0;
   const answer = await outbound.send({
     url: plan.url,
@@ -87,13 +86,13 @@ export async function makeAttempt(
       response_code: answer.response_code,
       duration_ms: answer.duration_ms + delay,
       ...failure,
-      ...fault,
+      ...decision,
     },
     exchange: { request_headers, response_headers: answer.headers, response_body: answer.body },
   };
 }
 
-const NOTHING_ANSWERED = { response_headers: {}, response_body: Buffer.alloc(0) };
+const NOTHING_ANSWERED = { response_headers: {}, response_body: EMPTY_BYTES };
 
 const ATTEMPTS: Record<Outgoing["kind"], string> = {
   first: "The first attempt",
@@ -101,7 +100,7 @@ const ATTEMPTS: Record<Outgoing["kind"], string> = {
   redelivery: "A redelivery",
 };
 
-/** An attempt as the history tells of it (interfaces 10). */
+/** The attempt's entry in the history (interfaces 10). */
 export function attemptAct(row: Outgoing, plan: AttemptPlan, { response_code, error }: AttemptOutcome): Act {
   const came =
     response_code === 0
@@ -115,4 +114,36 @@ export function attemptAct(row: Outgoing, plan: AttemptPlan, { response_code, er
     delivered: classify(response_code) === "success",
     work: { record: row, key: `${outgoing.name}\u0000${row.id}` },
   };
+}
+
+/**
+ * Answers as a fault says, in the receiver's place (interfaces 6). Undefined when, after the wait, the receiver itself
+ * is to be called. Never rejects; an abort only ends the wait.
+ */
+export async function simulateReceiver(
+  { holds_ms, answer }: DeliveryFault,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<{ response_code: number; duration_ms: number; error?: string } | undefined> {
+  const duration_ms = Math.round(Math.min(holds_ms, timeoutMs));
+  if (duration_ms > 0) await sleep(duration_ms, signal);
+  if (holds_ms >= timeoutMs) {
+    const error = `timed out after ${timeoutMs / 1000} s: a fault held the answer back`;
+    return { response_code: 0, duration_ms, error };
+  }
+  return answer && { ...answer, duration_ms };
+}
+
+/** Resolves early, without an error, when the signal aborts. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal.addEventListener("abort", wake);
+    if (signal.aborted) wake();
+  });
 }

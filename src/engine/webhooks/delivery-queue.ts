@@ -3,17 +3,17 @@ import type { AttemptKind, Outgoing } from "./outgoing.ts";
 /** An attempt on its way through the dispatcher. */
 export interface Job {
   row: Outgoing;
-  /** Ends the request when the attempt is called off. */
+  /** Ends the request when the attempt is cancelled. */
   controller: AbortController;
-  /** True when the attempt was made and recorded, false when it was called off. */
+  /** True when the attempt was made and recorded, false when it was cancelled. */
   done: Promise<boolean>;
   end: (made: boolean) => void;
 }
 
-/** At most so many attempts of a kind at once per webhook. First attempts go one by one: none overtakes another. */
+/** Attempts of a kind under way at once per webhook. First attempts go one by one, so that none overtakes another. */
 const AT_ONCE: Readonly<Record<AttemptKind, number>> = { first: 1, retry: 4, redelivery: 4 };
 
-/** One webhook's attempts: what waits and what is under way. */
+/** One webhook's attempts, waiting and under way. */
 export class DeliveryQueue {
   private readonly waiting: Readonly<Record<AttemptKind, Set<Job>>> = {
     first: new Set(),
@@ -37,7 +37,7 @@ export class DeliveryQueue {
   }
 
   /**
-   * The job whose turn it is, left in its place. In an advance (`oneByOne`) retries of one webhook that are due at
+   * The job whose turn it is; it stays in the queue. In an advance (`oneByOne`) retries of one webhook that are due at
    * one instant go in their order, so that what a 410 cancels does not depend on timing.
    */
   next(oneByOne: boolean): Job | undefined {
@@ -59,5 +59,40 @@ export class DeliveryQueue {
   finish(job: Job): void {
     this.sending[job.row.kind] -= 1;
     this.busy.delete(job.row.delivery_id);
+  }
+}
+
+/** How many requests one sandbox, and all together, may have open towards receivers. */
+export const MAX_SENDING_PER_SANDBOX = 128;
+const MAX_SENDING = 512;
+
+/**
+ * Bounds how many requests are under way at once. A caller that finds no place free is called back when there is
+ * one, in the order of the calls.
+ */
+export class Semaphore {
+  private free: number;
+  private readonly waiting = new Set<() => void>();
+
+  constructor(size: number = MAX_SENDING) {
+    this.free = size;
+  }
+
+  /** Takes one place; else calls `retry` once when one is free. */
+  take(retry: () => void): boolean {
+    if (this.free === 0) {
+      this.waiting.add(retry);
+      return false;
+    }
+    this.free -= 1;
+    return true;
+  }
+
+  release(): void {
+    this.free += 1;
+    for (let [next] = this.waiting; next !== undefined && this.free > 0; [next] = this.waiting) {
+      this.waiting.delete(next);
+      next();
+    }
   }
 }

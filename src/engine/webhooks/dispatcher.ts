@@ -1,7 +1,10 @@
 import { parseDuration } from "../contract/duration.ts";
+import type { OutboundClient } from "../contract/services.ts";
+import type { Settings } from "../contract/settings.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { Actor } from "../sandbox/history-entry.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
-import type { Commit, ListenedWorld } from "../state/world-parts.ts";
+import type { Commit, ListenedWorld, TimerHandler, WorldParts } from "../state/world-parts.ts";
 import {
   type AttemptOutcome,
   type AttemptParts,
@@ -10,11 +13,10 @@ import {
   type MadeAttempt,
   makeAttempt,
 } from "./attempt.ts";
-import { DeliveryQueue, type Job } from "./delivery-queue.ts";
+import { DeliveryQueue, type Job, MAX_SENDING_PER_SANDBOX, Semaphore } from "./delivery-queue.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
-import { MAX_SENDING_PER_SANDBOX, type Semaphore } from "./semaphore.ts";
 
-/** How records follow from attempts; `resources/webhooks/lifecycle.ts` holds the rules. */
+/** How an attempt changes records: the rules are in `resources/webhooks/lifecycle.ts`. */
 export interface DeliveryRules {
   plan(world: WorldReader, row: Outgoing): AttemptPlan | undefined;
   record(
@@ -33,14 +35,14 @@ export interface DispatcherParts extends AttemptParts {
   onError: (error: unknown) => void;
   /** Called once its outcome is recorded. */
   onAttempt: (attempt: MadeAttempt) => void;
-  /** Settles once what led to the attempt is as safe as the server promises. */
+  /** Settles once the change that led to the attempt is saved as the server promises. */
   readyToSend: () => Promise<void>;
 }
 
 /**
- * Sends what stands in one world's queue of outgoing attempts and records what came of it. It keeps nothing
- * that the root does not hold, so a restore only has to read the queue again. Webhooks do not wait for each
- * other; how much is under way at once is bounded per webhook (`DeliveryQueue`), per sandbox and in all.
+ * Sends the attempts in one world's outgoing queue and records their outcomes. All its state follows from that
+ * queue, so a restore only has to read it again. Webhooks do not wait for each other; the number of attempts under
+ * way is bounded per webhook (`DeliveryQueue`), per sandbox and in all.
  */
 export class Dispatcher {
   private readonly parts: DispatcherParts;
@@ -49,7 +51,7 @@ export class Dispatcher {
   private jobs = new Map<string, Job>();
   private queues = new Map<string, DeliveryQueue>();
   private sending = 0;
-  /** Webhooks that found no place free, those that have waited longest first. */
+  /** Webhooks that found no place free, the longest wait first. */
   private starved = new Set<string>();
   /** The setting that was read last, in milliseconds. */
   private read: { retry_schedule: readonly (string | number)[]; delays: readonly number[] } | undefined;
@@ -58,7 +60,7 @@ export class Dispatcher {
     this.parts = parts;
   }
 
-  /** After each commit: takes up what it queued, calls off what it took out of the queue. */
+  /** After each commit: accepts the attempts that it queued, cancels those that it removed. */
   onCommit(world: ListenedWorld, { before, after, written }: Commit): void {
     this.world = world;
     if (before.tables.get(outgoing.name) === after.tables.get(outgoing.name) || world.isClosed) return;
@@ -72,7 +74,7 @@ export class Dispatcher {
     }
   }
 
-  /** After a restore, or at the world's end: lets go of everything, and takes up what the root says. */
+  /** After a restore, or at the world's end: cancels everything, and accepts the attempts of the new root. */
   onReplace(world: ListenedWorld): void {
     this.world = world;
     const { jobs } = this;
@@ -87,7 +89,7 @@ export class Dispatcher {
     for (const row of rows) this.accept(row);
   }
 
-  /** Whether the attempt was made; false when it was called off. */
+  /** Whether the attempt was made; false when it was cancelled. */
   done(attempt_id: string): Promise<boolean> {
     return this.jobs.get(attempt_id)?.done ?? Promise.resolve(false);
   }
@@ -105,13 +107,13 @@ export class Dispatcher {
       this.queues.set(row.webhook_id, queue);
     }
     queue.add(job);
-    job.controller.signal.addEventListener("abort", () => this.callOff(job), { once: true });
+    job.controller.signal.addEventListener("abort", () => this.cancel(job), { once: true });
     this.world.track(done);
     this.pump(row.webhook_id);
   }
 
   /** One that has not begun ends here; one under way ends when its request does. */
-  private callOff(job: Job): void {
+  private cancel(job: Job): void {
     if (!this.queues.get(job.row.webhook_id)?.remove(job)) return;
     this.jobs.delete(job.row.id);
     job.end(false);
@@ -143,7 +145,7 @@ export class Dispatcher {
       .finally(() => {
         this.sending -= 1;
         queue.finish(job);
-        // Behind those that found no place.
+        // Webhooks that found no place go first.
         this.starved.add(job.row.webhook_id);
         this.parts.budget.release();
         this.resume();
@@ -167,8 +169,8 @@ export class Dispatcher {
     const { rules } = this.parts;
     let made = false;
     try {
-      // Not within the commit that queued it: what comes of the attempt is a transaction of its own. What
-      // was undone meanwhile has taken the attempt with it.
+      // Not within the commit that queued it: the outcome is a transaction of its own. An undo meanwhile has
+      // removed the attempt.
       await this.parts.readyToSend().catch(() => {});
       if (this.jobs.get(row.id) !== job) return;
       const before = this.world.read();
@@ -192,11 +194,11 @@ export class Dispatcher {
     }
   }
 
-  /** False where a restore has overtaken the work: it must leave no trace in what came after. */
+  /** False where a restore came first: the outcome must leave no trace in the restored state. */
   private write(job: Job, change: (tx: Transaction) => void, by?: Actor): boolean {
     const { id } = job.row;
     if (this.jobs.get(id) !== job) return false;
-    // First, so that the row's end does not call it off.
+    // First, so that the row's removal does not cancel it.
     this.jobs.delete(id);
     try {
       this.world.transact(change, by);
@@ -210,10 +212,69 @@ export class Dispatcher {
   private schedule(): readonly number[] {
     const { retry_schedule } = this.parts.settings();
     if (this.read?.retry_schedule !== retry_schedule) {
-      // What is no duration is refused where settings are given.
+      // Settings are validated where they are set, so every delay can be parsed.
       const delays = retry_schedule.map((delay) => parseDuration(delay)!);
       this.read = { retry_schedule, delays };
     }
     return this.read.delays;
   }
+}
+
+/** The part of a sandbox that the sender reads. */
+export interface Sender {
+  readonly settings: Settings;
+}
+
+export interface DeliveriesParts<S extends Sender> {
+  outbound: OutboundClient;
+  rules: DeliveryRules & { queueRetry(tx: Transaction, delivery_id: string): string | undefined };
+  /** interfaces 6: `match: { event, webhook }`; what it returns happens as if the receiver had done so. */
+  fault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
+  onError: (error: unknown) => void;
+  /** Called once an attempt's outcome is recorded. */
+  onAttempt: (sandbox: S, attempt: MadeAttempt) => void;
+  /** Before an attempt leaves the server; at once unless given. */
+  readyToSend?: (sandbox: S) => Promise<void>;
+}
+
+export interface Deliveries<S extends Sender> {
+  /** One dispatcher per world; a reset makes a new world, and the old one's dispatcher ends. */
+  worldParts(sandbox: S): Required<Pick<WorldParts, "onCommit" | "onReplace">> & {
+    timerHandlers: { "webhook.retry": TimerHandler };
+  };
+  /** Waits for an attempt to end; false when it was cancelled. */
+  attempt(sandbox: S, attempt_id: string): Promise<boolean>;
+}
+
+/** The sender of a server: a dispatcher per sandbox over one bounded outbound client (6.4, G24). */
+export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): Deliveries<S> {
+  const { outbound, rules, fault, onError, onAttempt, readyToSend = async () => {} } = parts;
+  const budget = new Semaphore();
+  const dispatchers = new WeakMap<S, Dispatcher>();
+  return {
+    worldParts(sandbox) {
+      const dispatcher = new Dispatcher({
+        outbound,
+        budget,
+        rules,
+        settings: () => sandbox.settings,
+        fault: (facts) => fault(sandbox, facts),
+        onError,
+        onAttempt: (attempt) => onAttempt(sandbox, attempt),
+        readyToSend: () => readyToSend(sandbox),
+      });
+      dispatchers.set(sandbox, dispatcher);
+      return {
+        onCommit: (world, commit) => dispatcher.onCommit(world, commit),
+        onReplace: (world) => dispatcher.onReplace(world),
+        timerHandlers: {
+          "webhook.retry": (tx, { subject }) => {
+            const id = rules.queueRetry(tx, subject);
+            return id === undefined ? undefined : () => dispatcher.done(id);
+          },
+        },
+      };
+    },
+    attempt: (sandbox, attempt_id) => dispatchers.get(sandbox)?.done(attempt_id) ?? Promise.resolve(false),
+  };
 }

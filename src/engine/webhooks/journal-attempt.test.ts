@@ -9,7 +9,7 @@ const present = { absolute: (instant: number) => 1_000_000 + instant } as WorldR
 function journaled(
   outcome: Partial<AttemptOutcome>,
   response_body = Buffer.from("busy"),
-  told: HistoryEntry | undefined = undefined,
+  newest: HistoryEntry | undefined = undefined,
 ) {
   const url = "https://hooks.test:8443/in/box?a=1&b=2";
   return journaledAttempt(
@@ -33,7 +33,7 @@ function journaled(
         response_body,
       },
     },
-    { present, follows: "the next retry is due soon", told },
+    { present, nextStep: "the next retry is due soon", newest },
   );
 }
 

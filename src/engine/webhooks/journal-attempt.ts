@@ -4,18 +4,17 @@ import type { WorldReader } from "../state/transaction.ts";
 import type { MadeAttempt } from "./attempt.ts";
 import { classify } from "./schedule.ts";
 
-/** As much of a receiver's answer as is kept. */
+/** Bytes of a receiver's answer that the journal stores. */
 const MAX_ANSWER_BYTES = 4096;
 
 /**
- * An attempt as the journal keeps it (interfaces 14): what was sent, what was answered, and in words why it
- * failed and what follows. `present` is the world in which its outcome
- * stands, `follows` what comes of that, `told` the newest entry of the history, which is the attempt's where its
- * outcome could be recorded.
+ * An attempt's journal entry (interfaces 14): request, answer, and in words why it failed and what happens next.
+ * `present` is the world with its outcome, `nextStep` says what happens next, `newest` is the newest entry of the
+ * history, which is the attempt's where its outcome could be recorded.
  */
 export function journaledAttempt(
   made: MadeAttempt,
-  { present, follows, told }: { present: WorldReader; follows: string; told: HistoryEntry | undefined },
+  { present, nextStep, newest }: { present: WorldReader; nextStep: string; newest: HistoryEntry | undefined },
 ): AnsweredRequest {
   const { row, plan, outcome, exchange } = made;
   const { delivery_id, webhook_id, kind } = row;
@@ -36,7 +35,7 @@ export function journaledAttempt(
     principal: null,
     api_key: null,
     decision: outcome.fault ?? (isDelivered ? "delivered" : "failed"),
-    reasons: isDelivered ? [] : [whyFailed(made), follows],
+    reasons: isDelivered ? [] : [failureReason(made), nextStep],
     warnings: [],
     request_headers: Object.entries(exchange.request_headers).flat(),
     request_body: body,
@@ -44,9 +43,9 @@ export function journaledAttempt(
     response_head: Object.entries(exchange.response_headers)
       .flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`))
       .join(""),
-    response_body: exchange.response_body.subarray(0, MAX_ANSWER_BYTES),
+    response_body: Buffer.from(exchange.response_body.subarray(0, MAX_ANSWER_BYTES)),
     streamed: undefined,
-    history: told?.kind === "delivery" && told.subject === delivery_id ? told : null,
+    history: newest?.kind === "delivery" && newest.subject === delivery_id ? newest : null,
     delivery: {
       event: plan.event,
       webhook_id,
@@ -59,7 +58,7 @@ export function journaledAttempt(
   };
 }
 
-function whyFailed({ outcome: { response_code, error } }: MadeAttempt): string {
+function failureReason({ outcome: { response_code, error } }: MadeAttempt): string {
   if (response_code === 0) return `there was no answer: ${error ?? "the connection ended"}`;
   if (response_code >= 300 && response_code < 400)
     return `the receiver answered ${response_code}: redirects are not followed`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Semaphore } from "./semaphore.ts";
+import { Semaphore } from "./delivery-queue.ts";
 
 describe("Semaphore", () => {
   it("6.4 gives out so many places and calls back who waits, first come first served", () => {

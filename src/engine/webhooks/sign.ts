@@ -1,4 +1,5 @@
-import { createHmac } from "node:crypto";
+import { toHex } from "../bytes.ts";
+import { hmac } from "../platform.ts";
 
 /** 6.2: the header that carries the signature, in the case it is sent. */
 export const SIGNATURE_HEADER = "X-Service-Signature";
@@ -13,7 +14,7 @@ export interface DeliveryHeaders {
 
 /** The signature header's value over exactly these bytes (6.3): `sha256=` and lowercase hex HMAC-SHA256. */
 export function sign(secret: string, bytes: Uint8Array): string {
-  return `sha256=${createHmac("sha256", secret).update(bytes).digest("hex")}`;
+  return `sha256=${toHex(hmac("sha256", secret, bytes))}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DeliveryFault } from "../sandbox/fault-gate.ts";
-import { simulateReceiver } from "./simulate-receiver.ts";
+import { simulateReceiver } from "./attempt.ts";
 
 const fault = (fields: Partial<DeliveryFault>): DeliveryFault => ({
   decision: "fault:inline/test",
@@ -19,13 +19,13 @@ describe("interfaces 6 faults in a receiver's place", () => {
     });
   });
 
-  it("interfaces 6 a delay alone still calls the receiver, one beyond the timeout is no answer in time", async () => {
+  it("interfaces 6 a delay alone still calls the receiver, one beyond the timeout is timed out after 0.005 s", async () => {
     expect(await simulateReceiver(fault({ holds_ms: 1 }), 1000, never)).toBeUndefined();
     for (const holds_ms of [60_000, Number.POSITIVE_INFINITY]) {
       expect(await simulateReceiver(fault({ holds_ms }), 5, never)).toMatchObject({
         response_code: 0,
         duration_ms: 5,
-        error: expect.stringContaining("no answer in time"),
+        error: expect.stringContaining("timed out after 0.005 s"),
       });
     }
   });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { toHex } from "../../engine/bytes.ts";
 import { type DigestOrigin, digestOrigins } from "../../engine/receivers/digest-origins.ts";
-import { MENDS, type VerdictCode } from "../../engine/receivers/signature-mismatch.ts";
+import { FIXES, type VerdictCode } from "../../engine/receivers/signature-mismatch.ts";
 import { sign } from "../../engine/webhooks/sign.ts";
 import { isAccepted, isPutOff, isRefused, statusOf } from "./check.ts";
 import type { Delivery } from "./delivery.ts";
@@ -44,7 +45,7 @@ export async function diagnoseRefusal(session: Session): Promise<Diagnosis | nul
     if (isPutOff(answer)) return null;
     if (!isAccepted(answer)) continue;
     const { cause, mends } = attempt;
-    return { cause, mend: mends.map((code) => MENDS[code]).join(" ") };
+    return { cause, mend: mends.map((code) => FIXES[code]).join(" ") };
   }
   return null;
 }
@@ -69,7 +70,7 @@ function fromOrigin({ mistake, key, bytes, digest }: DigestOrigin): Attempt {
     mistake === "hash"
       ? `it takes a plain hash of the body with ${key}`
       : `it takes the HMAC with ${key} over ${bytes}`;
-  return { cause, mends: [code], signature: `sha256=${digest.toString("hex")}` };
+  return { cause, mends: [code], signature: `sha256=${toHex(digest)}` };
 }
 
 function otherForms(right: string): Attempt[] {

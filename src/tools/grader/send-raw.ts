@@ -9,10 +9,12 @@ import {
 } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundErrorKind } from "../../hosts/node/outbound/outbound-failure.ts";
 import type { OutboundRequest } from "../../hosts/node/outbound/outbound-request.ts";
+import "../../hosts/node/platform.ts";
 
 export interface RawRequest
-  extends Pick<OutboundRequest, "method" | "body" | "chunkAt" | "reuse" | "maxAnswerBytes" | "leave"> {
+  extends Pick<OutboundRequest, "method" | "chunkAt" | "reuse" | "maxAnswerBytes" | "leave"> {
   url: URL;
+  body: Buffer;
   /** Sent exactly so: this order, this letter case, duplicates included. `Host` is added. */
   headers: [name: string, value: string][];
 }

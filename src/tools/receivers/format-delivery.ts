@@ -1,11 +1,11 @@
 import { pluralize } from "../../engine/contract/pluralize.ts";
 import { printable } from "../../engine/contract/printable.ts";
-import type { Judgement } from "../../engine/receivers/verdict.ts";
+import type { Judgement } from "../../engine/receivers/judge-signature.ts";
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
 
 /** A delivery as `understudy listen` saw it. */
 export interface HeardDelivery {
-  /** ISO 8601, wall clock: a listener knows of no sandbox. */
+  /** ISO 8601, wall clock: a listener has no sandbox. */
   at: string;
   method: string;
   path: string;
@@ -13,7 +13,7 @@ export interface HeardDelivery {
   body: Buffer;
   event: string | undefined;
   delivery_id: string | undefined;
-  /** The how-manieth request with this delivery id, from 1. */
+  /** The number of the request with this delivery id, from 1. */
   attempt: number;
   /** Undefined where no secret was given. */
   judgement: Judgement | undefined;
@@ -22,19 +22,19 @@ export interface HeardDelivery {
 
 const MAX_SHOWN_BYTES = 4096;
 
-/** A few lines for the terminal; where the signature does not match, why, and the bytes that were to be signed. */
+/** A few lines for the terminal; where the signature does not match, why, and the bytes that should be signed. */
 export function formatDelivery(delivery: HeardDelivery): string {
   const { at, method, path, event, delivery_id, attempt, judgement, answer, body, headers } = delivery;
   const what =
     event === undefined ? `${method} ${path}` : `${event}  ${delivery_id ?? "without delivery id"}`;
   const lines = [
-    `${at.slice(11, 23)}  ${printable(what)}  attempt ${attempt}  signature ${verdictOf(judgement)}  -> ${answer}`,
+    `${at.slice(11, 23)}  ${printable(what)}  attempt ${attempt}  signature ${describeVerdict(judgement)}  -> ${answer}`,
   ];
   if (judgement === undefined || judgement.verdict === "valid") lines.push(`  ${shown(body)}`);
   else {
     lines.push(
       `  why:       ${printable(judgement.reason)}`,
-      `  mend:      ${judgement.mend}`,
+      `  fix:       ${judgement.fix}`,
       `  received:  ${SIGNATURE_HEADER}: ${printable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
       `  signed:    the ${pluralize(body.length, "byte")} of the body, exactly as received:`,
       ...hexDump(body),
@@ -43,7 +43,7 @@ export function formatDelivery(delivery: HeardDelivery): string {
   return lines.join("\n");
 }
 
-function verdictOf(judgement: Judgement | undefined): string {
+function describeVerdict(judgement: Judgement | undefined): string {
   return judgement === undefined ? "not checked (no --secret)" : judgement.verdict.toUpperCase();
 }
 

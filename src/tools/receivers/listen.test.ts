@@ -61,7 +61,7 @@ describe("interfaces 2 understudy listen", () => {
     const { heard, send } = await listen({ secret });
     await send("{}");
     expect(heard[0]!.text).toMatch(reason);
-    expect(heard[0]!.text).toMatch(/mend: .*exactly as it was shown at creation/);
+    expect(heard[0]!.text).toMatch(/fix: .*exactly as it was shown at creation/);
   });
 
   it("6.3 tells a missing signature from one that nobody asked to judge", async () => {

@@ -1,14 +1,18 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readDelivery } from "../../engine/receivers/read-delivery.ts";
+import { judgeSignature } from "../../engine/receivers/judge-signature.ts";
 import {
   answerTo,
   describeAnswer,
+  type ReceiverRequest,
+  type ReceiverResponse,
   type SimulatedAnswer,
   simulateAnswer,
-} from "../../engine/receivers/receiver-answer.ts";
-import { verdict } from "../../engine/receivers/verdict.ts";
+  valuesOfHeader,
+} from "../../engine/receivers/receiver.ts";
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
+import "../../hosts/node/platform.ts";
+import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
 import type { HeardDelivery } from "./format-delivery.ts";
 
 export interface ListenerOptions {
@@ -18,7 +22,7 @@ export interface ListenerOptions {
   host?: string;
   /** In turn, the last one repeats; default [200]. */
   answers?: readonly SimulatedAnswer[];
-  /** Signatures are judged with it; without one they are shown unjudged. */
+  /** Judges signatures; without it they are not checked. */
   secret?: string | undefined;
   /** For each request that has arrived in full. */
   onDelivery: (delivery: HeardDelivery) => void;
@@ -31,28 +35,39 @@ export interface Listener {
 }
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** Beyond so many delivery ids the oldest are forgotten, and their next attempt counts as a first. */
+/** Delivery ids remembered; the next attempt of an evicted one counts as its first. */
 const MAX_REMEMBERED_IDS = 10_000;
 
 /**
- * A webhook receiver of its own process, for `understudy listen`: answers as rehearsed, judges each signature
+ * A webhook receiver in its own process, for `understudy listen`: answers as configured, judges each signature
  * and explains a mismatch. Rejects when the port is taken.
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
   const { port, host = "127.0.0.1", answers = [200] } = options;
   const attempts = new AttemptCounter();
   let served = 0;
-  const hear = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = await readDelivery(request, MAX_BODY_BYTES);
-    if (body === "gone") return;
-    if (body === "too-large") return void response.writeHead(413, { Connection: "close" }).end();
+  const receive = async (request: ReceiverRequest): Promise<ReceiverResponse> => {
+    const body = await request.read(MAX_BODY_BYTES);
+    if (body === "gone") return "hang";
+    if (body === "too-large")
+      return { status: 413, headers: { Connection: "close" }, body: new Uint8Array() };
     const answer = answerTo(answers, served++);
-    const delivery = heard(request, { body, answer, secret: options.secret, attempts });
-    options.onDelivery(delivery);
-    simulateAnswer(answer, request, response);
+    options.onDelivery({
+      ...attempts.count(request.headers),
+      at: new Date().toISOString(),
+      method: request.method,
+      path: request.path,
+      headers: request.headers,
+      body: Buffer.from(body),
+      judgement: judge(request, body, options.secret),
+      answer: describeAnswer(answer),
+    });
+    return simulateAnswer(answer, request.signal);
   };
   const server = createServer((request, response) => {
-    hear(request, response).catch(() => response.destroy());
+    answerReceiverRequest(request, response, { path: request.url!, handle: receive }).catch(() =>
+      response.destroy(),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -69,33 +84,12 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   };
 }
 
-function heard(
-  request: IncomingMessage,
-  about: {
-    body: Buffer;
-    answer: SimulatedAnswer;
-    secret: string | undefined;
-    attempts: AttemptCounter;
-  },
-): HeardDelivery {
-  const { body, answer, secret, attempts } = about;
-  const { headers, method, url } = request;
-  return {
-    ...attempts.count(headers),
-    at: new Date().toISOString(),
-    method: method!,
-    path: url!,
-    headers,
-    body,
-    judgement:
-      secret === undefined
-        ? undefined
-        : verdict({ secret, header: request.headersDistinct[SIGNATURE_HEADER.toLowerCase()], body }),
-    answer: describeAnswer(answer),
-  };
+function judge({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret: string | undefined) {
+  if (secret === undefined) return undefined;
+  return judgeSignature({ secret, header: valuesOfHeader(rawHeaders, SIGNATURE_HEADER), body });
 }
 
-/** Which delivery a request brings, and the how-manieth time. */
+/** Counts the attempts of each delivery. */
 export class AttemptCounter {
   private readonly attempts = new Map<string, number>();
 

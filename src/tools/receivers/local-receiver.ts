@@ -1,14 +1,14 @@
 import type { ForwardedAnswer, ForwardedDelivery } from "../../engine/receivers/forwarding.ts";
-import type { Judgement } from "../../engine/receivers/verdict.ts";
+import type { Judgement } from "../../engine/receivers/judge-signature.ts";
 import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
 import { createOutbound, type Outbound } from "../../hosts/node/outbound/outbound.ts";
 import type { HeardDelivery } from "./format-delivery.ts";
 import { AttemptCounter } from "./listen.ts";
 
-/** A server forwards nothing else. */
-const SIGNED: Judgement = { verdict: "valid", code: "match", reason: "the server has judged it", mend: "" };
+/** A server forwards only signed deliveries. */
+const SIGNED: Judgement = { verdict: "valid", code: "match", reason: "the server has judged it", fix: "" };
 
-/** A receiver on this machine that is called in the place of a server far away (interfaces 11). */
+/** A receiver on this machine that is called for a server that cannot reach it (interfaces 11). */
 export class LocalReceiver {
   private readonly url: string;
   private readonly timeoutMs: number;
@@ -20,7 +20,7 @@ export class LocalReceiver {
     this.timeoutMs = timeoutMs;
   }
 
-  /** Calls it as the service would; what it answered, for the server and for the terminal. */
+  /** Calls it as the service would. Gives the answer for the server, and the delivery for the terminal. */
   async call({ method, headers, body_base64 }: ForwardedDelivery): Promise<{
     answer: ForwardedAnswer;
     heard: HeardDelivery;

@@ -1,5 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
-import { receivers } from "../../receivers/receiver-record.ts";
+import { receivers } from "../../receivers/receiver.ts";
 import { emails } from "../../webhooks/outbox.ts";
 import { outgoing } from "../../webhooks/outgoing.ts";
 import { listDeliveries, redeliver, testWebhook } from "./delivery-operations.ts";

@@ -29,8 +29,8 @@ export type Target = URL & { protocol: "http:" | "https:" };
 export type Settled = Omit<OutboundResult, "duration_ms" | "reused">;
 
 export interface Exchange {
-  /** How far it got, as the end of a sentence about why it ended. */
-  stage(): string;
+  /** Where it stands, for a message about a timeout; undefined while the request waits for its answer. */
+  stage(): string | undefined;
   /** Whether it went over a connection that had carried others before. */
   reused(): boolean;
   /** Lets go of the connection: back to the pool after a complete answer, else destroyed. */
@@ -80,7 +80,7 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
   writeBody(outgoing, options.request, left);
 
   return {
-    stage: () => answer?.stage() ?? wire.stage(),
+    stage: () => (answer === undefined ? wire.stage() : answer.stage()),
     reused: () => outgoing.reusedSocket,
     release: () => {
       wire.unwatch();
@@ -174,7 +174,7 @@ function watchWire(
   return {
     stage: () => {
       if (stage === "waiting") return "the connection was not made";
-      return stage === "connected" ? "the TLS handshake did not finish" : "no status and headers came";
+      return stage === "connected" ? "the TLS handshake did not finish" : undefined;
     },
     explain: (error: Error): Failure => {
       const failure = describeFailure(error);

@@ -10,7 +10,7 @@ export interface OutboundRequest {
    * otherwise.
    */
   headers: Record<string, string | string[]> | readonly (readonly [name: string, value: string])[];
-  body: Buffer;
+  body: Uint8Array;
   /** Cut points within `body`: it then travels with chunked transfer coding, one chunk per piece. */
   chunkAt?: readonly number[] | undefined;
   /** A list of headers, too, may go over a connection that was kept, and leave one behind. */

@@ -71,7 +71,7 @@ export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
         resolve({ ...result, ...reused, duration_ms: Math.round(performance.now() - startedAt) });
       };
       const abort = () => settle(failed("aborted", "the attempt was called off"));
-      const expire = () => settle(failed("timeout", `no answer in time: ${progress(exchange, request)}`));
+      const expire = () => settle(failed("timeout", describeTimeout(exchange, request)));
       const timer = setTimeout(expire, request.timeoutMs);
       open.add(settle);
       request.signal?.addEventListener("abort", abort, { once: true });
@@ -103,6 +103,8 @@ function readTarget(text: string): Target | string {
   return url as Target;
 }
 
-function progress(exchange: Exchange | undefined, { timeoutMs }: OutboundRequest): string {
-  return `${exchange?.stage() ?? "the name was not resolved"} within ${timeoutMs} ms`;
+/** Says where it stopped, unless the receiver simply did not answer. */
+function describeTimeout(exchange: Exchange | undefined, { timeoutMs }: OutboundRequest): string {
+  const stage = exchange === undefined ? "the name was not resolved" : exchange.stage();
+  return `timed out after ${timeoutMs / 1000} s${stage === undefined ? "" : `: ${stage}`}`;
 }

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { sign } from "../webhooks/sign.ts";
+import { judgeSignature } from "./judge-signature.ts";
 import type { VerdictCode } from "./signature-mismatch.ts";
-import { verdict } from "./verdict.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const BODY = Buffer.from(
@@ -20,7 +20,7 @@ const base64 = (bytes: Uint8Array | string) => createHmac("sha256", SECRET).upda
 
 describe("verdict", () => {
   const judge = (header: string | string[] | undefined, body: Uint8Array = BODY) =>
-    verdict({ secret: SECRET, header, body });
+    judgeSignature({ secret: SECRET, header, body });
 
   it("6.3 accepts the right signature, also as the only element of a list", () => {
     expect(judge(RIGHT)).toMatchObject({ verdict: "valid", code: "match" });
@@ -86,7 +86,7 @@ describe("verdict", () => {
   it.each(secrets)("6.3 names %s as the wrong secret and never prints a secret", (_name, key, reason) => {
     const header = `sha256=${createHmac("sha256", key).update(BODY).digest("hex")}`;
     const candidates = () => [{ label: "the secret of webhook wh_2", secret: "whsec_other" }];
-    const judged = verdict({ secret: SECRET, header, body: BODY, candidates });
+    const judged = judgeSignature({ secret: SECRET, header, body: BODY, candidates });
     expect(judged).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
     expect(judged.reason).toMatch(reason);
     expect(judged.reason).not.toContain(SECRET.slice(6));
@@ -141,7 +141,10 @@ describe("verdict", () => {
 
   it("6.3 says so when no secret is known, but calls a missing header missing", () => {
     const unknown = { secret: undefined, body: BODY };
-    expect(verdict({ ...unknown, header: RIGHT })).toMatchObject({ verdict: "invalid", code: "no-secret" });
-    expect(verdict({ ...unknown, header: undefined })).toMatchObject({ verdict: "missing" });
+    expect(judgeSignature({ ...unknown, header: RIGHT })).toMatchObject({
+      verdict: "invalid",
+      code: "no-secret",
+    });
+    expect(judgeSignature({ ...unknown, header: undefined })).toMatchObject({ verdict: "missing" });
   });
 });

@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { equalSecrets } from "../bytes.ts";
+import { hmac } from "../platform.ts";
 import { SIGNATURE_HEADER, sign } from "../webhooks/sign.ts";
-import { explainMismatch, MENDS, type VerdictCode } from "./signature-mismatch.ts";
+import { explainMismatch, FIXES, type VerdictCode } from "./signature-mismatch.ts";
 
 export type Verdict = "valid" | "invalid" | "missing";
 
@@ -9,14 +10,14 @@ export interface Judgement {
   code: VerdictCode;
   /** One sentence for a person; never contains a secret. */
   reason: string;
-  /** What to change, for whoever made the signature. */
-  mend: string;
+  /** What the signer has to change. */
+  fix: string;
 }
 
 export interface SignatureToJudge {
-  /** Undefined when nobody knows the secret, for instance when the payload names no known webhook. */
+  /** Undefined when the secret is unknown, for example when the payload names no known webhook. */
   secret: string | undefined;
-  /** The header as Node hands it over; an array when it was sent more than once. */
+  /** An array when the header was sent more than once. */
   header: string | readonly string[] | undefined;
   /** The raw bytes as received, before any parsing. */
   body: Uint8Array;
@@ -30,7 +31,7 @@ export interface SignatureToJudge {
  * Judges a received signature (6.3) and, when it is not valid, says what most likely went wrong.
  * Never throws; the time taken for a header of the right form does not depend on how much of it is right.
  */
-export function verdict({ secret, header, body, candidates, timestamp }: SignatureToJudge): Judgement {
+export function judgeSignature({ secret, header, body, candidates, timestamp }: SignatureToJudge): Judgement {
   if (header === undefined || (Array.isArray(header) && header.length === 0)) {
     return judged("missing", "no-header", `the ${SIGNATURE_HEADER} header is missing`);
   }
@@ -60,11 +61,31 @@ export function verdict({ secret, header, body, candidates, timestamp }: Signatu
 }
 
 function judged(verdict: Verdict, code: VerdictCode, reason: string): Judgement {
-  return { verdict, code, reason, mend: MENDS[code] };
+  return { verdict, code, reason, fix: FIXES[code] };
 }
 
-/** Compares digests of both sides: timingSafeEqual throws on unequal lengths, and lengths would leak too. */
+/** Compares digests of both sides, since the time of a comparison would tell their lengths. */
 function equalByDigest(left: string, right: string): boolean {
-  const digest = (text: string) => createHmac("sha256", "compare").update(text).digest();
-  return timingSafeEqual(digest(left), digest(right));
+  return equalSecrets(hmac("sha256", "compare", left), hmac("sha256", "compare", right));
+}
+
+export interface SignatureExplanation extends Judgement {
+  /** The signature that is right for these bytes and this secret. */
+  expected: string;
+  mine: string;
+  body_bytes: number;
+}
+
+/** What a receiver's own signature of a body was probably made of, and what to change (6.3). Never throws. */
+export function explainSignature(given: {
+  secret: string;
+  /** The bytes as they travelled. */
+  body: Uint8Array;
+  mine: string;
+  /** Signed along with the body, where the scheme of another service was followed. */
+  timestamp?: string | undefined;
+}): SignatureExplanation {
+  const { secret, body, mine, timestamp } = given;
+  const judgement = judgeSignature({ secret, header: mine, body, timestamp });
+  return { ...judgement, expected: sign(secret, body), mine, body_bytes: body.length };
 }

@@ -1,0 +1,129 @@
+import Type from "typebox";
+import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
+import { parseDuration } from "../contract/duration.ts";
+import { typed } from "../contract/schema.ts";
+import { collection } from "../state/collection.ts";
+import { sleep } from "../webhooks/attempt.ts";
+
+/** How a receiver answers by itself; delays run on the wall clock (interfaces 4). */
+export type SimulatedAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";
+
+/** How a receiver inside the server answers one request; `forward`: as the receiver elsewhere does (interfaces 11). */
+export type ReceiverAnswer = SimulatedAnswer | "forward";
+
+const Status = Type.Integer({ minimum: 200, maximum: 599 });
+
+export const ReceiverAnswer = Type.Unsafe<ReceiverAnswer>({
+  anyOf: [
+    Status,
+    {
+      type: "object",
+      properties: {
+        status: Status,
+        delay: typed(
+          "Duration",
+          Type.Unsafe({ type: ["string", "number"], title: "a duration such as 200ms" }),
+        ),
+      },
+      required: ["status"],
+      additionalProperties: false,
+    },
+    { type: "string", enum: ["hang", "reset", "forward"] },
+  ],
+  title: 'a status, {"status", "delay"}, "hang", "reset" or "forward"',
+});
+
+export const ReceiverAnswers = Type.Array(ReceiverAnswer, { minItems: 1, maxItems: 1000 });
+
+/** The answer to the n-th request, counted from 0: the last one repeats (interfaces 4). */
+export function answerTo<A extends ReceiverAnswer>(answers: readonly A[], n: number): A | 200 {
+  return answers[Math.min(n, answers.length - 1)] ?? 200;
+}
+
+/** The first delay that cannot be read, as its position; undefined when all can. */
+export function unreadableDelay(answers: readonly ReceiverAnswer[]): number | undefined {
+  const position = answers.findIndex(
+    (answer) =>
+      typeof answer === "object" && answer.delay !== undefined && parseDuration(answer.delay) === undefined,
+  );
+  return position < 0 ? undefined : position;
+}
+
+/** `200`, `200 after 1s`, `hang`, for logs. */
+export function describeAnswer(answer: ReceiverAnswer): string {
+  if (typeof answer !== "object") return String(answer);
+  return answer.delay === undefined ? String(answer.status) : `${answer.status} after ${answer.delay}`;
+}
+
+/** A request to a receiver, as its host hands it over. */
+export interface ReceiverRequest {
+  method: string;
+  /** Without the query. */
+  path: string;
+  /** Names in lower case, values of a repeated name joined where HTTP allows it. */
+  headers: Readonly<Record<string, string | string[]>>;
+  /** Name, value, name, value … as sent. */
+  rawHeaders: readonly string[];
+  /** The raw bytes, or why there are none: the sender left, or the body is longer than `limit` bytes. */
+  read(limit: number): Promise<Uint8Array | "gone" | "too-large">;
+  /** Aborts when the sender leaves. */
+  signal: AbortSignal;
+}
+
+/** All values of a header, in any letter case. */
+export function valuesOfHeader(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name.toLowerCase());
+}
+
+/** A receiver's response; `hang`: none ever, `reset`: the connection breaks. */
+export type ReceiverResponse =
+  | { status: number; headers: Readonly<Record<string, string | string[]>>; body: Uint8Array }
+  | "hang"
+  | "reset";
+
+/** Keeps the connection: a sender reuses one only where the answer says that it may. */
+export function jsonResponse(status: number, value: unknown): ReceiverResponse {
+  if (status === 204 || status === 304)
+    return { status, headers: { Connection: "keep-alive" }, body: EMPTY_BYTES };
+  const headers = { "Content-Type": "application/json", Connection: "keep-alive" };
+  return { status, headers, body: toUtf8(JSON.stringify(value)) };
+}
+
+/** The answer, after its delay; the wait ends when the signal aborts. */
+export async function simulateAnswer(
+  answer: SimulatedAnswer,
+  signal: AbortSignal,
+): Promise<ReceiverResponse> {
+  if (answer === "hang" || answer === "reset") return answer;
+  const { status, delay } = typeof answer === "number" ? { status: answer, delay: undefined } : answer;
+  const delayMs = delay === undefined ? 0 : (parseDuration(delay) ?? 0);
+  if (delayMs > 0) await sleep(delayMs, signal);
+  return jsonResponse(status, { received: status < 300 });
+}
+
+/** A receiver inside the server (interfaces 4). It is part of the world, so that it survives a restart. */
+export interface Receiver {
+  id: string;
+  answers: readonly ReceiverAnswer[];
+  /** Null: that of the webhook which the payload names. */
+  secret: string | null;
+  /** Requests answered with the present list of answers. */
+  served: number;
+  created_at: number;
+}
+
+export const receivers = collection<Receiver>({
+  name: "_receivers",
+  prefix: "rcv_",
+  idField: "id",
+  internal: true,
+  counted: true,
+  schema: Type.Object({
+    id: Type.String(),
+    answers: ReceiverAnswers,
+    secret: Type.Union([Type.String(), Type.Null()]),
+    served: Type.Integer({ minimum: 0 }),
+    created_at: Type.Integer(),
+  }),
+  indexes: { newest: { groups: () => [""], order: ({ created_at }) => -created_at } },
+});
