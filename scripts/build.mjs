@@ -175,20 +175,6 @@ function escapeLetters(code) {
 
 const OUTSIDE = [/^node:/, ...builtinModules, LEFT_OUTSIDE];
 
-/** A thread that is started for each piece of work has a file of its own, with nothing in it that it does not need. */
-async function buildThread(name, file) {
-  const bundle = await rolldown({
-    cwd: root,
-    input: { [name]: file },
-    platform: "node",
-    plugins: [inAscii],
-    external: OUTSIDE,
-    logLevel: "warn",
-  });
-  await bundle.write({ dir: out, format: "esm", entryFileNames: "[name].js", codeSplitting: false });
-  await bundle.close();
-}
-
 if (stale) {
   mkdirSync(out, { recursive: true });
   for (const name of readdirSync(out)) {
@@ -224,7 +210,6 @@ if (stale) {
     minifyInternalExports: false,
   });
   await bundle.close();
-  await buildThread("resources/image-thread", "src/engine/resources/images/image-thread.ts");
   if (withTypes) {
     const failed = writeDeclarations(join(out, "types"));
     if (failed !== 0) process.exit(failed);

@@ -10,6 +10,8 @@ export interface Platform {
   randomBytes(size: number): Uint8Array;
   /** Resolves in a later turn of the event loop, so that other requests are served between pieces of long work. */
   nextTurn(): Promise<void>;
+  /** Loads the library for images, which a server without images does without. */
+  images(): Promise<ImageTools>;
 }
 
 export type DigestAlgorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
@@ -17,6 +19,50 @@ export type DigestAlgorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
 export interface Digest {
   update(data: string | Uint8Array): this;
   digest(): Uint8Array;
+}
+
+/** A larger image is refused by its header, before memory is taken for its pixels. */
+export const MAX_IMAGE_PIXELS = 40_000_000;
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** Rows from above to below, one byte for each channel. */
+export interface Pixels extends Size {
+  data: Uint8Array;
+}
+
+export interface ImageHeader extends Size {
+  format: string | undefined;
+  hasAlpha: boolean;
+  isAnimated: boolean;
+}
+
+/** Red, green and blue from 0 to 255. */
+export type Colour = readonly [number, number, number];
+
+/** Decodes, composes and encodes images. Sizes are in pixels; every image is turned upright and made sRGB. */
+export interface ImageTools {
+  /** Reads the header alone. @throws Error if it is broken, or announces more than MAX_IMAGE_PIXELS */
+  inspect(bytes: Uint8Array): Promise<ImageHeader>;
+  /** RGB on white, or RGBA; scaled to a size if one is given. @throws Error for broken pixels */
+  decode(bytes: Uint8Array, options: { channels: 3 | 4; size?: Size }): Promise<Pixels>;
+  /** `side` x `side` RGB pixels on white, picked from all over the image. @throws Error for broken pixels */
+  sample(bytes: Uint8Array, side: number): Promise<Uint8Array>;
+  /** A JPEG of RGB pixels and a border that mirrors them, tinted; the inside keeps its colours. */
+  extend(pixels: Pixels, border: Border, tint: Colour): Promise<Uint8Array>;
+  /** A PNG of RGBA pixels whose transparent area is filled with the colours around it and a tint. */
+  fill(pixels: Pixels, tint: Colour): Promise<Uint8Array>;
+}
+
+/** Pixels for each side. */
+export interface Border {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
 }
 
 let current: Platform | undefined;

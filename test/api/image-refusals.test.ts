@@ -43,11 +43,11 @@ describe("4.20 refusals", () => {
     [{ provider: "provider_b", seed: 1 }, "seed", "1"],
     [{ image_file: "not a file" }, "image_file", "not a file"],
     [{ provider: { bytes: Buffer.from("x"), name: "p.txt" } }, "provider", "p.txt"],
-  ])("G26 %j is 422 and names the field", async (parts, field, value) => {
+  ])("the form %j is refused with 422 and its field [G26]", async (parts, field, value) => {
     expectRefusal(await uncrop({ image_file, ...parts }), 422, { field, value });
   });
 
-  it("G09 a text field that comes twice is 422, and so is a file", async () => {
+  it("a field that is sent twice is 422, whether text or file [G09]", async () => {
     for (const field of ["extend_left", "image_file"]) {
       const form = formOf({
         provider: "provider_a",
@@ -62,7 +62,7 @@ describe("4.20 refusals", () => {
     }
   });
 
-  it("G09 text fields that are too much only together are 413", async () => {
+  it("text fields that exceed the limit together are 413 [G09]", async () => {
     const form = formOf({ provider: "provider_b", organization_id: "org_acme", image_file });
     const half = "x".repeat(600 * 1024);
     form.append("prompt", half);
@@ -71,18 +71,18 @@ describe("4.20 refusals", () => {
     expect([status, body.error.details]).toEqual([413, { field: "another", limit_bytes: 1024 * 1024 }]);
   });
 
-  it("G26 a mask is not a field of provider_a", async () => {
+  it("provider_a refuses a mask [G26]", async () => {
     const mask_file = { bytes: await halfMask(20, 20), type: "image/png", name: "mask.png" };
     expectRefusal(await uncrop({ image_file, mask_file }), 422, { field: "mask_file", value: "mask.png" });
   });
 
-  it.each(["provider", "organization_id", "image_file"])("4.20 %s is required", async (field) => {
+  it.each(["provider", "organization_id", "image_file"])("%s is required [4.20]", async (field) => {
     const form = formOf({ provider: "provider_a", organization_id: "org_acme", image_file });
     form.delete(field);
     expectRefusal(await api.call("dan", "POST", UNCROP, form), 422, { field, value: null });
   });
 
-  it("G03 G04 judges the form before the organization, and the organization before the picture", async () => {
+  it("the form is checked before the organization, and the organization before the image [G03, G04]", async () => {
     const broken = { bytes: Buffer.from("nothing"), type: "image/png" };
     expectRefusal(await uncrop({ organization_id: "org_none", seed: "x", image_file: broken }), 422, {
       field: "seed",
@@ -94,7 +94,7 @@ describe("4.20 refusals", () => {
     expect((await uncrop({ organization_id: "org_globex", image_file }, "eve")).status).toBe(200);
   });
 
-  it("G26 the bytes decide what an image is, its declared type only whether it is looked at", async () => {
+  it("the bytes decide the format of an image, not its declared type [G26]", async () => {
     const jpeg = await picture(20, 20).jpeg().toBuffer();
     expect((await uncrop({ image_file: { bytes: jpeg, type: "image/png", name: "x.png" } })).status).toBe(
       200,
@@ -117,7 +117,7 @@ describe("4.20 refusals", () => {
     });
   });
 
-  it("G26 what cannot be decoded is 422 image_file", async () => {
+  it("bytes that cannot be decoded are 422 image_file [G26]", async () => {
     const whole = await picture(200, 200).png().toBuffer();
     const flipped = Buffer.from(whole);
     for (let i = 200; i < flipped.length - 50; i += 97) flipped[i] = flipped[i]! ^ 255;
@@ -135,7 +135,7 @@ describe("4.20 refusals", () => {
     }
   });
 
-  it("G26 a file over the limit is 413", async () => {
+  it("a file over upload_limit_mb is 413 [G26]", async () => {
     const small = await startReference({ settings: { upload_limit_mb: 0.001 } });
     const form = formOf({ provider: "provider_a", organization_id: "org_acme" });
     form.append("image_file", new Blob([new Uint8Array(2000)], { type: "image/png" }), "a.png");
@@ -146,7 +146,7 @@ describe("4.20 refusals", () => {
     await small.close();
   });
 
-  it("G26 more than 40 megapixels after growth is 422 of the largest side", async () => {
+  it("more than 40 megapixels after growth are 422 with the largest side [G26]", async () => {
     const wide = await sharp({ create: { width: 6000, height: 6600, channels: 3, background: "#888888" } })
       .png()
       .toBuffer();
@@ -163,7 +163,7 @@ describe("4.20 refusals", () => {
 });
 
 describe("4.20 bombs", () => {
-  /** A PNG that says it is larger than its pixels are. */
+  /** A PNG whose header announces more pixels than it has. */
   function claiming(width: number, height: number): Buffer {
     const chunk = (type: string, data: Buffer) => {
       const body = Buffer.concat([Buffer.from(type), data]);
@@ -184,7 +184,7 @@ describe("4.20 bombs", () => {
     ]);
   }
 
-  /** A JPEG of 10 x 10 pixels that says it has 6000 x 6000; readers would make up the rest. */
+  /** A JPEG of 10 x 10 pixels whose header announces 6000 x 6000; decoders would invent the rest. */
   async function claimingJpeg(progressive: boolean): Promise<Buffer> {
     const bytes = await picture(10, 10).jpeg({ progressive }).toBuffer();
     const frame = bytes.indexOf(Buffer.from([0xff, progressive ? 0xc2 : 0xc0]));
@@ -200,7 +200,7 @@ describe("4.20 bombs", () => {
     ["a header of two thousand million pixels", () => claiming(2_147_483_647, 1)],
     ["pixels that end early", () => claiming(6000, 6000)],
     [
-      "moving pictures",
+      "an animation",
       async () => {
         const frames = Buffer.alloc(16 * 16 * 3 * 40, 90);
         for (let i = 0; i < 40; i++) frames[i * 768] = i * 6;
@@ -209,7 +209,7 @@ describe("4.20 bombs", () => {
           .toBuffer();
       },
     ],
-  ])("G26 %s is refused as image_file without decoding it", async (_what, make) => {
+  ])("%s is refused as image_file without being decoded [G26]", async (_what, make) => {
     const bytes = await make();
     const before = process.memoryUsage.rss();
     const answer = await uncrop({ image_file: { bytes, type: "image/png" }, extend_left: 10 });
@@ -217,7 +217,7 @@ describe("4.20 bombs", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(150 * 1024 * 1024);
   });
 
-  it("4.20 leaves no file behind, whatever came of it", async () => {
+  it("no temporary file is left behind [4.20]", async () => {
     const temporary = privateTemporaryFolder();
     const own = await startReference();
     const form = formOf({ provider: "provider_a", organization_id: "org_acme" });

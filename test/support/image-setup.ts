@@ -37,7 +37,7 @@ export async function uncropIn(
   };
 }
 
-/** A picture whose every pixel says where it is. */
+/** A picture with a colour of its own for each position. */
 export function picture(width: number, height: number) {
   const pixels = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y++) {
@@ -51,7 +51,7 @@ export function picture(width: number, height: number) {
   return sharp(pixels, { raw: { width, height, channels: 3 } });
 }
 
-/** A mask that keeps its left half and leaves the right one to be filled. */
+/** A mask that keeps its left half; the right half is to be filled. */
 export function halfMask(width: number, height: number): Promise<Buffer> {
   const pixels = Buffer.alloc(width * height * 4);
   for (let i = 0; i < width * height; i++) pixels[i * 4 + 3] = i % width < width / 2 ? 255 : 0;

@@ -28,13 +28,14 @@ export interface Identity {
   refused?: true;
 }
 
-/** A file of a multipart body; the bytes are on disk under a name the server made. */
+/** A file of a multipart body. */
 export interface ReceivedFile {
-  path: string;
   /** As the client called it; never used as a path. */
   filename: string;
   mime_type: string;
   size: number;
+  /** At most the first `most` bytes. */
+  read(most: number): Promise<Uint8Array>;
 }
 
 /** What a request brought, as its declaration types it. */

@@ -27,9 +27,9 @@ export class TokenReply extends Reply {
 /** Bytes or text as they are, with their content type. */
 export class RawBody {
   readonly content_type: string;
-  readonly bytes: Buffer | string;
+  readonly bytes: Uint8Array | string;
 
-  constructor(content_type: string, bytes: Buffer | string) {
+  constructor(content_type: string, bytes: Uint8Array | string) {
     this.content_type = content_type;
     this.bytes = bytes;
   }

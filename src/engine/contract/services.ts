@@ -54,7 +54,7 @@ export interface ByteStore {
     place: { start: number; end: number },
   ): Promise<WriteOutcome>;
   /** At most the first `most` bytes, in memory. */
-  read(blob: string, most: number): Promise<Buffer>;
+  read(blob: string, most: number): Promise<Uint8Array>;
   remove(blob: string): void;
 }
 

@@ -104,6 +104,6 @@ export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
   content_type: string | undefined;
-  body: string | Buffer | undefined;
+  body: string | Uint8Array | undefined;
   stream?: (signal: AbortSignal) => AsyncIterable<string | Buffer> | Iterable<string | Buffer>;
 }

@@ -1,5 +1,5 @@
 import { createWriteStream, rmSync, type WriteStream } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import type busboyType from "busboy";
@@ -191,10 +191,15 @@ class FormReader {
     if (Object.hasOwn(this.files, name)) throw invalidInput(name, filename ?? null, `${name} was sent twice`);
     requireType(name, mimeType, file);
     const path = join(this.place.folder, `file-${this.writing.length}`);
-    const received = { path, filename: filename ?? name, mime_type: mimeType, size: 0 };
+    const received: ReceivedFile = {
+      filename: filename ?? name,
+      mime_type: mimeType,
+      size: 0,
+      read: (most) => readStart(path, Math.min(most, received.size)),
+    };
     this.files[name] = received;
     if (filename === undefined) this.nameless.push(name);
-    const storing = this.store(stream, received, { name, limit: file.limit(this.place.settings) });
+    const storing = this.store(stream, received, { path, name, limit: file.limit(this.place.settings) });
     this.writing.push(storing);
     return storing;
   }
@@ -207,10 +212,10 @@ class FormReader {
   private store(
     stream: NodeJS.ReadableStream,
     file: ReceivedFile,
-    { name, limit }: { name: string; limit: number },
+    { path, name, limit }: { path: string; name: string; limit: number },
   ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const out = createWriteStream(file.path);
+      const out = createWriteStream(path);
       this.outs.push(out);
       const stop = (error: unknown) => {
         stream.unpipe(out);
@@ -238,6 +243,16 @@ class FormReader {
     if (this.released) return;
     this.place.space.take(bytes);
     this.taken += bytes;
+  }
+}
+
+async function readStart(path: string, length: number): Promise<Uint8Array> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(new Uint8Array(length), 0, length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 

@@ -28,7 +28,7 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
     request_body: exchange.body ?? exchange.kept?.bytes(),
     request_bytes: exchange.body?.length ?? exchange.kept?.size() ?? 0,
     response_head,
-    response_body: answer.body,
+    response_body: answer.body as JournalEntry["response_body"],
     streamed: answer.stream ? "under way" : undefined,
     history: changing === undefined ? null : sandbox.history.nameOf(changing),
   });

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers";
 
 interface Ending {
   message: OutgoingMessage;
-  body: string | Buffer | undefined;
+  body: string | Uint8Array | undefined;
   encoding: BufferEncoding;
 }
 

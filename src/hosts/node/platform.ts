@@ -8,4 +8,5 @@ providePlatform({
   hmac: (algorithm, key, data) => createHmac(algorithm, key).update(data).digest(),
   randomBytes: (size) => randomBytes(size),
   nextTurn: () => setImmediate(),
+  images: () => import("./images.ts"),
 });

@@ -3,7 +3,7 @@
  * Undefined for bytes that are no such text (G34).
  */
 export function decodeText(
-  bytes: Buffer,
+  bytes: Uint8Array,
   { mime_type, isWhole }: { mime_type: string; isWhole: boolean },
 ): string | undefined {
   try {
@@ -14,7 +14,7 @@ export function decodeText(
   }
 }
 
-function encodingOf(bytes: Buffer, mime_type: string): string {
+function encodingOf(bytes: Uint8Array, mime_type: string): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   return /;\s*charset="?([\w.:-]+)"?/i.exec(mime_type)?.[1] ?? "utf-8";

@@ -1,9 +1,7 @@
+import { platform } from "../../platform.ts";
 import type { Picture } from "./schema.ts";
 
-/** A picture is judged by its header before a pixel is made of it, as in 4.20. */
-const MAX_PIXELS = 40_000_000;
-
-/** Looked at this small: enough to tell colours, and nothing to keep. */
+/** Enough pixels a side to count colours. */
 const SIDE = 32;
 /** A colour that covers less is not named. */
 const MIN_SHARE = 0.08;
@@ -11,26 +9,19 @@ const MAX_COLOURS = 3;
 
 const FORMATS = new Set(["png", "jpeg", "webp", "gif"]);
 
-/** What can be seen of it (G35); undefined for bytes that are no picture of a kind that is looked at. */
-export async function describePicture(bytes: Buffer): Promise<Picture | undefined> {
-  const { default: sharp } = await import("sharp");
-  const image = sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "error" }).autoOrient();
+/** Describes the bytes of a picture; undefined if they are no picture of a known format (G35). */
+export async function describePicture(bytes: Uint8Array): Promise<Picture | undefined> {
   try {
-    const { format, autoOrient } = await image.metadata();
+    const images = await platform().images();
+    const { format, width, height } = await images.inspect(bytes);
     if (format === undefined || !FORMATS.has(format)) return undefined;
-    const pixels = await image
-      .flatten({ background: "#ffffff" })
-      .toColourspace("srgb")
-      .resize(SIDE, SIDE, { fit: "fill", kernel: "nearest" })
-      .raw()
-      .toBuffer();
-    return { format, width: autoOrient.width, height: autoOrient.height, colours: dominant(pixels) };
+    return { format, width, height, colours: dominant(await images.sample(bytes, SIDE)) };
   } catch {
     return undefined;
   }
 }
 
-function dominant(pixels: Buffer): string[] {
+function dominant(pixels: Uint8Array): string[] {
   const counts = new Map<string, number>();
   for (let i = 0; i < pixels.length; i += 3) {
     const name = colourName(pixels[i]!, pixels[i + 1]!, pixels[i + 2]!);

@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { toLatin1 } from "../../bytes.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import type { HeavyWork, Services } from "../../contract/services.ts";
 import { decodeText } from "./decode-text.ts";
@@ -26,7 +26,7 @@ interface Source {
   filename: string;
   mime_type: string;
   size: number;
-  read: (most: number) => Promise<Buffer>;
+  read: (most: number) => Promise<Uint8Array>;
 }
 
 /** What an upload that is whole holds (G34): its passages, its picture, or why processing will fail. */
@@ -36,11 +36,8 @@ export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> 
   return examine({ filename, mime_type, size: file_size, read: (most) => bytes.read(upload.id, most) }, io);
 }
 
-export function examineFile(
-  { path, filename, mime_type, size }: ReceivedFile,
-  io: ExamineIo,
-): Promise<Findings> {
-  return examine({ filename, mime_type, size, read: (most) => firstBytes(path, Math.min(most, size)) }, io);
+export function examineFile(file: ReceivedFile, io: ExamineIo): Promise<Findings> {
+  return examine(file, io);
 }
 
 interface ExamineIo {
@@ -78,7 +75,7 @@ const HEAVY: Record<Kind, HeavyWork | undefined> = {
 };
 
 type ReadSource = Source & { signal: AbortSignal };
-type Reader = (bytes: Buffer, source: ReadSource) => Findings | Promise<Findings>;
+type Reader = (bytes: Uint8Array, source: ReadSource) => Findings | Promise<Findings>;
 
 const READERS: Record<Kind, Reader> = {
   text: textual((text) => text),
@@ -104,7 +101,7 @@ const READERS: Record<Kind, Reader> = {
     return { passages: [], picture: await describePicture(bytes) };
   },
   container(bytes, { mime_type }) {
-    const signature = bytes.toString("latin1");
+    const signature = toLatin1(bytes);
     if (CONTAINERS.some((known) => signature.startsWith(known))) return { passages: [] };
     return troubled("parsing", `the file cannot be read as ${mime_type}`);
   },
@@ -157,15 +154,4 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
 
 function kindOf(type: string): Kind | undefined {
   return KINDS.find(([pattern]) => pattern.test(type))?.[1];
-}
-
-async function firstBytes(path: string, length: number): Promise<Buffer> {
-  const file = await open(path, "r");
-  try {
-    const bytes = Buffer.alloc(length);
-    const { bytesRead } = await file.read(bytes, 0, length, 0);
-    return bytes.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }

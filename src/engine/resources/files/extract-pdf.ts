@@ -79,7 +79,7 @@ const TOO_MUCH: PdfText = { text: "", problem: "the PDF takes too much to be rea
  * the signal: a client that has left should keep nobody else waiting. @throws the signal's reason
  */
 export async function textOfPdf(
-  bytes: Buffer,
+  bytes: Uint8Array,
   { most, signal }: { most: number; signal: AbortSignal },
 ): Promise<PdfText> {
   signal.throwIfAborted();

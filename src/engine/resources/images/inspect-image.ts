@@ -1,79 +1,62 @@
-import { open } from "node:fs/promises";
-import type { OutputInfo, Sharp } from "sharp";
+import { toLatin1 } from "../../bytes.ts";
 import { ApiError, invalidInput } from "../../contract/errors.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
+import { type ImageTools, MAX_IMAGE_PIXELS, type Pixels, platform } from "../../platform.ts";
 
-/** G26, before and after growth; a bomb is refused by its header, before a pixel is made of it. */
-export const MAX_PIXELS = 40_000_000;
-
-export type ImageFormat = "png" | "jpeg" | "webp";
-
-export interface KnownImage {
+export interface InspectedImage {
   /** The form field and the file it came in, for refusals. */
   field: string;
   file: ReceivedFile;
+  bytes: Uint8Array;
   width: number;
   height: number;
   hasAlpha: boolean;
 }
 
 /**
- * What the file really is, whatever it is called.
- * @throws ApiError UNSUPPORTED_MEDIA_TYPE for an image of another kind, INVALID_INPUT for what cannot be
- *   decoded, moves, or is too large
+ * Finds out by the bytes what an image is, whatever its name and type say.
+ * @throws ApiError UNSUPPORTED_MEDIA_TYPE for an image of another format, INVALID_INPUT for one that cannot be
+ *   decoded, is animated or too large (G26)
  */
 export async function inspectImage(
   file: ReceivedFile,
-  { field, formats }: { field: string; formats: readonly ImageFormat[] },
-): Promise<KnownImage> {
-  const format = await sniff(file.path);
+  { field, formats }: { field: string; formats: readonly string[] },
+): Promise<InspectedImage> {
+  const bytes = await file.read(file.size);
+  const format = detectFormat(bytes);
   if (format === undefined) throw undecodable(field, file, "it is no image");
-  if (!(formats as readonly string[]).includes(format)) {
+  if (!formats.includes(format)) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       details: { field, value: `image/${format}` },
       system_message: `${field} must be ${formats.map((known) => `image/${known}`).join(", ")}.`,
     });
   }
-  const image = await openImage(file.path);
-  const found = await image.metadata().catch(() => {
+  const tools = await platform().images();
+  const { width, height, hasAlpha, isAnimated } = await tools.inspect(bytes).catch(() => {
     throw undecodable(field, file, "its header is broken");
   });
-  const { width, height } = found.autoOrient;
-  if ((found.pages ?? 1) > 1) throw undecodable(field, file, "it is animated");
-  if (width * height > MAX_PIXELS) {
-    throw undecodable(field, file, `it has ${width} x ${height} pixels, more than ${MAX_PIXELS}`);
-  }
-  if (format === "jpeg" && file.size * 8 < blocksOf(width, height)) {
+  if (isAnimated) throw undecodable(field, file, "it is animated");
+  if (width * height > MAX_IMAGE_PIXELS)
+    throw undecodable(field, file, `it has ${width} x ${height} pixels, more than ${MAX_IMAGE_PIXELS}`);
+  if (format === "jpeg" && bytes.length * 8 < countBlocks(width, height))
     throw undecodable(field, file, `it is too small to hold ${width} x ${height} pixels`);
-  }
-  return { field, file, width, height, hasAlpha: found.hasAlpha };
+  return { field, file, bytes, width, height, hasAlpha };
 }
 
-/** A JPEG spends at least a bit on each block of 8 x 8; a reader would invent those that are missing. */
-function blocksOf(width: number, height: number): number {
+/** A JPEG spends at least a bit on each block of 8 x 8 pixels; a decoder would invent the missing ones. */
+function countBlocks(width: number, height: number): number {
   return Math.ceil(width / 8) * Math.ceil(height / 8);
 }
 
-/**
- * The pixels of an image, upright, after what `shape` makes of it.
- * @throws ApiError INVALID_INPUT where the file breaks off or turns into garbage behind a good header
- */
-export async function pixelsOf(
-  { field, file }: KnownImage,
-  shape: (image: Sharp) => Sharp,
-): Promise<{ data: Buffer; info: OutputInfo }> {
-  const image = await openImage(file.path);
-  try {
-    return await shape(image).raw({ depth: "uchar" }).toBuffer({ resolveWithObject: true });
-  } catch {
+/** @throws ApiError INVALID_INPUT if the file breaks off or is damaged behind a valid header */
+export async function decodeImage(
+  { field, file, bytes }: InspectedImage,
+  options: Parameters<ImageTools["decode"]>[1],
+): Promise<Pixels> {
+  const tools = await platform().images();
+  return tools.decode(bytes, options).catch(() => {
     throw undecodable(field, file, "its pixels are broken");
-  }
-}
-
-async function openImage(path: string): Promise<Sharp> {
-  // Loaded for the first image only: it brings a native library along.
-  const { default: sharp } = await import("sharp");
-  return sharp(path, { limitInputPixels: MAX_PIXELS, failOn: "error" }).autoOrient();
+  });
 }
 
 export function undecodable(field: string, { filename }: ReceivedFile, why: string): ApiError {
@@ -82,17 +65,10 @@ export function undecodable(field: string, { filename }: ReceivedFile, why: stri
 
 const HEAD_BYTES = 4096;
 
-/** By the first bytes; undefined for anything that is no image known here. */
-async function sniff(path: string): Promise<string | undefined> {
-  const file = await open(path, "r");
-  let head: string;
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    head = buffer.toString("latin1", 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-  // An animated PNG announces itself by a chunk before its pixels, and decodes to its first frame only.
+/** By the first bytes; undefined for anything that is no image. */
+function detectFormat(bytes: Uint8Array): string | undefined {
+  const head = toLatin1(bytes.subarray(0, HEAD_BYTES));
+  // An animated PNG has a chunk that says so before its pixels, and would decode to its first frame.
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return head.includes("acTL") ? "apng" : "png";
   return SIGNATURES.find(([, signature]) => signature.test(head))?.[0];
 }

@@ -4,11 +4,13 @@ import { type Call, operation } from "../../contract/operation.ts";
 import { RawBody, Reply } from "../../contract/reply.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
+import { type Border, type Colour, MAX_IMAGE_PIXELS, platform } from "../../platform.ts";
+import { Random } from "../../state/random.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import type { Growth } from "./grow-image.ts";
-import { imageInThread } from "./image-in-thread.ts";
-import { inspectImage, type KnownImage, MAX_PIXELS, undecodable } from "./inspect-image.ts";
-import { SIZES } from "./sizes.ts";
+import { decodeImage, type InspectedImage, inspectImage, undecodable } from "./inspect-image.ts";
+
+/** The sizes of provider_b (4.20). */
+const SIZES = ["1024x1024", "1024x1536", "1536x1024"] as const;
 
 const Side = () => Type.Optional(Type.Integer({ minimum: 0, maximum: 2000 }));
 
@@ -32,6 +34,8 @@ const FOREIGN: Record<UncropFields["provider"], readonly string[]> = {
   provider_a: ["mask_file", "prompt", "size"],
   provider_b: [...SIDES, "seed"],
 };
+
+const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const;
 
 const MEGAPIXEL = 1_000_000;
 /** JPEG counts its sides in sixteen bits. */
@@ -69,11 +73,11 @@ export const uncropImage = operation({
     headers: ["X-Provider", "X-Provider-Request-Id", "X-Provider-Credits-Consumed"],
   },
   access: (call) => requireMember(call, call.body.organization_id),
-  prepare: (call, _organization, { services, signal }) => {
-    const { body, files } = call;
-    requireOwnFields(body, files);
+  prepare(call, _organization, { services, signal }) {
+    const { provider } = call.body;
+    requireOwnFields(call);
     return services.inTurn("image", signal, () =>
-      body.provider === "provider_a" ? grown(call, signal) : filled(call, signal),
+      provider === "provider_a" ? extendImage(call, signal) : fillImage(call, signal),
     );
   },
   handle({ body: { provider }, world }, _organization, { bytes, credits }) {
@@ -87,58 +91,74 @@ export const uncropImage = operation({
 });
 
 type UncropCall = Call<unknown, unknown, UncropFields>;
-export interface Made {
-  bytes: Buffer;
-  credits: number | undefined;
+
+export interface MadeImage {
+  bytes: Uint8Array;
+  /** Undefined for provider_b, which consumes none. */
+  credits?: number;
 }
 
 /** @throws ApiError INVALID_INPUT */
-function requireOwnFields(body: UncropFields, files: UncropCall["files"]): void {
+function requireOwnFields({ body, files }: UncropCall): void {
   for (const field of FOREIGN[body.provider]) {
     const value = files[field]?.filename ?? (body as Record<string, unknown>)[field];
     if (value !== undefined)
       throw invalidInput(field, String(value), `${field} is not a field of ${body.provider}`);
   }
-  if (body.provider === "provider_b" && files["mask_file"] === undefined) {
+  if (body.provider === "provider_b" && files["mask_file"] === undefined)
     throw invalidInput("mask_file", null, "mask_file is required for provider_b");
-  }
 }
 
-async function grown({ body, files, world }: UncropCall, signal: AbortSignal): Promise<Made> {
-  const file = files["image_file"]!;
-  const image = await inspectImage(file, { field: "image_file", formats: ["png", "jpeg", "webp"] });
-  const growth = growthOf(body, image);
-  // Without a seed every call gives another picture, and the same one again after a reset.
+/** A JPEG with a mirrored border whose tint follows from the seed. */
+async function extendImage({ body, files, world }: UncropCall, signal: AbortSignal): Promise<MadeImage> {
+  const image = await inspectImage(files["image_file"]!, { field: "image_file", formats: IMAGE_FORMATS });
+  const border = borderFor(body, image);
+  // Without a seed each call gives another tint, and the same one again after a reset.
   const seed = body.seed ?? world.random("images.uncrop").uint32();
-  const bytes = await imageInThread({ provider: "provider_a", image, growth, seed }, signal);
-  const width = image.width + growth.left + growth.right;
-  const height = image.height + growth.up + growth.down;
+  signal.throwIfAborted();
+  const pixels = await decodeImage(image, { channels: 3 });
+  signal.throwIfAborted();
+  const random = new Random(seed, "tint");
+  const tint: Colour = [random.int(0, 255), random.int(0, 255), random.int(0, 255)];
+  const bytes = await (await platform().images()).extend(pixels, border, tint);
+  const width = border.left + image.width + border.right;
+  const height = border.top + image.height + border.bottom;
   return { bytes, credits: Math.max(1, Math.ceil((width * height) / MEGAPIXEL)) };
 }
 
-async function filled({ body, files }: UncropCall, signal: AbortSignal): Promise<Made> {
-  const file = files["image_file"]!;
+/** A PNG of the size; the tint of what the mask leaves open follows from the picture and the prompt. */
+async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Promise<MadeImage> {
+  const image = await inspectImage(files["image_file"]!, { field: "image_file", formats: IMAGE_FORMATS });
   const maskFile = files["mask_file"]!;
-  const image = await inspectImage(file, { field: "image_file", formats: ["png", "jpeg", "webp"] });
   const mask = await inspectImage(maskFile, { field: "mask_file", formats: ["png"] });
-  if (!mask.hasAlpha) {
+  if (!mask.hasAlpha)
     throw invalidInput("mask_file", maskFile.filename, "mask_file must have an alpha channel");
-  }
-  const { size = SIZES[0], prompt = "" } = body;
-  const bytes = await imageInThread({ provider: "provider_b", image, mask, size, prompt }, signal);
-  return { bytes, credits: undefined };
+  const [width, height] = (body.size ?? SIZES[0]).split("x").map(Number) as [number, number];
+  const scaled = { channels: 4, size: { width, height } } as const;
+  signal.throwIfAborted();
+  const pixels = await decodeImage(image, scaled);
+  const { data: maskData } = await decodeImage(mask, scaled);
+  signal.throwIfAborted();
+  for (let alpha = 3; alpha < maskData.length; alpha += 4)
+    pixels.data[alpha] = Math.round((pixels.data[alpha]! * maskData[alpha]!) / 255);
+  const { createDigest, images } = platform();
+  const [red, green, blue] = createDigest("sha256")
+    .update(pixels.data)
+    .update(body.prompt ?? "")
+    .digest();
+  return { bytes: await (await images()).fill(pixels, [red!, green!, blue!]) };
 }
 
-/** @throws ApiError INVALID_INPUT naming the largest side of a growth that is too much (G26) */
-function growthOf(body: UncropFields, { width, height, file }: KnownImage): Growth {
-  const [left, right, up, down] = SIDES.map((side) => body[side] ?? 0) as [number, number, number, number];
-  const after = { width: width + left + right, height: height + up + down };
-  const tooMuch = after.width * after.height > MAX_PIXELS;
-  if (tooMuch || Math.max(after.width, after.height) > MAX_SIDE) {
-    const why = `the image would have ${after.width} x ${after.height} pixels, more than ${tooMuch ? MAX_PIXELS : `${MAX_SIDE} on a side`}`;
-    const largest = Math.max(left, right, up, down);
+/** @throws ApiError INVALID_INPUT naming the largest side if the image would become too large (G26) */
+function borderFor(body: UncropFields, { width, height, file }: InspectedImage): Border {
+  const [left, right, top, bottom] = SIDES.map((side) => body[side] ?? 0) as [number, number, number, number];
+  const after = { width: width + left + right, height: height + top + bottom };
+  const hasTooMany = after.width * after.height > MAX_IMAGE_PIXELS;
+  if (hasTooMany || Math.max(after.width, after.height) > MAX_SIDE) {
+    const why = `the image would have ${after.width} x ${after.height} pixels, more than ${hasTooMany ? MAX_IMAGE_PIXELS : `${MAX_SIDE} on a side`}`;
+    const largest = Math.max(left, right, top, bottom);
     if (largest === 0) throw undecodable("image_file", file, why);
-    throw invalidInput(SIDES[[left, right, up, down].indexOf(largest)]!, String(largest), why);
+    throw invalidInput(SIDES[[left, right, top, bottom].indexOf(largest)]!, String(largest), why);
   }
-  return { left, right, up, down };
+  return { left, right, top, bottom };
 }

@@ -1,0 +1,91 @@
+import sharp, { type Sharp } from "sharp";
+import {
+  type Border,
+  type Colour,
+  type ImageHeader,
+  MAX_IMAGE_PIXELS,
+  type Pixels,
+  type Size,
+} from "../../engine/platform.ts";
+
+/* Node's side of `ImageTools`. Sharp works in threads of its own, so that other requests go on meanwhile. */
+
+const WHITE = "#ffffff";
+
+/** How much of the tint a mirrored border shows. */
+const TINT_SHARE = 0.12;
+
+/** Averages of what is kept in a picture to fill: the whole, and over it eight by eight areas. */
+const GRIDS = [1, 8];
+
+export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
+  const { format, hasAlpha, pages = 1, autoOrient } = await open(bytes).metadata();
+  return { format, hasAlpha, isAnimated: pages > 1, width: autoOrient.width, height: autoOrient.height };
+}
+
+export async function decode(
+  bytes: Uint8Array,
+  { channels, size }: { channels: 3 | 4; size?: Size },
+): Promise<Pixels> {
+  const image = open(bytes);
+  if (channels === 3) image.flatten({ background: WHITE });
+  image.toColourspace("srgb");
+  if (size !== undefined) image.resize({ ...size, fit: "fill" });
+  if (channels === 4) image.ensureAlpha();
+  const { data, info } = await image.raw({ depth: "uchar" }).toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+export async function sample(bytes: Uint8Array, side: number): Promise<Uint8Array> {
+  const image = open(bytes).flatten({ background: WHITE }).toColourspace("srgb");
+  return image.resize(side, side, { fit: "fill", kernel: "nearest" }).raw().toBuffer();
+}
+
+export async function extend(
+  { data, width, height }: Pixels,
+  border: Border,
+  tint: Colour,
+): Promise<Uint8Array> {
+  const raw = {
+    width: border.left + width + border.right,
+    height: border.top + height + border.bottom,
+    channels: 3,
+  } as const;
+  const extended = await sharp(data, { raw: { width, height, channels: 3 } })
+    .extend({ ...border, extendWith: "mirror" })
+    .linear(
+      tint.map(() => 1 - TINT_SHARE),
+      tint.map((channel) => channel * TINT_SHARE),
+    )
+    .raw()
+    .toBuffer();
+  for (let y = 0; y < height; y++) {
+    const row = data.subarray(y * width * 3, (y + 1) * width * 3);
+    extended.set(row, ((border.top + y) * raw.width + border.left) * 3);
+  }
+  // Optimised coding would hold every coefficient in memory, which takes four times what the pixels do.
+  const coding = { quality: 98, chromaSubsampling: "4:4:4", optimiseCoding: false };
+  return sharp(extended, { raw }).jpeg(coding).toBuffer();
+}
+
+export async function fill({ data, width, height }: Pixels, tint: Colour): Promise<Uint8Array> {
+  const raw = { width, height, channels: 4 } as const;
+  const layers = [];
+  for (const grid of GRIDS) {
+    const averages = await sharp(data, { raw }).resize(grid, grid, { fit: "fill" }).raw().toBuffer();
+    const spread = sharp(averages, { raw: { width: grid, height: grid, channels: 4 } });
+    layers.push(await spread.resize({ width, height, fit: "fill", kernel: "cubic" }).raw().toBuffer());
+  }
+  const [r, g, b] = tint;
+  return sharp({ create: { width, height, channels: 3, background: { r, g, b } } })
+    .composite(
+      [...layers, Buffer.from(data.buffer, data.byteOffset, data.length)].map((input) => ({ input, raw })),
+    )
+    .removeAlpha()
+    .png({ compressionLevel: 3 })
+    .toBuffer();
+}
+
+function open(bytes: Uint8Array): Sharp {
+  return sharp(bytes, { limitInputPixels: MAX_IMAGE_PIXELS, failOn: "error" }).autoOrient();
+}
