@@ -1098,6 +1098,8 @@ export interface JournalFilter {
 export interface JournalEntry {
   /** The answer's `x-request-id`; of a delivery its id and the attempt's number */
   id: string;
+  /** Its number in the sandbox's timeline, never repeated; the same in journal and history */
+  seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
   /** A request that came in, or an attempt to deliver an event */
@@ -1179,6 +1181,8 @@ export interface Live {
 export interface RequestLine {
   /** The answer's `x-request-id`; of a delivery its id and the attempt's number */
   id: string;
+  /** Its number in the sandbox's timeline, never repeated; the same in journal and history */
+  seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
   /** On the sandbox's clock */
@@ -1204,6 +1208,8 @@ export interface RequestLine {
 export interface HistoryEntry {
   /** `h_…`, never given twice in a sandbox */
   id: string;
+  /** Its number in the sandbox's timeline, never repeated; the same in journal and history */
+  seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
   /** On the sandbox's clock */
@@ -1340,6 +1346,8 @@ export interface HistoryPage {
 export interface HistoryDetail {
   /** `h_…`, never given twice in a sandbox */
   id: string;
+  /** Its number in the sandbox's timeline, never repeated; the same in journal and history */
+  seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
   /** On the sandbox's clock */

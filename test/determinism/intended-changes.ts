@@ -14,4 +14,9 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     reason:
       "Outpainting mirrors the image with a seeded tint; quilting and prompt painting are gone (issue 32).",
   },
+  {
+    request: ({ request: { path } }) => /\/(history|journal)\b/.test(path),
+    reason:
+      "Entries of the journal and the history have a `seq`, and the journal's have `undone` [issue 32 point 3].",
+  },
 ];

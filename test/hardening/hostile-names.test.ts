@@ -57,6 +57,7 @@ const suite: SuiteResult = {
             status: 404,
             code: "a",
             duration_ms: 1,
+            seq: 1,
             sequence: 1,
             kind: "request",
             delivery: null,

@@ -10,6 +10,10 @@ const EntryId = (description: string) => Type.String({ description });
 export const HistoryEntryBody = Closed(
   {
     id: EntryId("`h_…`, never given twice in a sandbox"),
+    seq: Type.Integer({
+      minimum: 1,
+      description: "Its number in the sandbox's timeline, never repeated; the same in journal and history",
+    }),
     sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
     at: Timestamp({ description: "On the sandbox's clock" }),
     kind: Words(HISTORY_KINDS),
@@ -39,6 +43,7 @@ export const HistoryEntryBody = Closed(
     examples: [
       {
         id: "h_12",
+        seq: 15,
         sequence: 12,
         at: "2026-03-15T12:00:00.000Z",
         kind: "request",
@@ -59,10 +64,24 @@ export const HistoryEntryBody = Closed(
 export type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
 
 export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
-  const { id, sequence, at, kind, title, subject, cause, advanced_by, request, changes, isUndone, states } =
-    entry;
+  const {
+    id,
+    seq,
+    sequence,
+    at,
+    kind,
+    title,
+    subject,
+    cause,
+    advanced_by,
+    request,
+    changes,
+    isUndone,
+    states,
+  } = entry;
   return {
     id,
+    seq,
     sequence,
     at: new Date(at).toISOString(),
     kind,

@@ -24,6 +24,10 @@ export const JournalEntryBody = Closed(
     id: Type.String({
       description: "The answer's `x-request-id`; of a delivery its id and the attempt's number",
     }),
+    seq: Type.Integer({
+      minimum: 1,
+      description: "Its number in the sandbox's timeline, never repeated; the same in journal and history",
+    }),
     sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
     kind: Type.Unsafe<"request" | "delivery">({
       type: "string",
@@ -56,6 +60,7 @@ export const JournalEntryBody = Closed(
     examples: [
       {
         id: "req_5e1f",
+        seq: 1,
         sequence: 1,
         kind: "request",
         at: "2026-03-15T12:00:00.000Z",
@@ -84,6 +89,7 @@ export type RenderedEntry = Static<typeof JournalEntryBody>;
 export function renderEntry(entry: JournalEntry): RenderedEntry {
   return {
     id: entry.id,
+    seq: entry.seq,
     sequence: entry.sequence,
     kind: entry.delivery === undefined ? "request" : "delivery",
     at: new Date(entry.at).toISOString(),

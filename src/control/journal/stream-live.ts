@@ -8,13 +8,27 @@ import { redactQuery, redactText } from "../../tools/har/secret-redactor.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { JournalEntryBody } from "./render-entry.ts";
 
-const { id, sequence, at, operation, method, path, status, code, duration_ms, principal, decision, history } =
-  JournalEntryBody.properties;
+const {
+  id,
+  seq,
+  sequence,
+  at,
+  operation,
+  method,
+  path,
+  status,
+  code,
+  duration_ms,
+  principal,
+  decision,
+  history,
+} = JournalEntryBody.properties;
 
 /** A request without its messages: what a list shows of it, at a tenth of the bytes. */
 export const RequestLine = Closed(
   {
     id,
+    seq,
     sequence,
     at,
     operation,
@@ -35,6 +49,7 @@ export const RequestLine = Closed(
     examples: [
       {
         id: "req_5e1f",
+        seq: 1,
         sequence: 1,
         at: "2026-03-15T12:00:00.000Z",
         operation: "threads.delete",
@@ -136,9 +151,11 @@ function worldOf(journal: Journal): string {
 }
 
 function lineOf(entry: JournalEntry): Static<typeof RequestLine> {
-  const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
+  const { id, seq, sequence, operation, method, status, code, duration_ms, principal, decision, history } =
+    entry;
   return {
     id,
+    seq,
     sequence,
     at: new Date(entry.at).toISOString(),
     operation,

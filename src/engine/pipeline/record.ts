@@ -31,6 +31,7 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
     response_body: answer.body as JournalEntry["response_body"],
     streamed: answer.stream ? "under way" : undefined,
     history: changing === undefined ? null : sandbox.history.nameOf(changing),
+    seq: changing?.entry?.seq,
   });
   if (changing !== undefined) sandbox.history.answered(changing, entry);
   const { operation, code } = exchange;

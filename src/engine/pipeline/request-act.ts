@@ -20,7 +20,6 @@ export class RequestAct implements Act, ActingRequest {
   readonly idSeed: number;
   readonly number: number;
   readonly uploads: ActingRequest["uploads"];
-  position: number | undefined = undefined;
   entry: HistoryEntry | undefined = undefined;
   private readonly minute: number;
   private readonly key_id: string | undefined;

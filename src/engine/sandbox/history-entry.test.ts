@@ -9,7 +9,7 @@ const collectionOf = (name: string, internal = false) =>
 const notes = collectionOf("notes");
 const hidden = collectionOf("hidden", true);
 const place = {
-  ...{ prefix: "h_", number: 1, sequence: 1, at: 0, parent: 0, journal: 0 },
+  ...{ prefix: "h_", number: 1, sequence: 1, at: 0, parent: 0, journal: 0, seq: 1 },
   ...{ cause: null, advanced_by: null },
 };
 const asked: Act = {

@@ -25,8 +25,7 @@ export interface Act {
   readonly work?: { readonly record: object; readonly key: string };
   /** How the world was when it began, and the newest entry then; for what takes its time. */
   readonly began?: { readonly state: KeptState; readonly position: number };
-  /** Its entry's position in the history, where it is one of its rows; else its entry. Set once there is one. */
-  position?: number | undefined;
+  /** Set once there is one. */
   entry?: HistoryEntry | undefined;
 }
 
@@ -71,12 +70,15 @@ export interface StoredEntry {
 
 interface Place extends Pick<StoredEntry, "sequence" | "at" | "parent" | "cause" | "advanced_by">, EntryName {
   journal: number;
+  seq: number;
 }
 
 /** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
 export class HistoryEntry implements EntryName {
   readonly prefix: string;
   readonly number: number;
+  /** Number in the sandbox's timeline, which the journal shows too; never given twice. */
+  readonly seq: number;
   /** Position since the sandbox began; grows by one. */
   readonly sequence: number;
   readonly kind: HistoryKind;
@@ -115,6 +117,7 @@ export class HistoryEntry implements EntryName {
   constructor(place: Place, act: Act, states: EntryStates | undefined) {
     this.prefix = place.prefix;
     this.number = place.number;
+    this.seq = place.seq;
     this.sequence = place.sequence;
     this.at = place.at;
     this.parent = place.parent;
@@ -138,7 +141,11 @@ export class HistoryEntry implements EntryName {
       ...{ kind, title, subject: subject ?? undefined },
       ...(typeof delivered === "boolean" && { delivered }),
     };
-    const entry = new HistoryEntry({ ...stored, ...nameOf(stored.id), journal: 0 }, act, undefined);
+    const entry = new HistoryEntry(
+      { ...stored, ...nameOf(stored.id), journal: 0, seq: stored.sequence },
+      act,
+      undefined,
+    );
     entry.earlierRequest = request;
     entry.counts = changes;
     entry.isUndone = undone;

@@ -6,7 +6,6 @@ import type { Commit } from "../state/world-parts.ts";
 import { costOf, EntryStates, type KeptFrame, type KeptState } from "./entry-states.ts";
 import type { History, Provenance } from "./history.ts";
 import { type Act, type Actor, type HistoryEntry, idOf } from "./history-entry.ts";
-import { MAX_ROW_WRITES } from "./history-rows.ts";
 import { timerAct } from "./history-titles.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
@@ -62,12 +61,10 @@ export class HistoryRecorder {
     }
     // A random draw by itself is nothing that anybody could see.
     if (before.tables === after.tables || (timer ?? by) === undefined) {
-      this.history.endRows();
       this.roots.pass(commit);
       return;
     }
     const act = (by as Actor | undefined)?.act;
-    if (timer === undefined && this.noteRow(commit, act!)) return;
     const noted = { from: this.keep(before), after, written: commit.written };
     this.roots.pass(commit);
     if (timer === undefined) this.noteAct(noted, act!);
@@ -130,7 +127,6 @@ export class HistoryRecorder {
   }
 
   private keep(root: Root): KeptRoot {
-    this.history.endRows();
     // Whoever holds an entry must not hold all that follows it.
     const { timesLent } = this.history;
     if (timesLent !== this.timesLent) this.roots.forget();
@@ -154,30 +150,6 @@ export class HistoryRecorder {
       frame.uploads === uploads;
     if (!agrees) this.frame = { clock, origin, seed, secretKey, uploads };
     return this.frame!;
-  }
-
-  /** Notes what most requests do in as little as it takes; false: it needs an entry. */
-  private noteRow({ before, after, written }: Commit, act: Act): boolean {
-    const { request, subject, work } = act;
-    if (request === undefined || subject !== undefined || work !== undefined) return false;
-    if (request.uploads !== undefined || written.length > MAX_ROW_WRITES) return false;
-    if (this.history.nameOf(act) !== null) return false;
-    for (const { collection } of written) if (collection.work) return false;
-    if (this.history.rows.newest !== before) {
-      const start = this.keep(before);
-      this.history.rows.begin(start);
-    }
-    const { world, windows } = this.of;
-    const change = {
-      request,
-      named: act.named,
-      written,
-      frame: this.frameOf(world),
-      windows: windows.counted,
-    };
-    const moment = { before, after, now: world.changedAt, requests: world.requests };
-    act.position = this.history.addRow(change, moment);
-    return true;
   }
 
   private noteAct(commit: NotedCommit, act: Act): void {

@@ -3,10 +3,8 @@ import type { EntryStates } from "./entry-states.ts";
 import { type Act, type EntryName, HistoryEntry } from "./history-entry.ts";
 import { HistoryList } from "./history-list.ts";
 import { HistoryListeners } from "./history-listeners.ts";
-import type { HistoryRows, Row } from "./history-rows.ts";
 import { type HistoryStory, revivedEntries, type StoredHistory } from "./history-story.ts";
 import { type AnsweredWith, refusalOf } from "./request-title.ts";
-import type { RequestChange, RequestMoment } from "./row-lot.ts";
 
 /** Where something comes from, as ids of entries. */
 export interface Provenance {
@@ -14,10 +12,18 @@ export interface Provenance {
   advanced_by: string | null;
 }
 
-interface Happened extends Pick<HistoryEntry, "at" | "sequence" | "parent" | "journal"> {
+interface Happened extends Pick<HistoryEntry, "at" | "seq" | "sequence" | "parent" | "journal"> {
   readonly act: Act;
   readonly from: Provenance;
   readonly states: EntryStates;
+}
+
+/** The journal of the same sandbox: both count the same `seq`. */
+interface SharedLog {
+  readonly lastSequence: number;
+  nextSeq(): number;
+  /** What comes next has a greater `seq` than this. */
+  skipSeqs(until: number): void;
 }
 
 /**
@@ -37,11 +43,11 @@ export class History {
   private lent = 0;
   private lendings = 0;
   private readonly listeners = new HistoryListeners();
-  private readonly journal: { readonly lastSequence: number };
+  private readonly journal: SharedLog;
 
   /** `journal`: of the same sandbox, so that requests and changes of one instant can be told in their order. */
-  constructor(limit: number, journal: { readonly lastSequence: number }) {
-    this.list = new HistoryList(limit, (row, sequence) => this.entryOfRow(row, sequence));
+  constructor(limit: number, journal: SharedLog) {
+    this.list = new HistoryList(limit);
     this.journal = journal;
   }
 
@@ -73,40 +79,20 @@ export class History {
     from: Provenance,
     { at, states, parent = this.lastSequence }: { at: number; states: EntryStates; parent?: number },
   ): HistoryEntry {
-    this.endRows();
     const sequence = this.lastSequence + 1;
     const journal = this.journal.lastSequence;
-    const entry = this.makeEntry({ act, from, at, states, sequence, parent, journal });
+    const entry = this.makeEntry({
+      act,
+      from,
+      at,
+      states,
+      seq: this.journal.nextSeq(),
+      sequence,
+      parent,
+      journal,
+    });
     this.list.push(entry);
     this.tell();
-    return entry;
-  }
-
-  /** Adds a request that goes on from the newest row, or begins with what the rows do; returns its position. */
-  addRow(change: RequestChange, moment: RequestMoment): number {
-    this.list.addRow(change, moment, this.journal.lastSequence);
-    this.tell();
-    return this.lastSequence;
-  }
-
-  /** Requests whose rows come now; the next one may go on from the newest. */
-  get rows(): HistoryRows {
-    return this.list.rows;
-  }
-
-  /** The next row begins anew: something else comes before it. */
-  endRows(): void {
-    this.list.endRows();
-  }
-
-  private entryOfRow(
-    { request, subject, now: at, journal, journaled, states }: Row,
-    sequence: number,
-  ): HistoryEntry {
-    const act = { kind: "request" as const, title: request.summary, subject: subject ?? undefined, request };
-    const from = { cause: null, advanced_by: null };
-    const entry = this.makeEntry({ act, from, at, states, sequence, parent: sequence - 1, journal });
-    if (journaled > 0) entry.answered(undefined, journaled);
     return entry;
   }
 
@@ -117,24 +103,18 @@ export class History {
   }
 
   /** What an act has for an entry: undefined where it has none, or none any more. */
-  entryOf({ entry, position }: Act): HistoryEntry | undefined {
-    return entry !== undefined || position === undefined ? entry : this.list.at(position);
+  entryOf({ entry }: Act): HistoryEntry | undefined {
+    return entry;
   }
 
   /** The name of an act's entry, even where that was evicted; null where it has none in this sandbox's present day. */
-  nameOf({ entry, position = 0 }: Act): EntryName | null {
-    if (entry !== undefined) return entry;
-    const { prefix, base } = this;
-    return position > base ? { prefix, number: position - base } : null;
+  nameOf({ entry }: Act): EntryName | null {
+    return entry ?? null;
   }
 
   /** A request has been answered; a fault may have said otherwise than what was done. @param answer as journalled */
   answered(act: Act, answer: AnsweredWith): void {
-    const refusal = refusalOf(answer);
-    const { rows } = this;
-    const row = (act.position ?? 0) - (this.lastSequence - rows.size) - 1;
-    if (refusal === undefined && row >= 0) rows.answered(row, answer.sequence);
-    else this.entryOf(act)?.answered(refusal, answer.sequence);
+    this.entryOf(act)?.answered(refusalOf(answer), answer.sequence);
   }
 
   /** What leads to the newest entry holds, all else is undone. */
@@ -192,8 +172,8 @@ export class History {
   }
 
   /** Whether nothing has come since what an act has for an entry. */
-  isNewest({ entry, position = entry?.sequence }: Act): boolean {
-    return position === this.lastSequence;
+  isNewest({ entry }: Act): boolean {
+    return entry?.sequence === this.lastSequence;
   }
 
   /** Oldest first. */
@@ -226,7 +206,6 @@ export class History {
 
   /** The id of the newest entry that left this work to be done, `collection\0id`, and was not undone. */
   leaving(key: string): string | null {
-    this.list.settle();
     return this.leavingUpTo(this.lastSequence, key);
   }
 
@@ -264,6 +243,7 @@ export class History {
     const { next, base, dropped } = stored.about;
     this.prefix = prefixOf(resets);
     this.base = base;
+    this.journal.skipSeqs(next - 1);
     this.revived = next - 1;
     this.list.replace(revivedEntries(stored), { last: this.revived, dropped });
   }
@@ -278,7 +258,6 @@ export class History {
   }
 
   private lend(): void {
-    this.list.settle();
     this.lent = this.lastSequence;
     this.lendings += 1;
   }

@@ -41,6 +41,8 @@ export interface AnsweredRequest {
   streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
   /** Its entry in the history, where it changed something (interfaces 10). */
   history: EntryName | null;
+  /** That entry's number in the timeline; by default the next one. */
+  seq?: number | undefined;
   /** Absent for a request that came in. */
   delivery?: JournaledAttempt | undefined;
 }
@@ -70,7 +72,9 @@ const TEXT_OVERHEAD_BYTES = 32;
  * One request of the journal. Its texts stand in a block of bytes and are read from there when somebody asks
  * for them, as copies: the block may be written anew once the entry is gone, and so may the entry itself.
  */
-export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw"> {
+export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw" | "seq"> {
+  /** Number in the sandbox's timeline, which the history shows too; never given twice. */
+  seq!: number;
   /** Position since the sandbox began; grows by one. */
   sequence!: number;
   operation!: string | null;

@@ -24,6 +24,7 @@ export class Journal {
   private bytes = 0;
   private lost = 0;
   private next = 1;
+  private seq = 0;
   private closed = false;
   /** How often it was cleared: positions before and after are of different stories. */
   clears = 0;
@@ -38,6 +39,7 @@ export class Journal {
 
   add(answered: AnsweredRequest): JournalEntry {
     const entry = this.entryOf(answered, this.next++);
+    entry.seq = answered.seq ?? this.nextSeq();
     // What went out of the sandbox is no request to it.
     if (answered.delivery === undefined) this.tally?.count(entry.operation, entry.status);
     this.ring.push(entry);
@@ -47,6 +49,17 @@ export class Journal {
     // An answer that is still being sent is completed later.
     if (answered.streamed !== undefined) this.lent = entry.sequence;
     return entry;
+  }
+
+  /** The next number of the sandbox's timeline. */
+  nextSeq(): number {
+    this.seq += 1;
+    return this.seq;
+  }
+
+  /** What comes next has a greater `seq` than this. */
+  skipSeqs(until: number): void {
+    this.seq = Math.max(this.seq, until);
   }
 
   /** A streamed answer has ended; `sent` is undefined when the client left before. */

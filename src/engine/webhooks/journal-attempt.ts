@@ -21,6 +21,7 @@ export function journaledAttempt(
   const { origin, pathname, search } = new URL(outcome.url);
   const body = Buffer.from(plan.body);
   const isDelivered = classify(outcome.response_code) === "success";
+  const recorded = newest?.kind === "delivery" && newest.subject === delivery_id ? newest : undefined;
   return {
     id: `${delivery_id}.${plan.number}`,
     at: present.absolute(outcome.at),
@@ -45,7 +46,8 @@ export function journaledAttempt(
       .join(""),
     response_body: Buffer.from(exchange.response_body.subarray(0, MAX_ANSWER_BYTES)),
     streamed: undefined,
-    history: newest?.kind === "delivery" && newest.subject === delivery_id ? newest : null,
+    history: recorded ?? null,
+    seq: recorded?.seq,
     delivery: {
       event: plan.event,
       webhook_id,

@@ -6,6 +6,7 @@ const AT = "2026-03-15T12:00:00.000Z";
 
 const line = (sequence: number, more: Partial<RequestLine> = {}): RequestLine => ({
   id: `req_${sequence}`,
+  seq: sequence,
   sequence,
   at: AT,
   operation: "models.list",
@@ -25,6 +26,7 @@ const line = (sequence: number, more: Partial<RequestLine> = {}): RequestLine =>
 
 const entry = (sequence: number, more: Partial<HistoryEntry> = {}): HistoryEntry => ({
   id: `h_${sequence}`,
+  seq: sequence,
   sequence,
   at: AT,
   kind: "timer",
