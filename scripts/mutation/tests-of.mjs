@@ -33,7 +33,6 @@ const TESTS = {
     "test/contract/generated.test.ts",
   ],
   "src/persistence": [
-    "test/control/former-format.test.ts",
     "test/control/ledger.test.ts",
     "test/control/persistence.test.ts",
     "test/control/plain-ledger.test.ts",

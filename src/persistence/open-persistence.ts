@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import { makeFolder } from "../hosts/node/storage/make-folder.ts";
 import { DocumentStore } from "./document-store.ts";
-import { FormerFolder } from "./former-format.ts";
 import { freeName } from "./free-name.ts";
 import { nestedText } from "./nested-rows.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
@@ -27,14 +26,12 @@ export interface PersistenceParts extends ReviverParts {
 export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
   const { place, uploads, log } = parts;
   const say = (warning: string) => log.warn(warning);
-  const former = "folder" in place ? FormerFolder.in(place.folder) : undefined;
   const store =
     "folder" in place ? await SqliteStore.open(place.folder, say) : await DocumentStore.open(place.file, say);
   try {
     uploads.keepIn(store.uploads);
     const persistence = new Persistence(parts, store);
     await persistence.bringAllBack();
-    if (former !== undefined) await persistence.takeOver(former);
     persistence.saver.start();
     return persistence.saver;
   } catch (error) {
@@ -87,23 +84,6 @@ class Persistence {
     for (const image of images) this.saver.adopt(image);
     // What was set aside may name files too.
     if (isWhole) this.parts.uploads.sweep();
-  }
-
-  /** Reads a folder of the former format once, and moves it away when all of it is in the store. */
-  async takeOver(former: FormerFolder): Promise<void> {
-    const { log, sandboxes } = this.parts;
-    for (const name of former.names()) {
-      // Taken over before, by a server that did not come to move it away.
-      if (sandboxes.get(name) !== undefined) continue;
-      try {
-        const saved = former.read(this.reviver.idFieldOf, name);
-        if (saved !== undefined) await this.reviver.revive(name, saved);
-      } catch (error) {
-        log.warn(`Sandbox ${name} could not be taken over from the former format: ${sentence(error)}`);
-      }
-    }
-    if (!(await this.saver.saveAll())) return;
-    log.warn(`What the former format held was taken over; its files are in ${former.moveAside()} now.`);
   }
 
   private async setAside(name: string, rows: readonly Row[], error: Error): Promise<void> {

@@ -118,10 +118,7 @@ export class SandboxReviver {
     const world = decodeWorld({ ...facts, tables: saved.tables }, collections, { base });
     judge.world(world, base);
     const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
-    const blobs =
-      saved.blobs === undefined
-        ? await uploads.fromFiles(saved.uploads ?? {}, say, folder)
-        : await uploads.decode(saved.blobs);
+    const blobs = await uploads.fromFiles(saved.uploads ?? {}, say, folder);
     return { world, taken_at, windows: RateWindows.from(saved.windows), blobs };
   }
 }

@@ -11,9 +11,7 @@ import type { Row } from "./store.ts";
 export interface SavedWorld {
   facts: SavedFacts;
   windows: ReturnType<RateWindows["toJSON"]>;
-  /** The files of its uploads, or (the former format) their bytes as in a downloaded snapshot. */
   uploads: KeptUploads | undefined;
-  blobs?: unknown;
   tables: Record<string, { put: StoredRecord[]; removed: string[] }>;
 }
 

@@ -16,7 +16,6 @@ import { PersistenceError } from "./persistence-error.ts";
 
 /** "Undy", in the place where SQLite's header names the application that a file belongs to. */
 export const FORMAT_ID = 0x556e6479;
-/** 1 was a folder of JSON files and logs (former-format.ts). */
 export const FORMAT_VERSION = 2;
 
 /** Offsets in the first page, as SQLite documents its file format. */
