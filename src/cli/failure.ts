@@ -2,7 +2,7 @@ import { AddressError, ControlError, UnreachableError } from "../client/http.ts"
 import { printableJson } from "../engine/contract/printable.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
-import { PersistenceError } from "../persistence/persistence-error.ts";
+import { PersistenceError } from "../persistence/store.ts";
 import { complain } from "./output.ts";
 
 /** interfaces 2: what was to be checked or reached fails. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { PersistenceError } from "../persistence/persistence-error.ts";
 import { fleetKey, type Lease, type RedisStore, sandboxKey } from "../persistence/redis-store.ts";
+import { PersistenceError } from "../persistence/store.ts";
 import { sessionKey } from "./node-session.ts";
 
 const KEY = fleetKey("nodes");

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../hosts/node/log.ts";
-import { PersistenceError } from "../persistence/persistence-error.ts";
 import { RETRY_AFTER_SECONDS, type RedisFacts } from "../persistence/redis-connection.ts";
 import { RENEW } from "../persistence/redis-scripts.ts";
 import { fleetKey, moved, type RedisStore } from "../persistence/redis-store.ts";
-import { StoreRefusal } from "../persistence/store.ts";
+import { PersistenceError, StoreRefusal } from "../persistence/store.ts";
 
 /** interfaces 15: a lease lasts so long after the last time that it was renewed. */
 export const LEASE_MS = 5000;

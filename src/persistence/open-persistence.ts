@@ -2,14 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import { makeFolder } from "../hosts/node/storage/make-folder.ts";
+import { nestedText } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
-import { freeName } from "./free-name.ts";
-import { nestedText } from "./nested-rows.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
 import { type ReviverParts, SandboxReviver } from "./sandbox-reviver.ts";
 import { Saver } from "./saver.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import type { FolderStore, Row } from "./store.ts";
+import { freeName } from "./store.ts";
 
 /** A folder, in which an embedded engine keeps everything, or one readable document. */
 export type Place = { folder: string } | { file: string };

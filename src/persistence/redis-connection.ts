@@ -1,7 +1,6 @@
 import { createClient, ErrorReply, RESP_TYPES } from "redis";
-import { PersistenceError } from "./persistence-error.ts";
 import { REDIS_SCRIPTS, type RedisScript } from "./redis-scripts.ts";
-import { StoreRefusal } from "./store.ts";
+import { PersistenceError, StoreRefusal } from "./store.ts";
 
 /** What Redis is asked with and answers: texts, numbers, and lists of them. */
 export type Word = string | Buffer;

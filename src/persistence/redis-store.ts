@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Turns } from "../engine/state/turns.ts";
-import { PersistenceError } from "./persistence-error.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
-import { type Change, type Row, type Store, StoreRefusal } from "./store.ts";
+import { type Change, PersistenceError, type Row, type Store, StoreRefusal } from "./store.ts";
 
 /** How rows are written; a node refuses what a newer one has written. */
 const FORMAT = 2;

@@ -12,7 +12,7 @@ import type { WorldValue } from "../engine/state/world-parts.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { type SavedSandbox, type SavedWorld, savedSandboxOf, UnfitSandbox } from "./saved-sandbox.ts";
+import { type SavedSandbox, type SavedWorld, savedSandboxOf, UnfitSandbox } from "./sandbox-rows.ts";
 import type { Row } from "./store.ts";
 
 export interface ReviverParts {

@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { full } from "../../test/support/kept-stand.ts";
 import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
-import { PersistenceError } from "./persistence-error.ts";
-import { StoreRefusal } from "./store.ts";
+import { PersistenceError, StoreRefusal } from "./store.ts";
 
 describe("interfaces 2 the saver, when nothing can be saved", () => {
   it("one that is too large does not keep the others from being saved", async () => {

@@ -1,10 +1,9 @@
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
-import { PersistenceError } from "./persistence-error.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { inPieces, rowsBetween } from "./sandbox-rows.ts";
-import { type Change, refusalOf, type Store, StoreRefusal } from "./store.ts";
+import { type Change, PersistenceError, refusalOf, type Store, StoreRefusal } from "./store.ts";
 
 /** interfaces 2: saved within a second, the writing included. */
 const SWEEP_MS = 300;

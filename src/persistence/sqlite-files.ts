@@ -11,8 +11,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { freeName } from "./free-name.ts";
-import { PersistenceError } from "./persistence-error.ts";
+import { freeName, PersistenceError } from "./store.ts";
 
 /** "Undy", in the place where SQLite's header names the application that a file belongs to. */
 export const FORMAT_ID = 0x556e6479;

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { keptPlace } from "../../test/support/kept-place.ts";
 import { pieces, put } from "../../test/support/stores.ts";
-import { EngineThread } from "./engine-thread.ts";
-import { SqliteStore } from "./sqlite-store.ts";
+import { EngineThread, SqliteStore } from "./sqlite-store.ts";
 import type { Change } from "./store.ts";
 
 let folder: string;

@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test/support/stores.ts";
 import { RedisStore } from "./redis-store.ts";
 import type { Change, Row } from "./store.ts";
+import { freeName, refusalOf, StoreRefusal } from "./store.ts";
 
 benchPerTest();
 
@@ -177,4 +181,78 @@ describe("interfaces 15 a Redis that may lose data", () => {
     ]);
     expect(bench.warnings.join()).not.toContain("s3cret");
   });
+});
+
+it.each([
+  ["ENOSPC", "full", "there is no room left for /kept (ENOSPC)"],
+  ["EDQUOT", "full", "there is no room left for /kept (EDQUOT)"],
+  ["SQLITE_FULL", "full", "there is no room left for /kept (SQLITE_FULL)"],
+  ["EROFS", "read-only", "/kept cannot be written to (EROFS)"],
+  ["EACCES", "read-only", "/kept cannot be written to (EACCES)"],
+  ["EPERM", "read-only", "/kept cannot be written to (EPERM)"],
+  ["SQLITE_READONLY_DBMOVED", "read-only", "/kept cannot be written to (SQLITE_READONLY_DBMOVED)"],
+  ["SQLITE_PERM", "read-only", "/kept cannot be written to (SQLITE_PERM)"],
+  ["ENOENT", "gone", "/kept is gone (ENOENT)"],
+  ["ENOTDIR", "gone", "/kept is gone (ENOTDIR)"],
+  ["ENODEV", "gone", "/kept is gone (ENODEV)"],
+  ["ESTALE", "gone", "/kept is gone (ESTALE)"],
+  ["SQLITE_CANTOPEN", "gone", "/kept is gone (SQLITE_CANTOPEN)"],
+  ["EIO", "failed", "/kept could not be written (EIO)"],
+  ["NOT_ENOENT", "failed", "/kept could not be written (NOT_ENOENT)"],
+  ["X_ENOSPC", "failed", "/kept could not be written (X_ENOSPC)"],
+  ["X_EROFS", "failed", "/kept could not be written (X_EROFS)"],
+])("interfaces 2 %s means that a store is %s", (code, kind, message) => {
+  const refusal = refusalOf(Object.assign(new Error("words of the system"), { code }), "/kept");
+  expect(refusal).toMatchObject({ name: "StoreRefusal", kind, message, retry_after: undefined, headers: {} });
+});
+
+it("interfaces 2 an error without a code is told in its words, and a refusal is left as it is", () => {
+  expect(refusalOf(new Error("it broke"), "/kept")).toMatchObject({
+    ...{ kind: "failed", message: "/kept could not be written (it broke)" },
+  });
+  const refusal = new StoreRefusal("moved", "elsewhere", 1, { Location: "there" });
+  expect(refusalOf(refusal, "/kept")).toBe(refusal);
+  expect(refusal).toMatchObject({ retry_after: 1, headers: { Location: "there" } });
+});
+
+it("interfaces 2 nothing is written over: a name that is taken has a number behind it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-names-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const name = join(folder, "kept");
+  for (const free of [name, `${name}-2`, `${name}-3`]) {
+    expect(freeName(name)).toBe(free);
+    writeFileSync(free, "");
+  }
+});
+
+benchPerTest();
+
+/** A test each, as opening a hundred takes longer than one test may on a machine that learns what the tests reach. */
+const QUARTERS = [1, 26, 51, 76];
+
+describe.each(FILES)("quality 2.7 a file that was cut ($name)", (adapter) => {
+  const { start } = stores(adapter);
+
+  it.each(QUARTERS)(
+    "quality 2.7 at each percent from %i on: no start fails, none takes a part for the whole",
+    async (from) => {
+      const store = await start();
+      const text = "x".repeat(200);
+      const rows = Array.from({ length: 100 }, (_, i) =>
+        put("a", "records/n", `n${String(i).padStart(3, "0")}`, text),
+      );
+      await store.commit(pieces(rows));
+      bench.open.splice(0);
+      await store.close();
+      const whole = readFileSync(adapter.file());
+      for (let percent = from; percent < Math.min(from + 25, 100); percent++) {
+        const place = join(bench.folder, `cut-${percent}`);
+        mkdirSync(place);
+        writeFileSync(adapter.file(place), whole.subarray(0, Math.floor((whole.length * percent) / 100)));
+        const cut = await adapter.open(place);
+        expect([0, 100], `cut at ${percent} percent`).toContain((await cut.load("a")).length);
+        await cut.close();
+      }
+    },
+  );
 });

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+
 /**
  * One thing that is kept of a sandbox, as JSON text: `about`, a fault state, a record. What sections there
  * are and what their rows say is the business of sandbox-rows.ts; a store only keeps them.
@@ -89,3 +91,15 @@ const WORDS: Record<"full" | "read-only" | "gone" | "failed", (place: string) =>
   gone: (place) => `${place} is gone`,
   failed: (place) => `${place} could not be written`,
 };
+
+/** Something about the kept worlds that the user must know before the server can run; one sentence or two. */
+export class PersistenceError extends Error {
+  override readonly name = "PersistenceError";
+}
+
+/** The name itself, or with a number behind it, so that nothing is written over. */
+export function freeName(name: string): string {
+  let free = name;
+  for (let n = 2; existsSync(free); n++) free = `${name}-${n}`;
+  return free;
+}

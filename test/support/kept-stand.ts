@@ -9,7 +9,7 @@ import { Tables } from "../../src/engine/state/tables.ts";
 import { timers } from "../../src/engine/state/timers.ts";
 import { World } from "../../src/engine/state/world.ts";
 import type { UploadKeeper } from "../../src/hosts/node/storage/upload-keeper.ts";
-import type { PersistenceError } from "../../src/persistence/persistence-error.ts";
+import type { PersistenceError } from "../../src/persistence/store.ts";
 import { type Change, type Store, StoreRefusal } from "../../src/persistence/store.ts";
 
 export interface Note {
