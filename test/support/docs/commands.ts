@@ -147,7 +147,12 @@ export class Commands {
       );
       return `export PATH=${quoted(path.join(delimiter))}\n${this.runs(["npm", command, ...args], asked)}`;
     }
-    const names = args.filter((word) => !word.startsWith("-")).map((word) => word.replace(/(?<=.)@.*$/, ""));
+    if (command === "pack") return "exit 0\n";
+    const names = args
+      .filter((word) => !word.startsWith("-"))
+      // A tarball by its path is the package of its name.
+      .map((word) => word.replace(/^.*\/([\w-]+)-\d[\w.]*\.tgz$/, "$1"))
+      .map((word) => word.replace(/(?<=.)@.*$/, ""));
     const lacking = names.filter((name) => !existsSync(join(this.place.folder, "node_modules", name)));
     if (lacking.length > 0) throw new Error(`the stage has no ${lacking.join(", ")}`);
     return "exit 0\n";

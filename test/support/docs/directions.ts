@@ -45,7 +45,7 @@ until curl -s -o page.html http://127.0.0.1:3000/; do sleep 0.1; done`;
 
 /** Pages that need more than a server. */
 export const DIRECTIONS: Readonly<Record<string, Directions>> = {
-  "README.md": { ownServer: true, leave: ["npm ci && npm test"], says: [/1 passed/] },
+  "README.md": { leave: ["npm ci && npm start", "npm ci && npm test"], says: [/1 passed/] },
   "docs/for-frontends.md": { ownServer: true, browser: true, says: [/Tests +1 passed/, /2 passed \(/] },
   "docs/for-partners.md": {
     ownServer: true,
