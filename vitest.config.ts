@@ -14,14 +14,11 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/counts-reporter.ts"],
-    // Limits, not waits: some tests drive receivers in other languages, and CI has two cores.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    // CI's machine is busier than anyone's own; counts-reporter.ts names loudly what only the second attempt let pass.
-    retry: 1,
-    // A poll waits for what another process does; on a busy machine that takes longer than its default second.
-    // A test that asks nothing proves nothing, be it one that returns early or loops over an empty list.
-    expect: { requireAssertions: true, poll: { timeout: 60_000 } },
+    // A test that is slow by nature sets its own timeout.
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    // A test without an assertion proves nothing. A poll waits for another process, so it gets more than its default second.
+    expect: { requireAssertions: true, poll: { timeout: 15_000 } },
     setupFiles: ["./test/support/property-seed.ts", "./src/hosts/node/platform.ts"],
     // A focused test would leave the others out.
     allowOnly: false,

@@ -1,7 +1,9 @@
 import sharp, { type Region, type Stats } from "sharp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Api, startReference, type Who } from "../support/harness.ts";
 import { expectRefusal, halfMask, type Part, picture, uncropIn } from "../support/image-setup.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let api: Api;
 beforeAll(async () => {

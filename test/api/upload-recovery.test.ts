@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { crc32c, crc32cText } from "../../src/hosts/node/storage/crc32c.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
@@ -15,6 +15,8 @@ import {
   put,
   sendAndLeave,
 } from "../support/upload-setup.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let api: Api;
 let temporary: ReturnType<typeof privateTemporaryFolder>;

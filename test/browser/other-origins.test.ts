@@ -2,11 +2,13 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Frame, Page } from "@playwright/test";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { attack, fetchFromPage } from "../support/browser/attacks.ts";
 import { consoleFiles } from "../support/browser/console.ts";
 import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 // Chromium guards loopback itself when a public site asks for it; what is to be seen here is our own guard.
 const chromium = useChromium([

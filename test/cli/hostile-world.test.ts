@@ -3,10 +3,12 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { until } from "../support/eventually.ts";
 import { runCommand, scratch, startCommand, startServer } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 const listeners: Server[] = [];

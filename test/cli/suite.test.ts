@@ -3,10 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { startReference } from "../support/harness.ts";
 import { runCommand, scratch, startCommand } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const EXAMPLE = fileURLToPath(new URL("../../docs/examples/report-uploader/", import.meta.url));
 const CHECK = ["--", process.execPath, join(EXAMPLE, "check.mjs")];

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { successesOf } from "../../src/engine/contract/operation.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../../src/engine/contract/problems.ts";
@@ -10,6 +10,8 @@ import { type Api, startReference } from "../support/harness.ts";
 import { exampleOf, pathOf, refusalsOf, refusedWith, send } from "../support/openapi/control-calls.ts";
 import { Judge } from "../support/openapi/judge.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /**
  * Every call of the control API, sent as its declaration's examples say it, and refused in each way that it declares;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readsOnly } from "../../src/engine/contract/operation.ts";
 import { refusalsOf } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
@@ -15,6 +15,8 @@ import {
   uses,
   verify,
 } from "../support/verify-setup.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let api: Api;
 const open: { close(): Promise<void> }[] = [];

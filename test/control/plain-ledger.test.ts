@@ -15,6 +15,8 @@ import { ADVANCES, advance, setTimers } from "../support/ledger/timer-steps.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
 
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
 /*
  * Without --durable nobody waits for a save: what changed is found by looking. Each operation has a sandbox in which
  * nothing else happens after it, so that one that goes unnoticed stays unsaved.

@@ -2,13 +2,15 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
 import type { Bundle, RequestStep } from "../../src/tools/bundle/bundle.ts";
 import { readBundle } from "../../src/tools/bundle/read-bundle.ts";
 import type { UnderstudyOptions } from "../../src/understudy.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const open: Api[] = [];
 afterEach(async () => {

@@ -1,8 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { DIRECTIONS } from "../support/docs/directions.ts";
 import { KINDS } from "../support/docs/page-script.ts";
 import { blocks, pages } from "../support/docs/pages.ts";
 import { GUIDES, OTHERS, testExamples } from "../support/docs/test-examples.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 describe("examples of the documentation", () => {
   it("interfaces 13 are of kinds that are run or judged", () => {

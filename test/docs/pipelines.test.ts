@@ -2,13 +2,15 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { validateWorkflow } from "@action-validator/core";
 import { validate } from "dockerfile-utils";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { fileOf } from "../support/docs/page-script.ts";
 import { blocks } from "../support/docs/pages.ts";
 import { openStage, type Stage } from "../support/docs/stage.ts";
 import { hasCurl } from "../support/docs/stand-in.ts";
 import { removeScratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /*
  * The pipelines of docs/pipelines.md: GitHub's are held to the published schema of workflows, and what each of them

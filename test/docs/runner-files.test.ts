@@ -1,11 +1,13 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { hasRuntime } from "../../scripts/runtimes.mjs";
 import { ROOT } from "../support/docs/pages.ts";
 import { openStage, type Stage } from "../support/docs/stage.ts";
 import { hasCurl } from "../support/docs/stand-in.ts";
 import { removeScratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /*
  * The files for pytest and JUnit 5 that are there to be copied, where tests go wrong: what the guide for testers runs

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { hasRuntime, programOf } from "../../scripts/runtimes.mjs";
 import { fileOf } from "../support/docs/page-script.ts";
 import { blocks, ROOT } from "../support/docs/pages.ts";
@@ -10,6 +10,8 @@ import { SHORT_LIVED } from "../support/docs/short-lived-java.ts";
 import { freePorts } from "../support/docs/stage.ts";
 import { until } from "../support/eventually.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /*
  * The functions that verify a signature, in each language in which the page shows one: each is asked about genuine

@@ -1,10 +1,12 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { until } from "../support/eventually.ts";
 import { type NodeProcess, startNodeProcess } from "../support/fleet.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 import { removeScratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let redis: TestRedis;
 let [survivor, killed, paused]: NodeProcess[] = [];

@@ -5,6 +5,8 @@ import { KEYS } from "../support/harness.ts";
 import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 import { announce, chunk, noise } from "../support/upload-setup.ts";
 
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
 let redis: TestRedis;
 const open: Node[] = [];
 beforeAll(async () => {

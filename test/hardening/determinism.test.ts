@@ -2,10 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Line, type Target, transcript } from "../support/determinism/transcript.ts";
 import { until } from "../support/eventually.ts";
 import { EPOCH } from "../support/harness.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const BIN = new URL("../../bin/understudy.js", import.meta.url).pathname;
 

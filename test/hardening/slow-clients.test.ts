@@ -3,8 +3,10 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const KEY = `Host: x\r\napi-key: ${KEYS.dan}\r\n`;
 /** Headers are given 10 s and bodies 15 s without progress; what is above that is slack of a busy machine. */

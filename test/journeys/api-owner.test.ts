@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { KEYS } from "../support/harness.ts";
 import {
@@ -13,6 +13,8 @@ import {
 } from "../support/run-understudy.ts";
 import { clientSession } from "../support/traffic/client-session.ts";
 import { type Between, proxy } from "../support/verify-setup.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** The real service: an Understudy that answers a month of 13 with 400 and counts keys by another name. */
 let service: RunningServer;

@@ -10,9 +10,8 @@ export const NEED_THE_MACHINE =
   /^test[\\/](browser[\\/]|docs[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/]unsaved\.test\.ts|hardening[\\/]outside\.test\.ts|cli[\\/]hostile-world\.test\.ts|fleet[\\/])|^src[\\/]persistence[\\/](redis-store|store(-in-files)?)\.test\.ts/;
 
 /**
- * Ends a run on the line that continuous integration reads. A skipped test counts as failed: nothing is
- * skipped silently. Tests for which the machine lacks something are named, with the reason, just before, and before
- * them, each on a line, those that only a second attempt let pass: a red test is repeated once, never in silence.
+ * Ends a run on the line that continuous integration reads. A skipped test counts as failed, so no test is skipped
+ * silently. Tests that need a tool which the machine lacks are listed with the reason on the line before.
  */
 export default class CountsReporter implements Reporter {
   private asked: RegExp | undefined;
@@ -25,7 +24,6 @@ export default class CountsReporter implements Reporter {
     let passed = 0;
     let failed = errors.length;
     const notRun = new Map<string, { reason: string; tests: number }>();
-    const unsteady: string[] = [];
     for (const module of modules) {
       if (module.state() === "failed" && module.errors().length > 0) failed += 1;
       const file = relative(process.cwd(), module.moduleId);
@@ -36,13 +34,12 @@ export default class CountsReporter implements Reporter {
         if (reason !== undefined) notRun.set(file, { reason, tests: (notRun.get(file)?.tests ?? 0) + 1 });
         else if (test.result().state === "passed") passed += 1;
         else failed += 1;
-        if (test.diagnostic()?.flaky) unsteady.push(unsteadyLine(file, test));
       }
     }
     if (failed > 0 || passed === 0) process.exitCode = 1;
     // After the other reporters' summaries, whatever order they run in.
     process.on("exit", () =>
-      process.stdout.write(`\n${unsteady.join("")}${notRunLine(notRun)}${passed} passed, ${failed} failed\n`),
+      process.stdout.write(`\n${notRunLine(notRun)}${passed} passed, ${failed} failed\n`),
     );
   }
 }
@@ -56,12 +53,6 @@ function nameOf({ name, parent }: TestCase | TestSuite): string {
 function reasonOf(test: TestCase): string | undefined {
   const result = test.result();
   return result.state === "skipped" ? result.note : undefined;
-}
-
-/** Names a test that passed when it was repeated, and what had been wrong. */
-function unsteadyLine(file: string, test: TestCase): string {
-  const reason = test.result().errors?.[0]?.message.split("\n")[0];
-  return `!!! PASSED ONLY AT THE SECOND ATTEMPT: ${file} > ${test.fullName}${reason ? `: at first ${reason}` : ""}\n`;
 }
 
 function notRunLine(notRun: ReadonlyMap<string, { reason: string; tests: number }>): string {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { type HarEntry, harEntry } from "../../src/tools/har/har-entry.ts";
 import { HarFile } from "../../src/tools/traffic/har-file.ts";
@@ -14,6 +14,8 @@ import { removeScratch, scratch } from "../support/run-understudy.ts";
 import { ALTERATIONS, type Alteration } from "../support/traffic/alterations.ts";
 import { clientSession } from "../support/traffic/client-session.ts";
 import { type Altered, type Between, proxy, type Seen, verify } from "../support/verify-setup.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let api: Api;
 let between: Between;

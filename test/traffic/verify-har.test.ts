@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";
@@ -8,6 +8,8 @@ import type { VerifyReport } from "../../src/tools/verify/report.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
 import { clientSession } from "../support/traffic/client-session.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 // biome-ignore lint/suspicious/noExplicitAny: archives are taken apart
 type Har = any;

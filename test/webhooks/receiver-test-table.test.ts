@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { formatText } from "../../src/tools/grader/format-text.ts";
 import { receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
@@ -10,6 +10,8 @@ import { grade, MANY, Pool, QUICK, SECRET, withOutcome } from "../support/receiv
 import { NODE_RECEIVERS } from "../support/receivers/sound/node-receivers.ts";
 import { isInstalled, PROCESS_RECEIVERS } from "../support/receivers/sound/process-receivers.ts";
 import type { SoundReceiver } from "../support/receivers/sound/sound-receiver.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const pool = new Pool<ReceiverReport>(8);
 const SOUND = [...NODE_RECEIVERS, ...PROCESS_RECEIVERS];

@@ -5,7 +5,7 @@ import https from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { formatText } from "../../src/tools/grader/format-text.ts";
 import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
 import type { GradeReceiverOptions } from "../../src/tools/grader/grading-options.ts";
@@ -21,6 +21,8 @@ import {
 import { QUICK, SECRET } from "../support/receivers/grade-all.ts";
 import { startHostile } from "../support/receivers/hostile.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

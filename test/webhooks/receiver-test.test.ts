@@ -1,13 +1,15 @@
 import { once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { type GradeReceiverOptions, ReceiverTestUsageError } from "../../src/tools/grader/grading-options.ts";
 import type { ReceiverReport } from "../../src/tools/grader/report.ts";
 import { RIGHT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
 import { grade as gradeAt, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {

@@ -1,8 +1,10 @@
 import type { Page, Route } from "@playwright/test";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { choose } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const { api, open, control } = useConsole("coverage");
 beforeAll(() => control("POST", "/snapshots", { name: "before" }));

@@ -1,8 +1,10 @@
 import type { Page } from "@playwright/test";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const { api, open } = useConsole("world");
 beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));

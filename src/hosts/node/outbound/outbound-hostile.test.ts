@@ -1,6 +1,6 @@
 import type http from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import {
   hostile,
@@ -17,6 +17,8 @@ import {
 import { createAddressPolicy } from "./address-policy.ts";
 import { createOutbound } from "./outbound.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TIMEOUT_MS = 1500;
 const GRACE_MS = 500;

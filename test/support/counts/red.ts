@@ -2,13 +2,13 @@ import { expect, it } from "vitest";
 
 let attempts = 0;
 
-it("fails again when repeated", () => {
+it("fails", () => {
   attempts += 1;
-  expect(attempts).toBe(3);
+  expect(attempts).toBe(2);
 });
 
-it("had no second repetition", () => {
-  expect(attempts).toBe(2);
+it("was not repeated", () => {
+  expect(attempts).toBe(1);
 });
 
 it.skip("is left out", () => {
