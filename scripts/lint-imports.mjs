@@ -51,7 +51,7 @@ export const ROOMS = {
   fleet: [...engine, "hosts/node", "persistence"],
   tools: [...engine, "hosts/node", "documents"],
   control: [...engine, "hosts/node", "documents", "persistence", "tools"],
-  "generated.ts": [...engine, "tools", "control"],
+  "generated.ts": [...engine, "hosts/node", "tools", "control"],
   "understudy-options.ts": [...engine, "hosts/node", "documents", "persistence", "tools", "control", "fleet"],
   "understudy-services.ts": [...engine, "hosts/node"],
   "understudy-itself.ts": ["hosts/node", "control"],

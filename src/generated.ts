@@ -1,4 +1,5 @@
 import packageJson from "../package.json" with { type: "json" };
+import "./hosts/node/platform.ts";
 import { API_NAMES, API_SCHEMAS, RECORD_SCHEMAS } from "./control/api-schemas.ts";
 import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
 import { scenarioSchemaText } from "./engine/faults/scenarios/scenario-schema.ts";

@@ -1,3 +1,4 @@
+import "../hosts/node/platform.ts";
 import { watchOutput } from "./output.ts";
 import { run } from "./run.ts";
 

@@ -1,3 +1,5 @@
+import type { Faker } from "@faker-js/faker";
+
 /**
  * The ports: what the engine needs of its host. A host calls `providePlatform` once, before the first sandbox is made
  * (`src/hosts/node/platform.ts`). Sizes are in bytes, times in milliseconds of the wall clock.
@@ -12,6 +14,11 @@ export interface Platform {
   nextTurn(): Promise<void>;
   /** Loads the library for images, which a server without images does without. */
   images(): Promise<ImageTools>;
+  /**
+   * The faker of a locale (`@faker-js/faker/locale/…`), loaded when it is first needed. Synchronous, since records are
+   * made within a transaction; a host without synchronous imports loads the locales that it offers beforehand.
+   */
+  loadFaker(locale: string): Faker;
 }
 
 export type DigestAlgorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";

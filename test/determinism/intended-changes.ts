@@ -19,4 +19,13 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     reason:
       "Entries of the journal and the history have a `seq`, and the journal's have `undone` [issue 32 point 3].",
   },
+  { request: hasSettings, reason: "Sandboxes have one more setting, `locale` (G44)." },
+  ...[257, 267].map((request) => ({
+    request,
+    reason: "The name and the e-mail address that a state call left out come from faker (G44).",
+  })),
 ];
+
+function hasSettings({ answer: { body } }: Entry): boolean {
+  return typeof body === "string" && body.includes('"retry_schedule":');
+}

@@ -104,7 +104,7 @@ function withoutNull(schema: TSchema): TSchema {
 /** What a fixture's record looks like to TypeScript. */
 export type EntryOf<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
-interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered"> {
+interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered" | "follows"> {
   record: FixtureRecord<E, R>;
   factory: Factory<R>;
 }

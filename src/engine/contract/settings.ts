@@ -1,6 +1,16 @@
 import Type, { type Static } from "typebox";
 import { Words } from "./schema.ts";
 
+/** The locales of faker, by the names of its modules. */
+const LOCALES = `
+  af_ZA ar az bn_BD cs_CZ cy da de de_AT de_CH dv el en en_AU en_AU_ocker en_BORK en_CA en_GB en_GH en_HK
+  en_IE en_IN en_NG en_NP en_US en_ZA eo es es_MX fa fi fr fr_BE fr_CA fr_CH fr_LU fr_SN he hr hu hy id_ID
+  it ja ka_GE ko ku_ckb ku_kmr_latin lv mk mn_MN_cyrl nb_NO ne nl nl_BE pl pt_BR pt_PT ro ro_MD ru sk sl_SI
+  sr_RS_latin sv ta_IN th tr uk ur uz_UZ_latin vi yo_NG zh_CN zh_TW zu_ZA
+`
+  .trim()
+  .split(/\s+/);
+
 /**
  * What a team that knows the real service better may change per sandbox; `x-assumption` is the row of the ledger
  * that it changes. Values are checked by the control API, the CLI and the configuration file alike.
@@ -152,6 +162,12 @@ export const Settings = Type.Object(
       "x-assumption": "G24",
       description:
         "the wait before each retry, counted from the end of the attempt before, as durations; at most six attempts are made in all",
+    }),
+    locale: Words(LOCALES, {
+      default: "en",
+      "x-assumption": "G44",
+      description:
+        "the language and country of names, e-mail addresses, titles and file names that are made up; a fixture's are made when its sandbox is created or reset",
     }),
     check_answers: Words(["on", "off"], {
       default: "off",

@@ -1,6 +1,9 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createRequire } from "node:module";
 import { setImmediate } from "node:timers/promises";
 import { providePlatform } from "../../engine/platform.ts";
+
+const load = createRequire(import.meta.url);
 
 /** Node's side of the engine's ports. Importing this file is enough. */
 providePlatform({
@@ -9,4 +12,5 @@ providePlatform({
   randomBytes: (size) => randomBytes(size),
   nextTurn: () => setImmediate(),
   images: () => import("./images.ts"),
+  loadFaker: (locale) => load(`@faker-js/faker/locale/${locale}`).faker,
 });

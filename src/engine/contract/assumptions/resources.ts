@@ -239,4 +239,13 @@ export const RESOURCES: readonly Assumption[] = [
       "An assistant's history begins with `created`; a change log tells of today's assistants what their histories tell of the same time. A department of a fixture is no older than its parent and than who made it, where the fixture does not say otherwise. Entries that a fixture writes out are kept as they are.",
     ],
   },
+  {
+    id: "G44",
+    topic: "Data that is made up",
+    chosen:
+      "Names, e-mail addresses, titles and file names that a fixture, `fixture generate` or a state call leaves out come from @faker-js/faker with the sandbox's seed: valid, distinct where they must be, plausible in the locale.",
+    details: [
+      "The same seed and the same record give the same values. Addresses are in the domain `example.test`, valid for a name in any script, and no two users are given the same one. What a locale has no data for is in English.",
+    ],
+  },
 ];

@@ -11,5 +11,6 @@ export const connectionsResource = {
   fixture: listOf(connections, {
     record: fixtureRecord(Connection, { needs: ["id"] }),
     factory: makeConnection,
+    follows: ["locale"],
   }),
 } satisfies Resource;

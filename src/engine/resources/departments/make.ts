@@ -1,4 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
+import { inventTeam } from "../../contract/invent.ts";
 import { firstRecord } from "../../contract/references.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -7,18 +8,6 @@ import { placeUnder } from "./rules.ts";
 import { type Department, departments } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
-const NAMES = [
-  "Support",
-  "Design",
-  "Research",
-  "Legal",
-  "Finance",
-  "Field",
-  "Data",
-  "Security",
-  "People",
-  "Growth",
-];
 
 /** Path and depth follow from the parent; a fixture, whose tree is only growing, says them itself. */
 export const makeDepartment: Factory<Department> = (given, context) => {
@@ -31,7 +20,7 @@ export const makeDepartment: Factory<Department> = (given, context) => {
     given.organization_id ??
     parent?.organization_id ??
     firstRecord(world, organizations, "organization_id").id;
-  const name = given.name ?? random.pick(NAMES);
+  const name = given.name ?? inventTeam(context);
   const member_count = given.member_count ?? (past ? random.int(1, 30) : 0);
   const created_by = given.created_by ?? authorOf(world, organization_id);
   return {

@@ -14,6 +14,7 @@ type Entry = EntryOf<typeof record>;
 const SHORTHANDS = { globex_departments: "org_globex" };
 
 export const departmentsFixture: FixtureReader = {
+  follows: ["locale"],
   keys: {
     departments: Type.Array(record.schema),
     ...Object.fromEntries(

@@ -12,6 +12,7 @@ export const organizationsResource = {
   fixture: listOf(organizations, {
     record: fixtureRecord(Organization, { needs: ["id"], notNull: ["rate_limit"] }),
     factory: makeOrganization,
+    follows: ["locale"],
   }),
   state: { organizations: organizationState },
 } satisfies Resource;

@@ -1,5 +1,5 @@
 import { event, recordsOf } from "../../contract/event.ts";
-import { makeUser } from "./make.ts";
+import { makeUser } from "./fixtures.ts";
 import { users } from "./schema.ts";
 
 const user = {

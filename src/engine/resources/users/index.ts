@@ -1,8 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeUser } from "./make.ts";
+import { makeUser, usersFixture } from "./fixtures.ts";
 import { setCurrentOrganization } from "./operations.ts";
 import { users } from "./schema.ts";
-import { usersFixture } from "./seed.ts";
 import { userState } from "./state.ts";
 
 export const usersResource = {

@@ -1,4 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
+import { inventTeam } from "../../contract/invent.ts";
 import { firstRecord, referred } from "../../contract/references.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
 import { EVENT_NAMES } from "../events.ts";
@@ -8,7 +9,6 @@ import { type Delivery, type Webhook, webhooks } from "./schema.ts";
 const DAY_MS = 86_400_000;
 /** Nobody listens on port 9, so that a webhook made up by the server calls nobody. */
 const QUIET_URL = "http://127.0.0.1:9/hooks";
-const PURPOSES = ["Operations", "Billing", "Audit", "Search index"];
 
 export const makeWebhook: Factory<Webhook> = (given, context) => {
   const { random, world, past, now } = context;
@@ -18,7 +18,7 @@ export const makeWebhook: Factory<Webhook> = (given, context) => {
     url: given.url ?? QUIET_URL,
     secret: given.secret ?? `whsec_${context.secret("webhook")}`,
     events: given.events ? [...given.events] : random.sample(EVENT_NAMES, 3),
-    description: given.description ?? (past ? random.pick(PURPOSES) : ""),
+    description: given.description ?? (past ? inventTeam(context) : ""),
     active: given.active ?? true,
     created_at: given.created_at ?? (past ? -random.int(DAY_MS, 30 * DAY_MS) : now),
     last_delivery: given.last_delivery ?? null,

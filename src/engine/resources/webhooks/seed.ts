@@ -28,6 +28,7 @@ const record = fixtureRecord(Webhook, {
 type Entry = EntryOf<typeof record>;
 
 export const webhooksFixture: FixtureReader = {
+  follows: ["locale"],
   keys: {
     webhooks: Type.Union([Type.Array(record.schema), Type.Integer({ minimum: 0, maximum: 10_000 })]),
   },

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { Random } from "../state/random.ts";
+import * as invent from "./invent.ts";
+import { DEFAULT_SETTINGS, Settings } from "./settings.ts";
+
+const LOCALES = (Settings.properties.locale as unknown as { enum: string[] }).enum;
+const ADDRESS = /^[a-z0-9]+(\.[a-z0-9]+)*@example\.test$/;
+
+function inventor(locale: string, seed = 1) {
+  return { random: new Random(seed), settings: { ...DEFAULT_SETTINGS, locale } };
+}
+
+describe("made-up values", () => {
+  it.each([
+    "A1",
+    "Ada Osei",
+    "Dr. Zoë O'Neil Jr.",
+    "李小龍",
+    "Игорь Петров",
+    "محمد علي",
+    "นภา",
+    "---",
+    "😀",
+    "x".repeat(300),
+  ])("an e-mail address for the name %s is valid [G44]", (name) => {
+    for (let seed = 0; seed < 50; seed++) {
+      const email = invent.inventEmail(name, "usr_k3v9", inventor("en", seed));
+      expect(email).toMatch(ADDRESS);
+      expect(email.indexOf("@")).toBeLessThanOrEqual(64);
+    }
+  });
+
+  it("an address that is taken gets a number [G44]", () => {
+    const taken = new Set(["ada@example.test", "ada.2@example.test"]);
+    expect(invent.distinctEmail("ada@example.test", (email) => taken.has(email))).toBe("ada.3@example.test");
+    expect(invent.distinctEmail("ben@example.test", (email) => taken.has(email))).toBe("ben@example.test");
+  });
+
+  it("every locale gives every kind of value, the same for the same seed, with one draw each [G44]", () => {
+    const kinds = [
+      invent.inventName,
+      invent.inventFirstName,
+      invent.inventCompany,
+      invent.inventTeam,
+      invent.inventJob,
+      invent.inventTitle,
+      invent.inventDescription,
+      (context: ReturnType<typeof inventor>) =>
+        invent.inventEmail(invent.inventName(context), "usr_1", context),
+      (context: ReturnType<typeof inventor>) => invent.inventFilename(".pdf", context),
+      (context: ReturnType<typeof inventor>) => invent.inventTrack(context).title,
+    ];
+    for (const locale of LOCALES) {
+      const [one, two] = [inventor(locale), inventor(locale)];
+      for (const kind of kinds) {
+        const value = kind(one);
+        expect(value.trim(), locale).not.toBe("");
+        expect(kind(two), locale).toBe(value);
+      }
+      expect(invent.inventEmail(invent.inventName(one), "usr_1", one), locale).toMatch(ADDRESS);
+      expect(invent.inventFilename(".pdf", one), locale).toMatch(/^[a-z0-9-]+\.pdf$/);
+    }
+    const [drawn, plain] = [inventor("en"), new Random(1)];
+    invent.inventTrack(drawn);
+    plain.uint32();
+    expect(drawn.random.uint32()).toBe(plain.uint32());
+  });
+
+  it("names are in the language of the locale [G44]", () => {
+    expect(invent.inventName(inventor("ja"))).toMatch(/[\p{Script=Han}\p{Script=Hiragana}]/u);
+    expect(invent.inventName(inventor("ru"))).toMatch(/\p{Script=Cyrillic}/u);
+  });
+});

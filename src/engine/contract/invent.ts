@@ -1,0 +1,106 @@
+import type { Faker } from "@faker-js/faker";
+import { platform } from "../platform.ts";
+import { Random } from "../state/random.ts";
+import type { FactoryContext } from "./factory.ts";
+
+/**
+ * Makes up what a fixture, `fixture generate` or a state call leaves out of a record (G44). Each value costs one draw
+ * of the record's own random generator, from which faker's draws follow: the same seed gives the same value. Nothing here reads the
+ * machine's clock; whoever adds a value with a date must pass the sandbox's time as `refDate`.
+ */
+type Inventor = Pick<FactoryContext, "random" | "settings">;
+
+/** All made-up addresses are in a domain that no mail server serves (RFC 2606). */
+const MAIL_DOMAIN = "example.test";
+const MAX_LOCAL_PART = 64;
+
+export function inventName(inventor: Inventor): string {
+  return seededFaker(inventor).person.fullName();
+}
+
+export function inventFirstName(inventor: Inventor): string {
+  return seededFaker(inventor).person.firstName();
+}
+
+/** A valid address for a name in any script; of the id where the name has no letters. */
+export function inventEmail(name: string, id: string, inventor: Inventor): string {
+  // Titles such as "Dr." and "Jr." are no part of an address.
+  const words = name.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
+  const [firstName = id, ...others] = words;
+  const names = { firstName, lastName: others.at(-1) ?? "" };
+  const local = seededFaker(inventor).internet.username(names).toLowerCase();
+  return `${local
+    .replaceAll(/[^a-z0-9]+/g, ".")
+    .slice(0, MAX_LOCAL_PART)
+    .replaceAll(/^\.|\.$/g, "")}@${MAIL_DOMAIN}`;
+}
+
+/** The same address with a number, where several people would have it. */
+export function distinctEmail(email: string, isTaken: (email: string) => boolean): string {
+  const [local = "", domain] = email.split("@");
+  for (let number = 2, next = email; ; number++) {
+    if (!isTaken(next)) return next;
+    next = `${local.slice(0, MAX_LOCAL_PART - 8)}.${number}@${domain}`;
+  }
+}
+
+export function inventCompany(inventor: Inventor): string {
+  return seededFaker(inventor).company.name();
+}
+
+/** The name of a department, or of what it works on: "Marketing". */
+export function inventTeam(inventor: Inventor): string {
+  return seededFaker(inventor).person.jobArea();
+}
+
+/** The name of an assistant or a role: "Marketing Analyst". */
+export function inventJob(inventor: Inventor): string {
+  const { person } = seededFaker(inventor);
+  return `${person.jobArea()} ${person.jobType()}`;
+}
+
+/** A title of a few words: "Embrace cross-platform markets". */
+export function inventTitle(inventor: Inventor): string {
+  return capitalized(seededFaker(inventor).company.buzzPhrase());
+}
+
+/** One sentence that describes something. */
+export function inventDescription(inventor: Inventor): string {
+  return `${capitalized(seededFaker(inventor).company.catchPhrase())}.`;
+}
+
+/** A file's name with this extension, such as ".pdf"; letters, digits and hyphens in every locale. */
+export function inventFilename(extension: string, inventor: Inventor): string {
+  const { company } = seededFaker(inventor);
+  const words = `${company.buzzAdjective()} ${company.buzzNoun()}`.normalize("NFKD").toLowerCase();
+  const slug = words.replaceAll(/\p{M}/gu, "").replaceAll(/[^a-z0-9]+/g, "-");
+  return `${slug.replaceAll(/^-|-$/g, "") || "document"}${extension}`;
+}
+
+/** A song, its artist and its album: what a music collection lists. */
+export function inventTrack(inventor: Inventor): { title: string; artist: string; album: string } {
+  const { music } = seededFaker(inventor);
+  return { title: music.songName(), artist: music.artist(), album: music.album() };
+}
+
+/** One for each locale that was asked for; all draw from `source`, which each use replaces. */
+const fakers = new Map<string, Faker>();
+let source = new Random(0);
+
+function seededFaker({ random, settings: { locale } }: Inventor): Faker {
+  let faker = fakers.get(locale);
+  if (faker === undefined) {
+    const loaded = platform().loadFaker(locale);
+    const Constructor = loaded.constructor as new (options: ConstructorParameters<typeof Faker>[0]) => Faker;
+    // Seeding faker's own generator takes 20 times as long as a value does.
+    const randomizer = { next: () => source.float(), seed() {} };
+    faker = new Constructor({ locale: loaded.rawDefinitions, randomizer });
+    fakers.set(locale, faker);
+  }
+  source = new Random(random.uint32());
+  return faker;
+}
+
+function capitalized(text: string): string {
+  return text.replace(/^./u, (first) => first.toUpperCase());
+}

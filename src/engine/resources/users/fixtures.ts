@@ -1,0 +1,79 @@
+import type { Factory } from "../../contract/factory.ts";
+import { entriesOf, fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { distinctEmail, inventEmail, inventName } from "../../contract/invent.ts";
+import type { FixtureReader, NumberedLists } from "../../contract/resource.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { organizations } from "../organizations/schema.ts";
+import { User, users } from "./schema.ts";
+
+const DAY_MS = 86_400_000;
+
+/** A fixture's users belong where it says; a state call's user joins the first organization and is not verified yet. */
+export const makeUser: Factory<User> = (given, context) => {
+  const { random, world, past, now } = context;
+  const id = given.id ?? context.newId("usr_");
+  const name = given.name ?? inventName(context);
+  const home = past ? undefined : world.all(organizations).first();
+  const email = () => {
+    const invented = inventEmail(name, id, context);
+    return past ? invented : distinctEmail(invented, (other) => hasEmail(world, other));
+  };
+  return {
+    id,
+    name,
+    email: given.email ?? email(),
+    memberships: given.memberships ?? (home === undefined ? {} : { [home.id]: "member" }),
+    capabilities: given.capabilities ?? {},
+    account: given.account ?? "active",
+    verified: given.verified ?? past,
+    created_at: given.created_at ?? (past ? -random.int(60, 400) * DAY_MS : now),
+  };
+};
+
+function hasEmail(world: Pick<WorldReader, "all">, email: string): boolean {
+  for (const user of world.all(users)) if (user.email === email) return true;
+  return false;
+}
+
+const record = fixtureRecord(User, { needs: ["id"] });
+
+export const usersFixture: FixtureReader = {
+  ...listOf(users, {
+    record,
+    factory: makeUser,
+    numbered: { users: assignInTurn },
+    follows: ["locale"],
+  }),
+  seed(fixture, base) {
+    base.fill(users, () => {
+      const entries = entriesOf(fixture, "users", record);
+      const taken = new Set(entries.map(({ email }) => email));
+      return entries.map((entry) => {
+        const user = makeUser(record.given(entry, base), base.context("users", entry.id));
+        if (entry.email !== undefined) return user;
+        const email = distinctEmail(user.email, (other) => taken.has(other));
+        taken.add(email);
+        return { ...user, email };
+      });
+    });
+  },
+};
+
+/** Assigns users to the organizations in turn; the first user of an organization without an owner owns it. */
+function assignInTurn(lists: NumberedLists) {
+  const organizations = lists.of("organizations").map(({ id }) => String(id));
+  const owned = new Set(
+    lists.of("users").flatMap(({ memberships }) =>
+      Object.entries((memberships ?? {}) as User["memberships"])
+        .filter(([, role]) => role === "owner")
+        .map(([id]) => id),
+    ),
+  );
+  return (position: number) => {
+    const home = organizations[position % organizations.length];
+    if (home === undefined) return {};
+    const role = owned.has(home) ? "member" : "owner";
+    owned.add(home);
+    return { memberships: { [home]: role } };
+  };
+}
