@@ -15,7 +15,7 @@ import { writeDeclarations } from "./declarations.mjs";
 // What is needed at every start, or by every other command, goes into the bundle; what is loaded on demand, or has
 // binaries of its own, stays in node_modules.
 const LEFT_OUTSIDE =
-  /^(express|sharp|unpdf|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|yaml|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
+  /^(express|sharp|unpdf|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
@@ -43,13 +43,11 @@ const stale =
     Math.max(
       await newest(join(root, "src")),
       await newest(join(root, "fixtures")),
-      await newest(join(root, "scenarios")),
       statSync(join(root, "package.json")).mtimeMs,
     );
 
-// The server reads this instead of parsing and checking YAML, which takes half a second for all scenarios; it
-// counts as long as the YAML beside it is the same, and in the package, which leaves the scenarios' many files out, it
-// stands for them (src/documents/shipped-files.ts).
+// The server reads this instead of parsing and checking YAML, which takes a good part of a start; it counts as long as
+// the YAML beside it is the same (src/documents/shipped-files.ts).
 function storeDocuments(folder) {
   const stored = {};
   for (const file of readdirSync(join(root, folder)).filter((name) => name.endsWith(".yaml"))) {
@@ -215,7 +213,6 @@ if (stale) {
     if (failed !== 0) process.exit(failed);
   }
   storeDocuments("fixtures");
-  storeDocuments("scenarios");
   writeFileSync(join(out, "built"), "");
 }
 await buildConsole({ ifStale: process.argv.includes("--if-stale") });

@@ -10,7 +10,7 @@ import { controlOf, showConsole } from "./control/mounts.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
 import { diskRefusal, sendRefusal, settleOrUnsaved } from "./control/refusal-answers.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
-import type { ScenarioLibrary } from "./documents/scenario-library.ts";
+import { ScenarioLibrary, scenarioFolders } from "./documents/scenario-library.ts";
 import { Faults } from "./engine/faults/faults.ts";
 import { Router } from "./engine/pipeline/router.ts";
 import { SimulatedReceivers } from "./engine/receivers/simulated-receivers.ts";
@@ -113,9 +113,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   });
   const parts = { outbound, uploads, deliveries, queues: heavyWork() };
   const fixtures = new FixtureLibrary({ resources: RESOURCES });
+  const scenarios = new ScenarioLibrary({ api: API, folders: scenarioFolders(options.scenariosFolder) });
+  const firstScenarios = scenarios.addAll(options.scenarios ?? []);
   const faults = new Faults({
-    scenarios: options.scenarios,
-    scenariosFolder: options.scenariosFolder,
+    scenarios,
     api: API,
     spending: spendingFigures,
     overrides: options.overrides !== false,
@@ -179,6 +180,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     resources: RESOURCES,
     operations,
     faults,
+    scenarios,
     address: () => ownAddress(server),
     tally,
     receivers,
@@ -244,12 +246,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       log,
     },
   });
-  const createDefault = () => sandboxes.create({ name: "default", scenarios: faults.named });
+  const createDefault = () => sandboxes.create({ name: "default", scenarios: firstScenarios });
   if (options.persist === undefined && options.store === undefined) createDefault();
   return {
     sandboxes,
     fixtures,
-    scenarios: faults.library,
+    scenarios,
     server,
     login,
     listen: async (port, host) => {

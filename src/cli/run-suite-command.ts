@@ -4,7 +4,7 @@ import { suiteHtml } from "../client/suite/suite-html.ts";
 import { suiteJunit } from "../client/suite/suite-junit.ts";
 import { foreignServer, ownServer, type SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
-import type { Scenario } from "../engine/faults/scenarios/scenario.ts";
+import type { Scenario } from "../engine/faults/scenario.ts";
 import { clockChange } from "./clock-change.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { givenFixture } from "./given-fixture.ts";
@@ -38,7 +38,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   const server =
     options.url === undefined
       ? await ownServer(
-          scenarios.map(({ file }) => file),
+          scenarios.flatMap(({ scenario }) => scenario.file ?? []),
           ownScenarios(),
         )
       : foreignServer(options.url, options.token);

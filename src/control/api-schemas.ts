@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import Type, { type TSchema } from "typebox";
-import { SHIPPED_FIXTURES, SHIPPED_SCENARIOS } from "../documents/shipped-files.ts";
+import { ScenarioLibrary } from "../documents/scenario-library.ts";
+import { SHIPPED_FIXTURES } from "../documents/shipped-files.ts";
 import { CATALOGUE } from "../engine/contract/errors.ts";
 import { ProblemBody } from "../engine/contract/problems.ts";
 import { withoutInternal } from "../engine/contract/public-view.ts";
@@ -54,7 +55,7 @@ export const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
   OperationId: () => API.operations.map(({ id }) => id),
   EventName: () => API.events.map(({ name }) => name),
   ErrorCode: () => Object.keys(CATALOGUE),
-  ShippedScenario: () => namesOf(SHIPPED_SCENARIOS.folder),
+  ShippedScenario: () => new ScenarioLibrary({ api: API }).names(),
   ShippedFixture: () => namesOf(SHIPPED_FIXTURES.folder),
 };
 

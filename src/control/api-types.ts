@@ -1197,7 +1197,9 @@ export interface ScenarioState {
   /** In force in this sandbox */
   active: boolean;
   shipped: boolean;
-  /** Where it lies; `built-in/…` lies in no folder, `understudy scenario show NAME` prints it */
+  /** Your file, a shipped file, or derived from an operation's documented refusals */
+  origin: "own" | "shipped" | "derived";
+  /** Its path; `built-in/…` is derived and has no file, `understudy scenario show NAME` prints it */
   file: string;
   /** Of all its rules */
   hits: number;

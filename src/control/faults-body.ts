@@ -78,8 +78,14 @@ export const ScenarioBody = Closed(
     description: Type.String(),
     active: Type.Boolean({ description: "In force in this sandbox" }),
     shipped: Type.Boolean(),
+    origin: Type.Unsafe<"own" | "shipped" | "derived">({
+      type: "string",
+      enum: ["own", "shipped", "derived"],
+      description: "Your file, a shipped file, or derived from an operation's documented refusals",
+    }),
     file: Type.String({
-      description: "Where it lies; `built-in/…` lies in no folder, `understudy scenario show NAME` prints it",
+      description:
+        "Its path; `built-in/…` is derived and has no file, `understudy scenario show NAME` prints it",
     }),
     hits: Type.Integer({ minimum: 0, description: "Of all its rules" }),
     rules: Type.Array(RuleBody),
@@ -98,6 +104,7 @@ export const ScenarioBody = Closed(
         description: "The first registration fails after the file was stored.",
         active: true,
         shipped: true,
+        origin: "shipped",
         file: "scenarios/flaky-uploads.yaml",
         hits: 0,
         rules: [],
@@ -107,7 +114,7 @@ export const ScenarioBody = Closed(
 );
 
 export function presentScenario(
-  { name, file, shipped, scenario, problem }: ListedScenario,
+  { name, file, origin, scenario, problem }: ListedScenario,
   faults: SandboxFaults,
 ): Static<typeof ScenarioBody> {
   const armed = faults.rules.rulesOf(name);
@@ -116,7 +123,8 @@ export function presentScenario(
     name,
     description: scenario?.description ?? "",
     active: armed !== undefined,
-    shipped,
+    shipped: origin !== "own",
+    origin,
     file,
     hits: rules.reduce((sum, rule) => sum + rule.hits, 0),
     rules,

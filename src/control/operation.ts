@@ -1,4 +1,5 @@
 import Type, { type TProperties } from "typebox";
+import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import {
   type AnyOperation,
   type Input,
@@ -25,6 +26,7 @@ export interface ControlServer {
   resources: readonly Resource[];
   operations: readonly AnyOperation[];
   faults: Faults;
+  scenarios: ScenarioLibrary;
   /** How requests of the emulated API are judged, for rehearsals. */
   judging: RehearsalParts;
   /** Where this server listens, for calls to itself. */

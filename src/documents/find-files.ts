@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative } from "node:path";
-import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
@@ -26,7 +25,6 @@ export function* filesCalled(name: string, folders: readonly string[]): Generato
  * points nowhere.
  */
 export function filesIn(folder: string): string[] {
-  if (folder === SHIPPED_SCENARIOS.folder && SHIPPED_SCENARIOS.isPacked) return SHIPPED_SCENARIOS.files();
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((file) => !file.startsWith(".") && hasExtension(file))
@@ -36,9 +34,8 @@ export function filesIn(folder: string): string[] {
     .map((file) => realpathSync(file));
 }
 
-/** The real path of a document's file, or where a packed one would lie; undefined where there is none. */
+/** Undefined where there is no file. */
 export function realFile(file: string): string | undefined {
-  if (SHIPPED_SCENARIOS.textOf(file) !== undefined) return file;
   return existsSync(file) ? realpathSync(file) : undefined;
 }
 
@@ -47,9 +44,8 @@ export function nameOfFile(file: string): string {
   return basename(file, extname(file));
 }
 
-/** A path as messages show it: relative where the file lies below the current folder; a packed one lies nowhere. */
+/** A path as messages show it: relative where the file is below the current folder. */
 export function showFile(file: string, cwd: string): string {
-  if (SHIPPED_SCENARIOS.textOf(file) !== undefined) return `built-in/${basename(file)}`;
   const short = relative(cwd, file);
   return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short;
 }

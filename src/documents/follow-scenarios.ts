@@ -1,5 +1,5 @@
 import type { DocumentError } from "../engine/documents/document-error.ts";
-import type { Scenario } from "../engine/faults/scenarios/scenario.ts";
+import type { Scenario } from "../engine/faults/scenario.ts";
 import type { ScenarioLibrary } from "./scenario-library.ts";
 import type { Followed } from "./watch-documents.ts";
 

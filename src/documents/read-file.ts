@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
 import { DocumentError } from "../engine/documents/document-error.ts";
-import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 /** The file system refused, or there is something else than a document. */
 export class UnreadableFile extends DocumentError {
@@ -15,7 +14,7 @@ export interface FileText {
   mark: string;
 }
 
-/** Of a file that is not there; packed ones never are, so that nothing seems to have become of them. */
+/** Of a file that is not there. */
 const GONE = "gone";
 
 /** Changes with every edit that a file system tells of. Never throws. */
@@ -39,8 +38,6 @@ export function readFileText(
   const refuse = (message: string): never => {
     throw new UnreadableFile(shown, message);
   };
-  const packed = SHIPPED_SCENARIOS.textOf(file);
-  if (packed !== undefined) return { text: packed, mark: GONE };
   try {
     const stats = statSync(file);
     // Reading a pipe or a device could wait for ever, and a huge file would fill the memory first.

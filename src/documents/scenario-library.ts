@@ -1,12 +1,19 @@
 import type { DeclaredApi } from "../engine/contract/declared-api.ts";
 import type { DocumentError } from "../engine/documents/document-error.ts";
 import { nearest } from "../engine/documents/nearest.ts";
-import type { ScenarioDocument } from "../engine/faults/rules/rule-schema.ts";
-import { MAX_SCENARIO_BYTES, readScenario, scenarioOf } from "../engine/faults/scenarios/read-scenario.ts";
-import type { Scenario } from "../engine/faults/scenarios/scenario.ts";
+import { RefusalScenarios } from "../engine/faults/refusal-scenarios.ts";
+import {
+  MAX_SCENARIO_BYTES,
+  readScenario,
+  type Scenario,
+  type ScenarioNames,
+  type ScenarioSource,
+  type ScenarioUser,
+} from "../engine/faults/scenario.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
 import type { Document, Read } from "./document.ts";
 import { DocumentLibrary, type Refreshed } from "./document-library.ts";
+import { isPath } from "./find-files.ts";
 import { readFileText, UnreadableFile } from "./read-file.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
@@ -16,39 +23,32 @@ export interface ScenarioLibraryOptions {
   folders?: readonly string[];
   /** What relative paths start from and messages show paths by. */
   cwd?: string;
-  /** Takes shipped scenarios as the build has stored them, unless false. */
-  trustBuild?: boolean;
-}
-
-/** A sandbox in which scenarios are in force. */
-export interface ScenarioUser {
-  readonly active: readonly string[];
-  renew(scenario: Scenario): void;
 }
 
 /** A scenario as lists show it; `problem` is that of its newest text, which is not in force. */
 export interface ListedScenario {
   name: string;
   file: string;
-  shipped: boolean;
+  /** A file of the user's, a shipped file, or derived from the operations' declarations. */
+  origin: "own" | "shipped" | "derived";
   scenario: Scenario | undefined;
   problem: DocumentError | undefined;
 }
 
-/** The scenarios that can be switched on by name: shipped ones, the user's folder, single files. */
-export class ScenarioLibrary {
+/** The scenarios of a server by name: single files, the user's folder, the shipped folder, and the derived ones. */
+export class ScenarioLibrary implements ScenarioSource {
   readonly files: DocumentLibrary<Scenario>;
+  readonly recentNames: ScenarioNames = new RecentNames(this);
   private readonly api: DeclaredApi;
-  private readonly trustBuild: boolean;
-  /** With the names that are in force there. */
+  private readonly derived: RefusalScenarios;
+  /** With the names that are active there. */
   private readonly users = new Map<ScenarioUser, readonly string[]>();
   /** By name, in how many sandboxes. */
   private readonly inForce = new Map<string, number>();
 
-  constructor({ api, folders = scenarioFolders(), ...given }: ScenarioLibraryOptions) {
-    const { cwd = process.cwd(), trustBuild = true } = given;
+  constructor({ api, folders = scenarioFolders(), cwd = process.cwd() }: ScenarioLibraryOptions) {
     this.api = api;
-    this.trustBuild = trustBuild;
+    this.derived = new RefusalScenarios(api.operations);
     this.files = new DocumentLibrary<Scenario>({
       folders,
       cwd,
@@ -61,28 +61,22 @@ export class ScenarioLibrary {
   }
 
   /**
-   * The scenario as its file says it now; where a later edit cannot be used, the last good version as long as
-   * that one is in force anywhere.
-   * @throws UnknownScenario, or DocumentError for one whose file cannot be used
+   * The scenario as its file says it now. Where a later edit cannot be used, the last good version, as long as that one
+   * is in force in any sandbox.
    */
   get(name: string): Scenario {
-    if (!this.isInForce(name)) {
-      const known = this.files.find(name);
-      if (known === undefined) throw this.unknown(name);
-      if (known.problem !== undefined) throw known.problem;
-    }
-    return this.lastGood(name);
+    if (this.isInForce(name)) return this.lastGood(name);
+    const known = this.files.find(name);
+    if (known?.problem !== undefined) throw known.problem;
+    return known?.version ?? this.findDerived(name);
   }
 
-  /**
-   * What was in force once and has to come back: an edit that cannot be used does not stand in the way.
-   * @throws UnknownScenario, or DocumentError for one whose file never was right
-   */
   lastGood(name: string): Scenario {
     const { files } = this;
     const known = files.find(name) ?? files.known().find((document) => files.nameOf(document) === name);
     if (known?.version !== undefined) return known.version;
-    throw known?.problem ?? this.unknown(name);
+    if (known?.problem !== undefined) throw known.problem;
+    return this.findDerived(name);
   }
 
   /** Whether `get` has it. */
@@ -91,38 +85,47 @@ export class ScenarioLibrary {
   }
 
   has(name: string): boolean {
-    return this.isInForce(name) || this.files.find(name) !== undefined;
+    return this.isInForce(name) || this.derived.has(name) || this.files.find(name) !== undefined;
   }
 
-  /** Whether it is in force, or its file is called like it; looks into no folder. */
-  hasFileOf(name: string): boolean {
-    return this.isInForce(name) || this.files.findByFile(name) !== undefined;
+  /** Whether it is in force, derived, or has a file of its name; does not list folders. */
+  hasAtOnce(name: string): boolean {
+    return this.isInForce(name) || this.derived.has(name) || this.files.findByFile(name) !== undefined;
   }
 
   names(): string[] {
-    return this.list().map(({ name }) => name);
+    const { files } = this;
+    const inFiles = [...files.list(), ...files.inUse()].map((document) => files.nameOf(document));
+    return [...new Set([...inFiles, ...this.derived.names()])].sort();
   }
 
-  /** By name; with what is in force although its file is gone. */
+  /** By name; includes what is in force although its file is gone. */
   list(): ListedScenario[] {
-    const { files } = this;
+    const { files, derived } = this;
     const present = files.list();
     const names = new Set(present.map((document) => files.nameOf(document)));
     const lost = files.inUse().filter((document) => !names.has(files.nameOf(document)));
-    return [...present, ...lost]
-      .map((document) => this.listed(document, lost.includes(document)))
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const document of lost) names.add(files.nameOf(document));
+    const listed = [...present, ...lost].map((document) => this.listed(document, lost.includes(document)));
+    const others = derived.names().filter((name) => !names.has(name));
+    return [...listed, ...others.map((name) => listDerived(derived.get(name)))].sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    );
   }
 
   /**
-   * Takes a file that stands in none of the folders; its scenario goes before all others of its name.
+   * Takes a file that is in none of the folders; its scenario goes before all others of its name.
    * @throws DocumentError
    */
   addFile(path: string): Scenario {
     return this.files.add(path);
   }
 
-  /** Tells `user` of edits to what is active there now, until `release`; to be called again when that changes. */
+  /** The names of scenarios that are given by name or by file. @throws DocumentError for a file that cannot be used */
+  addAll(scenarios: readonly string[]): string[] {
+    return scenarios.map((scenario) => (isPath(scenario) ? this.addFile(scenario).name : scenario));
+  }
+
   use(user: ScenarioUser): void {
     const { active } = user;
     for (const name of active) this.inForce.set(name, (this.inForce.get(name) ?? 0) + 1);
@@ -140,7 +143,7 @@ export class ScenarioLibrary {
     this.users.delete(user);
   }
 
-  /** Takes up what an edited file says now, where it is in use. */
+  /** Puts in force what an edited file says now, where it is in use. */
   refresh(file: string): Refreshed<Scenario> {
     const { changed, broken } = this.files.refresh(file);
     // One that another file of the same name hides is in force nowhere.
@@ -156,39 +159,35 @@ export class ScenarioLibrary {
     return {
       name: this.files.nameOf(document),
       file: shown,
-      shipped: SHIPPED_SCENARIOS.holds(file),
+      origin: SHIPPED_SCENARIOS.holds(file) ? "shipped" : "own",
       scenario: version,
       problem: isLost ? new UnreadableFile(shown, `there is no file ${shown}`) : problem,
     };
+  }
+
+  /** @throws UnknownScenario */
+  private findDerived(name: string): Scenario {
+    if (this.derived.has(name)) return this.derived.get(name);
+    throw new UnknownScenario(name, nearest(name, this.names()));
   }
 
   private isInForce(name: string): boolean {
     return this.inForce.has(name);
   }
 
-  /** @throws UnreadableFile where the newer one is called otherwise than the one in force */
+  /** @throws UnreadableFile where the newer version is called otherwise than the one in force */
   private differs(before: Scenario, after: Scenario): boolean {
     if (before.name !== after.name && this.isInForce(before.name)) {
       const message = `the scenario was called ${before.name} and is called ${after.name} now; switch the old name off first`;
-      throw new UnreadableFile(this.files.shown(before.file), message);
+      throw new UnreadableFile(this.files.shown(before.file!), message);
     }
-    return JSON.stringify(written(before)) !== JSON.stringify(written(after));
+    return before.name !== after.name || JSON.stringify(before.document) !== JSON.stringify(after.document);
   }
 
   private read(file: string): Read<Scenario> {
     const shown = this.files.shown(file);
     const { text, mark } = readFileText(file, { shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES });
-    const built = this.trustBuild ? SHIPPED_SCENARIOS.compiled(file, text) : undefined;
-    const value =
-      built === undefined
-        ? readScenario({ text, shown, file }, this.api)
-        : scenarioOf(built as ScenarioDocument, { file }, this.api.operations);
-    // Nobody can edit what is packed, so there is nothing to follow.
-    return { value, files: new Map(SHIPPED_SCENARIOS.textOf(file) === undefined ? [[file, mark]] : []) };
-  }
-
-  private unknown(name: string): UnknownScenario {
-    return new UnknownScenario(name, nearest(name, this.names()));
+    return { value: readScenario({ text, shown, file }, this.api), files: new Map([[file, mark]]) };
   }
 }
 
@@ -197,7 +196,39 @@ export function scenarioFolders(own?: string): string[] {
   return own === undefined ? [SHIPPED_SCENARIOS.folder] : [own, SHIPPED_SCENARIOS.folder];
 }
 
-/** What the file says, without what follows from it. */
-function written({ rules, ...scenario }: Scenario): object {
-  return { ...scenario, rules: rules.map(({ id, document }) => ({ id, document })) };
+/** How messages and lists name the file of a derived scenario, which has none. */
+export function showDerived(name: string): string {
+  return `built-in/${name}.yaml`;
+}
+
+function listDerived(scenario: Scenario): ListedScenario {
+  const { name } = scenario;
+  return { name, file: showDerived(name), origin: "derived", scenario, problem: undefined };
+}
+
+/** In milliseconds: a listing of the folders may be this old for a header that any request may send. */
+const FRESH_MS = 1_000;
+
+/** Lists the folders at most once a second, however many requests ask for a scenario that no file is named after. */
+export class RecentNames implements ScenarioNames {
+  private readonly library: Pick<ScenarioLibrary, "hasAtOnce" | "names">;
+  private readonly now: () => number;
+  private listed: readonly string[] = [];
+  private readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(library: Pick<ScenarioLibrary, "hasAtOnce" | "names">, now = () => performance.now()) {
+    this.library = library;
+    this.now = now;
+  }
+
+  has(name: string): boolean {
+    return this.library.hasAtOnce(name) || this.names().includes(name);
+  }
+
+  names(): readonly string[] {
+    if (this.now() - this.readAt < FRESH_MS) return this.listed;
+    this.listed = this.library.names();
+    this.readAt = this.now();
+    return this.listed;
+  }
 }

@@ -367,10 +367,10 @@ describe("interfaces 2 start", () => {
       const { stdout } = await runCommand(["scenario", "list", "--url", ready.url]);
       return stdout.split("\n").find((line) => / mine /.test(line));
     };
-    expect(await listed()).toMatch(/^on +mine +Mine alone/);
+    expect(await listed()).toMatch(/^on +mine +own +Mine alone/);
     rmSync(file);
     await expect
       .poll(listed, { interval: 300 })
-      .toMatch(/^on +mine +.*there is no file scenarios\/mine\.yaml; what it was before is in force/);
+      .toMatch(/^on +mine +.*there is no file scenarios\/mine\.yaml; the last good version is on/);
   });
 });

@@ -408,8 +408,8 @@ it("interfaces 6 a scenario whose file is broken is listed with what is wrong wi
   const broken = body.items.find(({ name }: { name: string }) => name === "broken");
   const problem = `${join(folder, "broken.yaml")}:2:31: "nowhere" is no operation`;
   expect(broken).toEqual({
-    ...{ name: "broken", description: "", active: false, shipped: false, hits: 0, rules: [] },
-    ...{ file: join(folder, "broken.yaml"), problem },
+    ...{ name: "broken", description: "", active: false, shipped: false, origin: "own" },
+    ...{ hits: 0, rules: [], file: join(folder, "broken.yaml"), problem },
   });
 });
 

@@ -20,6 +20,10 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
       "Entries of the journal and the history have a `seq`, and the journal's have `undone` [issue 32 point 3].",
   },
   { request: hasSettings, reason: "Sandboxes have one more setting, `locale` (G44)." },
+  {
+    request: ({ request }) => request.path.endsWith("/scenarios/active"),
+    reason: "A listed scenario says by `origin` where it comes from, and derived scenarios have no file.",
+  },
   ...[257, 267].map((request) => ({
     request,
     reason: "The name and the e-mail address that a state call left out come from faker (G44).",

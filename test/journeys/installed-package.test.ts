@@ -84,10 +84,14 @@ describe("journey 1 the package in an empty folder", () => {
     expect(await understudy("scenario", "check", "mine.yaml")).toContain("mine.yaml");
   });
 
-  it("interfaces 6 has the shipped scenarios without a file of each: listed, shown, copied, in force, in a suite", async () => {
-    expect(existsSync(join(folder, "node_modules/understudy-sandbox/scenarios"))).toBe(false);
-    const written = readFileSync(join(ROOT, "scenarios/models-list-rate-limited.yaml"), "utf8");
-    expect(await understudy("scenario", "show", "models-list-rate-limited")).toBe(written);
+  it("interfaces 6 has the shipped and the derived scenarios: listed, shown, copied, in force, in a suite", async () => {
+    const written = readFileSync(join(ROOT, "scenarios/slow-network.yaml"), "utf8");
+    expect(await understudy("scenario", "show", "slow-network")).toBe(written);
+    writeFileSync(
+      join(folder, "copy.yaml"),
+      await understudy("scenario", "show", "models-list-rate-limited"),
+    );
+    expect(await understudy("scenario", "check", "copy.yaml")).toContain("copy.yaml: ok");
     writeFileSync(
       join(folder, "scenarios.mjs"),
       `import { createUnderstudy } from "understudy-sandbox";
@@ -97,14 +101,15 @@ const headers = { "api-key": sandbox.credentials.usr_dan };
 const struck = await fetch(sandbox.url + "/v1/models", { headers });
 const bundle = await sandbox.bundle();
 const { items } = await sandbox.scenarios.list();
-const { file, shipped } = items.find(({ active }) => active);
-console.log(JSON.stringify([struck.status, items.length, file, shipped, bundle.scenarios.length]));
+const { file, origin } = items.find(({ active }) => active);
+const ofFiles = items.filter(({ origin }) => origin === "shipped").length;
+console.log(JSON.stringify([struck.status, ofFiles, file, origin, bundle.scenarios.length]));
 await understudy.close();
 `,
     );
     const total = readdirSync(join(ROOT, "scenarios")).length;
     const file = "built-in/models-list-rate-limited.yaml";
-    expect(JSON.parse(await inProject("node", "scenarios.mjs"))).toEqual([429, total, file, true, 1]);
+    expect(JSON.parse(await inProject("node", "scenarios.mjs"))).toEqual([429, total, file, "derived", 1]);
     const key = "api-key: ak_danMemberAcme00000000000000000000000000";
     const call = `curl -s -H "${key}" "$UNDERSTUDY_BASE_URL/v1/models"`;
     const names = "models-list-{rate-limited,signed-out}";

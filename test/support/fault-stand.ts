@@ -1,5 +1,5 @@
-import { ScenarioLibrary } from "../../src/documents/scenario-library.ts";
 import type { AnyOperation } from "../../src/engine/contract/operation.ts";
+import { RefusalScenarios } from "../../src/engine/faults/refusal-scenarios.ts";
 import { SandboxFaults } from "../../src/engine/faults/sandbox-faults.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import type { FaultFacts, Verdict } from "../../src/engine/sandbox/fault-gate.ts";
@@ -15,12 +15,9 @@ export function operationOf(id: string): AnyOperation {
 }
 
 export function faultsWithSeed(seed: number): SandboxFaults {
-  const library = new ScenarioLibrary({ api: API, folders: [] });
+  const scenarios = new RefusalScenarios(API.operations);
   const sandbox = { seed } as Sandbox;
-  return new SandboxFaults(
-    { library, names: library, base: [], overrides: true, api: API, spending: () => [] },
-    sandbox,
-  );
+  return new SandboxFaults({ scenarios, base: [], overrides: true, api: API, spending: () => [] }, sandbox);
 }
 
 export interface Sent {

@@ -19,14 +19,17 @@ export const scenarioCommand: CommandModule = {
         builder: targetOptions,
         async handler(target: Options) {
           const { items, total } = await (await sandboxOf(target)).scenarios.list();
-          const rows = items.map(({ active, name, description, problem }) => [
+          const written = items.filter(({ origin }) => origin !== "derived");
+          const derived = items.filter(({ origin }) => origin === "derived");
+          const rows = [...written, ...derived].map(({ active, name, origin, description, problem }) => [
             active ? "on" : "",
             name,
+            origin,
             problem === undefined
-              ? (description ?? "")
-              : `${problem.split("\n")[0]}${active ? "; what it was before is in force" : ""}`,
+              ? description
+              : `${problem.split("\n")[0]}${active ? "; the last good version is on" : ""}`,
           ]);
-          print(target.json, { items, total }, table(["", "name", "description"], rows));
+          print(target.json, { items, total }, table(["", "name", "from", "description"], rows));
         },
       } as CommandModule<object, Options>)
       .command({
@@ -44,15 +47,14 @@ export const scenarioCommand: CommandModule = {
           change(target, (active) => {
             if (!active.includes(target.name))
               throw new UsageError(
-                `${target.name} is not on; ${meantOf(target.name, active)}on are: ${active.join(", ") || "none"}`,
+                `${target.name} is not on; ${suggestion(target.name, active)}on are: ${active.join(", ") || "none"}`,
               );
             return active.filter((name) => name !== target.name);
           }),
       } as CommandModule<object, Options>)
       .command({
         command: "show <name>",
-        describe:
-          "Print the file of a scenario, without a server: one that is shipped, or one of ./scenarios",
+        describe: "Print a scenario as YAML, without a server: a built-in one, or one of ./scenarios",
         builder: (show) =>
           show.example("$0 scenario show slow-network > scenarios/slower.yaml", "A copy to change"),
         async handler({ name, json }: Options) {
@@ -78,7 +80,7 @@ export const scenarioCommand: CommandModule = {
   handler: () => {},
 };
 
-function meantOf(name: string, active: readonly string[]): string {
+function suggestion(name: string, active: readonly string[]): string {
   const meant = nearest(name, active);
   return meant === undefined ? "" : `did you mean "${meant}"? `;
 }

@@ -11,7 +11,7 @@ export const suiteCommand: CommandModule<object, SuiteOptions> = {
         type: "string",
         array: true,
         demandOption: true,
-        describe: "Scenario files or globs, or names of shipped ones, globs of them too",
+        describe: "Scenario files, names, or globs of either",
       })
       .option("jobs", { type: "number", default: 1, requiresArg: true, describe: "How many run at once" })
       .option("report", {

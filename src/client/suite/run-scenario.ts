@@ -1,5 +1,5 @@
 import { isOff } from "../../engine/faults/rules/rule.ts";
-import type { Scenario } from "../../engine/faults/scenarios/scenario.ts";
+import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { SUITE_FILE, type SuiteShare, type SuiteTest } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Scenario } from "../../engine/faults/scenarios/scenario.ts";
+import type { Scenario } from "../../engine/faults/scenario.ts";
 import { emptyResult, runScenario } from "./run-scenario.ts";
 import { CoverageSum } from "./suite-coverage.ts";
 import type { ScenarioResult, SuiteResult } from "./suite-result.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExpectDocument } from "../../engine/faults/rules/rule-schema.ts";
-import type { Scenario } from "../../engine/faults/scenarios/scenario.ts";
+import type { Scenario } from "../../engine/faults/scenario.ts";
 import { ControlError } from "../http.ts";
 import { type CountExpectation, countText, nearestText } from "../received.ts";
 import type { SandboxClient } from "../sandbox.ts";

@@ -1,4 +1,4 @@
-import type { Scenario } from "../../engine/faults/scenarios/scenario.ts";
+import type { Scenario } from "../../engine/faults/scenario.ts";
 import { assemble } from "../../understudy.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
 import type { SandboxClient } from "../sandbox.ts";
@@ -27,7 +27,7 @@ export interface SuiteServer {
   close(): Promise<void>;
 }
 
-/** A server in this process, which reads the scenarios from their files. */
+/** A server in this process, which reads these files and knows every other scenario by name. */
 export async function ownServer(
   files: readonly string[],
   scenariosFolder: string | undefined,

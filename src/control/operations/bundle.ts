@@ -28,7 +28,11 @@ const takeBundle = operation({
     await Promise.race([sandbox.world.settled(), patience()]);
     const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
     try {
-      return makeBundle(sandbox, recording, { version: server.version, faults: server.faults });
+      return makeBundle(sandbox, recording, {
+        version: server.version,
+        scenarios: server.scenarios,
+        delay: server.faults.delay,
+      });
     } catch (error) {
       throw error instanceof BundleRefusal ? conflict(error.kind, error.message, error.advice) : error;
     }

@@ -139,10 +139,9 @@ const createSandbox = operation({
       try {
         return fixtureErrors(() => server.sandboxes.create(first));
       } catch (error) {
-        // Looked for anew, so that only who names one that cannot be used waits for it.
-        const { library } = server.faults;
+        // Looked up again, so that only a call that names an unusable one waits for it.
         for (const [i, one] of (scenarios ?? []).entries())
-          scenarioAt(`scenarios[${i}]`, () => library.get(one));
+          scenarioAt(`scenarios[${i}]`, () => server.scenarios.get(one));
         throw error;
       }
     });

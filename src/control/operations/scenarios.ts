@@ -15,7 +15,7 @@ const listScenarios = operation({
   params: OfSandbox,
   errors: [],
   success: { status: 200, schema: ListOf(ScenarioBody) },
-  handle: ({ sandbox, server }) => scenariosOf(server, sandbox),
+  handle: ({ sandbox, server }) => listIn(server, sandbox),
 });
 
 export const ActiveScenariosBody = Closed(
@@ -56,18 +56,19 @@ const activateScenarios = operation({
   success: { status: 200, schema: ActiveScenariosBody },
   handle({ body: { names }, sandbox, server }) {
     const faults = server.faults.of(sandbox);
-    const { library } = server.faults;
-    const scenarios = new Set(names.map((name, i) => scenarioAt(`names[${i}]`, () => library.get(name))));
+    const scenarios = new Set(
+      names.map((name, i) => scenarioAt(`names[${i}]`, () => server.scenarios.get(name))),
+    );
     const rules = [...scenarios].flatMap((scenario) => scenario.rules);
     requireRoom(server, "rules", faults.rules.inlineRules.length + rules.length);
     faults.setScenarios(names);
-    return { names: [...faults.scenarios], ...scenariosOf(server, sandbox) };
+    return { names: [...faults.scenarios], ...listIn(server, sandbox) };
   },
 });
 
-function scenariosOf({ faults }: ControlServer, sandbox: Sandbox) {
+function listIn({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
-  const items = faults.library.list().map((listed) => presentScenario(listed, faults.of(sandbox)));
+  const items = scenarios.list().map((listed) => presentScenario(listed, faults.of(sandbox)));
   return { items, total: items.length };
 }
 

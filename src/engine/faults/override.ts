@@ -6,6 +6,7 @@ import { codeOfStatus, codesOf, isCatalogueCode, nearestCode, parseCode } from "
 import { delayProblem } from "./effects/delay-range.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import { WIRE_EFFECTS, wirePlan } from "./effects/index.ts";
+import type { ScenarioNames } from "./scenario.ts";
 
 const WIRE_NAMES = WIRE_EFFECTS.map(({ name }) => name);
 
@@ -23,12 +24,6 @@ export type OverrideFault =
 /** An override that cannot be honoured; it is refused rather than passed over in silence. */
 export class RefusedOverride extends Error {
   override readonly name = "RefusedOverride";
-}
-
-/** What reading an override needs to know of the scenarios. */
-export interface ScenarioNames {
-  has(name: string): boolean;
-  names(): readonly string[];
 }
 
 /** @throws RefusedOverride */

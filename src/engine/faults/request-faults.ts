@@ -1,21 +1,19 @@
-import type { ScenarioLibrary } from "../../documents/scenario-library.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, Verdict } from "../sandbox/fault-gate.ts";
-import { type OverrideFault, RefusedOverride, readOverride, type ScenarioNames } from "./override.ts";
+import { type OverrideFault, RefusedOverride, readOverride } from "./override.ts";
 import type { SpendingOf } from "./plausible-refusal.ts";
 import { effectOf } from "./rules/answer-of.ts";
 import { ArmedRule } from "./rules/armed-rule.ts";
 import { type Heard, judge } from "./rules/judge.ts";
 import type { Rule } from "./rules/rule.ts";
 import { type Phase, type RuleIndex, UNTOUCHED } from "./rules/rule-index.ts";
+import type { ScenarioSource } from "./scenario.ts";
 
 export interface RequestFaultParts {
-  library: ScenarioLibrary;
+  scenarios: ScenarioSource;
   spending: SpendingOf;
   /** Whether requests may bring faults of their own (interfaces 3). */
   overrides: boolean;
-  /** The scenarios that they may name. */
-  names: ScenarioNames;
 }
 
 /** The rules that requests are judged by. */
@@ -41,7 +39,7 @@ export class RequestFaults {
   before(facts: FaultFacts): Verdict | Promise<Verdict> {
     try {
       const override = readOverride(facts, {
-        scenarios: this.parts.names,
+        scenarios: this.parts.scenarios.recentNames,
         allowed: this.parts.overrides,
       });
       if (override === undefined) return this.judged(facts, "before", undefined);
@@ -104,7 +102,7 @@ export class RequestFaults {
     phase: Phase,
     { name, delay_ms }: { name: string; delay_ms: number | undefined },
   ): Verdict | Promise<Verdict> {
-    const concerned = this.parts.library
+    const concerned = this.parts.scenarios
       .get(name)
       .rules.filter(({ operations }) => operations?.has(facts.operation));
     if (concerned.length === 0) {

@@ -1,11 +1,10 @@
-import type { ScenarioLibrary } from "../../documents/scenario-library.ts";
 import type { DeclaredApi } from "../contract/declared-api.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
 import type { Leases } from "./leases.ts";
 import { ArmedRule, newProgress, type Progress } from "./rules/armed-rule.ts";
 import { readInlineRule } from "./rules/read-rule.ts";
 import type { Rule } from "./rules/rule.ts";
-import type { Scenario } from "./scenarios/scenario.ts";
+import type { Scenario, ScenarioSource } from "./scenario.ts";
 
 /** A rule's id is in use among the inline ones. */
 export class RuleExists extends Error {
@@ -14,7 +13,7 @@ export class RuleExists extends Error {
 
 /** What rules are made from. */
 export interface RuleSources {
-  library: ScenarioLibrary;
+  scenarios: ScenarioSource;
   api: DeclaredApi;
   /** In force in every sandbox, behind all others, and never to be switched off. */
   base: readonly Rule[];
@@ -68,7 +67,7 @@ export class RuleSet {
    * @throws UnknownScenario, DocumentError; nothing has changed then
    */
   activate(names: readonly string[], first: boolean): void {
-    const wanted = [...new Set(names)].map((name) => this.sources.library.get(name));
+    const wanted = [...new Set(names)].map((name) => this.sources.scenarios.get(name));
     this.arm(wanted, first);
   }
 
@@ -143,7 +142,7 @@ export class RuleSet {
     this.base = armedBase(this.sources);
     this.numbered = 0;
     this.arm(
-      this.first.map((name) => this.sources.library.lastGood(name)),
+      this.first.map((name) => this.sources.scenarios.lastGood(name)),
       true,
     );
   }
@@ -158,14 +157,14 @@ export class RuleSet {
 
   /** Returns the names of scenarios that are no longer to be had; the rest is in force. */
   restoreState(state: FaultState): string[] {
-    const { library, api } = this.sources;
-    const lost = state.active.filter((name) => !library.has(name));
+    const { scenarios, api } = this.sources;
+    const lost = state.active.filter((name) => !scenarios.has(name));
     const progressOf = (key: string): Progress => ({
       ...newProgress(),
       ...structuredClone(state.progress[key]),
     });
     this.numbered = state.numbered;
-    this.first = state.first.filter((name) => library.has(name));
+    this.first = state.first.filter((name) => scenarios.has(name));
     this.inline = state.inline.map(({ id, rule }) => {
       const armed = new ArmedRule(
         readInlineRule({ ...rule, id }, api, () => id),
@@ -176,7 +175,7 @@ export class RuleSet {
     });
     this.scenarios = state.active
       .filter((name) => !lost.includes(name))
-      .map((name) => armedScenario(library.lastGood(name), progressOf));
+      .map((name) => armedScenario(scenarios.lastGood(name), progressOf));
     this.base = armedBase(this.sources, progressOf);
     this.leases.settle(this.all());
     this.follow();
@@ -185,13 +184,13 @@ export class RuleSet {
   }
 
   close(): void {
-    this.sources.library.release(this);
+    this.sources.scenarios.release(this);
   }
 
-  /** The library tells those alone who use a scenario; ten thousand sandboxes without one cost it nothing. */
+  /** Only sandboxes with an active scenario hear of edits; ten thousand without one cost nothing. */
   private follow(): void {
-    if (this.scenarios.length > 0) this.sources.library.use(this);
-    else this.sources.library.release(this);
+    if (this.scenarios.length > 0) this.sources.scenarios.use(this);
+    else this.sources.scenarios.release(this);
   }
 
   private freeId(): string {

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
 import type { ScenarioLibrary } from "../../documents/scenario-library.ts";
-import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
-import { readDocument } from "../../engine/documents/read-document.ts";
 import type { Faults } from "../../engine/faults/faults.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
@@ -21,7 +18,11 @@ import { Vault } from "./vault.ts";
 export function makeBundle(
   sandbox: Sandbox,
   recording: Recording,
-  { version, faults: { library, delay } }: { version: string; faults: Pick<Faults, "library" | "delay"> },
+  {
+    version,
+    scenarios: library,
+    delay,
+  }: { version: string; scenarios: ScenarioLibrary; delay: Faults["delay"] },
 ): Bundle {
   const { first, calls } = recording;
   // Refused for a file that is wrong, a request has changed nothing, and no replay would find that file.
@@ -144,9 +145,7 @@ function faultAskedBy({ request_headers }: JournalEntry): string | undefined {
 /** @throws BundleRefusal */
 function documentOf(name: string, library: ScenarioLibrary): object {
   try {
-    const { file } = library.get(name);
-    return readDocument(SHIPPED_SCENARIOS.textOf(file) ?? readFileSync(file, "utf8"), { file })
-      .value as object;
+    return library.get(name).document;
   } catch {
     throw new BundleRefusal(
       "not-replayable",

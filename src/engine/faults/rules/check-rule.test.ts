@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DocumentError } from "../../documents/document-error.ts";
 import { API } from "../../resources/index.ts";
-import { readScenario } from "../scenarios/read-scenario.ts";
+import { readScenario } from "../scenario.ts";
 
 function problemsOf(text: string): string[] {
   try {

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { API } from "../engine/resources/index.ts";
+import { RecentNames, ScenarioLibrary, scenarioFolders } from "./scenario-library.ts";
+
+describe("scenarios by name", () => {
+  let folder: string;
+  let library: ScenarioLibrary;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "scenarios-test-"));
+    library = new ScenarioLibrary({ api: API, folders: scenarioFolders(folder) });
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+
+  it("a user's file hides the shipped scenario of its name [interfaces 2]", () => {
+    write("slow-network.yaml", "description: mine\nrules: [{ effect: { delay: 1ms } }]\n");
+    expect(library.get("slow-network").description).toBe("mine");
+    expect(library.list().filter(({ name }) => name === "slow-network")).toMatchObject([{ origin: "own" }]);
+  });
+
+  it("a user's scenario hides the derived one of its name, however its file is called [interfaces 2]", () => {
+    const name = "departments-reparent-cycle";
+    expect(library.list().find((one) => one.name === name)).toMatchObject({
+      origin: "derived",
+      file: `built-in/${name}.yaml`,
+      scenario: { file: undefined },
+    });
+    write("mine.yaml", `name: ${name}\nrules: [{ effect: { delay: 1ms } }]\n`);
+    expect(library.get(name).rules[0]!.effect).toEqual({ delay: { fixed_ms: 1 } });
+    expect(library.list().filter((one) => one.name === name)).toMatchObject([{ origin: "own" }]);
+    expect(library.names().filter((one) => one === name)).toHaveLength(1);
+  });
+
+  it("an unknown name is refused with the nearest one [interfaces 6]", () => {
+    expect(() => library.get("departments-reparent-cycel")).toThrow(
+      expect.objectContaining({ hint: "departments-reparent-cycle" }),
+    );
+  });
+});
+/** A library whose folders hold these names; `files` are called like their scenarios. */
+function stand(names: string[], files: string[] = []) {
+  const counted = { listings: 0, at: 0 };
+  const library = {
+    names: () => {
+      counted.listings += 1;
+      return [...names];
+    },
+    hasAtOnce: (name: string) => files.includes(name),
+  };
+  return { counted, recent: new RecentNames(library, () => counted.at) };
+}
+
+describe("the names that a request may ask for", () => {
+  it("interfaces 3 a name that nobody knows costs one listing a second, however many ask", () => {
+    const { counted, recent } = stand(["outage"]);
+    for (let i = 0; i < 1000; i++) expect(recent.has(`nothing-${i}`)).toBe(false);
+    expect(counted.listings).toBe(1);
+    counted.at += 1000;
+    expect(recent.has("nothing")).toBe(false);
+    expect(counted.listings).toBe(2);
+  });
+
+  it("interfaces 3 a file that is called like its scenario is known at once, another within a second", () => {
+    const names = ["outage"];
+    const files: string[] = [];
+    const { counted, recent } = stand(names, files);
+    expect(recent.has("outage")).toBe(true);
+    files.push("new");
+    names.push("renamed");
+    expect(recent.has("new")).toBe(true);
+    expect(recent.has("renamed")).toBe(false);
+    counted.at += 1000;
+    expect(recent.has("renamed")).toBe(true);
+  });
+});

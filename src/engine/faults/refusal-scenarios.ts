@@ -1,0 +1,116 @@
+import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
+import { type AnyOperation, errorCodesOf } from "../contract/operation.ts";
+import { nearest } from "../documents/nearest.ts";
+import { UnknownScenario } from "../sandbox/fault-gate.ts";
+import type { ScenarioDocument } from "./rules/rule-schema.ts";
+import { type Scenario, type ScenarioSource, toScenario } from "./scenario.ts";
+
+const STATUSES: readonly number[] = [401, 403, 404, 422, 429];
+
+/**
+ * Of a code: what it adds to the operation's id in the scenario's name, and the reason in its description. Other codes
+ * are named as they are, and explained by the catalogue's message.
+ */
+const WORDS: Partial<Record<ErrorCode, readonly [suffix: string, reason: string]>> = {
+  AUTHENTICATION_REQUIRED: ["signed-out", "the credentials are missing, wrong or no longer valid"],
+  INSUFFICIENT_PERMISSIONS: ["forbidden", "the caller is known but lacks the permission"],
+  ORGANIZATION_ACCESS_DENIED: ["foreign-organization", "the caller is no member of the organization"],
+  SESSION_ACCESS_DENIED: [
+    "foreign-session",
+    "the meeting session belongs to an organization the caller is not in",
+  ],
+  RESOURCE_NOT_FOUND: ["not-found", "what the request names does not exist, or not for this caller"],
+  ORGANIZATION_NOT_FOUND: ["unknown-organization", "there is no such organization"],
+  SESSION_NOT_FOUND: ["unknown-session", "there is no such meeting session"],
+  FILE_NOT_IN_STORE: ["not-in-store", "the file was never put into this store"],
+  DASHBOARD_NOT_FOUND: ["unknown-dashboard", "there is no such dashboard, or the caller may not see it"],
+  DEPARTMENT_CYCLE_DETECTED: ["cycle", "the new parent is the department itself or lies below it"],
+  INVALID_INPUT: ["invalid-input", "the service does not accept one of the values"],
+  RATE_LIMIT_EXCEEDED: [
+    "rate-limited",
+    "the plan's requests for this minute are used up; Retry-After says how long to wait",
+  ],
+  SPENDING_LIMIT_EXCEEDED: ["out-of-budget", "a spending limit is reached"],
+};
+
+interface Refusal {
+  operation: AnyOperation;
+  code: ErrorCode;
+}
+
+/**
+ * A scenario for each documented 401, 403, 404, 422 and 429 of each operation, derived from the operations'
+ * declarations: every request to the operation is answered with that code.
+ */
+export class RefusalScenarios implements ScenarioSource {
+  private readonly operations: readonly AnyOperation[];
+  private readonly made = new Map<string, Scenario>();
+  private found: ReadonlyMap<string, Refusal> | undefined;
+
+  constructor(operations: readonly AnyOperation[]) {
+    this.operations = operations;
+  }
+
+  get recentNames(): this {
+    return this;
+  }
+
+  has(name: string): boolean {
+    return this.refusals.has(name);
+  }
+
+  names(): readonly string[] {
+    return [...this.refusals.keys()];
+  }
+
+  get(name: string): Scenario {
+    const known = this.made.get(name);
+    if (known !== undefined) return known;
+    const refusal = this.refusals.get(name);
+    if (refusal === undefined) throw new UnknownScenario(name, nearest(name, this.names()));
+    const document = toDocument(name, refusal);
+    const scenario = toScenario(document, { name, file: undefined }, [refusal.operation]);
+    this.made.set(name, scenario);
+    return scenario;
+  }
+
+  lastGood(name: string): Scenario {
+    return this.get(name);
+  }
+
+  // Declarations do not change while a server runs.
+  use(): void {}
+  release(): void {}
+
+  private get refusals(): ReadonlyMap<string, Refusal> {
+    this.found ??= findRefusals(this.operations);
+    return this.found;
+  }
+}
+
+function findRefusals(operations: readonly AnyOperation[]): Map<string, Refusal> {
+  const found = operations.flatMap((operation) =>
+    errorCodesOf(operation)
+      .filter((code) => STATUSES.includes(CATALOGUE[code].status))
+      .map((code) => [nameRefusal(operation, code), { operation, code }] as const),
+  );
+  return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function nameRefusal({ id }: AnyOperation, code: ErrorCode): string {
+  return `${id.replaceAll(/[._]/g, "-")}-${suffixFor(code)}`;
+}
+
+function suffixFor(code: ErrorCode): string {
+  return WORDS[code]?.[0] ?? code.toLowerCase().replaceAll("_", "-");
+}
+
+function toDocument(name: string, { operation, code }: Refusal): ScenarioDocument {
+  const { status, message } = CATALOGUE[code];
+  const reason = WORDS[code]?.[1] ?? message[0]!.toLowerCase() + message.slice(1).replace(/\.$/, "");
+  return {
+    name,
+    description: `${operation.summary.replace(/\.$/, "")}: answered with ${status}, because ${reason}.`,
+    rules: [{ id: suffixFor(code), match: { operation: operation.id }, effect: { error: code } }],
+  };
+}

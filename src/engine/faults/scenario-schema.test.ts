@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
+import { makeAjv } from "../contract/validator.ts";
+import { API } from "../resources/index.ts";
+import { scenarioSchemaText } from "./scenario-schema.ts";
+
+describe("the schema for editors", () => {
+  const schema = JSON.parse(scenarioSchemaText(API));
+  const validate = makeAjv({ validateSchema: true }).compile(schema);
+
+  it("interfaces 6 accepts every shipped scenario", () => {
+    for (const file of readdirSync(SHIPPED_SCENARIOS.folder)) {
+      const value = parse(readFileSync(join(SHIPPED_SCENARIOS.folder, file), "utf8"));
+      expect(validate(value), `${file}: ${JSON.stringify(validate.errors)}`).toBe(true);
+    }
+  });
+
+  it("interfaces 6 refuses keys that do not exist and offers the words that do", () => {
+    expect(validate({ rules: [{ efect: {} }] })).toBe(false);
+    expect(validate({ rules: [{ effect: { wire: "rest" } }] })).toBe(false);
+    const rule = schema.properties.rules.items.properties;
+    expect(rule.match.properties.operation.examples).toContain("departments.reparent");
+    expect(rule.match.properties.event.examples).toContain("user.created");
+    expect(rule.effect.properties.error.examples).toContain("RATE_LIMIT_EXCEEDED");
+  });
+});

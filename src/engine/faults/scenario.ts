@@ -1,0 +1,146 @@
+import type { DeclaredApi } from "../contract/declared-api.ts";
+import type { AnyOperation } from "../contract/operation.ts";
+import { validatorOf } from "../contract/validator.ts";
+import { checkDocument } from "../documents/check-document.ts";
+import { type DocumentPath, type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
+import {
+  type ProblemDetails,
+  problemAt,
+  readDocument,
+  throwProblems,
+  type UserDocument,
+} from "../documents/read-document.ts";
+import { isCatalogueCode, nearestCode } from "./codes.ts";
+import { globProblem, patternProblem } from "./rules/check-match.ts";
+import { checkRule } from "./rules/check-rule.ts";
+import { type Rule, readRule } from "./rules/rule.ts";
+import { type ExpectDocument, SCENARIO_NAME, ScenarioDocument } from "./rules/rule-schema.ts";
+
+/** A scenario, checked and read. */
+export interface Scenario {
+  name: string;
+  description: string | undefined;
+  /** As it was written. */
+  document: ScenarioDocument;
+  /** The real path of its file; undefined for one that is derived from the operations. */
+  file: string | undefined;
+  rules: readonly Rule[];
+  /** Judged by the suite runner against the journal. */
+  expect: readonly ExpectDocument[];
+}
+
+/** Names that any request may send; looking one up must cost little. */
+export interface ScenarioNames {
+  has(name: string): boolean;
+  names(): readonly string[];
+}
+
+/** A sandbox in which scenarios are active. */
+export interface ScenarioUser {
+  readonly active: readonly string[];
+  /** The scenario was edited. */
+  renew(scenario: Scenario): void;
+}
+
+/** Where a server's sandboxes find scenarios by name. */
+export interface ScenarioSource {
+  /** @throws UnknownScenario, or DocumentError for one that cannot be used */
+  get(name: string): Scenario;
+  /** As `get`, but a later edit that cannot be used does not matter. @throws UnknownScenario, DocumentError */
+  lastGood(name: string): Scenario;
+  has(name: string): boolean;
+  readonly recentNames: ScenarioNames;
+  /** Reports edits of what is active in `user` now, until `release`; call it again when that changes. */
+  use(user: ScenarioUser): void;
+  release(user: ScenarioUser): void;
+}
+
+/** In bytes: a scenario is written by hand; a larger file is something else. */
+export const MAX_SCENARIO_BYTES = 2 * 1024 * 1024;
+
+export interface ScenarioText {
+  text: string;
+  /** As messages show it. */
+  shown: string;
+  /** The real path. */
+  file: string;
+}
+
+/**
+ * Reads and checks a scenario file (interfaces 6).
+ * @throws DocumentError with file, line and column of every problem
+ */
+export function readScenario({ text, shown, file }: ScenarioText, api: DeclaredApi): Scenario {
+  const limits = { maxBytes: MAX_SCENARIO_BYTES, maxScalar: 100_000 };
+  const document = readDocument(text, { file: shown, limits });
+  throwProblems(document, checkDocument(document, validatorOf(ScenarioDocument)));
+  const written = document.value as ScenarioDocument;
+  const name = written.name ?? nameFromPath(file);
+  throwProblems(document, findProblems(document, { written, name, api }));
+  return toScenario(written, { name, file }, api.operations);
+}
+
+/** The scenario of a document in which nothing is wrong. */
+export function toScenario(
+  document: ScenarioDocument,
+  { name, file }: Pick<Scenario, "name" | "file">,
+  operations: readonly AnyOperation[],
+): Scenario {
+  const { description, expect = [] } = document;
+  const rules = document.rules.map((rule, index) => readRule(rule, ruleId(rule, index), operations));
+  return { name, description, document, file, rules, expect };
+}
+
+function nameFromPath(file: string): string {
+  return file.replace(/^.*[\\/]/, "").replace(/(?<=.)\.[^.]*$/, "");
+}
+
+function ruleId({ id }: { id?: string }, index: number): string {
+  return id ?? `rule-${index + 1}`;
+}
+
+function findProblems(
+  document: UserDocument,
+  { written, name, api }: { written: ScenarioDocument; name: string; api: DeclaredApi },
+): DocumentProblem[] {
+  const found: ProblemDetails[] = [];
+  if (!SCENARIO_NAME.test(name)) {
+    found.push({ path: [], message: "the file's name is no name for a scenario; give it one with `name:`" });
+  }
+  const ids = new Set<string>();
+  for (const [index, rule] of written.rules.entries()) {
+    const id = ruleId(rule, index);
+    if (ids.has(id))
+      found.push({ path: ["rules", index, "id"], message: `another rule is called ${id} already` });
+    ids.add(id);
+    found.push(...checkRule(rule, ["rules", index], api));
+    if (found.length >= MAX_PROBLEMS) break;
+  }
+  for (const [index, expectation] of (written.expect ?? []).entries())
+    found.push(...checkExpectation(expectation, ["expect", index], api.operations));
+  return found.map((details) => problemAt(document, details));
+}
+
+/** An expectation that no journal can meet would make `count: 0` true for ever, so it is refused. */
+function checkExpectation(
+  { match, count }: ExpectDocument,
+  at: DocumentPath,
+  operations: readonly AnyOperation[],
+): ProblemDetails[] {
+  const { operation, path, code } = match;
+  const found: ProblemDetails[] = [];
+  const ids = operations.map(({ id }) => id);
+  const wrongOperation = operation === undefined ? undefined : patternProblem(operation, "operation", ids);
+  if (wrongOperation !== undefined) found.push({ path: [...at, "match", "operation"], ...wrongOperation });
+  const wrongPath = path === undefined ? undefined : globProblem(path);
+  if (wrongPath !== undefined) found.push({ path: [...at, "match", "path"], ...wrongPath });
+  // The journal shows a rule's bare status as HTTP_503 and the like (interfaces 6).
+  if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
+    const message = `${JSON.stringify(code.slice(0, 80))} is no code of the catalogue`;
+    found.push({ path: [...at, "match", "code"], message, hint: nearestCode(code, operations) });
+  }
+  if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY)) {
+    found.push({ path: [...at, "count"], message: "`count.min` must not be above `count.max`" });
+  }
+  return found;
+}
