@@ -17,8 +17,8 @@ import { SimulatedReceivers } from "./engine/receivers/simulated-receivers.ts";
 import { keysGone } from "./engine/resources/api-keys/rules.ts";
 import { explainCredentials } from "./engine/resources/auth/explain-credentials.ts";
 import { identify } from "./engine/resources/auth/identify.ts";
-import { uploadsToRelease } from "./engine/resources/files/release-bytes.ts";
-import { heldTextBytes } from "./engine/resources/files/text-bytes.ts";
+import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
+import { uploadsToRelease } from "./engine/resources/files/rules.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
 import { requireBudget } from "./engine/resources/usage/require-budget.ts";
 import { spendingFigures } from "./engine/resources/usage/spending-figures.ts";
@@ -77,7 +77,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   });
   const uploads = new UploadKeeper(
     options.shared ? (options.shared.limits?.upload_bytes ?? SHARED_LIMITS.upload_bytes) : LOCAL_UPLOAD_BYTES,
-    (sandbox) => heldTextBytes(sandbox, sandbox.world.root),
+    (sandbox) => storedTextBytes(sandbox, sandbox.world.root),
   );
   const tally = new RequestTally();
   const wallClock = forwardClock(Date.now);

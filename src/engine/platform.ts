@@ -19,6 +19,8 @@ export interface Platform {
    * made within a transaction; a host without synchronous imports loads the locales that it offers beforehand.
    */
   loadFaker(locale: string): Faker;
+  /** Loads the library for documents. */
+  documents(): Promise<DocumentTools>;
 }
 
 export type DigestAlgorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
@@ -70,6 +72,21 @@ export interface Border {
   right: number;
   top: number;
   bottom: number;
+}
+
+export interface DocumentTools {
+  /**
+   * Reads up to `maxLength` characters of a PDF, in bounded time and memory; the caller waits for its turn first.
+   * @throws the signal's reason
+   */
+  readPdf(bytes: Uint8Array, options: { maxLength: number; signal: AbortSignal }): Promise<PdfText>;
+}
+
+export interface PdfText {
+  /** Empty for a document without words. */
+  text: string;
+  /** Why the document cannot be read. */
+  problem?: string | undefined;
 }
 
 let current: Platform | undefined;

@@ -12,7 +12,7 @@ afterEach(() => api.close());
 
 const upload = (form: FormData) => api.call("dan", "POST", `${FILES}/upload`, form);
 
-describe("G20 the text of files", () => {
+describe("the text of files", () => {
   async function quote(file_id: string, question: string): Promise<string> {
     const answer = await api.call("dan", "POST", "/v1/model/response", {
       model: "atlas-large",
@@ -103,7 +103,7 @@ describe("G20 the text of files", () => {
       "The valve opens at six.",
     ],
   ])(
-    "G20 %s is quoted by its best passage, resumably uploaded or simply",
+    "%s is quoted by its best passage after either kind of upload [G20]",
     async (mime_type, filename, content, question, passage) => {
       const resumable = await uploadedFile(api, content, { mime_type, filename });
       const simple = await upload(fileForm(content, { name: filename, type: mime_type }));
@@ -111,13 +111,13 @@ describe("G20 the text of files", () => {
     },
   );
 
-  it("G20 files of the fixture have something to say, and others nothing", async () => {
+  it("files of the fixture have a text, unless their type has none [G20]", async () => {
     expect(await quote("file_handbook", "How many days of vacation?")).toContain("27 days of paid vacation");
     expect(await quote("file_policies", "What about passwords?")).toContain("password manager");
     expect(await quote("file_broken", "What is in it?")).not.toContain("broken.bin:");
   });
 
-  it("G20 bytes that are no text are registered all the same, and quoted never", async () => {
+  it("bytes that are no text are registered and never quoted [G20]", async () => {
     for (const [mime_type, filename] of [
       ["application/pdf", "broken.pdf"],
       ["image/png", "picture.png"],
@@ -131,7 +131,7 @@ describe("G20 the text of files", () => {
     }
   });
 
-  it("G34 of a long text the rarer words of a question decide", async () => {
+  it("one rare word of the question beats several common ones [G34]", async () => {
     const filler = Array.from(
       { length: 40 },
       (_, n) => `The pump of the plant runs on day ${n} of the year.`,
@@ -142,7 +142,7 @@ describe("G20 the text of files", () => {
     );
   });
 
-  it("G34 several attached files are each quoted", async () => {
+  it("each of several attached files is quoted [G34]", async () => {
     const one = await uploadedFile(api, "The pump runs at night. It hums.", { filename: "one.txt" });
     const two = await uploadedFile(api, "Nothing here. Pumps are red.", { filename: "two.txt" });
     const empty = await uploadedFile(api, " ", { filename: "blank.txt" });
@@ -163,7 +163,7 @@ describe("G20 the text of files", () => {
     expect(text.match(/one\.txt/g)).toHaveLength(1);
   });
 
-  it("G20 the text is part of the world: a snapshot and a fork carry it", async () => {
+  it("a fork has the text of the files [G20]", async () => {
     const file = await uploadedFile(api, "The valve opens at six.");
     const { sandboxes } = api.understudy;
     sandboxes.fork(sandboxes.get("default")!, "twin");

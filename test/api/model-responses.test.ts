@@ -20,7 +20,7 @@ const textOf = (answer: { body: { output: { content: { text: string }[] }[] } })
 const tokens = (...texts: string[]) => Math.ceil(Buffer.byteLength(texts.join("")) / 4);
 
 describe("4.19 model_responses.create", () => {
-  it("4.19 G20 answers with output, usage and the inputs with ids", async () => {
+  it("the answer has output, usage and the inputs with ids [4.19, G20]", async () => {
     const answer = await asked([{ role: "system", content: "Be brief." }, user("What is the plan?")]);
     expect(answer.status).toBe(200);
     const text = textOf(answer);
@@ -47,7 +47,7 @@ describe("4.19 model_responses.create", () => {
     });
   });
 
-  it("2.13 G20 takes both input forms and content blocks, mixed in one request", async () => {
+  it("both input forms and content blocks are mixed in one request [2.13, G20]", async () => {
     const inputs = [
       user("Grüezi"),
       { role: "assistant", texts: [{ text: "Hello" }, { text: "there" }] },
@@ -63,13 +63,13 @@ describe("4.19 model_responses.create", () => {
     expect(body.inputs.every(({ id }: { id: string }) => id.startsWith("msg_"))).toBe(true);
   });
 
-  it("2.13 keeps the id of an item that was returned before", async () => {
+  it("an item that was returned before keeps its id [2.13]", async () => {
     const first = await asked([user("Hello")]);
     const again = await asked([...first.body.inputs, user("And now?")]);
     expect(again.body.inputs[0].id).toBe(first.body.inputs[0].id);
   });
 
-  it("G20 the same question to the same model has the same answer, other seeds have others", async () => {
+  it("the same question to the same model has the same answer, another seed another one [G20]", async () => {
     const questions = ["What is the plan?", "What is the goal?", "Who decides?"];
     const answers = async () => {
       const texts: string[] = [];
@@ -84,7 +84,7 @@ describe("4.19 model_responses.create", () => {
     expect(await answers()).not.toEqual(first);
   });
 
-  it("G20 counts bytes of UTF-8, and a model without a price costs nothing", async () => {
+  it("tokens are counted in bytes of UTF-8, and a model without a price costs nothing [G20]", async () => {
     const { body } = await asked([user("日本語のテキスト")], "breeze-chat");
     expect(body.usage.input_tokens).toBe(6);
     expect(body.usage.cost).toBe(0);
@@ -110,7 +110,7 @@ describe("4.19 model_responses.create", () => {
       "inputs[0].files[0].file_id",
       "handbook",
     ],
-  ])("4.19 2.13 G08 refuses %j, naming %s", async (body, field, value) => {
+  ])("the body %j is refused with the field %s [4.19, 2.13, G08]", async (body, field, value) => {
     const answer = await ask("ben", body);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
@@ -118,7 +118,7 @@ describe("4.19 model_responses.create", () => {
   });
 
   it.each(["dune-legacy", "no-such-model"])(
-    "4.19 G20 refuses the model %s as its own rule",
+    "the model %s is refused by the operation's own rule [4.19, G20]",
     async (model) => {
       const answer = await asked([user("x")], model);
       expect(answer.status).toBe(422);
@@ -127,7 +127,7 @@ describe("4.19 model_responses.create", () => {
     },
   );
 
-  it("4.19 answers 401 without credentials", async () => {
+  it("a request without credentials is 401 [4.19]", async () => {
     expect((await ask(undefined, {})).body.error.code).toBe("AUTHENTICATION_REQUIRED");
   });
 });
@@ -140,7 +140,7 @@ describe("2.13 files of a message", () => {
     ["in files", user("x", { files: files(11) }), "inputs[0].files"],
     ["in content blocks", user(blocks(11)), "inputs[0].content"],
     ["in both together", user(blocks(6), { files: files(5) }), "inputs[0].files"],
-  ])("2.13 G20 refuses more than ten, %s, before it looks for them", async (_, input, field) => {
+  ])("more than ten %s are refused before they are looked up [2.13, G20]", async (_, input, field) => {
     const answer = await asked([input]);
     expect(answer.status).toBe(422);
     expect(answer.body.error.details.field).toBe(field);
@@ -149,7 +149,7 @@ describe("2.13 files of a message", () => {
   it.each([
     ["in files", user("x", { files: files(10) })],
     ["in content blocks", user([{ type: "text", text: "x" }, ...blocks(10)])],
-  ])("4.19 G20 an unknown file %s is 404 with its id, before spending and rules", async (_, input) => {
+  ])("an unknown file %s is 404 with its id, before spending and rules [4.19, G20]", async (_, input) => {
     for (const who of ["ben", "ci"] as const) {
       const answer = await ask(who, { model: "no-such-model", inputs: [input] });
       expect(answer.status).toBe(404);
@@ -161,8 +161,8 @@ describe("2.13 files of a message", () => {
   });
 });
 
-describe("G35 the context window", () => {
-  it("G35 more input tokens than the model has are 422 with their number, booking nothing", async () => {
+describe("the context window", () => {
+  it("more input tokens than the model takes are 422 with their number [G35]", async () => {
     const fits = await asked([user("x".repeat(4 * 64_000))], "comet-mini");
     expect(fits.body.usage.input_tokens).toBe(64_000);
     const answer = await asked(
@@ -175,14 +175,14 @@ describe("G35 the context window", () => {
     expect((await asked([user("x".repeat(300_000))], "breeze-chat")).status).toBe(200);
   });
 
-  it("G35 with context_window ignore it is shown and refuses nothing", async () => {
+  it("with context_window ignore more input tokens are accepted [G35]", async () => {
     await api.close();
     api = await startReference({ settings: { context_window: "ignore" } });
     expect((await asked([user("x".repeat(300_000))], "comet-mini")).status).toBe(200);
   });
 });
 
-describe("G35 pictures", () => {
+describe("pictures", () => {
   async function uploaded(colour: string, name: string): Promise<string> {
     const bytes = await sharp({ create: { width: 64, height: 40, channels: 3, background: colour } })
       .png()
@@ -191,7 +191,7 @@ describe("G35 pictures", () => {
     return (await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form)).body.id;
   }
 
-  it("G35 are described to whoever asks: format, size and colours", async () => {
+  it("are described by format, size and colours [G35]", async () => {
     const files = [
       { file_id: await uploaded("#1030d0", "sea.png") },
       { file_id: await uploaded("#20a040", "meadow.png") },
@@ -201,7 +201,7 @@ describe("G35 pictures", () => {
     expect(text).toContain("meadow.png is a wide PNG picture of 64 x 40 pixels, mostly green.");
   });
 
-  it("G35 one that nobody uploaded is described by the seed, always the same", async () => {
+  it("without bytes are described from the seed, always alike [G35]", async () => {
     const { record } = stateRules(api, "files").post({ filename: "plan.jpg", organization_id: "org_acme" });
     const see = async () => textOf(await asked([user("Look", { files: [{ file_id: record.id }] })]));
     const first = await see();
@@ -209,7 +209,7 @@ describe("G35 pictures", () => {
     expect(await see()).toBe(first);
   });
 
-  it("G35 are refused by a model that does not see, which no listing tells", async () => {
+  it("are refused for a model without vision, which no listing shows [G35]", async () => {
     stateRules(api, "models").patch("model_comet-mini", { vision: false });
     const file_id = await uploaded("red", "a.png");
     const answer = await asked(
@@ -233,55 +233,43 @@ describe("G35 pictures", () => {
   });
 });
 
-describe("G20 the conversation", () => {
-  const turns = [
-    user("My favourite colour is teal."),
-    { role: "assistant", content: "Noted. The invoice is due in June." },
-  ];
+describe("the conversation so far", () => {
+  const question = user("How do we start?");
 
-  it("G20 a question about what was said is answered from the earlier turns", async () => {
-    expect(textOf(await asked([...turns, user("What is my favourite colour?")]))).toBe(
-      'You said earlier: "My favourite colour is teal."',
-    );
-    expect(textOf(await asked([...turns, user("What did you say about the invoice?")]))).toBe(
-      'I said earlier: "The invoice is due in June."',
-    );
+  it("a second turn's reply repeats what the user said before [G20]", async () => {
+    const earlier = [user("My favourite colour is teal."), { role: "assistant", content: "Noted." }];
+    const first = textOf(await asked([question]));
+    const second = textOf(await asked([...earlier, question]));
+    expect(first).not.toContain("before");
+    expect(second).toContain('You said before: "My favourite colour is teal.".');
+    const answered = [{ role: "assistant", content: "Hello!" }, question];
+    expect(textOf(await asked(answered))).toContain('I said before: "Hello!".');
   });
 
-  it("G20 earlier turns change the answer, and the same conversation has the same one", async () => {
-    const answers = new Set<string>();
+  it("a second turn's reply differs by conversation, and is the same for the same conversation [G20]", async () => {
+    const replies = new Set<string>();
     for (let n = 0; n < 6; n++) {
       const earlier = [user(`Turn ${n}`), { role: "assistant", content: "Yes." }];
-      const text = textOf(await asked([...earlier, user("How do we start?")]));
-      expect(textOf(await asked([...earlier, user("How do we start?")]))).toBe(text);
-      answers.add(text);
+      const text = textOf(await asked([...earlier, question]));
+      expect(textOf(await asked([...earlier, question]))).toBe(text);
+      replies.add(text);
     }
-    expect(answers.size).toBeGreaterThan(1);
+    expect(replies.size).toBe(6);
   });
 
-  it("G20 system messages are obeyed: JSON only, one word, a language, these words", async () => {
-    const told = async (content: string, question: string, more: object = {}) =>
-      textOf(await asked([{ role: "system", content }, user(question, more)]));
-    const files = [{ file_id: "file_handbook" }];
-    const days = "How many days of vacation do employees get?";
-    expect(JSON.parse(await told("Answer in JSON only.", days, { files }))).toEqual({
-      answer: expect.stringContaining("27 days of paid vacation"),
-      sources: ["handbook.pdf"],
+  it("a reply with a quotation repeats the conversation too, on one line and shortened [G20]", async () => {
+    const earlier = [user(`${"word ".repeat(30)}\nend`), { role: "assistant", content: "Yes." }];
+    const about = user("How many days of vacation do employees get?", {
+      files: [{ file_id: "file_handbook" }],
     });
-    expect(
-      Object.keys(
-        JSON.parse(await told('Reply with a JSON object with the keys "answer" and "found".', "Why?")),
-      ),
-    ).toEqual(["answer", "found"]);
-    expect(await told("Answer with one word.", days, { files })).toBe("27");
-    expect(await told("Answer with one word.", "Is it open?")).toMatch(/^(Yes|No)$/);
-    expect(await told("Always answer in German.", days, { files })).toMatch(/^(Laut|So steht|Das fand)/);
-    expect(await told('Reply with exactly "pong".', "ping")).toBe("pong");
+    const text = textOf(await asked([...earlier, about]));
+    expect(text).toContain("27 days of paid vacation");
+    expect(text).toContain(`You said before: "${"word ".repeat(16)}…".`);
   });
 });
 
-describe("G20 reply rules", () => {
-  it("G20 the first that matches replies: text of the last user message, case ignored", async () => {
+describe("reply rules", () => {
+  it("the first rule that matches the last user message replies, case ignored [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     rules.post({ match: { text: "WEATHER" }, reply: "Sunny." });
     rules.post({ match: { text: "weather tomorrow" }, reply: "Never reached." });
@@ -292,7 +280,7 @@ describe("G20 reply rules", () => {
     expect(textOf(await asked(earlier))).not.toBe("Sunny.");
   });
 
-  it("G20 all that a rule gives must hold, and position decides", async () => {
+  it("every condition of a rule must hold, and the position decides [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     const { record } = rules.post({ match: {}, reply: "Anything." });
     rules.post({ match: { model: "atlas-large", text: "plan" }, reply: "The plan.", position: 0 });
@@ -301,7 +289,7 @@ describe("G20 reply rules", () => {
     expect(textOf(await asked([user("the plan")], "comet-mini"))).toBe("Anything.");
   });
 
-  it("G20 a sequence has a text for each call, and the last for all that follow", async () => {
+  it("a sequence gives a text for each call and repeats the last one [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     rules.post({ match: { text: "next" }, sequence: ["One.", "Two.", "Three."] });
     const said: string[] = [];
@@ -310,7 +298,7 @@ describe("G20 reply rules", () => {
     expect(textOf(await asked([user("other")]))).not.toBe("Three.");
   });
 
-  it("G20 an error refuses as the operation would, and books nothing", async () => {
+  it("a rule's error is answered as the operation would, and costs nothing [G20]", async () => {
     const rules = stateRules(api, "reply_rules");
     const before = stateRules(api, "usage").get("org_acme");
     const refusing = rules.post({ match: {}, error: "RATE_LIMIT_EXCEEDED" });
@@ -337,7 +325,7 @@ describe("G20 reply rules", () => {
   it.each([
     ["ada", { scope: "organization", monthly_limit: 1000, current_usage: 1000 }],
     ["hana", { scope: "organization", monthly_limit: 100, current_usage: 100 }],
-  ] as const)("G05 a rule's spending error tells of the limits of %s", async (who, details) => {
+  ] as const)("a rule's spending error has the limits of %s [G05]", async (who, details) => {
     stateRules(api, "reply_rules").post({ match: {}, error: "SPENDING_LIMIT_EXCEEDED" });
     const refused = await api.call(who, "POST", "/v1/model/response", {
       model: "atlas-large",
@@ -346,7 +334,7 @@ describe("G20 reply rules", () => {
     expect([refused.status, refused.body.error.details]).toEqual([429, details]);
   });
 
-  it("G20 a delay holds the answer back, on the wall clock", async () => {
+  it("a delay holds the answer back in wall clock time [G20]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "Late.", delay: "120ms" });
     const began = performance.now();
     expect(textOf(await asked([user("x")]))).toBe("Late.");
@@ -359,14 +347,14 @@ describe("G20 reply rules", () => {
     [{ error: "DEPARTMENT_CYCLE_DETECTED" }, "error"],
     [{ reply: "a", delay: "soon" }, "delay"],
     [{ reply: "a", delay: "2h" }, "delay"],
-  ])("G20 %j is no rule, and the state call names the field", async (rule, field) => {
+  ])("the state call refuses the rule %j with its field [G20]", async (rule, field) => {
     const path = "/_control/sandboxes/default/state/reply_rules";
     const answer = await api.call(undefined, "POST", path, { match: {}, ...rule });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.text).toContain(field);
   });
 
-  it("G20 stand in fixtures too, in their order", async () => {
+  it("a fixture has reply rules in their order [G20]", async () => {
     await api.close();
     const reference = parse(readFileSync(new URL("../../fixtures/reference.yaml", import.meta.url), "utf8"));
     const reply_rules = [
@@ -385,7 +373,7 @@ describe("G20 reply rules", () => {
 });
 
 describe("4.19 spending and tokens", () => {
-  it("4.17 G33 figures show the cost at once, on the organization, the total and the key", async () => {
+  it("the cost is in the figures of the organization, the total and the key at once [4.17, G33]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(3_200_004) });
     const { body } = await asked([user("y".repeat(799_996))]);
     expect(body.usage).toMatchObject({ total_tokens: 1_000_000, cost: 20 });
@@ -395,7 +383,7 @@ describe("4.19 spending and tokens", () => {
     expect(limits.api_key_limits[1]).toMatchObject({ api_key_id: "apikey_ben", current_usage: 180 });
   });
 
-  it("8 the request that reaches the limit is answered, the next is refused", async () => {
+  it("the request that reaches the limit is answered, the next one is refused [8]", async () => {
     stateRules(api, "usage").patch("org_acme:apikey_ben", { monthly_limit: 160.000_01 });
     expect((await asked([user("Hello")])).status).toBe(200);
     const refused = await asked([user("Hello")]);
@@ -403,13 +391,13 @@ describe("4.19 spending and tokens", () => {
     expect(refused.body.error.details).toEqual({ scope: "api_key", monthly_limit: 160, current_usage: 160 });
   });
 
-  it("4.19 a refused request books nothing", async () => {
+  it("a refused request costs nothing [4.19]", async () => {
     const before = stateRules(api, "usage").get("org_acme");
     await asked([user("x")], "no-such-model");
     expect(stateRules(api, "usage").get("org_acme")).toEqual(before);
   });
 
-  it("G07 its own headers show the tokens spent, the next window is whole again", async () => {
+  it("the headers show the spent tokens, and the next window has all of them [G07]", async () => {
     const left = ({ headers }: { headers: Headers }) => Number(headers.get("x-ratelimit-remaining-tokens"));
     const first = await asked([user("Hello")]);
     expect(left(first)).toBe(1_000_000 - first.body.usage.total_tokens);
@@ -423,7 +411,7 @@ describe("4.19 spending and tokens", () => {
     expect(left(await api.call("ben", "GET", "/v1/models"))).toBe(1_000_000);
   });
 
-  it("G07 the token budget stops at 0 and never refuses", async () => {
+  it("the token budget stops at 0 and never refuses [G07]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(5_000_000) });
     const over = await asked([user("Hello")], "breeze-chat");
     expect(over.status).toBe(200);

@@ -4,7 +4,7 @@ import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/engine/co
 import { makeAjv } from "../../src/engine/contract/validator.ts";
 import { JOB_EVENTS } from "../../src/engine/resources/connector-jobs/events.ts";
 import { EVENTS } from "../../src/engine/resources/events.ts";
-import { typeOf } from "../../src/engine/resources/files/file-type.ts";
+import { detectType } from "../../src/engine/resources/files/file-types.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { fileProcessed } from "../../src/engine/resources/vector-stores/events.ts";
 import { webhookTest } from "../../src/engine/resources/webhooks/events.ts";
@@ -128,7 +128,7 @@ describe("G25 data of events", () => {
     it.each(["file.uploaded", "file.deleted", "file.processed"])("G25 %s", async (event) => {
       for (const _ of repeated) {
         const { filename, mime_type, gcs_path, created_by, store_id } = await sample(event);
-        expect(mime_type).toBe(typeOf(String(filename)));
+        expect(mime_type).toBe(detectType(String(filename)));
         expect(gcs_path).toMatch(/^gs:\/\/uploads\/org_acme\/[a-z0-9]{20}\/[A-Za-z0-9._-]+$/);
         expect(String(gcs_path).split("/").at(-1)).toBe(filename);
         expect(created_by).toBe("usr_ada");

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Reply } from "../../engine/contract/reply.ts";
 import { Closed, examplesOf } from "../../engine/contract/schema.ts";
-import { restartUploads } from "../../engine/resources/files/release-bytes.ts";
+import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";

@@ -13,4 +13,5 @@ providePlatform({
   nextTurn: () => setImmediate(),
   images: () => import("./images.ts"),
   loadFaker: (locale) => load(`@faker-js/faker/locale/${locale}`).faker,
+  documents: () => import("./document-text.ts"),
 });

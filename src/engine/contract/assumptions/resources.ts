@@ -100,11 +100,11 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G20",
     topic: "Model responses",
     chosen:
-      "Scripted by reply rules, else a deterministic text that quotes the best passage of each attached file, answers from earlier turns where it is asked what was said, and takes the form that a system message or the question asks for; tokens are bytes divided by four, rounded up.",
+      "Scripted by reply rules, else a deterministic text that quotes the best passage of each attached file and repeats a line of the conversation so far; tokens are bytes divided by four, rounded up.",
     details: [
       '200 `{id: "resp_…", object: "model.response", created_at, model, output, usage, inputs}`; `usage` is `{input_tokens, output_tokens, total_tokens, cost, currency: "CHF"}`, and the inputs come back with ids `msg_…`.',
       "A reply rule is `{match: {model, text, file_id}, reply}`; `text` is part of the last user text, case ignored; the first that matches replies. In place of `reply` it has a `sequence` (texts, one a call, the last repeats) or an `error` (a code that the operation answers); `delay` holds the answer back on the wall clock. Tokens are counted over all input texts together and over the output; the cost is tokens / 1000 x `cost_per_1k_tokens`, to six decimals.",
-      "Passages are chosen by weighted words, rare ones counting more; at most the last ten files are quoted. Obeyed are: JSON (with the keys that are named), one word, so many words or one sentence, a list, capital letters, the exact words in quotes, and German, French, Italian, Spanish or English; the later instruction holds. Quotations stay as they are.",
+      "Passages are chosen by weighted words, rare ones counting more; at most the last ten files are quoted, word for word. From the second turn on the text repeats the last earlier message of the user. System messages do not change the text; reply rules do.",
       "An unknown or inactive model is 422 with `model`, an unknown file 404, more than 10 files in a message 422. Both forms of a message may be mixed.",
     ],
   },
@@ -131,7 +131,7 @@ export const RESOURCES: readonly Assumption[] = [
       "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. A mask is a field of provider_b alone; what is declared as octet-stream is judged by its bytes; animated images cannot be decoded.",
     details: [
       "422 `INVALID_INPUT` with the field, also for a field of the other provider and a picture that cannot be decoded (`image_file`); another type is 415, a file over the limit 413. More than 40 megapixels after growing are 422 with the field of the largest side.",
-      "`provider_a` continues the picture by patches of its own, those beside it from its own rows, those above and below from its upper and lower part, cut where they differ least. `provider_b` fills with the colours around it and with colours and textures that words of the prompt name (a blue sea, bricks, snow ...).",
+      "`provider_a` mirrors the picture beyond its borders, with a tint that follows from the seed. `provider_b` fills with the colours around the area and a tint that follows from the picture, the mask and the prompt.",
       "`provider_b` scales image and mask to `size` (`1024x1024` unless given) and fills what is transparent in the mask. The providers are called `provider_a` and `provider_b` in `X-Provider` too. It is not billable.",
     ],
   },

@@ -1,8 +1,8 @@
 import { event, recordsOf } from "../../contract/event.ts";
-import { makeFile } from "./make.ts";
+import { makeFile } from "./fixtures.ts";
 import { files } from "./schema.ts";
 
-/** What events of files have in common. */
+/** The common parts of events about files. */
 export const fileEvent = {
   section: "6.1",
   assumptions: ["G25"],

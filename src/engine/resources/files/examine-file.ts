@@ -1,15 +1,18 @@
 import { toLatin1 } from "../../bytes.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import type { HeavyWork, Services } from "../../contract/services.ts";
-import { decodeText } from "./decode-text.ts";
-import { effectiveType } from "./file-type.ts";
-import { cutIntoPassages, MAX_TEXT_LENGTH, passagesOfRows, textOfJson } from "./passages.ts";
-import type { Findings, Trouble, Upload } from "./schema.ts";
-import { bytesOfText } from "./text-bytes.ts";
+import { platform } from "../../platform.ts";
+import type { Root } from "../../state/root.ts";
+import type { Table } from "../../state/table.ts";
+import { decodeText, readJson, readMarkup, readRows } from "./document-text.ts";
+import { effectiveType } from "./file-types.ts";
+import { cutIntoPassages, cutRows, MAX_TEXT_LENGTH } from "./passages.ts";
+import { describePicture } from "./pictures.ts";
+import { type FileText, type Findings, fileTexts, type ProcessingFailure, type Upload } from "./schema.ts";
 
 const MB = 1024 * 1024;
 
-/** So much of a file is read. A text is read in part; a PDF and a picture only whole, or not at all. */
+/** A longer text is read up to this size; a larger PDF or picture is not read at all. */
 const MAX_READ_BYTES = {
   text: 4 * MB,
   markup: 4 * MB,
@@ -29,7 +32,7 @@ interface Source {
   read: (most: number) => Promise<Uint8Array>;
 }
 
-/** What an upload that is whole holds (G34): its passages, its picture, or why processing will fail. */
+/** Finds the passages or the picture of a complete upload, or the reason why processing will fail (G34). */
 export function examineUpload(upload: Upload, io: ExamineIo): Promise<Findings> {
   const { filename, mime_type, file_size } = upload;
   const { bytes } = io.services;
@@ -45,18 +48,18 @@ interface ExamineIo {
   signal: AbortSignal;
 }
 
-/** @throws ApiError PAYLOAD_TOO_LARGE where the sandbox has no room left for the text */
+/** @throws ApiError PAYLOAD_TOO_LARGE if the sandbox has no room for the text */
 async function examine(source: Source, { services, signal }: ExamineIo): Promise<Findings> {
-  const found = await findingsOf(source, signal, (kind, work) => services.inTurn(kind, signal, work));
-  services.bytes.requireRoom(bytesOfText(found));
+  const found = await readFindings(source, signal, (kind, work) => services.inTurn(kind, signal, work));
+  services.bytes.requireRoom(textBytes(found));
   return found;
 }
 
 type WithTurn = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Findings>;
 
-async function findingsOf(source: Source, signal: AbortSignal, withTurn: WithTurn): Promise<Findings> {
-  if (source.size === 0) return troubled("parsing", "the file is empty");
-  const kind = kindOf(effectiveType(source));
+async function readFindings(source: Source, signal: AbortSignal, withTurn: WithTurn): Promise<Findings> {
+  if (source.size === 0) return failed("parsing", "the file is empty");
+  const kind = detectKind(effectiveType(source));
   if (kind === undefined) return { passages: [] };
   const work = async () => READERS[kind](await source.read(MAX_READ_BYTES[kind]), { ...source, signal });
   const heavy = HEAVY[kind];
@@ -79,31 +82,25 @@ type Reader = (bytes: Uint8Array, source: ReadSource) => Findings | Promise<Find
 
 const READERS: Record<Kind, Reader> = {
   text: textual((text) => text),
-  // Loaded for the first file of their kind only: a server that gets none should not start slower for it.
-  markup: textual(async (text, { signal }) =>
-    (await import("./extract-markup.ts")).textOfMarkup(text, { signal }),
-  ),
-  xml: textual(async (text, { signal }) =>
-    (await import("./extract-markup.ts")).textOfMarkup(text, { signal, xml: true }),
-  ),
-  json: textual((text, { isWhole }) => textOfJson(text, isWhole)),
-  rows: textual(async (text, { signal }) => (await import("./extract-rows.ts")).rowsOf(text, signal)),
+  markup: textual((text, { signal }) => readMarkup(text, { signal })),
+  xml: textual((text, { signal }) => readMarkup(text, { signal, xml: true })),
+  json: textual((text, { isWhole }) => readJson(text, isWhole)),
+  rows: textual((text, { signal }) => readRows(text, signal)),
   async pdf(bytes, { size, signal }) {
-    // More than is read cannot be judged.
+    // A document is read whole or not at all.
     if (size > MAX_READ_BYTES.pdf) return { passages: [] };
-    const { textOfPdf } = await import("./extract-pdf.ts");
-    const { text, problem } = await textOfPdf(bytes, { most: MAX_TEXT_LENGTH, signal });
-    return problem === undefined ? foundIn(text) : troubled("parsing", problem);
+    const { readPdf } = await platform().documents();
+    const { text, problem } = await readPdf(bytes, { maxLength: MAX_TEXT_LENGTH, signal });
+    return problem === undefined ? foundIn(text) : failed("parsing", problem);
   },
   async picture(bytes, { size }) {
     if (size > MAX_READ_BYTES.picture) return { passages: [] };
-    const { describePicture } = await import("./describe-picture.ts");
     return { passages: [], picture: await describePicture(bytes) };
   },
   container(bytes, { mime_type }) {
     const signature = toLatin1(bytes);
     if (CONTAINERS.some((known) => signature.startsWith(known))) return { passages: [] };
-    return troubled("parsing", `the file cannot be read as ${mime_type}`);
+    return failed("parsing", `the file cannot be read as ${mime_type}`);
   },
 };
 
@@ -119,26 +116,26 @@ function textual(
   return async (bytes, { size, mime_type, signal }) => {
     const isWhole = bytes.length >= size;
     const text = decodeText(bytes, { mime_type, isWhole });
-    if (text === undefined) return troubled("parsing", "the text is not valid UTF-8");
+    if (text === undefined) return failed("parsing", "the text is not valid UTF-8");
     const found = await read(text, { isWhole, signal });
     return found === undefined
-      ? troubled("parsing", `the file cannot be read as ${mime_type}`)
+      ? failed("parsing", `the file cannot be read as ${mime_type}`)
       : foundIn(found);
   };
 }
 
-/** A text without a visible character leaves nothing to chunk, one without a word nothing to embed. */
+/** A text without a visible character cannot be chunked, one without a word cannot be embedded. */
 function foundIn(text: string | readonly string[]): Findings {
-  const passages = typeof text === "string" ? cutIntoPassages(text) : passagesOfRows(text);
+  const passages = typeof text === "string" ? cutIntoPassages(text) : cutRows(text);
   if (passages.length > 0) return { passages };
   const isBlank = !/[^\s\p{C}]/u.test(typeof text === "string" ? text : text.join(" "));
   return isBlank
-    ? troubled("chunking", "the file holds no text")
-    : troubled("embedding", "the text holds no words");
+    ? failed("chunking", "the file holds no text")
+    : failed("embedding", "the text holds no words");
 }
 
-function troubled(step: Trouble["step"], message: string): Findings {
-  return { passages: [], trouble: { step, message } };
+function failed(step: ProcessingFailure["step"], message: string): Findings {
+  return { passages: [], failure: { step, message } };
 }
 
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
@@ -152,6 +149,37 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/^application\/(rtf|msword|vnd\.(ms-|oasis\.opendocument|openxmlformats-officedocument).+)$/, "container"],
 ];
 
-function kindOf(type: string): Kind | undefined {
+function detectKind(type: string): Kind | undefined {
   return KINDS.find(([pattern]) => pattern.test(type))?.[1];
+}
+
+/** The overhead of a passage beyond its characters. */
+const PASSAGE_OVERHEAD_BYTES = 64;
+
+/** The memory that the text of a file takes, roughly. */
+export function textBytes({ passages }: Findings): number {
+  let bytes = passages.length * PASSAGE_OVERHEAD_BYTES;
+  for (const passage of passages) bytes += passage.length;
+  return bytes;
+}
+
+/** By the owner of a world: the table that was counted last, and its sum. */
+const lastCounts = new WeakMap<object, { table: Table<FileText>; bytes: number }>();
+
+/** Of all files of a world (interfaces 7). Counts the changes since the last call for the same owner. */
+export function storedTextBytes(owner: object, { tables }: Root): number {
+  const table = tables.get(fileTexts.name) as Table<FileText> | undefined;
+  if (table === undefined) return 0;
+  const known = lastCounts.get(owner);
+  let bytes = 0;
+  if (known === undefined) for (const text of table.all()) bytes += textBytes(text);
+  else {
+    bytes = known.bytes;
+    for (const { before, after } of known.table.changesTo(table)) {
+      if (before !== undefined) bytes -= textBytes(before);
+      if (after !== undefined) bytes += textBytes(after);
+    }
+  }
+  lastCounts.set(owner, { table, bytes });
+  return bytes;
 }

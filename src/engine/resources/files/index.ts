@@ -1,21 +1,16 @@
-import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { makeFile } from "./make.ts";
+import { filesFixture, makeFile } from "./fixtures.ts";
 import { createUploadUrl, registerFile, uploadFile } from "./operations.ts";
-import { expireUpload } from "./rules.ts";
-import { FileObject, files, fileTexts, uploads } from "./schema.ts";
-import { fileRules } from "./state.ts";
-import { cancelUpload, putUpload } from "./upload-operations.ts";
+import { expireUpload, fileState } from "./rules.ts";
+import { files, fileTexts, uploads } from "./schema.ts";
+import { cancelUpload, putUpload } from "./uploads.ts";
 
 export const filesResource = {
   name: "files",
   collections: [files, uploads, fileTexts],
   operations: [createUploadUrl, registerFile, uploadFile, putUpload, cancelUpload],
   factories: { files: makeFile },
-  fixture: listOf(files, {
-    record: fixtureRecord(FileObject, { needs: ["id"], omit: ["object", "status", "gcs_path"] }),
-    factory: makeFile,
-  }),
-  state: { files: fileRules },
+  fixture: filesFixture,
+  state: { files: fileState },
   timers: { expiry: expireUpload },
 } satisfies Resource;

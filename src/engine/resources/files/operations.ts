@@ -5,8 +5,17 @@ import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { examineFile, examineUpload } from "./examine-file.ts";
 import { insertFile, requireCompleted, requireDescribed } from "./rules.ts";
-import { BUCKET, FileBody, FileName, FileSize, files, MimeType, presentFile, uploads } from "./schema.ts";
-import { storagePath } from "./storage-path.ts";
+import {
+  BUCKET,
+  FileBody,
+  FileName,
+  FileSize,
+  files,
+  MimeType,
+  presentFile,
+  storagePath,
+  uploads,
+} from "./schema.ts";
 
 const params = Type.Object({ organization_id: Id("org_") });
 const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };

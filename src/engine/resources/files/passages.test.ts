@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { cutIntoPassages, MAX_TEXT_LENGTH, textOfJson } from "./passages.ts";
+import { cutIntoPassages, cutRows, findPassage, MAX_TEXT_LENGTH } from "./passages.ts";
 
-describe("passages of a text", () => {
-  it("G20 are its sentences and lines, without markup", () => {
+describe("the passages of a text", () => {
+  it("are its sentences and lines, without marks of Markdown [G20]", () => {
     expect(
       cutIntoPassages("# Pumps\r\n\r\nIt costs 3.50 francs. Is it new?\n- one\n2) two\n> said\n---\n"),
     ).toEqual(["Pumps", "It costs 3.50 francs.", "Is it new?", "one", "two", "said"]);
   });
 
-  it("G20 are cut between words where a sentence has no end, and never within a character", () => {
+  it("are cut between words in a very long sentence, and never within a character [G20]", () => {
     const passages = cutIntoPassages("word ".repeat(500));
     expect(passages.every((passage) => passage.length <= 300)).toBe(true);
     expect(passages.join(" ").split(/\s+/).filter(Boolean)).toHaveLength(500);
@@ -16,7 +16,7 @@ describe("passages of a text", () => {
     expect(first).toMatch(/^(?:𝒜)+$/u);
   });
 
-  it("G20 end where a text is longer than is kept", () => {
+  it("end at the longest text that is stored [G20]", () => {
     const passages = cutIntoPassages("sentence. ".repeat(MAX_TEXT_LENGTH));
     expect(passages.join(" ").length).toBeLessThanOrEqual(MAX_TEXT_LENGTH + 10);
     expect(cutIntoPassages(" \n\u0000 .!? \n")).toEqual([]);
@@ -29,26 +29,70 @@ describe("passages of a text", () => {
       ["ポンプは夜に動きます。", "バルブは六時に開きます。"],
     ],
     ["Chinese", "水泵在夜间运行。阀门六点打开！", ["水泵在夜间运行。", "阀门六点打开！"]],
-  ])("G34 of %s, which puts no spaces, are its sentences", (_, text, passages) => {
+  ])("are the sentences of %s, which has no spaces [G34]", (_, text, passages) => {
     expect(cutIntoPassages(text)).toEqual(passages);
   });
 
-  it("G34 of Thai without end are cut between words", () => {
+  it("are cut between words in a long Thai sentence [G34]", () => {
     const word = "ประเทศไทย";
     const passages = cutIntoPassages(word.repeat(100));
     expect(passages.length).toBeGreaterThan(1);
     expect(passages.every((passage) => passage.length <= 300 && passage.startsWith("ประเทศ"))).toBe(true);
     expect(passages.join("")).toBe(word.repeat(100));
   });
+});
 
-  it("G20 of JSON name what leads to each value; of what is cut off the text stays", () => {
-    expect(textOfJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}')).toBe(
-      "a b: 1\na b c: two\ne: true",
+const HANDBOOK = `Welcome to the company. Trips under four hours go by train.
+Hotels cost at most 180 CHF a night! Who is ill tells the team before nine?`;
+
+describe("the search for a passage", () => {
+  it.each([
+    ["How much may a hotel cost?", "Hotels cost at most 180 CHF a night!"],
+    ["do I take the train", "Trips under four hours go by train."],
+    ["I am ill", "Who is ill tells the team before nine?"],
+  ])("finds the sentence that fits the question %s best [G20]", async (question, passage) => {
+    expect((await findPassage(cutIntoPassages(HANDBOOK), question))?.passage).toBe(passage);
+  });
+
+  it("gives the first sentence if no word matches, and nothing for an empty text [G20]", async () => {
+    expect(await findPassage(cutIntoPassages(HANDBOOK), "xyzzy")).toEqual({
+      passage: "Welcome to the company.",
+      score: 0,
+    });
+    expect(await findPassage(cutIntoPassages(" \n "), "anything")).toBeUndefined();
+    expect((await findPassage(["😀".repeat(400)], "x"))?.passage).toBe("😀".repeat(300));
+  });
+
+  it("uses the beginning and the end of a question of megabytes [G20]", async () => {
+    const passages = cutIntoPassages(HANDBOOK);
+    const filler = "lorem ipsum ".repeat(300_000);
+    const hotel = "Hotels cost at most 180 CHF a night!";
+    expect((await findPassage(passages, `hotel cost? ${filler}`))?.passage).toBe(hotel);
+    expect((await findPassage(passages, `${filler} hotel cost?`))?.passage).toBe(hotel);
+    expect((await findPassage(passages, `${filler} hotel cost? ${filler}`))?.score).toBe(0);
+  });
+
+  it("prefers one rare word to several common ones [G20]", async () => {
+    const filler = Array.from(
+      { length: 40 },
+      (_, n) => `The pump of the plant runs on day ${n} of the year.`,
     );
-    expect(textOfJson("{broken", false)).toBe("{broken");
-    expect(textOfJson("{broken")).toBeUndefined();
-    expect(textOfJson("5")).toBe("5");
-    const deep = `${"[".repeat(5000)}1${"]".repeat(5000)}`;
-    expect(textOfJson(`{"a": ${deep}, "b": 2}`)).toBe("b: 2");
+    const question = "What is the price of the gasket of the pump of the plant?";
+    const found = await findPassage([...filler, "A gasket costs 4 francs."], question);
+    expect(found?.passage).toBe("A gasket costs 4 francs.");
+  });
+
+  it("gives the whole row of a table [G34]", async () => {
+    const rows = cutRows(["part,note,price", "pump,St. Gallen. Second floor.,99.00", "valve,none,12.50"]);
+    expect((await findPassage(rows, "Where is the pump?"))?.passage).toBe(
+      "pump,St. Gallen. Second floor.,99.00",
+    );
+  });
+
+  it.each([
+    ["水泵在夜间运行。阀门六点打开。", "阀门几点打开？", "阀门六点打开。"],
+    ["ポンプは夜に動きます。バルブは六時に開きます。", "バルブはいつ開きますか", "バルブは六時に開きます。"],
+  ])("finds a sentence of %s, which has no spaces [G34]", async (text, question, passage) => {
+    expect((await findPassage(cutIntoPassages(text), question))?.passage).toBe(passage);
   });
 });

@@ -1,10 +1,15 @@
-/** Characters of one file that are kept: about a hundred pages. */
+import type MiniSearch from "minisearch";
+import type { WorldReader } from "../../state/transaction.ts";
+import { sampleTexts } from "./fixtures.ts";
+import { type FileObject, files, fileTexts } from "./schema.ts";
+
+/** Characters of one file that are stored: about a hundred pages. */
 export const MAX_TEXT_LENGTH = 200_000;
 const MAX_PASSAGE_LENGTH = 300;
 
 /**
- * Cuts a text into what can be quoted: its sentences, and the lines of lists, tables and headings. A
- * sentence that is too long to quote is cut between words.
+ * Cuts a text into passages to quote: its sentences, and the lines of lists, tables and headings. A sentence that
+ * is too long is cut between words.
  */
 export function cutIntoPassages(text: string): string[] {
   return text
@@ -12,21 +17,21 @@ export function cutIntoPassages(text: string): string[] {
     .replaceAll("\u0000", "")
     .split(/\r\n|\r|\n/)
     .map(withoutMarkup)
-    .flatMap(sentencesOf)
+    .flatMap(splitSentences)
     .flatMap(cutBetweenWords)
     .filter(hasWords);
 }
 
-/** The rows of a table stay whole: a full stop in a cell ends no sentence. */
-export function passagesOfRows(rows: readonly string[]): string[] {
+/** Makes a passage of each row of a table: a full stop in a cell ends no sentence. */
+export function cutRows(rows: readonly string[]): string[] {
   const passages: string[] = [];
   let length = 0;
   for (const row of rows) {
     if (length > MAX_TEXT_LENGTH) break;
-    const kept = row.slice(0, MAX_TEXT_LENGTH).replaceAll("\u0000", "").replaceAll(/\s+/g, " ");
-    // Its line end counts: four megabytes may be as many empty rows.
+    const text = row.slice(0, MAX_TEXT_LENGTH).replaceAll("\u0000", "").replaceAll(/\s+/g, " ");
+    // The line end counts too, since a table may consist of empty rows.
     length += row.length + 1;
-    passages.push(...cutBetweenWords(kept).filter(hasWords));
+    passages.push(...cutBetweenWords(text).filter(hasWords));
   }
   return passages;
 }
@@ -35,30 +40,30 @@ function hasWords(passage: string): boolean {
   return /[\p{L}\p{N}]/u.test(passage);
 }
 
-/** Scripts that put no space between words, nor after a full stop. */
-export const UNSPACED =
+/** Scripts without spaces between words and sentences. */
+const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 const segmenters = new Map<"sentence" | "word", Intl.Segmenter>();
 
-function sentencesOf(line: string): string[] {
+function splitSentences(line: string): string[] {
   if (!UNSPACED.test(line)) return line.split(/(?<=[.!?])\s+/);
-  return segmentsOf(line, "sentence").map((sentence) => sentence.trim());
+  return segment(line, "sentence").map((sentence) => sentence.trim());
 }
 
-/** Words of a text that puts no spaces between them. */
-export function wordsOf(text: string): string[] {
-  return segmentsOf(text, "word");
+/** The words of a text without spaces. */
+function splitWords(text: string): string[] {
+  return segment(text, "word");
 }
 
-/** With the first of its kind Node reads its tables of languages, some 6 MB that an idle server does without. */
-function segmentsOf(text: string, granularity: "sentence" | "word"): string[] {
+/** The first segmenter loads tables of some 6 MB, so each is made when it is needed. */
+function segment(text: string, granularity: "sentence" | "word"): string[] {
   const segmenter = segmenters.get(granularity) ?? new Intl.Segmenter("und", { granularity });
   segmenters.set(granularity, segmenter);
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+  return Array.from(segmenter.segment(text), (part) => part.segment);
 }
 
-/** What Markdown puts before a line: heading, quotation, list item. */
+/** Removes the marks of Markdown for headings, quotations and list items. */
 function withoutMarkup(line: string): string {
   return line.replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d+[.)]\s+)?/, "").trimEnd();
 }
@@ -69,7 +74,7 @@ function cutBetweenWords(sentence: string): string[] {
   const gap = isSpaced ? " " : "";
   const pieces: string[] = [];
   let piece = "";
-  for (const word of isSpaced ? sentence.split(/\s+/) : wordsOf(sentence)) {
+  for (const word of isSpaced ? sentence.split(/\s+/) : splitWords(sentence)) {
     if (piece !== "" && piece.length + word.length >= MAX_PASSAGE_LENGTH) {
       pieces.push(piece);
       piece = "";
@@ -80,34 +85,79 @@ function cutBetweenWords(sentence: string): string[] {
   return [...pieces, piece];
 }
 
-/** What nests deeper is left out; a document may nest deeper than the stack. */
-const MAX_DEPTH = 50;
+/** A passage of a file, and its score in the search for a question. */
+export interface Passage {
+  filename: string;
+  passage: string;
+  score: number;
+}
+
+/** Media types of documents: a file without bytes of such a type has a sample text. */
+const DOCUMENT_TYPE = /^(text\/|application\/(pdf|json))/;
+
+/** Finds the passage of a file that fits a question best (G20); undefined for a file without text. */
+export async function quoteFile(
+  world: WorldReader,
+  file_id: string,
+  question: string,
+): Promise<Passage | undefined> {
+  const file = world.get(files, file_id);
+  const found = file && (await findPassage(listPassages(file, world), question));
+  return found && { filename: file.filename, ...found };
+}
+
+/** The passages of the uploaded text, or of a sample text that fits the name if there were no bytes. */
+function listPassages(file: FileObject, world: WorldReader): readonly string[] {
+  const uploaded = world.get(fileTexts, file.id)?.passages;
+  return uploaded ?? (DOCUMENT_TYPE.test(file.mime_type) ? sampleTexts(file.filename) : []);
+}
 
 /**
- * A line per value, after the names that lead to it. Undefined for what is no JSON; the first part of a
- * document that is longer cannot be told, and stays as it is.
+ * Searches for the passage that fits a question best, by BM25: a rare word counts more than several common ones.
+ * Without any match it is the first passage, with the score 0.
  */
-export function textOfJson(text: string, isWhole = true): string | undefined {
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch {
-    return isWhole ? undefined : text;
+export async function findPassage(
+  passages: readonly string[],
+  question: string,
+): Promise<{ passage: string; score: number } | undefined> {
+  if (passages.length === 0) return undefined;
+  const index = await searchIndex(passages);
+  const [hit] = index.search(shorten(question), { prefix: (term) => term.length > 3 });
+  const passage = passages[hit?.id ?? 0]!;
+  // By characters, so that no surrogate pair is cut in half.
+  return { passage: [...passage].slice(0, MAX_PASSAGE_LENGTH).join(""), score: hit?.score ?? 0 };
+}
+
+const MAX_QUESTION_LENGTH = 4000;
+
+/** Each word takes time to search: of a very long message its beginning and end are used. */
+function shorten(question: string): string {
+  if (question.length <= MAX_QUESTION_LENGTH) return question;
+  return `${question.slice(0, MAX_QUESTION_LENGTH / 2)} ${question.slice(-MAX_QUESTION_LENGTH / 2)}`;
+}
+
+type Index = MiniSearch<{ id: number; text: string }>;
+
+/** The passages of a file never change, so all sandboxes that have the file share its index. */
+const indexes = new WeakMap<readonly string[], Promise<Index>>();
+
+function searchIndex(passages: readonly string[]): Promise<Index> {
+  let index = indexes.get(passages);
+  if (index === undefined) {
+    index = createIndex(passages);
+    indexes.set(passages, index);
   }
-  const lines: string[] = [];
-  let length = 0;
-  const visit = (value: unknown, names: readonly string[], depth: number): void => {
-    if (length > MAX_TEXT_LENGTH || depth > MAX_DEPTH) return;
-    if (Array.isArray(value)) {
-      for (const inner of value) visit(inner, names, depth + 1);
-    } else if (typeof value === "object" && value !== null) {
-      for (const [name, inner] of Object.entries(value)) visit(inner, [...names, name], depth + 1);
-    } else if (value !== null && value !== "") {
-      const line = names.length === 0 ? String(value) : `${names.join(" ")}: ${value}`;
-      length += line.length;
-      lines.push(line);
-    }
-  };
-  visit(document, [], 0);
-  return lines.join("\n");
+  return index;
+}
+
+async function createIndex(passages: readonly string[]): Promise<Index> {
+  const { default: Search } = await import("minisearch");
+  const tokenize = Search.getDefault("tokenize") as (text: string) => string[];
+  const index: Index = new Search({
+    fields: ["text"],
+    tokenize: (text) =>
+      tokenize(text).flatMap((token) => (UNSPACED.test(token) ? splitWords(token) : [token])),
+  });
+  index.addAll(passages.map((text, id) => ({ id, text })));
+  return index;
 }

@@ -1,8 +1,11 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { emit } from "../../contract/event.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
+import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { fileUploaded } from "./events.ts";
+import type { Commit } from "../../state/world-parts.ts";
+import { writtenTo } from "../../state/written.ts";
+import { fileDeleted, fileUploaded } from "./events.ts";
 import {
   type FileObject,
   type Findings,
@@ -25,7 +28,7 @@ export interface NewFile {
   findings: Findings;
 }
 
-/** A file object comes to be, with its text and its event (G13). */
+/** Creates a file object with its text and its event (G13). */
 export function insertFile(
   tx: Transaction,
   { findings, gcs_path, created_by, ...made }: NewFile,
@@ -44,7 +47,7 @@ export function insertFile(
   return file;
 }
 
-/** All bytes have arrived. Where it is over by now, it stays so. */
+/** Marks an open upload as complete; one that has ended stays as it is. */
 export function completeUpload(tx: Transaction, id: string, crc32c: string | null): Upload {
   const upload = tx.get(uploads, id)!;
   if (upload.status !== "open") return upload;
@@ -52,7 +55,7 @@ export function completeUpload(tx: Transaction, id: string, crc32c: string | nul
   return tx.update(uploads, id, { status: "complete", completed_at: tx.now, crc32c });
 }
 
-/** Section 4.6, what registering announces again. */
+/** The facts that a registration repeats (4.6). */
 export interface Registration {
   filename: string;
   gcs_path: string;
@@ -61,7 +64,7 @@ export interface Registration {
 }
 
 /**
- * The completed upload that a registration is about (G13).
+ * Finds the completed upload of a registration (G13).
  * @throws ApiError INVALID_INPUT naming the first field that does not fit
  */
 export function requireCompleted(
@@ -88,7 +91,7 @@ export function requireCompleted(
 }
 
 /**
- * A form's file is described by its part's header; what an upload URL would refuse is refused here too.
+ * Checks name and type of a form's file, as an upload URL does.
  * @throws ApiError INVALID_INPUT
  */
 export function requireDescribed({ filename, mime_type }: ReceivedFile): void {
@@ -104,7 +107,43 @@ const INCOMPLETE: Record<Exclude<Upload["status"], "complete">, string> = {
   expired: "the upload at gcs_path expired before it was complete",
 };
 
-/** The handler of `expiry` timers; those of other things are none of its business. */
+/** Handles `expiry` timers; those of other resources name no upload. */
 export function expireUpload(tx: Transaction, { subject }: { subject: string }): void {
   if (tx.get(uploads, subject)?.status === "open") tx.update(uploads, subject, { status: "expired" });
 }
+
+/**
+ * Lists the uploads whose bytes a commit made useless: cancelled, expired, or registered (a file object has its
+ * text, and no endpoint returns its bytes).
+ */
+export function uploadsToRelease({ written }: Pick<Commit, "written">): string[] {
+  return writtenTo(uploads, written).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
+}
+
+/** Restarts those of the uploads that still need their lost bytes, and returns their ids (interfaces 10). */
+export function restartUploads(tx: Transaction, ids: readonly string[]): string[] {
+  return ids.filter((id) => {
+    const upload = tx.get(uploads, id);
+    if (upload === undefined || !needsBytes(upload)) return false;
+    if (upload.status === "complete") {
+      tx.put(uploads, { ...upload, status: "open", completed_at: null, crc32c: null });
+      tx.schedule({ kind: "expiry", subject: id, due: upload.expires_at });
+    }
+    return true;
+  });
+}
+
+function needsBytes(upload: Upload | undefined): boolean {
+  return upload?.status === "open" || (upload?.status === "complete" && upload.file_id === null);
+}
+
+export const fileState: StateRules<FileObject> = {
+  insert(tx, record, actor) {
+    tx.insert(files, record);
+    if (!actor.silent) emit(tx, fileUploaded, record);
+    return record;
+  },
+  remove(tx, record, actor) {
+    if (!actor.silent) emit(tx, fileDeleted, record);
+  },
+};

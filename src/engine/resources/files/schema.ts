@@ -7,6 +7,14 @@ import { collection } from "../../state/collection.ts";
 /** The bucket that gcs_path and upload URLs name. */
 export const BUCKET = "uploads";
 
+const MAX_NAME_IN_PATH = 100;
+
+/** `gs://uploads/org_acme/<random>/<name>`; the client's name of the file is decoration. */
+export function storagePath(organization_id: string, unique: string, filename: string): string {
+  const name = filename.replaceAll(/[^A-Za-z0-9._-]+/g, "_").slice(-MAX_NAME_IN_PATH);
+  return `gs://${BUCKET}/${organization_id}/${unique}/${name}`;
+}
+
 /** The largest object that Google Cloud Storage takes, 5 TiB. */
 const MAX_FILE_BYTES = 5 * 1024 ** 4;
 
@@ -50,10 +58,10 @@ export const files = collection({
 
 const UPLOAD_STATUSES = ["open", "complete", "cancelled", "expired"] as const;
 
-/** A resumable upload: what was announced, and how far it came. Its bytes are in the ByteStore under its id. */
+/** A resumable upload: its announcement and its progress. The ByteStore has its bytes under its id. */
 export const Upload = Type.Object({
   id: Id("upload_"),
-  /** Stands in the URL in place of credentials (G13). */
+  /** In the URL, in place of credentials (G13). */
   token: Type.String(),
   organization_id: Id("org_", belongsTo("organizations")),
   filename: FileName(),
@@ -65,7 +73,7 @@ export const Upload = Type.Object({
   expires_at: Instant(),
   completed_at: NullableInstant(),
   crc32c: Nullable(Type.String()),
-  /** Once registered; from then on the upload is the file's. */
+  /** The file object, once the upload is registered. */
   file_id: Nullable(Id("file_", belongsTo("files"))),
 });
 export type Upload = Static<typeof Upload>;
@@ -85,25 +93,25 @@ export const uploads = collection({
   },
 });
 
-/** Why processing an uploaded file will fail, and at which step that is found out (G34). */
-export interface Trouble {
+/** Why processing a file will fail, and at which step (G34). */
+export interface ProcessingFailure {
   step: "parsing" | "chunking" | "embedding";
   message: string;
 }
 
-/** What can be seen of a picture (G35). */
+/** The description of a picture (G35). */
 export interface Picture {
   format: string;
   width: number;
   height: number;
-  /** The commonest first. */
+  /** The most common first. */
   colours: readonly string[];
 }
 
-/** What an uploaded file was found to hold: passages that an answer can quote (G20), or a picture. */
+/** The content of an uploaded file: passages to quote (G20), or a picture. */
 export interface Findings {
   passages: readonly string[];
-  trouble?: Trouble | undefined;
+  failure?: ProcessingFailure | undefined;
   picture?: Picture | undefined;
 }
 
@@ -118,7 +126,7 @@ export const fileTexts = collection<FileText>({
   schema: Type.Object({
     file_id: Id("file_", belongsTo("files")),
     passages: Type.Array(Type.String()),
-    trouble: Type.Optional(
+    failure: Type.Optional(
       Type.Object({ step: Words(["parsing", "chunking", "embedding"]), message: Type.String() }),
     ),
     picture: Type.Optional(

@@ -1,9 +1,8 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeReplyRule } from "./make.ts";
+import { makeReplyRule, replyRulesFixture } from "./fixtures.ts";
 import { createModelResponse } from "./operations.ts";
 import { replyRules } from "./schema.ts";
-import { replyRulesFixture } from "./seed.ts";
-import { replyRuleRules } from "./state.ts";
+import { replyRuleState } from "./state.ts";
 
 export const modelResponsesResource = {
   name: "model_responses",
@@ -11,5 +10,5 @@ export const modelResponsesResource = {
   operations: [createModelResponse],
   factories: { reply_rules: makeReplyRule },
   fixture: replyRulesFixture,
-  state: { reply_rules: replyRuleRules },
+  state: { reply_rules: replyRuleState },
 } satisfies Resource;

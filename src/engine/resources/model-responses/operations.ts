@@ -3,18 +3,22 @@ import { invalidInput } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { TokenReply } from "../../contract/reply.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { passageInFile } from "../files/passage-in-file.ts";
 import { type Model, models } from "../models/schema.ts";
 import { CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
 import { recordSpending } from "../usage/record-spending.ts";
-import { requireFiles } from "./attached-files.ts";
-import { composeReply } from "./compose-reply.ts";
-import { quotesOf } from "./passages.ts";
-import { recall } from "./recall.ts";
-import { conversationOf, costOf, filesOf, textsOf, tokensOf } from "./rules.ts";
-import { FILES_PER_MESSAGE, InputMessage, ModelResponse } from "./schema.ts";
-import { replyOf, ruleFor, waitFor } from "./script.ts";
-import { picturesIn, requireSight } from "./vision.ts";
+import { composeReply, findPictures, findQuotes } from "./reply.ts";
+import { findRule, replyFrom, waitForRule } from "./reply-rules.ts";
+import {
+  calculateCost,
+  countTokens,
+  listFiles,
+  listTexts,
+  readConversation,
+  requireFewFiles,
+  requireFiles,
+  requireVisionModel,
+} from "./rules.ts";
+import { InputMessage, ModelResponse } from "./schema.ts";
 
 const ModelRequest = Type.Object({
   model: Type.String({ minLength: 1, examples: ["atlas-large"] }),
@@ -23,12 +27,12 @@ const ModelRequest = Type.Object({
 
 type ModelRequest = Static<typeof ModelRequest>;
 
-const OF_ANSWERS = ["id", "object", "created_at", "model", "usage", "inputs", "output/*/type"];
+const ASSUMED_FIELDS = ["id", "object", "created_at", "model", "usage", "inputs", "output/*/type"];
 const ASSUMED = {
   status: "G20",
   envelope: "G05",
   fields: Object.fromEntries(
-    [...OF_ANSWERS, "output/*/role", "output/*/content/*/type"].map((name) => [`/${name}`, "G20"]),
+    [...ASSUMED_FIELDS, "output/*/role", "output/*/content/*/type"].map((name) => [`/${name}`, "G20"]),
   ),
 };
 
@@ -41,7 +45,7 @@ export const createModelResponse = operation({
   path: "/v1/model/response",
   summary: "Create a model response",
   description:
-    "Billable. The text comes from the sandbox's reply rules, else from its seed: it quotes the best passage of each attached file, describes pictures, answers from earlier turns, and takes the form that was asked for (JSON, one word, a language). More input tokens than the model's max_tokens are 422, as is an image for a model that does not see.",
+    "Billable. The text comes from the sandbox's reply rules, else from its seed: it quotes the best passage of each attached file, describes pictures, and repeats a line of the conversation so far. More input tokens than the model's max_tokens are 422, and so is an image for a model without vision.",
   body: { kind: "json", schema: ModelRequest },
   billable: true,
   errors: [
@@ -54,39 +58,33 @@ export const createModelResponse = operation({
     requireCurrentMember(call);
     const { inputs } = call.body;
     for (const [position, input] of inputs.entries()) requireFewFiles(input, position);
-    const file_ids = [...new Set(inputs.flatMap(filesOf))];
+    const file_ids = [...new Set(inputs.flatMap(listFiles))];
     requireFiles(call, file_ids);
     return file_ids;
   },
-  async prepare(call, file_ids, { services, signal }) {
+  async prepare(call, file_ids, { signal }) {
     const { world, body } = call;
-    const input_tokens = tokensOf(body.inputs.flatMap(textsOf));
+    const input_tokens = countTokens(body.inputs.flatMap(listTexts));
     requireAnswerable(call, input_tokens);
-    const conversation = conversationOf(body.inputs);
-    const { question, earlier } = conversation;
-    await waitFor(ruleFor(world, { model: body.model, question, file_ids }), signal);
-    const quotes = await quotesOf(passageInFile, { world, services, file_ids, question });
-    return { input_tokens, conversation, quotes, recalled: await recall(question, earlier) };
+    const conversation = readConversation(body.inputs);
+    const { question } = conversation;
+    await waitForRule(findRule(world, { model: body.model, question, file_ids }), signal);
+    return { input_tokens, conversation, quotes: await findQuotes(world, file_ids, question) };
   },
-  handle(call, file_ids, { input_tokens, conversation, ...found }) {
+  handle(call, file_ids, { input_tokens, conversation, quotes }) {
     const { body, world, principal } = call;
     const model = requireAnswerable(call, input_tokens);
     const request = { model: model.key, question: conversation.question, file_ids };
-    const rule = ruleFor(world, request);
+    const rule = findRule(world, request);
     const text = rule
-      ? replyOf(call, rule, request)
-      : composeReply({
-          seed: world.seed,
-          model: model.key,
-          question: conversation.question,
-          system: conversation.system,
-          earlier: conversation.earlier.map((turn) => turn.text).join("\n"),
-          pictures: picturesIn(world, file_ids),
-          ...found,
+      ? replyFrom(call, rule, request)
+      : composeReply({ seed: world.seed, model: model.key }, conversation, {
+          quotes,
+          pictures: findPictures(world, file_ids),
         });
-    const output_tokens = tokensOf([text]);
+    const output_tokens = countTokens([text]);
     const total_tokens = input_tokens + output_tokens;
-    const cost = costOf(total_tokens, model.cost_per_1k_tokens);
+    const cost = calculateCost(total_tokens, model.cost_per_1k_tokens);
     const { organization_id, key_id } = principal;
     recordSpending(world, { organization_id, key_id, amount: cost });
     const response: Static<typeof ModelResponse> = {
@@ -102,19 +100,9 @@ export const createModelResponse = operation({
   },
 });
 
-/** Section 2.13 counts a message's files wherever they stand; the schema only counts each place. */
-function requireFewFiles(input: InputMessage, position: number): void {
-  if (filesOf(input).length <= FILES_PER_MESSAGE) return;
-  throw invalidInput(
-    `inputs[${position}].files`,
-    input.files,
-    `a message takes at most ${FILES_PER_MESSAGE} files, those in content blocks included`,
-  );
-}
-
 /**
- * The model that answers. @throws ApiError INVALID_INPUT for one that is not active, for more tokens than its
- * context window holds, and for an image where it does not see (G20, G35)
+ * Finds the model. @throws ApiError INVALID_INPUT for an inactive model, for more tokens than its context window
+ * has, and for an image that a model without vision gets (G20, G35)
  */
 function requireAnswerable(
   { body, world, settings }: Pick<Call<unknown, unknown, ModelRequest>, "body" | "world" | "settings">,
@@ -127,7 +115,7 @@ function requireAnswerable(
     const why = `inputs have ${input_tokens} tokens, more than the ${max_tokens} of ${model.key}`;
     throw invalidInput("inputs", input_tokens, why);
   }
-  requireSight(world, body.inputs, model.vision !== false);
+  requireVisionModel(world, body.inputs, model.vision !== false);
   return model;
 }
 

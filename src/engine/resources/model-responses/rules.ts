@@ -1,8 +1,14 @@
-import type { Turn } from "./recall.ts";
-import type { InputMessage, ReplyRule } from "./schema.ts";
+import { utf8Length } from "../../bytes.ts";
+import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
+import type { Principal } from "../../contract/operation.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { isPicture } from "../files/pictures.ts";
+import { files } from "../files/schema.ts";
+import { isMember } from "../organizations/access.ts";
+import { FILES_PER_MESSAGE, type InputMessage } from "./schema.ts";
 
-/** Every text of a message, in order, whichever form it has. */
-export function textsOf({ content, texts }: InputMessage): string[] {
+/** Every text of a message in order, in either form. */
+export function listTexts({ content, texts }: InputMessage): string[] {
   const blocks =
     typeof content === "string"
       ? [content]
@@ -10,55 +16,101 @@ export function textsOf({ content, texts }: InputMessage): string[] {
   return [...blocks, ...(texts ?? []).map(({ text }) => text)];
 }
 
-/** Every attached file of a message, in order, those in content blocks first. */
-export function filesOf({ content, files }: InputMessage): string[] {
+/** Every attached file of a message in order, those in content blocks first. */
+export function listFiles({ content, files }: InputMessage): string[] {
   const blocks = Array.isArray(content)
     ? content.flatMap((block) => (block.type === "file" ? [block.file_id!] : []))
     : [];
   return [...blocks, ...(files ?? []).map(({ file_id }) => file_id)];
 }
 
-/** What the user asked last, and what was said before it, system messages apart. */
-export interface Conversation {
-  /** Empty when nobody asked. */
-  question: string;
-  earlier: readonly Turn[];
-  system: readonly string[];
+export interface Turn {
+  role: string;
+  text: string;
 }
 
-export function conversationOf(inputs: readonly InputMessage[]): Conversation {
+/** The last message of the user and the turns before it, without system messages. */
+export interface Conversation {
+  /** Empty if no message is the user's. */
+  question: string;
+  earlier: readonly Turn[];
+}
+
+export function readConversation(inputs: readonly InputMessage[]): Conversation {
   const last = inputs.findLastIndex(({ role }) => role === "user");
-  const textOf = (input: InputMessage) => textsOf(input).join("\n");
+  const textIn = (input: InputMessage) => listTexts(input).join("\n");
   return {
-    question: last < 0 ? "" : textOf(inputs[last]!),
+    question: last < 0 ? "" : textIn(inputs[last]!),
     earlier: inputs
       .slice(0, Math.max(0, last))
       .filter(({ role }) => role !== "system")
-      .map((input) => ({ role: input.role, text: textOf(input) })),
-    system: inputs.filter(({ role }) => role === "system").map(textOf),
+      .map((input) => ({ role: input.role, text: textIn(input) })),
   };
 }
 
-/** G20: all that the rule gives must hold. */
-export function matches(
-  { match }: ReplyRule,
-  request: { model: string; question: string; file_ids: readonly string[] },
-): boolean {
-  return (
-    (match.model === undefined || match.model === request.model) &&
-    (match.text === undefined || request.question.toLowerCase().includes(match.text.toLowerCase())) &&
-    (match.file_id === undefined || request.file_ids.includes(match.file_id))
-  );
-}
-
-/** G20: a token is four bytes of UTF-8, begun counting as whole. */
-export function tokensOf(texts: readonly string[]): number {
+/** A token is four bytes of UTF-8; the last one may be shorter (G20). */
+export function countTokens(texts: readonly string[]): number {
   let bytes = 0;
-  for (const text of texts) bytes += Buffer.byteLength(text);
+  for (const text of texts) bytes += utf8Length(text);
   return Math.ceil(bytes / 4);
 }
 
 /** In CHF, six decimals; a model without a price costs nothing. */
-export function costOf(total_tokens: number, cost_per_1k_tokens: number | null): number {
+export function calculateCost(total_tokens: number, cost_per_1k_tokens: number | null): number {
   return Math.round((total_tokens / 1000) * (cost_per_1k_tokens ?? 0) * 1e6) / 1e6;
+}
+
+/**
+ * Section 2.13 counts the files of a message in both places; the schema counts each place alone.
+ * @throws ApiError INVALID_INPUT
+ */
+export function requireFewFiles(input: InputMessage, position: number): void {
+  if (listFiles(input).length <= FILES_PER_MESSAGE) return;
+  throw invalidInput(
+    `inputs[${position}].files`,
+    input.files,
+    `a message takes at most ${FILES_PER_MESSAGE} files, those in content blocks included`,
+  );
+}
+
+/**
+ * Refuses a file that does not exist or belongs to an organization of which the caller is no member (G20, G02).
+ * @throws ApiError RESOURCE_NOT_FOUND with the first such `file_id`
+ */
+export function requireFiles(
+  { principal, world }: { principal: Principal; world: Transaction },
+  file_ids: readonly string[],
+): void {
+  for (const file_id of file_ids) {
+    const file = world.get(files, file_id);
+    if (file === undefined || !isMember({ principal, world }, file.organization_id))
+      throw resourceNotFound("file_id", file_id);
+  }
+}
+
+/**
+ * Images go to models with vision only (section 2.13, G35).
+ * @throws ApiError INVALID_INPUT with the field of the first image
+ */
+export function requireVisionModel(
+  world: WorldReader,
+  inputs: readonly InputMessage[],
+  hasVision: boolean,
+): void {
+  if (hasVision) return;
+  for (const { field, file_id } of attachmentsIn(inputs)) {
+    const file = world.get(files, file_id);
+    if (file && isPicture(file)) throw invalidInput(field, file_id, "this model takes no images");
+  }
+}
+
+function* attachmentsIn(inputs: readonly InputMessage[]): Iterable<{ field: string; file_id: string }> {
+  for (const [i, { content, files: attached }] of inputs.entries()) {
+    for (const [j, block] of (Array.isArray(content) ? content : []).entries()) {
+      if (block.type === "file")
+        yield { field: `inputs[${i}].content[${j}].file_id`, file_id: block.file_id! };
+    }
+    for (const [j, { file_id }] of (attached ?? []).entries())
+      yield { field: `inputs[${i}].files[${j}].file_id`, file_id };
+  }
 }

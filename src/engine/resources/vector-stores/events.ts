@@ -2,7 +2,7 @@ import { event } from "../../contract/event.ts";
 import { anyIn } from "../../contract/references.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
 import { fileEvent } from "../files/events.ts";
-import { makeFile } from "../files/make.ts";
+import { makeFile } from "../files/fixtures.ts";
 import { files } from "../files/schema.ts";
 import { storeFiles, vectorStores } from "./schema.ts";
 

@@ -1,8 +1,8 @@
 import { emit } from "../../contract/event.ts";
 import type { Timer } from "../../state/timers.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { effectiveType } from "../files/file-type.ts";
-import { type FileObject, files, fileTexts, type Trouble } from "../files/schema.ts";
+import { effectiveType } from "../files/file-types.ts";
+import { type FileObject, files, fileTexts, type ProcessingFailure } from "../files/schema.ts";
 import { fileProcessed } from "./events.ts";
 import { endOf, isReadable, nextStepEnd, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
 import { type StoreFile, storeFileId, storeFiles } from "./schema.ts";
@@ -38,19 +38,19 @@ export function advanceFile(tx: Transaction, { key, due }: Timer): void {
   const file = key === undefined ? undefined : tx.get(storeFiles, key);
   if (file?.status !== "processing") return;
   const known = tx.get(files, file.file_id);
-  const trouble = known && troubleOf(tx, known);
-  if (trouble && due >= stepEnd(file, trouble.step)) {
-    tx.put(storeFiles, failed(file, due, trouble.message));
+  const failure = known && findFailure(tx, known);
+  if (failure && due >= stepEnd(file, failure.step)) {
+    tx.put(storeFiles, failed(file, due, failure.message));
   } else if (due >= endOf(file)) {
     completeFile(tx, file, { at: due, silent: false });
   } else scheduleStep(tx, file, due);
 }
 
 /** G34: what the bytes of a file were found to lack; of one without bytes its type decides. */
-function troubleOf(world: WorldReader, file: FileObject): Trouble | undefined {
+function findFailure(world: WorldReader, file: FileObject): ProcessingFailure | undefined {
   if (file.file_size === 0) return { step: "parsing", message: "the file is empty" };
   if (!isReadable(effectiveType(file))) return { step: "parsing", message: UNSUPPORTED };
-  return world.get(fileTexts, file.id)?.trouble;
+  return world.get(fileTexts, file.id)?.failure;
 }
 
 /** Section 3.1, and the event that G11 asks for. */

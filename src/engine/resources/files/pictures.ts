@@ -1,9 +1,35 @@
 import { platform } from "../../platform.ts";
-import type { Picture } from "./schema.ts";
+import { Random } from "../../state/random.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { effectiveType } from "./file-types.ts";
+import { type FileObject, fileTexts, type Picture } from "./schema.ts";
+
+export function isPicture(file: FileObject): boolean {
+  return effectiveType(file).startsWith("image/");
+}
+
+/** The uploaded picture (G35); a file without bytes has one that follows from the seed. */
+export function pictureIn(file: FileObject, world: Transaction): Picture | undefined {
+  const examined = world.get(fileTexts, file.id);
+  if (examined !== undefined) return examined.picture;
+  const random = new Random(world.seed, "picture", file.id);
+  const [width, height] = random.pick(MADE_UP_SIZES);
+  const format = effectiveType(file).replace(/^image\/(?:x-)?|\+xml$/g, "");
+  return { format, width, height, colours: random.sample(MADE_UP_COLOURS, 3) };
+}
+
+const MADE_UP_SIZES = [
+  [1920, 1080],
+  [1280, 960],
+  [1024, 1024],
+  [1080, 1350],
+  [640, 480],
+] as const;
+const MADE_UP_COLOURS = ["blue", "green", "grey", "white", "brown", "orange", "red", "yellow"];
 
 /** Enough pixels a side to count colours. */
 const SIDE = 32;
-/** A colour that covers less is not named. */
+/** The share of the picture from which on a colour is named. */
 const MIN_SHARE = 0.08;
 const MAX_COLOURS = 3;
 
@@ -34,7 +60,7 @@ function dominant(pixels: Uint8Array): string[] {
     .map(([name]) => name);
 }
 
-/** Up to which angle of the colour wheel a hue has this name. */
+/** The names of hues, each up to an angle of the colour wheel. */
 const HUES: readonly (readonly [number, string])[] = [
   [15, "red"],
   [42, "orange"],
@@ -49,7 +75,7 @@ const HUES: readonly (readonly [number, string])[] = [
 
 const GREY_BELOW = 0.14;
 
-/** What a person would call a colour, of three bytes. */
+/** The common name of a colour, from three bytes. */
 function colourName(red: number, green: number, blue: number): string {
   const most = Math.max(red, green, blue);
   const least = Math.min(red, green, blue);
@@ -59,13 +85,13 @@ function colourName(red: number, green: number, blue: number): string {
   if (light > 0.93) return "white";
   const saturation = chroma / (1 - Math.abs(2 * light - 1));
   if (saturation < GREY_BELOW || chroma < 0.07) return "grey";
-  const hue = hueOf(red, green, blue, most - least);
+  const hue = angleOf(red, green, blue, most - least);
   const name = HUES.find(([end]) => hue < end)![1];
   if (name === "orange" && light < 0.42) return "brown";
   return name;
 }
 
-function hueOf(red: number, green: number, blue: number, span: number): number {
+function angleOf(red: number, green: number, blue: number, span: number): number {
   const most = Math.max(red, green, blue);
   if (most === red) return (60 * ((green - blue) / span) + 360) % 360;
   if (most === green) return 60 * ((blue - red) / span) + 120;

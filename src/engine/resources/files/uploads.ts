@@ -1,13 +1,53 @@
 import Type from "typebox";
 import { renderError } from "../../contract/envelopes.ts";
-import { ApiError, resourceNotFound } from "../../contract/errors.ts";
+import { ApiError, invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
+import { Timestamp, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { type Placement, placementOf, tooMuch } from "./content-range.ts";
 import { completeUpload } from "./rules.ts";
 import { BUCKET, type Upload, uploads } from "./schema.ts";
-import { presentObject, StoredObject } from "./stored-object.ts";
+
+/** The answer of Google Cloud Storage to the last bytes; its official client compares the checksum with its own. */
+const StoredObject = Type.Object(
+  {
+    kind: Words(["storage#object"]),
+    id: Type.String(),
+    name: Type.String(),
+    bucket: Type.String(),
+    generation: Type.String(),
+    metageneration: Type.String(),
+    contentType: Type.String(),
+    storageClass: Type.String(),
+    size: Type.String({ description: "Bytes, as text" }),
+    crc32c: Type.String(),
+    timeCreated: Timestamp(),
+    updated: Timestamp(),
+  },
+  { $id: "StoredObject" },
+);
+
+/** The object of a complete upload. */
+function presentObject(upload: Upload, world: WorldReader) {
+  const name = upload.gcs_path.slice(`gs://${BUCKET}/`.length);
+  const at = upload.completed_at ?? upload.created_at;
+  // The real storage counts generations in microseconds.
+  const generation = String(world.absolute(at) * 1000);
+  return {
+    kind: "storage#object" as const,
+    id: `${BUCKET}/${name}/${generation}`,
+    name,
+    bucket: BUCKET,
+    generation,
+    metageneration: "1",
+    contentType: upload.mime_type,
+    storageClass: "STANDARD",
+    size: String(upload.file_size),
+    crc32c: upload.crc32c ?? "AAAAAA==",
+    timeCreated: world.iso(at),
+    updated: world.iso(at),
+  };
+}
 
 const path = "/upload/storage/v1/b/{bucket}/o";
 const params = Type.Object({ bucket: Type.String({ minLength: 1, examples: [BUCKET] }) });
@@ -16,13 +56,13 @@ const query = Type.Object({
   uploadType: Type.Optional(Type.String()),
 });
 
-/** The URL of an upload is told by its token, not by its path. */
+/** The token identifies an upload, not the path. */
 const UNKNOWN = { code: "RESOURCE_NOT_FOUND", details: ["upload_id"] } as const;
 
 type UploadCall = { params: { bucket: string }; query: { upload_id: string }; world: WorldReader };
 
 /**
- * The upload of a URL, as long as it can be spoken to.
+ * Finds the upload of a URL that still takes bytes.
  * @throws ApiError RESOURCE_NOT_FOUND, UPLOAD_EXPIRED (G13)
  */
 function requireUpload({ params: { bucket }, query: { upload_id }, world }: UploadCall): Upload {
@@ -44,7 +84,7 @@ export const putUpload = operation({
   path,
   summary: "Send bytes of a resumable upload, or ask how far it is",
   description:
-    "The Google Cloud Storage resumable protocol: the whole file, chunks with Content-Range, or a probe (`bytes */N`, `bytes */*`). Bytes that arrived before are passed over; a gap stores nothing. Chunks need not be multiples of 256 KiB.",
+    "The Google Cloud Storage resumable protocol: the whole file, chunks with Content-Range, or a probe (`bytes */N`, `bytes */*`). Bytes that arrived before are skipped; a gap stores nothing. Chunks need not be multiples of 256 KiB.",
   params,
   query,
   headers: {
@@ -60,7 +100,7 @@ export const putUpload = operation({
   access: requireUpload,
   async prepare({ headers }, upload, { services, stream }) {
     const { bytes } = services;
-    const place = placementOf(headers, upload.file_size);
+    const place = readPlacement(headers, upload.file_size);
     if (upload.status === "complete") return { held: upload.file_size, probed: false, crc32c: upload.crc32c };
     if (place.kind === "probe") return { held: bytes.size(upload.id), probed: true, crc32c: null };
     try {
@@ -78,7 +118,7 @@ export const putUpload = operation({
       const missing = upload.file_size - bytes.size(upload.id);
       bytes.requireRoom(Math.min(missing, Number(headers["content-length"] ?? 0)));
       const outcome = await bytes.write(upload.id, stream, { start, end });
-      if (outcome === "excess") throw tooMuch(headers["content-range"], upload.file_size);
+      if (outcome === "excess") throw excess(headers["content-range"], upload.file_size);
     }
   },
   handle({ world }, upload, { held, probed, crc32c }) {
@@ -122,3 +162,61 @@ export const cancelUpload = operation({
     return new Reply(error.status, body);
   },
 });
+
+/** The range of the bytes of one PUT, `end` exclusive and the latest possible; a probe has no bytes. */
+type Placement = { kind: "probe" } | { kind: "bytes"; start: number; end: number };
+
+const PROBE = /^bytes \*\/(\*|\d+)$/;
+const RANGE = /^bytes (\d{1,15})-(\d{1,15}|\*)\/(\d{1,15}|\*)$/;
+
+/**
+ * Reads a Content-Range of Google Cloud Storage's resumable protocol: absent for the whole file, `bytes a-b/N`,
+ * `bytes a-b/*`, an open end as the official client sends it, or a probe. Chunks may have any size; the real
+ * storage requires multiples of 256 KiB.
+ * @throws ApiError INVALID_INPUT for a range that does not fit the announced file
+ */
+function readPlacement(headers: Readonly<Record<string, string | undefined>>, file_size: number): Placement {
+  const text = headers["content-range"];
+  const length = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
+  if (text === undefined) return requireWithin({ start: 0, end: file_size, length, file_size });
+  const probe = PROBE.exec(text);
+  const match = RANGE.exec(text);
+  const total = probe?.[1] ?? match?.[3];
+  if (total === undefined) throw badRange(text, "is not a range of the resumable protocol");
+  if (total !== "*" && Number(total) !== file_size) {
+    throw badRange(text, `names a total of ${total} bytes; ${file_size} were announced`);
+  }
+  if (match === null) return { kind: "probe" };
+  const [, first, last] = match as unknown as [string, string, string];
+  const start = Number(first);
+  if (last === "*") return requireWithin({ start, end: file_size, length, file_size, text });
+  const end = Number(last) + 1;
+  if (end <= start) throw badRange(text, "ends before it begins");
+  if (length !== undefined && length !== end - start) {
+    throw badRange(text, `covers ${end - start} bytes, but the body has ${length}`);
+  }
+  return requireWithin({ start, end, length, file_size, text });
+}
+
+function requireWithin(place: {
+  start: number;
+  end: number;
+  length: number | undefined;
+  file_size: number;
+  text?: string;
+}): Placement {
+  const { start, end, length, file_size, text } = place;
+  if (end > file_size || start + (length ?? 0) > file_size) throw excess(text, file_size);
+  return { kind: "bytes", start, end };
+}
+
+/** The error for more bytes than announced. */
+function excess(text: string | undefined, file_size: number): Error {
+  return text === undefined
+    ? invalidInput("file_size", file_size, `the body is longer than the ${file_size} bytes announced`)
+    : badRange(text, `goes beyond the ${file_size} bytes announced`);
+}
+
+function badRange(text: string, problem: string): Error {
+  return invalidInput("Content-Range", text, `Content-Range ${problem}`);
+}

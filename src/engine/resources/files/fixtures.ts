@@ -1,42 +1,37 @@
-/** Names, types and texts for files that nobody uploaded. */
-export const SAMPLE_FILES = [
-  { filename: "onboarding-guide.pdf", mime_type: "application/pdf" },
-  { filename: "travel-policy.md", mime_type: "text/markdown" },
-  { filename: "release-notes.txt", mime_type: "text/plain" },
-  { filename: "price-list.csv", mime_type: "text/csv" },
-  { filename: "security-checklist.pdf", mime_type: "application/pdf" },
-  { filename: "product-catalog.json", mime_type: "application/json" },
-  { filename: "support-macros.md", mime_type: "text/markdown" },
-  { filename: "quarterly-report.pdf", mime_type: "application/pdf" },
-] as const;
+import type { Factory } from "../../contract/factory.ts";
+import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { firstRecord } from "../../contract/references.ts";
+import { authorOf } from "../organizations/people.ts";
+import { organizations } from "../organizations/schema.ts";
+import { detectType, SAMPLE_FILES, suggestName } from "./file-types.ts";
+import { FileObject, files, storagePath } from "./schema.ts";
 
-/** Types by extension, and the name that a file of such a type is given. */
-export const OTHER_TYPES: Readonly<Record<string, { mime_type: string; filename: string }>> = {
-  ".png": { mime_type: "image/png", filename: "floor-plan.png" },
-  ".jpg": { mime_type: "image/jpeg", filename: "team-photo.jpg" },
-  ".jpeg": { mime_type: "image/jpeg", filename: "team-photo.jpeg" },
-  ".webp": { mime_type: "image/webp", filename: "banner.webp" },
-  ".gif": { mime_type: "image/gif", filename: "assembly-steps.gif" },
-  ".svg": { mime_type: "image/svg+xml", filename: "logo.svg" },
-  ".html": { mime_type: "text/html", filename: "newsletter.html" },
-  ".xml": { mime_type: "application/xml", filename: "parts-catalog.xml" },
-  ".zip": { mime_type: "application/zip", filename: "drawings.zip" },
-  ".mp3": { mime_type: "audio/mpeg", filename: "interview.mp3" },
-  ".wav": { mime_type: "audio/wav", filename: "interview.wav" },
-  ".mp4": { mime_type: "video/mp4", filename: "safety-training.mp4" },
-  ".docx": {
-    mime_type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    filename: "meeting-minutes.docx",
-  },
-  ".xlsx": {
-    mime_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    filename: "budget.xlsx",
-  },
-  ".pptx": {
-    mime_type: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    filename: "roadmap.pptx",
-  },
+const DAY_MS = 86_400_000;
+
+/** Makes a file without bytes; its text follows from its name. */
+export const makeFile: Factory<FileObject> = (given, context) => {
+  const { random, world, past, now } = context;
+  const sample = random.pick(SAMPLE_FILES);
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const filename = given.filename ?? (given.mime_type ? suggestName(given.mime_type) : sample.filename);
+  return {
+    id: given.id ?? context.newId("file_"),
+    object: "file",
+    filename,
+    mime_type: given.mime_type ?? detectType(filename),
+    file_size: given.file_size ?? random.int(2_000, 900_000),
+    organization_id,
+    status: "uploaded",
+    gcs_path: given.gcs_path ?? storagePath(organization_id, random.letters(20), filename),
+    created_at: given.created_at ?? (past ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
+    created_by: given.created_by ?? authorOf(world, organization_id),
+  };
 };
+
+export const filesFixture = listOf(files, {
+  record: fixtureRecord(FileObject, { needs: ["id"], omit: ["object", "status", "gcs_path"] }),
+  factory: makeFile,
+});
 
 const HANDBOOK = [
   "New colleagues spend their first week with a buddy from another team.",
@@ -74,8 +69,8 @@ const GENERAL = [
   "Training for operators takes two days and ends with a certificate.",
 ];
 
-/** What a file of this name would say. */
-export function textsFor(filename: string): readonly string[] {
+/** The text of a made-up file, by its name. */
+export function sampleTexts(filename: string): readonly string[] {
   if (/handbook|onboarding|guide/i.test(filename)) return HANDBOOK;
   if (/polic|security|compliance/i.test(filename)) return POLICIES;
   return GENERAL;

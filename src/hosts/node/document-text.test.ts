@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { textOfPdf } from "./extract-pdf.ts";
+import { readPdf } from "./document-text.ts";
 
 const MB = 1024 * 1024;
 const MAX_TEXT_LENGTH = 200_000;
@@ -32,7 +32,7 @@ function pdf(contents: readonly { bytes: Buffer; filter: string }[]): Buffer {
 }
 
 const read = (document: Buffer, most = MAX_TEXT_LENGTH) =>
-  textOfPdf(document, { most, signal: new AbortController().signal });
+  readPdf(document, { maxLength: most, signal: new AbortController().signal });
 
 const saying = (text: string) => Buffer.from(`BT /F1 12 Tf 14 TL 72 720 Td (${text}) Tj ET`);
 const plain = (bytes: Buffer) => ({ bytes, filter: "" });
@@ -67,8 +67,8 @@ describe("G20 the text of a PDF", () => {
   it("interfaces 7 a client that leaves takes its thread along", async () => {
     const client = new AbortController();
     const started = once(process, "worker") as Promise<[Worker]>;
-    const reading = textOfPdf(pdf([plain(saying("never read"))]), {
-      most: MAX_TEXT_LENGTH,
+    const reading = readPdf(pdf([plain(saying("never read"))]), {
+      maxLength: MAX_TEXT_LENGTH,
       signal: client.signal,
     });
     const [thread] = await started;
@@ -76,6 +76,8 @@ describe("G20 the text of a PDF", () => {
     client.abort(new Error("the client left"));
     await expect(reading).rejects.toThrow("the client left");
     await ended;
-    await expect(textOfPdf(pdf([]), { most: 1, signal: client.signal })).rejects.toThrow("the client left");
+    await expect(readPdf(pdf([]), { maxLength: 1, signal: client.signal })).rejects.toThrow(
+      "the client left",
+    );
   });
 });

@@ -1,17 +1,18 @@
 import { Worker } from "node:worker_threads";
+import type { PdfText } from "../../engine/platform.ts";
 
 /** The one build of PDF.js that needs neither canvas nor worker file. */
 const PDFJS = import.meta.resolve("unpdf/pdfjs");
 const MAX_EXTRACTION_MS = 15_000;
 
-/** What decoding may take beside the document itself; a page of text is some kilobytes. */
+/** Room for decoding, on top of twice the document's size; a page of text is some kilobytes. */
 const MAX_DECODED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Runs in a thread of its own: parsing takes its time, and a hostile document must cost neither the
- * server's memory nor its turn. As text, because a bundle has no file to start a thread from. A thread's
- * heap has a limit, but the buffers that a compressed stream unfolds into lie outside of it: they are
- * counted here, before the library is loaded that makes them. What was read until then is kept.
+ * The program of the reading thread, as text, because a bundle has no file to start a thread from. A thread keeps a
+ * hostile document away from the server's memory and event loop. The heap limit of a thread does not count the buffers
+ * into which a compressed stream unfolds, so they are counted here, before the library loads. The text read so far is
+ * returned.
  */
 const READER = `
 const { parentPort, workerData } = require("node:worker_threads");
@@ -48,12 +49,12 @@ const read = async () => {
   const { getDocument } = await import(workerData.pdfjs);
   const pdf = await getDocument({ data: workerData.bytes, disableFontFace: true, verbosity: 0 }).promise;
   problem = undefined;
-  for (let n = 1; n <= pdf.numPages && text.length < workerData.most && room >= 0; n++) {
+  for (let n = 1; n <= pdf.numPages && text.length < workerData.maxLength && room >= 0; n++) {
     const page = await pdf.getPage(n);
     const reader = page.streamTextContent().getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       text += part.value.items.map(({ str, hasEOL }) => str + (hasEOL ? " " : "")).join("");
-      if (text.length >= workerData.most) break;
+      if (text.length >= workerData.maxLength) break;
     }
     text += "\\n";
   }
@@ -61,32 +62,23 @@ const read = async () => {
 const answer = (error) => {
   if (error?.name === "PasswordException") problem = "the PDF is protected by a password";
   if (error instanceof RangeError && text === "") problem = error.message;
-  parentPort.postMessage({ text: text.slice(0, workerData.most), problem });
+  parentPort.postMessage({ text: text.slice(0, workerData.maxLength), problem });
 };
 read().then(answer, answer);
 `;
 
-export interface PdfText {
-  text: string;
-  /** Why it cannot be read; one that can is told by its text, which may be empty. */
-  problem?: string | undefined;
-}
-
 const TOO_MUCH: PdfText = { text: "", problem: "the PDF takes too much to be read" };
 
-/**
- * The text of a PDF; takes a thread and its memory, so that whoever calls it should wait for a turn. The thread ends with
- * the signal: a client that has left should keep nobody else waiting. @throws the signal's reason
- */
-export async function textOfPdf(
+/** Node's side of `DocumentTools`. The thread ends with the signal. */
+export async function readPdf(
   bytes: Uint8Array,
-  { most, signal }: { most: number; signal: AbortSignal },
+  { maxLength, signal }: { maxLength: number; signal: AbortSignal },
 ): Promise<PdfText> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     const worker = new Worker(READER, {
       eval: true,
-      workerData: { pdfjs: PDFJS, bytes: new Uint8Array(bytes), most },
+      workerData: { pdfjs: PDFJS, bytes: new Uint8Array(bytes), maxLength },
       resourceLimits: { maxOldGenerationSizeMb: 128 },
       stdout: true,
       stderr: true,

@@ -1,0 +1,103 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { decodeText, readJson, readMarkup, readRows } from "./document-text.ts";
+import { cutRows, MAX_TEXT_LENGTH } from "./passages.ts";
+
+const MB = 1024 * 1024;
+const { signal } = new AbortController();
+
+/** The number of turns of the event loop that others had during the work. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let goesOn = true;
+  const ended = work.finally(() => {
+    goesOn = false;
+  });
+  while (goesOn) {
+    await nextTurn();
+    turns += 1;
+  }
+  await ended;
+  return turns;
+}
+
+describe("the text of a document", () => {
+  it.each([
+    ["HTML without a word", (of: AbortSignal) => readMarkup("<b></b>".repeat(MB / 7), { signal: of })],
+    [
+      "XML without a word",
+      (of: AbortSignal) => readMarkup("<!---->".repeat(MB / 7), { signal: of, xml: true }),
+    ],
+    ["a table of one row", (of: AbortSignal) => readRows(",".repeat(MB / 4), of)],
+    ["a table of empty rows", (of: AbortSignal) => readRows("\n".repeat(MB), of)],
+  ])(
+    "reading %s leaves turns to other requests and ends with its client [interfaces 7]",
+    async (_what, read) => {
+      expect(await turnsDuring(read(signal))).toBeGreaterThan(10);
+      const client = new AbortController();
+      const reading = read(client.signal);
+      client.abort(new Error("the client left"));
+      await expect(reading).rejects.toThrow("the client left");
+    },
+  );
+
+  it("reading a page stops at the depth at which browsers stop [interfaces 7]", async () => {
+    // An element takes the parser time for each element around it: four megabytes took minutes.
+    const page = `<p>first<b>second</b>${"<b>".repeat(10_000)}far below`;
+    const text = await readMarkup(page, { signal });
+    expect(text).toContain("second");
+    expect(text).not.toContain("far below");
+    const flat = await readMarkup(`${"<div><br><p>a<p>b</div>".repeat(5000)}at the end`, { signal });
+    expect(flat).toContain("at the end");
+  });
+
+  it("reading a page or a table stops at the longest text that is stored [interfaces 7]", async () => {
+    const words = "<p>word</p>".repeat(MB / 11);
+    expect((await readMarkup(words, { signal })).length).toBeLessThan(MAX_TEXT_LENGTH + 20_000);
+    const rows = await readRows("a,b\n".repeat(MB / 4), signal);
+    expect(rows.join("\n").length).toBeGreaterThan(MAX_TEXT_LENGTH);
+    expect(rows.join("\n").length).toBeLessThan(MAX_TEXT_LENGTH + 20_000);
+  });
+
+  it("a row is cut at the longest text that is stored, and empty rows count [interfaces 7]", () => {
+    const kept = cutRows([`a,${"b ".repeat(MB)}`, "c"]);
+    expect(kept.join(" ").length).toBeLessThanOrEqual(MAX_TEXT_LENGTH);
+    expect(cutRows([...Array.from({ length: MAX_TEXT_LENGTH + 1 }, () => ""), "too late"])).toEqual([]);
+  });
+
+  it("a quote that is closed never or too late makes a table of lines [G34]", async () => {
+    expect(await readRows('a,b\n"c,d\ne,f', signal)).toEqual(["a,b", '"c,d', "e,f"]);
+    const late = `a,b\n"c\n${"d".repeat(2 * MAX_TEXT_LENGTH)}",e\nf,g`;
+    expect((await readRows(late, signal)).length).toBe(4);
+    expect(await readRows('a;b\r\n\r\n"c\nd";e', signal)).toEqual(["a;b", '"c\nd";e']);
+  });
+
+  it("JSON becomes a line for each value, and stays as it is where it is cut off [G20]", () => {
+    expect(readJson('{"a": {"b": [1, {"c": "two"}]}, "d": null, "e": true}')).toBe(
+      "a b: 1\na b c: two\ne: true",
+    );
+    expect(readJson("{broken", false)).toBe("{broken");
+    expect(readJson("{broken")).toBeUndefined();
+    expect(readJson("5")).toBe("5");
+    const deep = `${"[".repeat(5000)}1${"]".repeat(5000)}`;
+    expect(readJson(`{"a": ${deep}, "b": 2}`)).toBe("b: 2");
+  });
+});
+
+const decode = (bytes: Buffer, { mime_type = "text/plain", isWhole = true } = {}) =>
+  decodeText(bytes, { mime_type, isWhole });
+
+it("text is decoded as UTF-8, or by its byte order mark or charset [G34]", () => {
+  expect(decode(Buffer.from("Grüezi"))).toBe("Grüezi");
+  expect(decode(Buffer.from("\ufeffGrüezi", "utf16le"))).toBe("Grüezi");
+  const latin = Buffer.from("Grüezi", "latin1");
+  expect(decode(latin)).toBeUndefined();
+  expect(decode(latin, { mime_type: 'text/plain; charset="ISO-8859-1"' })).toBe("Grüezi");
+  expect(decode(latin, { mime_type: "text/plain; charset=none-such" })).toBeUndefined();
+});
+
+it("a part of a text may end within a character, a whole text may not [G34]", () => {
+  const cut = Buffer.from("Grü").subarray(0, 3);
+  expect(decode(cut, { isWhole: false })).toBe("Gr");
+  expect(decode(cut)).toBeUndefined();
+});

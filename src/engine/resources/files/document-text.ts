@@ -1,0 +1,189 @@
+import { platform } from "../../platform.ts";
+import { MAX_TEXT_LENGTH } from "./passages.ts";
+
+/** Elements whose text a page does not show. */
+const HIDDEN = new Set([
+  "script",
+  "style",
+  "template",
+  "noscript",
+  "svg",
+  "math",
+  "iframe",
+  "object",
+  "select",
+]);
+
+/** Elements within a line; all others begin a new one. */
+const INLINE = new Set(
+  "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr".split(
+    " ",
+  ),
+);
+
+/** The cells of a row stay on one line. */
+const CELLS = new Set(["td", "th"]);
+
+/** As in browsers; an element takes the parser time for each element around it. */
+const MAX_DEPTH = 512;
+
+/**
+ * Reads the text of HTML or XML, a line for each block or row, without scripts and comments. It stops after
+ * MAX_TEXT_LENGTH characters and at elements that nest too deep. @throws the signal's reason
+ */
+export async function readMarkup(
+  markup: string,
+  { signal, xml = false }: { signal: AbortSignal; xml?: boolean },
+): Promise<string> {
+  const { Parser } = await import("htmlparser2");
+  let text = "";
+  let hidden = 0;
+  let depth = 0;
+  const separate = (name: string) => {
+    if (INLINE.has(name) && !xml) return;
+    text += CELLS.has(name) ? " " : "\n";
+  };
+  const parser = new Parser(
+    {
+      onopentagname(name) {
+        depth += 1;
+        if (HIDDEN.has(name) && !xml) hidden += 1;
+        separate(name);
+      },
+      onclosetag(name) {
+        depth -= 1;
+        if (HIDDEN.has(name) && !xml) hidden -= 1;
+        separate(name);
+      },
+      ontext(words) {
+        // A line break within a block is a space.
+        if (hidden === 0 && text.length < MAX_TEXT_LENGTH) text += words.replaceAll(/\s+/g, " ");
+      },
+    },
+    { xmlMode: xml, decodeEntities: true },
+  );
+  for await (const piece of inPieces(markup, signal)) {
+    parser.write(piece);
+    if (text.length >= MAX_TEXT_LENGTH || depth > MAX_DEPTH) break;
+  }
+  parser.end();
+  return text.replaceAll(/ {2,}/g, " ");
+}
+
+/**
+ * Reads the rows of CSV as they are written; line ends within quotes do not end a row. It stops after
+ * MAX_TEXT_LENGTH characters. @throws the signal's reason
+ */
+export async function readRows(csv: string, signal: AbortSignal): Promise<string[]> {
+  const { parse } = await import("csv-parse/browser/esm");
+  const rows: string[] = [];
+  let length = 0;
+  let lengthSinceRow = 0;
+  const parser = parse({
+    delimiter: detectDelimiter(csv),
+    bom: true,
+    raw: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+  });
+  let isBroken = false;
+  const ended = new Promise<void>((resolve) => {
+    parser.on("end", resolve).on("error", () => {
+      isBroken = true;
+      resolve();
+    });
+  });
+  parser.on("data", ({ raw }: { raw: string }) => {
+    length += raw.length;
+    lengthSinceRow = 0;
+    rows.push(raw.trim());
+  });
+  for await (const piece of inPieces(csv, signal)) {
+    lengthSinceRow += piece.length;
+    if (lengthSinceRow > MAX_TEXT_LENGTH) isBroken = true;
+    if (length > MAX_TEXT_LENGTH || isBroken) break;
+    parser.write(piece);
+  }
+  if (!isBroken) {
+    parser.end();
+    await ended;
+  }
+  // A quote that is closed never, or too late, makes no row: the lines are used instead.
+  return isBroken ? csv.split(/\r\n|\r|\n/) : rows;
+}
+
+/** Spreadsheets of other languages, and databases, use other delimiters than commas. */
+function detectDelimiter(csv: string): string {
+  const [heading = ""] = csv.split(/[\r\n]/, 1);
+  const counts = [",", ";", "\t", "|"].map((one) => [one, heading.split(one).length] as const);
+  return counts.reduce((most, one) => (one[1] > most[1] ? one : most))[0];
+}
+
+/** Characters that the parser takes some milliseconds for. */
+const PIECE_LENGTH = 16 * 1024;
+
+/** Cuts a long text into pieces and serves other requests between them. @throws the signal's reason */
+async function* inPieces(text: string, signal: AbortSignal): AsyncGenerator<string, void, void> {
+  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    if (at > 0) await platform().nextTurn();
+    signal.throwIfAborted();
+    yield text.slice(at, at + PIECE_LENGTH);
+  }
+}
+
+/** Deeper values are left out, since a document may nest deeper than the stack. */
+const MAX_JSON_DEPTH = 50;
+
+/**
+ * Writes a line for each value, after the names that lead to it. Undefined for invalid JSON; the first part of a
+ * longer document cannot be parsed and stays as it is.
+ */
+export function readJson(text: string, isWhole = true): string | undefined {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    return isWhole ? undefined : text;
+  }
+  const lines: string[] = [];
+  let length = 0;
+  const visit = (value: unknown, names: readonly string[], depth: number): void => {
+    if (length > MAX_TEXT_LENGTH || depth > MAX_JSON_DEPTH) return;
+    if (Array.isArray(value)) {
+      for (const inner of value) visit(inner, names, depth + 1);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [name, inner] of Object.entries(value)) visit(inner, [...names, name], depth + 1);
+    } else if (value !== null && value !== "") {
+      const line = names.length === 0 ? String(value) : `${names.join(" ")}: ${value}`;
+      length += line.length;
+      lines.push(line);
+    }
+  };
+  visit(document, [], 0);
+  return lines.join("\n");
+}
+
+/**
+ * Decodes UTF-8, or the encoding of a byte order mark or of the type's `charset` (G34). Undefined for bytes that
+ * are not valid.
+ */
+export function decodeText(
+  bytes: Uint8Array,
+  { mime_type, isWhole }: { mime_type: string; isWhole: boolean },
+): string | undefined {
+  try {
+    // A part may end within a character.
+    return new TextDecoder(detectEncoding(bytes, mime_type), { fatal: true }).decode(bytes, {
+      stream: !isWhole,
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+function detectEncoding(bytes: Uint8Array, mime_type: string): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  return /;\s*charset="?([\w.:-]+)"?/i.exec(mime_type)?.[1] ?? "utf-8";
+}

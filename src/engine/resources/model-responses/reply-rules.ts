@@ -1,0 +1,79 @@
+import { parseDuration } from "../../contract/duration.ts";
+import { ApiError, type ErrorCode } from "../../contract/errors.ts";
+import type { Call } from "../../contract/operation.ts";
+import { refusedFigures } from "../../contract/spending-figures.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { sleep } from "../../webhooks/attempt.ts";
+import { requestsPerMinute } from "../organizations/rules.ts";
+import { organizations } from "../organizations/schema.ts";
+import { spendingFigures } from "../usage/spending-figures.ts";
+import { type ReplyRule, replyRules } from "./schema.ts";
+
+/** The parts of a request that reply rules match. */
+export interface MatchedRequest {
+  model: string;
+  question: string;
+  file_ids: readonly string[];
+}
+
+type Caller = Pick<Call, "world" | "principal">;
+
+/** Finds the first rule that matches (G20). */
+export function findRule(world: Transaction, request: MatchedRequest): ReplyRule | undefined {
+  for (const rule of world.index(replyRules, "in_order", "")) if (matches(rule, request)) return rule;
+  return undefined;
+}
+
+/** Every condition that a rule has must hold (G20). */
+function matches({ match }: ReplyRule, { model, question, file_ids }: MatchedRequest): boolean {
+  return (
+    (match.model === undefined || match.model === model) &&
+    (match.text === undefined || question.toLowerCase().includes(match.text.toLowerCase())) &&
+    (match.file_id === undefined || file_ids.includes(match.file_id))
+  );
+}
+
+/** Waits for the rule's delay in wall clock time, as faults do. @throws the signal's reason */
+export async function waitForRule(rule: ReplyRule | undefined, signal: AbortSignal): Promise<void> {
+  const delay = parseDuration(rule?.delay ?? 0)!;
+  if (delay === 0) return;
+  await sleep(delay, signal);
+  signal.throwIfAborted();
+}
+
+/**
+ * The text of a rule. A sequence gives its next text, and repeats the last one.
+ * @throws ApiError with the rule's error
+ */
+export function replyFrom({ world, principal }: Caller, rule: ReplyRule, request: MatchedRequest): string {
+  if (rule.error !== undefined) throw refusal(rule.error, request, { world, principal });
+  const { sequence, turn = 0 } = rule;
+  if (sequence === undefined) return rule.reply ?? "";
+  if (turn < sequence.length - 1) world.update(replyRules, rule.id, { turn: turn + 1 });
+  return sequence[Math.min(turn, sequence.length - 1)]!;
+}
+
+/** The error with the details that the operation gives for it (G05, G08, G20). */
+function refusal(code: ErrorCode, request: MatchedRequest, caller: Caller): ApiError {
+  const details = DETAILS[code]?.(request, caller) ?? {};
+  const wait = details["retry_after_seconds"];
+  return new ApiError(code, {
+    details,
+    ...(wait === undefined ? {} : { headers: { "Retry-After": String(wait) } }),
+  });
+}
+
+const DETAILS: Partial<
+  Record<ErrorCode, (request: MatchedRequest, caller: Caller) => Record<string, unknown>>
+> = {
+  RESOURCE_NOT_FOUND: ({ file_ids: [file_id = null] }) => ({ file_id }),
+  INVALID_INPUT: ({ model }) => ({ field: "model", value: model }),
+  RATE_LIMIT_EXCEEDED: (_, { world, principal }) => ({
+    limit: requestsPerMinute(world.get(organizations, principal.organization_id)!),
+    window_seconds: 60,
+    retry_after_seconds: 60 - (Math.floor(world.absolute(world.now) / 1000) % 60),
+  }),
+  SPENDING_LIMIT_EXCEEDED: (_, { world, principal }) => ({
+    ...refusedFigures(spendingFigures(world, principal)),
+  }),
+};
