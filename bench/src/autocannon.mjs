@@ -1,14 +1,21 @@
-// The load generator where wrk is missing, as a process of its own so that it can be pinned to its core.
+// The load generator for a fixed rate, and where wrk is missing: a process of its own so that it can be pinned to its core.
 import autocannon from "autocannon";
 
-const { url, method = "GET", paths, bodies, headers, seconds } = JSON.parse(process.argv[2]);
+const { url, method = "GET", paths, bodies, headers, rate, seconds } = JSON.parse(process.argv[2]);
 const count = Math.max(paths.length, bodies?.length ?? 0);
 const requests = Array.from({ length: count }, (_, index) => ({
   method,
   path: paths[index % paths.length],
   body: bodies?.[index % bodies.length],
 }));
-const result = await autocannon({ url, connections: 32, duration: seconds, headers, requests });
+const result = await autocannon({
+  url,
+  connections: 32,
+  duration: seconds,
+  headers,
+  requests,
+  overallRate: rate,
+});
 const failed = result.non2xx + result.errors;
 const { total, average: rps } = result.requests;
 process.stdout.write(JSON.stringify({ requests: total, rps, p99: result.latency.p99, failed }));

@@ -10,11 +10,14 @@ const CANNON = fileURLToPath(new URL("./autocannon.mjs", import.meta.url));
 
 /**
  * Loads one server for some seconds over 32 keep-alive connections.
- * `target`: {url, method?, paths, bodies?, headers?}; paths and bodies are sent in turn.
+ * `target`: {url, method?, paths, bodies?, headers?, rate?}; paths and bodies are sent in turn, `rate` is requests a second.
  * Returns {requests, rps, p99 (ms), failed (answers outside 2xx and 3xx, and broken connections)}.
  */
 export async function load(target, seconds) {
-  const result = hasWrk ? await runWrk(target, seconds) : await runAutocannon(target, seconds);
+  const result =
+    hasWrk && target.rate === undefined
+      ? await runWrk(target, seconds)
+      : await runAutocannon(target, seconds);
   if (!(result.rps > 0)) throw new Error(`no answers from ${target.url}${target.paths[0]}`);
   return result;
 }

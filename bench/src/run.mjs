@@ -12,7 +12,7 @@ import { markdownTable, textTable } from "./table.mjs";
 const ORDER = [
   "get",
   "post",
-  "p99",
+  "latency",
   "cold-start",
   "idle-memory",
   "sandbox-operations",

@@ -1,5 +1,5 @@
 import { client, control, inParallel } from "../client.mjs";
-import { atMost, ratioAtLeast, row } from "../rows.mjs";
+import { atMost, row } from "../rows.mjs";
 import { MB, median, medianRatio } from "../statistics.mjs";
 import { asEve, LIMITS, startUnderstudy } from "../subjects/understudy.mjs";
 import { takeTurns } from "../turns.mjs";
@@ -9,8 +9,6 @@ export const about = "10,000 sandboxes of the reference fixture: memory, and the
 const COUNT = 10_000;
 /** Each adds an entry to a journal: after seconds of load, a faster server would hold more. */
 const REQUESTS_EACH = 10;
-// Two servers measured in turn cannot be told apart more finely than this.
-const NO_SLOWER = 0.95;
 
 export async function measure(run) {
   const few = await serverWith(1, run);
@@ -40,8 +38,8 @@ export async function measure(run) {
   await Promise.all([few.stop(), many.stop()]);
   return [
     megabytes("10,000 sandboxes, resident memory", idle, 250),
-    megabytes(`10,000 sandboxes, after ${REQUESTS_EACH} requests to each`, used, 500),
-    speed("GET to one of 10,000 sandboxes", single, ratioAtLeast(NO_SLOWER)),
+    megabytes(`10,000 sandboxes, after ${REQUESTS_EACH} requests to each`, used, 600),
+    speed("GET to one of 10,000 sandboxes", single),
     speed("GET to 10,000 sandboxes in turn", together),
   ];
 }

@@ -1,0 +1,36 @@
+import { notMeasured, ratioAtMost, row } from "../rows.mjs";
+import { median, medianRatio } from "../statistics.mjs";
+import { nodeHttp } from "../subjects/baselines.mjs";
+import { understudy } from "../subjects/understudy.mjs";
+import { startAll, takeTurns, targetOf } from "../turns.mjs";
+
+export const about = "p99 of the answers' times at a fixed rate of GET and POST";
+
+/** An open model: requests are due at this rate whether earlier ones were answered or not, and a late start counts. */
+const RATE_PER_SECOND = 5000;
+
+export async function measure(run) {
+  const { started, failed } = await startAll([nodeHttp, understudy], run.log);
+  try {
+    const rows = failed.map(({ subject, error }) => notMeasured("p99 at 5,000 req/s", subject.name, error));
+    for (const call of ["get", "post"]) {
+      const targets = started.map(({ subject, server }) => ({
+        ...targetOf(subject, server, call),
+        rate: RATE_PER_SECOND,
+      }));
+      const turns = (await takeTurns(targets, run)).map((list) => list.map(({ p99 }) => p99));
+      for (const [index, { subject }] of started.entries())
+        rows.push(latencyRow({ call, subject, own: turns[index], floor: turns[0] }));
+    }
+    return rows;
+  } finally {
+    await Promise.all(started.map(({ server }) => server.stop()));
+  }
+}
+
+function latencyRow({ call, subject, own, floor }) {
+  const what = `p99 of ${call.toUpperCase()} at 5,000 req/s`;
+  const plain = { what, subject: subject.name, value: median(own), unit: "ms" };
+  if (subject === nodeHttp) return row(plain);
+  return row({ ...plain, baseline: "node:http", ratio: medianRatio(own, floor), goal: ratioAtMost(3) });
+}
