@@ -11,13 +11,11 @@ export interface IntendedChange {
 export const INTENDED_CHANGES: readonly IntendedChange[] = [
   {
     request: ({ request, answer }) => request.path === "/v1/images/uncrop" && answer.status === 200,
-    reason:
-      "Outpainting mirrors the image with a seeded tint; quilting and prompt painting are gone (issue 32).",
+    reason: "Outpainting mirrors the image with a seeded tint; quilting and prompt painting are gone.",
   },
   {
     request: ({ request: { path } }) => /\/(history|journal)\b/.test(path),
-    reason:
-      "Entries of the journal and the history have a `seq`, and the journal's have `undone` [issue 32 point 3].",
+    reason: "Entries of the journal and the history have a `seq`, and the journal's have `undone`.",
   },
   { request: hasSettings, reason: "Sandboxes have one more setting, `locale` (G44)." },
   {

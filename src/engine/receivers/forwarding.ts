@@ -71,7 +71,7 @@ export type ForwardedAnswer = Static<typeof ForwardedAnswer>;
 const CONNECTION_HEADER =
   /^(connection|content-length|date|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** RFC 9110, 5.1 and 5.5. */
+/** Field names and values of RFC 9110. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
