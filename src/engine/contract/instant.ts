@@ -1,4 +1,6 @@
 import { DAY_MS } from "../state/day.ts";
+import type { WorldReader } from "../state/transaction.ts";
+import { invalidInput } from "./errors.ts";
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME =
@@ -60,4 +62,28 @@ function offsetOf(parts: RegExpExecArray): number | undefined {
   const [hours, minutes] = [Number(parts[10]), Number(parts[11] ?? 0)];
   if (hours > 23 || minutes > 59) return undefined;
   return (parts[9] === "-" ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}
+
+export interface DateSpan {
+  /** Inclusive, in milliseconds relative to the sandbox's origin. */
+  from: number;
+  to: number;
+}
+
+/**
+ * The span that `start_date` and `end_date` ask for, open where one is missing (G28).
+ * @throws ApiError INVALID_INPUT for `start_date` when it lies after the end
+ */
+export function dateSpan(
+  { start_date, end_date }: { start_date?: string; end_date?: string },
+  world: WorldReader,
+): DateSpan {
+  const start = start_date === undefined ? undefined : parseDateOrInstant(start_date);
+  const end = end_date === undefined ? undefined : parseDateOrInstant(end_date);
+  if (start && end && start.from > end.to)
+    throw invalidInput("start_date", start_date, "start_date must not lie after end_date");
+  return {
+    from: start ? world.relative(start.from) : Number.NEGATIVE_INFINITY,
+    to: end ? world.relative(end.to) : Number.POSITIVE_INFINITY,
+  };
 }

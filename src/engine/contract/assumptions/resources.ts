@@ -235,7 +235,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Audit logs, change logs and assistants' histories of a fixture are what legal operations would have left: replayed from an invented beginning, they end in the fixture's present.",
     details: [
-      "Departments are created below parents that are there, moved without cycles and deleted as leaves; previous and new values chain; people act after they were created and while they are active. Who is there today and began within the time of a log was created in it, at `created_at` and by `created_by`; what else it tells of has gone, but for slices, composites, memberships and grants of knowledge, of which the API shows no present.",
+      "Departments are created below parents that are there, moved without cycles and deleted as leaves; previous and new values chain; people act after they were created and while they are active. A user, department or store of today that began within the time of a log was created in it, at `created_at` and by `created_by`; what else it describes is gone today, and a change of something that is there was reverted.",
       "An assistant's history begins with `created`; a change log tells of today's assistants what their histories tell of the same time. A department of a fixture is no older than its parent and than who made it, where the fixture does not say otherwise. Entries that a fixture writes out are kept as they are.",
     ],
   },

@@ -1,7 +1,7 @@
 import type { Factory } from "../../contract/factory.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { Random } from "../../state/random.ts";
-import { actorOf } from "../change-logs/actor.ts";
+import { findActor } from "../change-logs/record.ts";
 import { authorOf } from "../organizations/people.ts";
 import { organizations } from "../organizations/schema.ts";
 import { ASSISTANT_NAMES, tuned } from "./sample-text.ts";
@@ -35,7 +35,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (given, context) => {
     given.organization_id ??
     assistant?.organization_id ??
     firstRecord(world, organizations, "organization_id").id;
-  const actor = actorOf(world, given.user_id, organization_id);
+  const actor = findActor(world, given.user_id, organization_id);
   return {
     id: given.id ?? context.newId("log_"),
     organization_id,

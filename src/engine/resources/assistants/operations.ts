@@ -1,8 +1,8 @@
 import Type from "typebox";
 import { resourceNotFound } from "../../contract/errors.ts";
+import { dateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { DateOrInstant, Id, PageNumber, UserId, Words } from "../../contract/schema.ts";
-import { dateSpan } from "../change-logs/date-span.ts";
 import { isMember } from "../organizations/access.ts";
 import {
   assistantHistory,

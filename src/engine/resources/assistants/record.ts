@@ -1,7 +1,6 @@
 import type { StateActor } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { actorOf } from "../change-logs/actor.ts";
-import { recordChange } from "../change-logs/record.ts";
+import { findActor, recordChange } from "../change-logs/record.ts";
 import type { Change } from "../change-logs/schema.ts";
 import { STATE_CALL } from "./make.ts";
 import { type Assistant, assistantHistory, type HistoryEntry } from "./schema.ts";
@@ -33,7 +32,7 @@ export function recordAssistantChange(
       timestamp: tx.now,
       ...entry,
       action,
-      ...actorOf(tx, actor.user_id, assistant.organization_id),
+      ...findActor(tx, actor.user_id, assistant.organization_id),
       metadata: STATE_CALL,
     });
   }

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
-import { type Actor, actorAt } from "../change-logs/actor.ts";
+import { type Actor, pickActor } from "../change-logs/record.ts";
 import type { Change } from "../change-logs/schema.ts";
 import { type User, users } from "../users/schema.ts";
 import { makeAssistant, makeHistoryEntry } from "./make.ts";
@@ -86,7 +86,7 @@ function story(entry: Entry, base: BaseBuilder): Story {
     const actor =
       action === "created"
         ? asCreator(created_by, creator)
-        : actorAt(world, { organization_id, at: timestamp }, random);
+        : pickActor(world, { organization_id, at: timestamp }, random);
     const changes = action === "updated" ? [untuned(values, random)] : [];
     const of = { organization_id, resource_id: id, resource_name: name };
     return makeHistoryEntry({ ...of, timestamp, action, ...actor, changes }, context);

@@ -1,8 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeAuditLog } from "./make.ts";
+import { auditLogFixture, makeAuditLog } from "./fixtures.ts";
 import { exportAuditLog } from "./operations.ts";
 import { auditLogs } from "./schema.ts";
-import { auditLogFixture } from "./seed.ts";
 
 export const auditLogsResource = {
   name: "audit_logs",

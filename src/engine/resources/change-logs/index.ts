@@ -1,8 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeChangeLog } from "./make.ts";
+import { changeLogsFixture, makeChangeLog } from "./fixtures.ts";
 import { listChangeLogs } from "./operations.ts";
 import { changeLogs } from "./schema.ts";
-import { changeLogsFixture } from "./seed.ts";
 
 export const changeLogsResource = {
   name: "change_logs",

@@ -1,8 +1,8 @@
 import Type from "typebox";
+import { dateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
-import { dateSpan } from "./date-span.ts";
 import {
   CHANGE_ACTIONS,
   ChangeLogBody,

@@ -1,5 +1,9 @@
+import type { RecordLookup } from "../../contract/factory.ts";
+import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { actorOf } from "./actor.ts";
+import { auditActor } from "../audit-logs/record.ts";
+import { SYSTEM_USER_ID } from "../organizations/people.ts";
+import { type User, users } from "../users/schema.ts";
 import { type Change, type ChangeLog, changeLogs } from "./schema.ts";
 
 export interface RecordedChange {
@@ -20,6 +24,59 @@ export function recordChange(tx: Transaction, { actor_id, ...change }: RecordedC
     timestamp: tx.now,
     changes: [],
     ...change,
-    ...actorOf(tx, actor_id, change.organization_id),
+    ...findActor(tx, actor_id, change.organization_id),
   });
+}
+
+export interface Actor {
+  user_id: string;
+  user_name: string;
+  user_email: string;
+}
+
+const SYSTEM: Actor = { user_id: SYSTEM_USER_ID, user_name: "System", user_email: "" };
+const MAX_TRIES = 20;
+
+/** The author of a state call's change: the user that it names, else the organization's owner (G31). */
+export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
+  const id = auditActor(world, { user_id }, organization_id);
+  const user = world.get(users, id);
+  return user ? toActor(user) : { user_id: id, user_name: "System", user_email: "" };
+}
+
+const actors = new WeakMap<RecordLookup, Map<string, readonly User[]>>();
+
+/** A user who could make a change at an instant of a fixture's past: one who was there by then (G40). */
+export function pickActor(
+  world: RecordLookup,
+  { organization_id, at }: { organization_id: string; at: number },
+  random: Random,
+): Actor {
+  const people = listActors(world, organization_id);
+  for (let tries = 0; tries < MAX_TRIES && people.length > 0; tries++) {
+    const user = random.pick(people);
+    if (user.created_at <= at) return toActor(user);
+  }
+  return SYSTEM;
+}
+
+/** The active users of an organization. A fixture's users stay as they are, so they are listed once. */
+function listActors(world: RecordLookup, organization_id: string): readonly User[] {
+  let known = actors.get(world);
+  if (known === undefined) {
+    known = new Map();
+    actors.set(world, known);
+  }
+  let found = known.get(organization_id);
+  if (found === undefined) {
+    found = [...world.index(users, "by_organization", organization_id)].filter(
+      ({ account }) => account === "active",
+    );
+    known.set(organization_id, found);
+  }
+  return found;
+}
+
+function toActor({ id, name, email }: User): Actor {
+  return { user_id: id, user_name: name, user_email: email };
 }

@@ -1,6 +1,6 @@
+import type { DateSpan } from "../../contract/instant.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { View } from "../../state/view.ts";
-import type { DateSpan } from "../change-logs/date-span.ts";
 import {
   type ConnectorJob,
   connectorJobs,

@@ -1,9 +1,9 @@
 import Type from "typebox";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
+import { dateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { noContent } from "../../contract/reply.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
-import { dateSpan } from "../change-logs/date-span.ts";
 import { connections } from "../connections/schema.ts";
 import { type Caller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { selectJobs } from "./list.ts";

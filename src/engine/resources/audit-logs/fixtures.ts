@@ -1,13 +1,15 @@
 import Type from "typebox";
+import type { Factory } from "../../contract/factory.ts";
 import { type EntryOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { departments } from "../departments/schema.ts";
-import { ByOrganization } from "../organizations/schema.ts";
+import { ByOrganization, organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
-import { inventLog, logId } from "./invent-log.ts";
-import { makeAuditLog } from "./make.ts";
-import type { Present } from "./past.ts";
+import type { Present } from "./lives.ts";
+import { generateLog, logId } from "./log-generator.ts";
+import { auditActor } from "./record.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
 const record = fixtureRecord(AuditLog, { omit: ["organization_id"] });
@@ -22,6 +24,7 @@ export const auditLogFixture: FixtureReader = {
     }),
   },
   generate: { audit_log: ByOrganization(COUNT) },
+  follows: ["locale"],
   seed(fixture, base) {
     const asked = () => {
       const given = (fixture["audit_log"] ?? {}) as Record<string, number | Entry[]>;
@@ -57,12 +60,12 @@ interface Asked extends Place {
 function entriesOfOrganization({ entries, count, ...place }: Asked): AuditLog[] {
   const { base, organization_id } = place;
   const context = base.context("audit_log", organization_id);
-  const log = inventLog(presentOf(place), context.random, { count, given: entries.length });
-  const told = log.given.map((timestamp, n) => {
+  const log = generateLog(presentOf(place), context, { count, given: entries.length });
+  const given = log.given.map((timestamp, n) => {
     const own = { id: logId(organization_id, n), organization_id, timestamp };
     return makeAuditLog({ ...own, ...record.given(entries[n]!, base) }, context);
   });
-  return [...told, ...log.invented];
+  return [...given, ...log.generated];
 }
 
 function presentOf({ base: { world }, organization_id }: Place): Present {
@@ -73,3 +76,29 @@ function presentOf({ base: { world }, organization_id }: Place): Present {
     stores: [...world.all(vectorStores)].filter((store) => store.organization_id === organization_id),
   };
 }
+
+/** An entry that a fixture or a state call writes; the log does not log itself. */
+export const makeAuditLog: Factory<AuditLog> = (given, context) => {
+  const { world, now } = context;
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const actor_id = given.actor_id ?? auditActor(world, { user_id: undefined }, organization_id);
+  const actor = world.get(users, actor_id);
+  return {
+    id: given.id ?? context.newId("log_"),
+    organization_id,
+    timestamp: given.timestamp ?? now,
+    entity_type: given.entity_type ?? "user",
+    entity_id: given.entity_id ?? actor_id,
+    entity_name: given.entity_name ?? actor?.name ?? actor_id,
+    action: given.action ?? "updated",
+    actor_id,
+    // A user who is gone is still named by their id.
+    actor_name: given.actor_name ?? actor?.name ?? actor_id,
+    actor_email: given.actor_email ?? actor?.email ?? "",
+    target_id: given.target_id ?? null,
+    target_name: given.target_name ?? null,
+    department_id: given.department_id ?? null,
+    previous_value: given.previous_value ?? null,
+    new_value: given.new_value ?? null,
+  };
+};

@@ -1,0 +1,200 @@
+import Type from "typebox";
+import type { Factory, FactoryContext } from "../../contract/factory.ts";
+import { type EntryOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";
+import { firstRecord } from "../../contract/references.ts";
+import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { assistantHistory } from "../assistants/schema.ts";
+import { interleave, type Life } from "../audit-logs/lives.ts";
+import { ByOrganization, organizations } from "../organizations/schema.ts";
+import { findActor, pickActor } from "./record.ts";
+import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
+
+const HOUR_MS = 3_600_000;
+const GAP_MS = 4 * HOUR_MS;
+const Count = Type.Integer({ minimum: 0, maximum: 2_000_000 });
+
+const record = fixtureRecord(ChangeLog, { omit: ["organization_id", "user_name", "user_email"] });
+type Entry = EntryOf<typeof record>;
+
+export const changeLogsFixture: FixtureReader = {
+  keys: {
+    dashboard_change_logs: ByOrganization(Type.Union([Count, Type.Array(record.schema)]), {
+      description: "By organization: entries, or how many to generate",
+    }),
+  },
+  follows: ["locale"],
+  generate: {
+    dashboard_change_logs: ByOrganization(Count),
+  },
+  seed(fixture, base) {
+    base.fill(changeLogs, () => {
+      const given = (fixture["dashboard_change_logs"] ?? {}) as Record<string, number | Entry[]>;
+      const wanted = (fixture.generate?.["dashboard_change_logs"] ?? {}) as Record<string, number>;
+      const organizations = new Set([...Object.keys(given), ...Object.keys(wanted)]);
+      return [...organizations].flatMap((organization_id) => {
+        const entries = given[organization_id] ?? 0;
+        const listed = typeof entries === "number" ? [] : entries;
+        const own = typeof entries === "number" ? entries : entries.length;
+        const total = Math.max(own, wanted[organization_id] ?? 0);
+        return [
+          ...listed.map((entry, i) => givenEntry(entry, i, { organization_id, base })),
+          ...generateChanges({ organization_id, base }, total - listed.length),
+        ];
+      });
+    });
+  },
+};
+
+interface Place {
+  organization_id: string;
+  base: BaseBuilder;
+}
+
+/** The i-th newest entry, as far as the fixture says; nothing follows from it. */
+function givenEntry(entry: Entry, i: number, { organization_id, base }: Place): ChangeLog {
+  const context = base.context("change_logs", organization_id, i);
+  const timestamp = -(i + 1) * HOUR_MS;
+  return makeChangeLog({ timestamp, ...record.given(entry, base), organization_id }, context);
+}
+
+/**
+ * The newest entries that a number asks for (G40): the histories of the organization's assistants (G31), and between
+ * their entries the lives of things that are gone today. A log that is too short for all of it begins later.
+ */
+function generateChanges({ organization_id, base }: Place, count: number): ChangeLog[] {
+  const context = base.context("change_logs", organization_id, "invented");
+  const own = [...base.world.all(assistantHistory)]
+    .filter((entry) => entry.organization_id === organization_id)
+    .sort((a, b) => b.timestamp - a.timestamp);
+  const others = Math.min(count, Math.max(EVERY_KIND, count - own.length));
+  const included = own.slice(0, count - others);
+  const omitted = own[included.length]?.timestamp;
+  const span = omitted === undefined ? (others + 1) * GAP_MS : Math.max(others + 1, -omitted);
+  const gap = span / (others + 1);
+  const { random, world } = context;
+  const drawLife = lifeDrawer(context);
+  const entries = [
+    ...included.map(({ metadata: _metadata, ...entry }) => ({ ...entry, id: context.newId("log_") })),
+    ...interleave(others, random, drawLife).map((step, n) => {
+      const timestamp = -Math.floor((n + random.float()) * gap) - 1;
+      const actor = pickActor(world, { organization_id, at: timestamp }, random);
+      return { id: context.newId("log_"), organization_id, timestamp, ...step, ...actor };
+    }),
+  ];
+  return entries.sort((a, b) => b.timestamp - a.timestamp);
+}
+
+type ResourceType = ChangeLog["resource_type"];
+type Step = Pick<ChangeLog, "resource_type" | "resource_id" | "resource_name" | "action" | "changes">;
+
+interface Subject {
+  prefix: string;
+  inventName: (context: FactoryContext) => string;
+  /** Fields that people change, with their values. */
+  fields: Readonly<Record<string, readonly string[]>>;
+}
+
+const SUBJECTS: Record<ResourceType, Subject> = {
+  organization_user: {
+    prefix: "usr_",
+    inventName,
+    fields: { role: ["member", "admin"], account: ["active", "suspended"] },
+  },
+  assistant: {
+    prefix: "asst_",
+    inventName: inventJob,
+    fields: {
+      model: ["atlas-large", "comet-mini"],
+      description: ["Answers questions.", "Cites its sources."],
+    },
+  },
+  rule: {
+    prefix: "rule_",
+    inventName: inventTitle,
+    fields: { severity: ["info", "warning", "blocking"], scope: ["all assistants", "customer-facing"] },
+  },
+  document: {
+    prefix: "doc_",
+    inventName: inventTitle,
+    fields: { title: ["Draft", "Final"], visibility: ["team", "organization"] },
+  },
+};
+
+/**
+ * Every action, in a legal order. `added` and `removed` speak of a group, `entity_attached` and `entity_detached` of
+ * what a thing is bound to. The first life of each type has all of them, a later one those that are drawn.
+ */
+const FULL_LIFE = [
+  ...["created", "updated", "added", "removed", "entity_attached", "entity_detached"],
+  ...["deleted", "restored", "deleted"],
+] as const satisfies readonly ChangeLog["action"][];
+
+/** With at least this many entries, every kind of change to every type occurs. */
+const EVERY_KIND = FULL_LIFE.length * RESOURCE_TYPES.length;
+
+/** Draws the life of one thing after the other, of each type in turn. */
+function lifeDrawer(context: FactoryContext): () => Life<Step> {
+  const { random } = context;
+  let drawn = 0;
+  return () => {
+    const resource_type = RESOURCE_TYPES[drawn % RESOURCE_TYPES.length]!;
+    const { prefix, inventName, fields } = SUBJECTS[resource_type];
+    const thing = {
+      resource_type,
+      resource_id: `${prefix}former-${drawn + 1}`,
+      resource_name: inventName(context),
+    };
+    const isFull = drawn++ < RESOURCE_TYPES.length;
+    const [isUpdated, isAdded, isAttached, isRestored] = [0.9, 0.4, 0.4, 0.3].map(
+      (p) => isFull || random.chance(p),
+    );
+    const kept: Partial<Record<ChangeLog["action"], boolean>> = {
+      ...{ updated: isUpdated, restored: isRestored },
+      ...{ added: isAdded, removed: isAdded, entity_attached: isAttached, entity_detached: isAttached },
+    };
+    const last = FULL_LIFE.length - (isRestored ? 0 : 2);
+    const actions = FULL_LIFE.slice(0, last).filter((action) => kept[action] ?? true);
+    const steps = actions.map((action) => ({
+      ...thing,
+      action,
+      changes: action === "updated" ? [drawChange(fields, random)] : [],
+    }));
+    return { steps };
+  };
+}
+
+function drawChange(fields: Subject["fields"], random: FactoryContext["random"]) {
+  const field = random.pick(Object.keys(fields));
+  const values = fields[field]!;
+  const old_value = random.pick(values);
+  return { field, old_value, new_value: random.pick(values.filter((value) => value !== old_value)) };
+}
+
+/** An entry that no change has written; it describes one, and nothing follows from it. */
+export const makeChangeLog: Factory<ChangeLog> = (given, context) => {
+  const { random, world, past, now } = context;
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const id = given.id ?? context.newId("log_");
+  const resource_type = given.resource_type ?? "assistant";
+  const action = given.action ?? "updated";
+  const { prefix, inventName, fields } = SUBJECTS[resource_type];
+  const resource_name = given.resource_name ?? inventName(context);
+  const actor =
+    past && given.user_id === undefined
+      ? pickActor(world, { organization_id, at: given.timestamp ?? now }, random)
+      : findActor(world, given.user_id, organization_id);
+  return {
+    id,
+    organization_id,
+    timestamp: given.timestamp ?? now,
+    resource_type,
+    resource_id: given.resource_id ?? random.id(prefix),
+    resource_name,
+    action,
+    user_id: actor.user_id,
+    user_name: given.user_name ?? actor.user_name,
+    user_email: given.user_email ?? actor.user_email,
+    changes: given.changes ?? (action === "updated" ? [drawChange(fields, random)] : []),
+  };
+};
