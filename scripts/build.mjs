@@ -42,6 +42,7 @@ const stale =
   builtAt() <
     Math.max(
       await newest(join(root, "src")),
+      await newest(join(root, "types")),
       await newest(join(root, "fixtures")),
       statSync(join(root, "package.json")).mtimeMs,
     );

@@ -27,7 +27,7 @@ export function writeDeclarations(folder) {
     if (status !== 0) return status ?? 1;
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
-    writeBundled(join(written, "client"), folder);
+    writeBundled(join(written, "src", "client"), folder);
     return 0;
   } finally {
     rmSync(written, { recursive: true, force: true });

@@ -20,7 +20,7 @@ const docs = (name) => new URL(`../docs/${name}`, import.meta.url);
 const files = Object.entries(await generatedFiles((name) => readFileSync(docs(name), "utf8"))).map(
   ([name, text]) => [`docs/${name}`, text],
 );
-files.push(["src/control/api-types.ts", await clientTypes(clientSchemas)]);
+files.push(["types/control-api.ts", await clientTypes(clientSchemas)]);
 let drifted = 0;
 for (const [name, text] of files) {
   const path = new URL(`../${name}`, import.meta.url);

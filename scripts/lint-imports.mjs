@@ -61,7 +61,7 @@ export const ROOMS = {
     ...["understudy-options.ts", "understudy-services.ts", "understudy-itself.ts"],
   ],
   client: [...engine, "hosts/node", "documents", "tools", "control", "understudy.ts"],
-  console: ["control"],
+  console: [],
   cli: [...engine, "hosts/node", "documents", "persistence", "tools", "control", "client", "understudy.ts"],
 };
 

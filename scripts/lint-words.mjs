@@ -34,7 +34,7 @@ const LEFT_OUT = [
   "docs/api.md",
   "docs/openapi.json",
   "docs/control-api.json",
-  "src/control/api-types.ts",
+  "types/control-api.ts",
 ];
 
 const exceptions = readFileSync(join(root, "scripts/word-exceptions.txt"), "utf8")

@@ -1,2 +1,2 @@
 /** What the library gives and takes is the control API's own. */
-export type * from "../control/api-types.ts";
+export type * from "../../types/control-api.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { HistoryPage } from "../../src/control/api-types.ts";
+import type { HistoryPage } from "../../types/control-api.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { historyOf } from "../support/history-setup.ts";
 import { removeScratch, startServer } from "../support/run-understudy.ts";

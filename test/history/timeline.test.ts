@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { JournalEntry } from "../../src/control/api-types.ts";
+import type { JournalEntry } from "../../types/control-api.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { historyOf } from "../support/history-setup.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { HistoryDetail, HistoryEntry, HistoryPage, RecordChanges } from "../../src/control/api-types.ts";
+import type { HistoryDetail, HistoryEntry, HistoryPage, RecordChanges } from "../../types/control-api.ts";
 import type { Answered, Api } from "./harness.ts";
 
 /** Calls of the history of a sandbox, as a client makes them. */
