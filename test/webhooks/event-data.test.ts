@@ -4,7 +4,7 @@ import { type AnyEvent, dataSchema, emit, sampleData } from "../../src/engine/co
 import { makeAjv } from "../../src/engine/contract/validator.ts";
 import { JOB_EVENTS } from "../../src/engine/resources/connector-jobs/events.ts";
 import { EVENTS } from "../../src/engine/resources/events.ts";
-import { detectType } from "../../src/engine/resources/files/file-types.ts";
+import { detectType } from "../../src/engine/resources/files/fixtures.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { fileProcessed } from "../../src/engine/resources/vector-stores/events.ts";
 import { webhookTest } from "../../src/engine/resources/webhooks/events.ts";

@@ -1,9 +1,8 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeAssistant, makeHistoryEntry } from "./make.ts";
+import { assistantsFixture, makeAssistant, makeHistoryEntry } from "./fixtures.ts";
 import { listAssistantHistory } from "./operations.ts";
+import { assistantRules } from "./rules.ts";
 import { assistantHistory, assistants } from "./schema.ts";
-import { assistantsFixture } from "./seed.ts";
-import { assistantRules } from "./state.ts";
 
 export const assistantsResource = {
   name: "assistants",

@@ -1,9 +1,23 @@
-import type { Resource } from "../../contract/resource.ts";
-import { makeDashboard, makeShareLink } from "./make.ts";
+import { invalidInput } from "../../contract/errors.ts";
+import type { Resource, StateRules } from "../../contract/resource.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { dashboardsFixture, makeDashboard, makeShareLink } from "./fixtures.ts";
 import { resolveShareLink, revokeShareLink } from "./operations.ts";
-import { dashboards, shareLinks } from "./schema.ts";
-import { dashboardsFixture } from "./seed.ts";
-import { shareLinkRules } from "./state.ts";
+import { dashboards, type ShareLink, shareLinks } from "./schema.ts";
+
+const shareLinkState: StateRules<ShareLink> = {
+  insert: (tx, record) => tx.insert(shareLinks, consistent(tx, record)),
+  update: (tx, _before, after) => tx.put(shareLinks, consistent(tx, after)),
+};
+
+/** A slug leads to one dashboard, and `revoked_at` says what `status` says. */
+function consistent(tx: Transaction, link: ShareLink): ShareLink {
+  for (const other of tx.index(shareLinks, "by_slug", link.slug)) {
+    if (other.link_id !== link.link_id)
+      throw invalidInput("slug", link.slug, `${other.link_id} has this slug`);
+  }
+  return { ...link, revoked_at: link.status === "revoked" ? (link.revoked_at ?? tx.now) : null };
+}
 
 export const dashboardsResource = {
   name: "dashboards",
@@ -11,5 +25,5 @@ export const dashboardsResource = {
   operations: [revokeShareLink, resolveShareLink],
   factories: { dashboards: makeDashboard, share_links: makeShareLink },
   fixture: dashboardsFixture,
-  state: { share_links: shareLinkRules },
+  state: { share_links: shareLinkState },
 } satisfies Resource;

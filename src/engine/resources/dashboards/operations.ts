@@ -4,8 +4,7 @@ import { operation } from "../../contract/operation.ts";
 import { noContent } from "../../contract/reply.ts";
 import { Id } from "../../contract/schema.ts";
 import { hasCapability, isMember, roleIn } from "../organizations/access.ts";
-import { revoked } from "./rules.ts";
-import { dashboards, shareLinks } from "./schema.ts";
+import { dashboards, type ShareLink, shareLinks } from "./schema.ts";
 
 const REVOKE_CAPABILITY = "report-create";
 
@@ -73,3 +72,8 @@ export const resolveShareLink = operation({
   },
   handle: (_call, shared) => shared,
 });
+
+/** Section 3.4: the link stays and remembers when it was first revoked; again changes nothing. */
+export function revoked(link: ShareLink, now: number): ShareLink {
+  return link.status === "revoked" ? link : { ...link, status: "revoked", revoked_at: now };
+}

@@ -5,7 +5,7 @@ import { platform } from "../../platform.ts";
 import type { Root } from "../../state/root.ts";
 import type { Table } from "../../state/table.ts";
 import { decodeText, readJson, readMarkup, readRows } from "./document-text.ts";
-import { effectiveType } from "./file-types.ts";
+import { effectiveType } from "./fixtures.ts";
 import { cutIntoPassages, cutRows, MAX_TEXT_LENGTH } from "./passages.ts";
 import { describePicture } from "./pictures.ts";
 import { type FileText, type Findings, fileTexts, type ProcessingFailure, type Upload } from "./schema.ts";

@@ -1,7 +1,7 @@
 import { platform } from "../../platform.ts";
 import { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { effectiveType } from "./file-types.ts";
+import { effectiveType } from "./fixtures.ts";
 import { type FileObject, fileTexts, type Picture } from "./schema.ts";
 
 export function isPicture(file: FileObject): boolean {

@@ -1,6 +1,6 @@
 import type { Resource } from "../../contract/resource.ts";
+import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
 import { followLiveMeetings, speakLine } from "./live.ts";
-import { makeLog, makeRecording, makeSession, makeTranscript } from "./make.ts";
 import { deletePermanently, exportTranscript, stopMeeting } from "./operations.ts";
 import {
   meetingArrivals,
@@ -9,7 +9,6 @@ import {
   meetingSessions,
   meetingTranscripts,
 } from "./schema.ts";
-import { meetingSessionsFixture } from "./seed.ts";
 import { logRules, recordingRules, sessionRules, transcriptRules } from "./state.ts";
 import { streamLogs, streamStatus, streamTranscripts } from "./streams.ts";
 

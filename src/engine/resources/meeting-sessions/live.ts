@@ -1,7 +1,7 @@
 import type { Settings } from "../../contract/settings.ts";
 import { timerId, timers } from "../../state/timers.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { heardIn } from "./make.ts";
+import { heardIn } from "./fixtures.ts";
 import { addTranscript, milliseconds } from "./rules.ts";
 import { speakingSeconds, THEMES } from "./sample-text.ts";
 import { type MeetingSession, meetingSessions, meetingTranscripts } from "./schema.ts";

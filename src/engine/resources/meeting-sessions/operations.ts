@@ -1,21 +1,41 @@
 import Type from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
-import { noContent, Reply } from "../../contract/reply.ts";
+import { noContent, RawBody, Reply } from "../../contract/reply.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import { callerOf } from "../organizations/access.ts";
-import { MANAGED_SESSION_ERRORS, requireManagedSession, requireSession, SESSION_ERRORS } from "./access.ts";
-import { stopSession } from "./rules.ts";
+import { clockTime, oneLine, toSrt } from "../transcriptions/formats.ts";
+import {
+  MANAGED_SESSION_ERRORS,
+  requireManagedSession,
+  requireSession,
+  SESSION_ERRORS,
+  stopSession,
+} from "./rules.ts";
 import {
   MeetingSessionBody,
   meetingSessions,
   meetingTranscripts,
   presentSession,
+  presentTranscript,
+  type TranscriptEntry,
   TranscriptEntryBody,
 } from "./schema.ts";
-import { EXPORT_FORMATS, WRITERS } from "./transcript-formats.ts";
 
 const Params = Type.Object({ session_id: Id("mbsess_") });
+
+const EXPORT_FORMATS = ["txt", "srt", "json"] as const;
+type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+// Without a charset text/plain means ASCII (RFC 2046).
+const PLAIN_TEXT = "text/plain; charset=utf-8";
+
+/** Writes a transcript in each format (4.1). */
+const WRITERS: Record<ExportFormat, (entries: Iterable<TranscriptEntry>) => unknown> = {
+  txt: (entries) => new RawBody(PLAIN_TEXT, toText(entries)),
+  srt: (entries) => new RawBody(PLAIN_TEXT, toSrt(toCues(entries))),
+  json: (entries) => Array.from(entries, presentTranscript),
+};
 
 export const exportTranscript = operation({
   id: "meeting_sessions.export_transcript",
@@ -82,3 +102,18 @@ export const stopMeeting = operation({
     return presentSession(stopSession(call.world, session, callerOf(call).name), call.world);
   },
 });
+
+function toText(entries: Iterable<TranscriptEntry>): string {
+  let text = "";
+  for (const entry of entries) text += `[${clockTime(entry.start_time)}] ${spoken(entry)}\n`;
+  return text;
+}
+
+function* toCues(entries: Iterable<TranscriptEntry>) {
+  for (const entry of entries) yield { start: entry.start_time, end: entry.end_time, text: spoken(entry) };
+}
+
+/** `speaker: text` on one line, since a line break would begin a line that looks like another entry (G28). */
+function spoken({ speaker, text }: TranscriptEntry): string {
+  return `${oneLine(speaker)}: ${oneLine(text)}`;
+}

@@ -1,9 +1,22 @@
-import type { Resource } from "../../contract/resource.ts";
-import { makeModel } from "./make.ts";
+import { invalidInput } from "../../contract/errors.ts";
+import type { Resource, StateRules } from "../../contract/resource.ts";
+import type { Transaction } from "../../state/transaction.ts";
+import { makeModel, modelsFixture } from "./fixtures.ts";
 import { listModels, listModelsV2, listOrganizationModels } from "./operations.ts";
-import { models } from "./schema.ts";
-import { modelsFixture } from "./seed.ts";
-import { modelRules } from "./state.ts";
+import { type Model, models } from "./schema.ts";
+
+const modelState: StateRules<Model> = {
+  insert: (tx, record) => tx.insert(models, unambiguous(tx, record)),
+  update: (tx, _before, after) => tx.put(models, unambiguous(tx, after)),
+};
+
+/** Requests name a model by its key, so no two may share one. */
+function unambiguous(tx: Transaction, model: Model): Model {
+  for (const other of tx.index(models, "by_key", model.key)) {
+    if (other.id !== model.id) throw invalidInput("key", model.key, `${other.id} has this key`);
+  }
+  return model;
+}
 
 export const modelsResource = {
   name: "models",
@@ -11,5 +24,5 @@ export const modelsResource = {
   operations: [listOrganizationModels, listModels, listModelsV2],
   factories: { models: makeModel },
   fixture: modelsFixture,
-  state: { models: modelRules },
+  state: { models: modelState },
 } satisfies Resource;

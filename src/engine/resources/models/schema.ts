@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { toLatin1, toUtf8 } from "../../bytes.ts";
 import { publicView } from "../../contract/public-view.ts";
 import { Description, Id, Nullable, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
@@ -44,5 +45,5 @@ export const models = collection({
 
 /** 4.18: `order` ascending, then by title, code point by code point (G39), which is how UTF-8 sorts. */
 function displayOrder({ order, title }: Model): string {
-  return `${String(order).padStart(10, "0")} ${Buffer.from(title).toString("latin1")}`;
+  return `${String(order).padStart(10, "0")} ${toLatin1(toUtf8(title))}`;
 }

@@ -1,8 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeMusicCollection, makeTrack } from "./make.ts";
+import { makeMusicCollection, makeTrack, musicCollectionsFixture } from "./fixtures.ts";
 import { listTracks } from "./operations.ts";
 import { musicCollections, tracks } from "./schema.ts";
-import { musicCollectionsFixture } from "./seed.ts";
 import { trackState } from "./state.ts";
 
 export const musicCollectionsResource = {

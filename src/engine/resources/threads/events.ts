@@ -1,6 +1,6 @@
 import { event, recordsOf } from "../../contract/event.ts";
 import { anyIn } from "../../contract/references.ts";
-import { makeMessage, makeThread } from "./make.ts";
+import { makeMessage, makeThread } from "./fixtures.ts";
 import { messages, threads } from "./schema.ts";
 
 const message = {

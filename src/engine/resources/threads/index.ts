@@ -1,8 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeMessage, makeThread } from "./make.ts";
+import { makeMessage, makeThread, threadsFixture } from "./fixtures.ts";
 import { deleteThread } from "./operations.ts";
 import { messages, threads } from "./schema.ts";
-import { threadsFixture } from "./seed.ts";
 import { messageRules, threadRules } from "./state.ts";
 
 export const threadsResource = {

@@ -1,10 +1,8 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeSentence, makeTranscription } from "./make.ts";
+import { makeSentence, makeTranscription, transcriptionsFixture } from "./fixtures.ts";
 import { exportSrt, exportVtt, listParagraphs, listSentences } from "./operations.ts";
-import { completeTranscription } from "./rules.ts";
+import { completeTranscription, sentenceRules, transcriptionRules } from "./rules.ts";
 import { sentences, transcriptions } from "./schema.ts";
-import { transcriptionsFixture } from "./seed.ts";
-import { sentenceRules, transcriptionRules } from "./state.ts";
 
 export const transcriptionsResource = {
   name: "transcriptions",

@@ -6,9 +6,8 @@ import { Id, PageNumber } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { View } from "../../state/view.ts";
 import { type Caller, isMember } from "../organizations/access.ts";
-import { unlessHeld, validators } from "./conditional.ts";
-import { Actions, pageLinks, siblingLinks } from "./links.ts";
-import { toParagraphs } from "./paragraphs.ts";
+import { toParagraphs, toSrt, toVtt } from "./formats.ts";
+import { Actions, pageLinks, siblingLinks, unlessHeld, validators } from "./responses.ts";
 import {
   presentSentence,
   type Sentence,
@@ -17,7 +16,6 @@ import {
   type Transcription,
   transcriptions,
 } from "./schema.ts";
-import { toSrt, toVtt } from "./subtitles.ts";
 
 const BASE = "/v1/audio/transcribe/{transcription_id}";
 const Params = Type.Object({ transcription_id: Id("trans_") });

@@ -5,8 +5,7 @@ import { Reply } from "../../contract/reply.ts";
 import { Id } from "../../contract/schema.ts";
 import { files } from "../files/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { presentStatus } from "./present.ts";
-import { processingMs } from "./progress.ts";
+import { presentStatus, processingMs } from "./progress.ts";
 import { newStoreFile, scheduleStep } from "./rules.ts";
 import { ProcessingStatus, storeFileId, storeFiles, vectorStores } from "./schema.ts";
 

@@ -1,5 +1,6 @@
 import type { Settings } from "../../contract/settings.ts";
-import type { Step } from "./schema.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { presentProcessing, type Step, type StoreFile } from "./schema.ts";
 
 /** G11: where each step ends, in percent of the way; the last one ends the processing. */
 const STEP_ENDS: readonly { step: Step; percent: number }[] = [
@@ -53,3 +54,13 @@ export function isReadable(mime_type: string): boolean {
 }
 
 export const UNSUPPORTED = "unsupported file type";
+
+/** With the progress of this moment. */
+export function currentStoreFile(file: StoreFile, now: number): StoreFile {
+  return file.status === "processing" ? { ...file, ...progressAt(file, now) } : file;
+}
+
+/** Section 2.9. */
+export function presentStatus(file: StoreFile, world: WorldReader) {
+  return presentProcessing(currentStoreFile(file, world.now), world);
+}

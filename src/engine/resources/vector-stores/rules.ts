@@ -1,7 +1,7 @@
 import { emit } from "../../contract/event.ts";
 import type { Timer } from "../../state/timers.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { effectiveType } from "../files/file-types.ts";
+import { effectiveType } from "../files/fixtures.ts";
 import { type FileObject, files, fileTexts, type ProcessingFailure } from "../files/schema.ts";
 import { fileProcessed } from "./events.ts";
 import { endOf, isReadable, nextStepEnd, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";

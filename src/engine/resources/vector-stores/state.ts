@@ -4,8 +4,7 @@ import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
 import { files } from "../files/schema.ts";
-import { currentStoreFile } from "./present.ts";
-import { processingMs, UNSUPPORTED } from "./progress.ts";
+import { currentStoreFile, processingMs, UNSUPPORTED } from "./progress.ts";
 import { completeFile, failed, scheduleStep } from "./rules.ts";
 import { type StoreFile, storeFiles, type VectorStore, vectorStores } from "./schema.ts";
 

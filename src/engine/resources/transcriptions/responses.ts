@@ -1,5 +1,7 @@
-import { createHash } from "node:crypto";
+import Type from "typebox";
+import { toHex } from "../../bytes.ts";
 import { Reply } from "../../contract/reply.ts";
+import { digest } from "../../platform.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { Transcription } from "./schema.ts";
 
@@ -10,7 +12,7 @@ export function validators(
   world: WorldReader,
 ): Record<string, string> {
   return {
-    ETag: `"${createHash("sha256").update(content).digest("hex").slice(0, 32)}"`,
+    ETag: `"${toHex(digest("sha256", content)).slice(0, 32)}"`,
     "Last-Modified": new Date(world.absolute(updated_at)).toUTCString(),
     "Cache-Control": "public, max-age=86400",
     ...(pii_redaction === null
@@ -55,4 +57,63 @@ function matches(header: string, etag: string): boolean {
   if (header.trim() === "*") return true;
   for (const [, tag] of header.matchAll(ENTITY_TAG)) if (tag === etag) return true;
   return false;
+}
+
+const Action = Type.Object({ href: Type.String({ format: "uri" }), method: Type.Literal("GET") });
+type Action = { href: string; method: "GET" };
+
+/** Section 4.11 and G17: the formats of one transcription link to each other. */
+export const Actions = Type.Object(
+  {
+    get_sentences: Action,
+    get_paragraphs: Action,
+    get_subtitles_srt: Action,
+    get_subtitles_vtt: Action,
+    next: Type.Optional(Action),
+    previous: Type.Optional(Action),
+  },
+  { $id: "TranscriptionActions" },
+);
+
+interface Place {
+  base_url: string;
+  transcription_id: string;
+}
+
+export interface Page {
+  offset: number;
+  /** Absent: everything from the offset on. */
+  limit: number | undefined;
+  total: number;
+}
+
+export function siblingLinks(place: Place) {
+  return {
+    get_sentences: link(place, "sentences"),
+    get_paragraphs: link(place, "paragraphs"),
+    get_subtitles_srt: link(place, "subtitles/srt"),
+    get_subtitles_vtt: link(place, "subtitles/vtt"),
+  };
+}
+
+/** The largest page (section 8). */
+const MAX_PAGE = 1000;
+
+/** `next` and `previous` where there is such a page; whoever follows them meets each sentence once. */
+export function pageLinks(place: Place, { offset, limit, total }: Page) {
+  const end = limit === undefined ? total : offset + limit;
+  const links: { next?: Action; previous?: Action } = {};
+  if (end < total) links.next = link(place, `sentences?limit=${limit}&offset=${end}`);
+  // From beyond the end, the page before is the last one that holds anything.
+  const start = Math.min(offset, total);
+  if (start > 0) {
+    const size = Math.min(limit ?? MAX_PAGE, start);
+    // A shorter first page rather than one that repeats sentences of this one.
+    links.previous = link(place, `sentences?limit=${size}&offset=${start - size}`);
+  }
+  return links;
+}
+
+function link({ base_url, transcription_id }: Place, rest: string): Action {
+  return { href: `${base_url}/v1/audio/transcribe/${transcription_id}/${rest}`, method: "GET" };
 }

@@ -1,9 +1,66 @@
 import Type from "typebox";
+import type { Factory } from "../../contract/factory.ts";
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
-import { makeMessage, makeThread } from "./make.ts";
-import { EXCHANGES } from "./sample-text.ts";
+import { authorOf } from "../organizations/people.ts";
+import { organizations } from "../organizations/schema.ts";
 import { Message, messages, Thread, threads } from "./schema.ts";
+
+export const THREAD_TITLES = [
+  "Travel policy questions",
+  "Quarterly planning notes",
+  "Rollout of the new handbook",
+  "Customer escalation summary",
+  "Interview preparation",
+  "Budget clarifications",
+];
+
+/** Questions and their answers, in turn. */
+export const EXCHANGES: readonly (readonly [question: string, answer: string])[] = [
+  [
+    "Can you summarise the travel policy for me?",
+    "Trips under four hours go by train; everything above needs the approval of your lead.",
+  ],
+  ["Who approves hotel costs?", "Your lead approves hotels up to 180 CHF a night, Finance anything beyond."],
+  [
+    "Draft a short note to the team about it.",
+    "Here is a draft: from next Monday, please book trains first and attach your lead's approval.",
+  ],
+  ["Make it friendlier.", "Done: I opened with a thank-you and moved the deadline to the last line."],
+  ["What changed since last year?", "Two things: the night limit rose by 20 CHF, and trains come first."],
+  ["Where do I find the form?", "Under People, Travel; it asks for the trip's purpose and your cost centre."],
+  [
+    "How long does a refund take?",
+    "Ten working days after the receipts are in, five for amounts under 100 CHF.",
+  ],
+];
+
+const DAY_MS = 86_400_000;
+
+export const makeThread: Factory<Thread> = (given, context) => {
+  const { random, world, past, now } = context;
+  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  return {
+    id: given.id ?? context.newId("thread_"),
+    organization_id,
+    owner_id: given.owner_id ?? authorOf(world, organization_id),
+    title: given.title ?? random.pick(THREAD_TITLES),
+    created_at: given.created_at ?? (past ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
+  };
+};
+
+export const makeMessage: Factory<Message> = (given, context) => {
+  const { random, world, now } = context;
+  const role = given.role ?? "user";
+  return {
+    id: given.id ?? context.newId("msg_"),
+    thread_id: given.thread_id ?? firstRecord(world, threads, "thread_id").id,
+    role,
+    content: given.content ?? random.pick(EXCHANGES)[role === "assistant" ? 1 : 0],
+    created_at: given.created_at ?? now,
+  };
+};
 
 const MINUTE_MS = 60_000;
 

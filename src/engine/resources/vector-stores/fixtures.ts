@@ -1,12 +1,14 @@
+import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
+import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import { firstRecord, referred } from "../../contract/references.ts";
+import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { files } from "../files/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { processingMs, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
-import { STORE_NAMES } from "./sample-text.ts";
-import { type StoreFile, storeFileId, storeFiles, type VectorStore, vectorStores } from "./schema.ts";
+import { endOf, nextStepEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
+import { StoreFile, storeFileId, storeFiles, VectorStore, vectorStores } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 /** What is over took as long as by default; only what still runs follows the sandbox's setting. */
@@ -91,3 +93,67 @@ function placeOf({ id, ...given }: Partial<StoreFile>, world: RecordLookup) {
     `${missing} is required: no other file of an organization fits one of its stores`,
   );
 }
+
+const fileRecord = fixtureRecord(StoreFile, {
+  needs: ["file_id"],
+  omit: ["id", "store_id", "progress_percent", "current_step"],
+});
+const record = fixtureRecord(VectorStore, {
+  needs: ["id"],
+  more: { files: Type.Optional(Type.Array(fileRecord.schema)) },
+});
+
+export const vectorStoresFixture: FixtureReader = {
+  keys: { vector_stores: Type.Array(record.schema) },
+  follows: ["processing_seconds"],
+  check(fixture, report) {
+    for (const [position, store] of entriesOf(fixture, "vector_stores", record).entries()) {
+      const seen = new Set<string>();
+      for (const [index, { file_id }] of (store.files ?? []).entries()) {
+        const path = ["vector_stores", position, "files", index, "file_id"];
+        if (seen.has(file_id)) report(path, `${file_id} is in ${store.id} already`);
+        seen.add(file_id);
+      }
+    }
+  },
+  seed(fixture, base) {
+    const entries = entriesOf(fixture, "vector_stores", record);
+    const fileOf = (store_id: string, entry: EntryOf<typeof fileRecord>) =>
+      makeStoreFile(
+        { ...fileRecord.given(entry, base), store_id },
+        base.context("store_files", store_id, entry.file_id),
+      );
+    base.fill(vectorStores, () =>
+      entries.map((entry) =>
+        makeVectorStore(record.given(entry, base), base.context("vector_stores", entry.id)),
+      ),
+    );
+    base.fill(storeFiles, () =>
+      entries.flatMap(({ id, files = [] }) => files.map((entry) => fileOf(id, entry))),
+    );
+    for (const { id, files = [] } of entries) {
+      for (const entry of files) {
+        if (entry.status !== "processing") continue;
+        const file = fileOf(id, entry);
+        // What has ended before the first day goes through its steps all the same, in their order.
+        const since = endOf(file) > 0 ? 0 : file.started_at;
+        base.timer({
+          kind: "file.step",
+          subject: file.file_id,
+          key: file.id,
+          due: nextStepEnd(file, since),
+        });
+      }
+    }
+  },
+};
+
+export const STORE_NAMES = [
+  "Employee handbook",
+  "Product knowledge",
+  "Support articles",
+  "Sales playbook",
+  "Security policies",
+  "Research notes",
+  "Contracts",
+];

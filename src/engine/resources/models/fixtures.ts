@@ -1,5 +1,6 @@
 import type { Factory } from "../../contract/factory.ts";
-import { type Model, PROVIDERS } from "./schema.ts";
+import { entriesOf, fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { Model, models, PROVIDERS } from "./schema.ts";
 
 /** A whole model from as little as its key. */
 export const makeModel: Factory<Model> = (given, { random }) => {
@@ -37,3 +38,18 @@ export const makeModel: Factory<Model> = (given, { random }) => {
 export function modelId(key: string): string {
   return `model_${key.replaceAll(/[^A-Za-z0-9_-]/g, "-")}`;
 }
+
+const record = fixtureRecord(Model, { needs: ["key"] });
+
+export const modelsFixture = listOf(models, {
+  record,
+  factory: makeModel,
+  check(fixture, report) {
+    const taken = new Set<string>();
+    for (const [position, { key, id = modelId(key) }] of entriesOf(fixture, "models", record).entries()) {
+      if (taken.has(key) || taken.has(id))
+        report(["models", position, "key"], `${key} or its id ${id} is taken`);
+      taken.add(key).add(id);
+    }
+  },
+});
