@@ -1,6 +1,6 @@
 export { gradeReceiver } from "../tools/grader/grade-receiver.ts";
-export { type GradeReceiverOptions, ReceiverTestUsageError } from "../tools/grader/grading-options.ts";
 export type { CheckReport, Outcome, ReceiverReport, Severity } from "../tools/grader/report.ts";
+export { type GradeReceiverOptions, ReceiverTestUsageError } from "../tools/grader/report.ts";
 export { connect, type UnderstudyClient } from "./connect.ts";
 export { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 export { ControlError, UnreachableError } from "./http.ts";

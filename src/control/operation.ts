@@ -18,7 +18,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { Recordings } from "../tools/bundle/recordings.ts";
-import type { GraderNetwork } from "../tools/grader/send-raw.ts";
+import type { GraderNetwork } from "../tools/grader/network.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {

@@ -116,7 +116,7 @@ function reported({ checks }: VerifyReport): string[] {
 }
 
 describe("a service that departs from the contract in one way", () => {
-  it("interfaces 12 nothing is reported of one that does not", async () => {
+  it("nothing is reported of one that does not [interfaces 12]", async () => {
     expect(reported(await live(await service(), { write: true }))).toEqual([]);
     const report = await judged(hour.map(({ entry }) => entry));
     expect(reported(report)).toEqual([]);
@@ -124,7 +124,7 @@ describe("a service that departs from the contract in one way", () => {
     expect(report.recorded!.judged).toBe(report.recorded!.entries);
   });
 
-  it.each(ALTERATIONS)("interfaces 12 verify finds $title", async (one) => {
+  it.each(ALTERATIONS)("verify finds $title [interfaces 12]", async (one) => {
     const [asked, told] = await Promise.all([
       service(one).then((target) => live(target, { write: one.write === true, only: around(one.live) })),
       one.ask === undefined ? judged(departing(one.answer!)) : service(one).then(recorded).then(judged),
@@ -134,7 +134,7 @@ describe("a service that departs from the contract in one way", () => {
     else expect(reported(told)).toContain(one.har);
   });
 
-  it("interfaces 12 the table in docs/verify.md is what is found", () => {
+  it("the table in docs/verify.md is what is found [interfaces 12]", () => {
     expect(ALTERATIONS.length).toBeGreaterThanOrEqual(30);
     expect(ALTERATIONS.filter(({ har }) => har !== null).length).toBeGreaterThanOrEqual(25);
     const shown = rows("docs/verify.md").filter(([title]) => ALTERATIONS.some((one) => one.title === title));

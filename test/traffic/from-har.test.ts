@@ -50,7 +50,7 @@ function archive(
   return { log: { version: "1.2", creator: { name: "Firefox" }, entries: made } };
 }
 
-describe("interfaces 12 fixture from-har", () => {
+describe("fixture from-har [interfaces 12]", () => {
   /** Figures that are drawn anew, and histories, of which a fixture only says how long they are. */
   const DRAWN =
     /"(processing_time_ms|upstream_latency_ms|retry_attempts|cache_hit|timestamp|request_id)":("[^"]*"|\w+)/g;
@@ -58,7 +58,7 @@ describe("interfaces 12 fixture from-har", () => {
     text.replaceAll(DRAWN, "").replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "");
   const OTHERWISE = /\/history/;
 
-  it("interfaces 12 makes a world that answers alike", async () => {
+  it("makes a world that answers alike [interfaces 12]", async () => {
     const { fixture, key, dropped } = await fixtureOf(session);
     expect(dropped).toEqual([]);
     const api: Api = await startReference({ fixture: fixture as never });
@@ -83,7 +83,7 @@ describe("interfaces 12 fixture from-har", () => {
     await api.close();
   });
 
-  it("interfaces 12 reads every answer that shows objects", () => {
+  it("reads every answer that shows objects [interfaces 12]", () => {
     const ids = new Set(API.operations.map(({ id }) => id));
     expect(Object.keys(LESSONS).filter((id) => !ids.has(id))).toEqual([]);
     // Subtitles and paragraphs are the sentences once more; streams tell what exports do.
@@ -100,7 +100,7 @@ describe("interfaces 12 fixture from-har", () => {
     ]);
   });
 
-  it("interfaces 12 leaves out what no fixture may hold, and says so", async () => {
+  it("leaves out what no fixture may hold, and says so [interfaces 12]", async () => {
     const model = { key: "large", title: "Large", order: 1, is_active: true };
     const { fixture, dropped } = await fixtureOf(
       archive([
@@ -155,7 +155,7 @@ describe("interfaces 12 fixture from-har", () => {
     );
   });
 
-  it("interfaces 12 leaves out more values than a call takes arguments", async () => {
+  it("leaves out more values than a call takes arguments [interfaces 12]", async () => {
     const others = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`other_${i}`, i]));
     const models = Array.from({ length: 10_000 }, (_, i) => ({ key: `model-${i}`, ...others }));
     const { fixture, dropped } = await fixtureOf(archive([{ path: "/v1/models", body: { models } }]));
@@ -163,7 +163,7 @@ describe("interfaces 12 fixture from-har", () => {
     expect(dropped).toHaveLength(200_000);
   }, 60_000);
 
-  it("interfaces 12 an offset that nobody could have asked for fills no list", async () => {
+  it("an offset that nobody could have asked for fills no list [interfaces 12]", async () => {
     const body = {
       collection_id: "mcoll_1",
       items: [{ track_id: "mtrack_1", position: 0 }],
@@ -176,7 +176,7 @@ describe("interfaces 12 fixture from-har", () => {
     expect(fixture["music_collections"]).toMatchObject([{ id: "mcoll_1", tracks: [] }]);
   });
 
-  it("interfaces 12 writes a file that start and check accept", async () => {
+  it("writes a file that start and check accept [interfaces 12]", async () => {
     const out = join(scratch(), "worlds", "seen.yaml");
     const file = written(session);
     const made = await runCommand(["fixture", "from-har", file, "--out", out]);
@@ -195,10 +195,10 @@ describe("interfaces 12 fixture from-har", () => {
   });
 });
 
-describe("interfaces 12 scenario from-har", () => {
+describe("scenario from-har [interfaces 12]", () => {
   const scenarioOf = (har: unknown) => scenarioFromHar({ file: written(har), contract, name: "seen" });
 
-  it("interfaces 12 percentiles and shares are those of the recording", async () => {
+  it("percentiles and shares are those of the recording [interfaces 12]", async () => {
     const waits = Array.from({ length: 100 }, (_, i) => ({ path: "/v1/models", wait: i + 1 }));
     const limited = { error: { code: "RATE_LIMIT_EXCEEDED" } };
     const { rules } = await scenarioOf(
@@ -248,7 +248,7 @@ describe("interfaces 12 scenario from-har", () => {
     ]);
   });
 
-  it("interfaces 12 a long recording is sampled evenly", async () => {
+  it("a long recording is sampled evenly [interfaces 12]", async () => {
     const many = Array.from({ length: 12_000 }, (_, i) => ({ path: "/v1/models", wait: (i % 100) + 1 }));
     const { rules } = await scenarioOf(archive(many));
     const [{ effect }] = rules as [{ effect: { delay: { p50: string; p99: string } } }];
@@ -256,7 +256,7 @@ describe("interfaces 12 scenario from-har", () => {
     expect(Number.parseInt(effect.delay.p99, 10)).toBeGreaterThanOrEqual(96);
   });
 
-  it("interfaces 12 writes a file that check accepts", async () => {
+  it("writes a file that check accepts [interfaces 12]", async () => {
     const out = join(scratch(), "seen-in-march.yaml");
     const made = await runCommand(["scenario", "from-har", written(session), "--out", out]);
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: "" });
@@ -266,8 +266,8 @@ describe("interfaces 12 scenario from-har", () => {
   });
 });
 
-describe("interfaces 12 archives that cannot be used", () => {
-  it.each(["fixture", "scenario"])("interfaces 12 %s from-har says why in one sentence", async (what) => {
+describe("archives that cannot be used [interfaces 12]", () => {
+  it.each(["fixture", "scenario"])("%s from-har says why in one sentence [interfaces 12]", async (what) => {
     const cases: [Har, number, RegExp][] = [
       [JSON.stringify(session).slice(0, -40), 2, /is cut short or broken after \d+ entries/],
       ["[]", 2, /is no HTTP Archive/],

@@ -56,8 +56,8 @@ async function rawly(url: string, text: string): Promise<string> {
 
 const last = (entries: readonly RecordedEntry[]) => entries.at(-1)!;
 
-describe("interfaces 12 record passes everything on", () => {
-  it("interfaces 12 the service answers as without the recorder, header by header", async () => {
+describe("record passes everything on [interfaces 12]", () => {
+  it("the service answers as without the recorder, header by header [interfaces 12]", async () => {
     const { url, entries } = await recorder(api.url);
     const paths = [
       "/v1/models",
@@ -88,7 +88,7 @@ describe("interfaces 12 record passes everything on", () => {
     expect(entries[2]!.request.queryString).toEqual([{ name: "month", value: "13" }]);
   });
 
-  it("interfaces 12 headers keep their order, spelling and repetitions", async () => {
+  it("headers keep their order, spelling and repetitions [interfaces 12]", async () => {
     let seen: string[] = [];
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
@@ -108,7 +108,7 @@ describe("interfaces 12 record passes everything on", () => {
     expect(last(entries).request.url).toBe(`http://${host}/a%20b?x=1&x=%32`);
   });
 
-  it("interfaces 12 an upload arrives while it is sent, and whole", async () => {
+  it("an upload arrives while it is sent, and whole [interfaces 12]", async () => {
     let arrived = 0;
     const { url, entries } = await recorder(
       await target(async (incoming, answer) => {
@@ -129,7 +129,7 @@ describe("interfaces 12 record passes everything on", () => {
     expect(last(entries).request.postData).toMatchObject({ comment: "the first 10485760 of 12100000 bytes" });
   });
 
-  it("interfaces 12 events of a stream come one by one, and a client that leaves ends it there too", async () => {
+  it("events of a stream come one by one, and a client that leaves ends it there too [interfaces 12]", async () => {
     let left = false;
     const { url, entries } = await recorder(
       await target((_incoming, answer) => {
@@ -151,7 +151,7 @@ describe("interfaces 12 record passes everything on", () => {
     expect(last(entries).response.content.text).toBe("data: 1\n\n");
   });
 
-  it("interfaces 12 what the target breaks off is broken off, and is no answer", async () => {
+  it("what the target breaks off is broken off, and is no answer [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/half") answer.writeHead(200, { "Content-Length": "10" }).write("half");
@@ -167,7 +167,7 @@ describe("interfaces 12 record passes everything on", () => {
     ]);
   });
 
-  it("interfaces 12 a target that nobody serves is 502 in words, and no answer of the service", async () => {
+  it("a target that nobody serves is 502 in words, and no answer of the service [interfaces 12]", async () => {
     const { url, entries } = await recorder("http://127.0.0.1:9");
     const response = await fetch(`${url}/v1/models`);
     expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -182,8 +182,8 @@ describe("interfaces 12 record passes everything on", () => {
   });
 });
 
-describe("interfaces 12 what the archive holds", () => {
-  it("interfaces 12 secrets are masked as in the journal", async () => {
+describe("what the archive holds [interfaces 12]", () => {
+  it("secrets are masked as in the journal [interfaces 12]", async () => {
     const { url, entries } = await recorder(api.url);
     const canary = "ak_canaryCanaryCanary00000000000000000000000";
     await fetch(`${url}/v1/models?api_key=${canary}`, { headers: { authorization: `Bearer ${canary}` } });
@@ -199,7 +199,7 @@ describe("interfaces 12 what the archive holds", () => {
     expect(last(entries).request.headers).toContainEqual({ name: "api-key", value: "***" });
   });
 
-  it("interfaces 12 packed bodies are passed on packed and kept unpacked; what is no text is left out", async () => {
+  it("packed bodies are passed on packed and kept unpacked; what is no text is left out [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/image")
@@ -222,7 +222,7 @@ describe("interfaces 12 what the archive holds", () => {
     });
   });
 
-  it("interfaces 12 the file is whole after each entry, and after one that could not be written", () => {
+  it("the file is whole after each entry, and after one that could not be written [interfaces 12]", () => {
     const file = join(scratch(), "grows.har");
     const har = new HarFile(file, { version: "1", replace: false });
     const read = () => JSON.parse(readFileSync(file, "utf8")).log.entries;
@@ -242,8 +242,8 @@ describe("interfaces 12 what the archive holds", () => {
   });
 });
 
-describe("interfaces 12 record on the command line", () => {
-  it("interfaces 12 records until it is ended, and the file can be read meanwhile", async () => {
+describe("record on the command line [interfaces 12]", () => {
+  it("records until it is ended, and the file can be read meanwhile [interfaces 12]", async () => {
     const out = join(scratch(), "deep", "traffic.har");
     const running = startCommand(["record", "--target", `${api.url}/`, "--out", out, "--port", "0"]);
     const [, url] = await eventually(() =>
@@ -258,7 +258,7 @@ describe("interfaces 12 record on the command line", () => {
     expect(stdout).toContain(`1 exchange in ${out}`);
   });
 
-  it("interfaces 12 wrong usage is 2, with one message, and loses no file", async () => {
+  it("wrong usage is 2, with one message, and loses no file [interfaces 12]", async () => {
     const folder = scratch();
     const there = join(folder, "there.har");
     writeFileSync(there, "mine");

@@ -51,8 +51,8 @@ const browsers = (change: (entry: Har) => Har | undefined): Har => ({
 });
 const of = (entry: Har, path: string) => entry.request.url.endsWith(path);
 
-describe("interfaces 12 an archive in place of a service", () => {
-  it("interfaces 12 the journal's own export departs in nothing", async () => {
+describe("an archive in place of a service [interfaces 12]", () => {
+  it("the journal's own export departs in nothing [interfaces 12]", async () => {
     const report = await judged(session);
     expect(reported(report)).toEqual([]);
     expect(report).toMatchObject({
@@ -66,7 +66,7 @@ describe("interfaces 12 an archive in place of a service", () => {
     expect(report.checks.every(({ outcome }) => outcome !== "not-observable")).toBe(true);
   });
 
-  it("interfaces 12 other hosts and unknown paths are counted, not judged", async () => {
+  it("other hosts and unknown paths are counted, not judged [interfaces 12]", async () => {
     const har = browsers(() => undefined);
     const [first] = har.log.entries;
     const at = (url: string) => ({ ...first, request: { ...first.request, url } });
@@ -80,7 +80,7 @@ describe("interfaces 12 an archive in place of a service", () => {
     expect(report.recorded).toMatchObject({ entries: 63, judged: 60, other_hosts: 2, unknown_paths: 1 });
   });
 
-  it("interfaces 12 the base URL is that of most operations, or the one that is named", async () => {
+  it("the base URL is that of most operations, or the one that is named [interfaces 12]", async () => {
     const prefixed = JSON.parse(JSON.stringify(session).replaceAll(api.url, "https://api.example.com/ai"));
     prefixed.log.entries.push(...structuredClone(session.log.entries.slice(0, 2)));
     const found = await judged(prefixed);
@@ -93,7 +93,7 @@ describe("interfaces 12 an archive in place of a service", () => {
     expect([named.target, named.recorded!.judged, named.recorded!.other_hosts]).toEqual([api.url, 2, 60]);
   });
 
-  it("interfaces 12 preflights, caches and requests without an answer are told apart", async () => {
+  it("preflights, caches and requests without an answer are told apart [interfaces 12]", async () => {
     const har = browsers(() => undefined);
     const [first] = har.log.entries;
     har.log.entries.push(
@@ -113,7 +113,7 @@ describe("interfaces 12 an archive in place of a service", () => {
     });
   });
 
-  it("interfaces 12 credentials that a browser left out are not held against the service", async () => {
+  it("credentials that a browser left out are not held against the service [interfaces 12]", async () => {
     const without = (entry: Har) => {
       entry.request.headers = entry.request.headers.filter(
         ({ name }: Har) => name.toLowerCase() !== "api-key",
@@ -129,7 +129,7 @@ describe("interfaces 12 an archive in place of a service", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("interfaces 12 bodies in base64 are read, those left out or cut are not judged", async () => {
+  it("bodies in base64 are read, those left out or cut are not judged [interfaces 12]", async () => {
     const LIMITS = "/usage/limits/org_acme";
     const spoilt = (content: (content: Har) => object) =>
       browsers((entry) =>
@@ -158,7 +158,7 @@ describe("interfaces 12 an archive in place of a service", () => {
     expect(reported(broken)).toContain("usage.retrieve_limits/answer");
   });
 
-  it("interfaces 12 no secret of a recording that masks nothing is in the report", async () => {
+  it("no secret of a recording that masks nothing is in the report [interfaces 12]", async () => {
     const canary = "ak_canaryCanaryCanary000000000000000000000000";
     const report = await judged(
       browsers((entry) => {
@@ -172,7 +172,7 @@ describe("interfaces 12 an archive in place of a service", () => {
     expect(JSON.stringify(report)).not.toContain("canaryCanary");
   });
 
-  it("interfaces 12 what came often is told once, with how often", async () => {
+  it("what came often is told once, with how often [interfaces 12]", async () => {
     const har = browsers((entry) => {
       entry.response.headers = entry.response.headers.filter(
         ({ name }: Har) => name.toLowerCase() !== "service-api-version",
@@ -193,8 +193,8 @@ describe("interfaces 12 an archive in place of a service", () => {
   });
 });
 
-describe("interfaces 12 an archive of any size", () => {
-  it("interfaces 12 one problem of many objects is one finding", async () => {
+describe("an archive of any size [interfaces 12]", () => {
+  it("one problem of many objects is one finding [interfaces 12]", async () => {
     const [tracks] = session.log.entries.filter((entry: Har) => of(entry, "/collections/mcoll_ada/tracks"));
     const text = tracks.response.content.text.replace(/"added_at":"[^"]*"/, '"added_at":"yesterday"');
     const entries = Array.from({ length: 30 }, (_, i) =>
@@ -219,7 +219,7 @@ describe("interfaces 12 an archive of any size", () => {
     expect(missing).toEqual([expect.stringMatching(/not a date \(and 29 more like it\)$/)]);
   });
 
-  it("interfaces 12 an entry that is larger than 64 MB is refused before it is held", async () => {
+  it("an entry that is larger than 64 MB is refused before it is held [interfaces 12]", async () => {
     const file = join(scratch(), "huge.har");
     const out = openSync(file, "w");
     writeSync(out, `{"log":{"version":"1.2","entries":[{},{"response":{"content":{"text":"`);
@@ -233,10 +233,10 @@ describe("interfaces 12 an archive of any size", () => {
   });
 });
 
-describe("interfaces 12 verify --har on the command line", () => {
+describe("verify --har on the command line [interfaces 12]", () => {
   const verify = (...args: string[]) => runCommand(["verify", ...args]);
 
-  it("interfaces 12 has the report of verify in every format", async () => {
+  it("has the report of verify in every format [interfaces 12]", async () => {
     const folder = scratch();
     const [xml, html] = [join(folder, "v.xml"), join(folder, "v.html")];
     const file = written(session);
@@ -254,7 +254,7 @@ describe("interfaces 12 verify --har on the command line", () => {
     expect(JSON.parse(failed.stdout)).toMatchObject({ verdict: "fail", recorded: { entries: 60 } });
   });
 
-  it("interfaces 12 a file that cannot be read is one sentence and 2", async () => {
+  it("a file that cannot be read is one sentence and 2 [interfaces 12]", async () => {
     const text = JSON.stringify(session);
     const cases: [string, string[], RegExp][] = [
       [
@@ -296,7 +296,7 @@ describe("interfaces 12 verify --har on the command line", () => {
     }
   });
 
-  it("interfaces 12 an archive of another service is one sentence and 1", async () => {
+  it("an archive of another service is one sentence and 1 [interfaces 12]", async () => {
     const other = JSON.parse(JSON.stringify(session).replaceAll(/\/(v1|v2|webhooks)/g, "/other"));
     const { code, stderr, stdout } = await verify("--har", written(other));
     expect([code, stdout]).toEqual([1, ""]);
@@ -314,7 +314,7 @@ describe("interfaces 12 verify --har on the command line", () => {
     ]);
   });
 
-  it("interfaces 12 100 MB are read with the memory of a few entries", async () => {
+  it("100 MB are read with the memory of a few entries [interfaces 12]", async () => {
     const file = join(scratch(), "large.har");
     const out = openSync(file, "w");
     const body = JSON.stringify({ text: 'Ein \\ "Satz" für viele. '.repeat(4_000) });

@@ -11,8 +11,8 @@ afterEach(() => api.close());
 
 const minutes = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
 
-describe("6.2 and 6.3 what is sent", () => {
-  it("6.2 6.3 a real receiver gets the payload, the headers and a signature over exactly these bytes", async () => {
+describe("what is sent [6.2, 6.3]", () => {
+  it("a real receiver gets the payload, the headers and a signature over exactly these bytes [6.3, 6.2]", async () => {
     const heard: { headers: Record<string, unknown>; body: Buffer; raw: string[]; method?: string }[] = [];
     const receiver = await startReceiver((request, body, respond) => {
       heard.push({ headers: request.headers, body, raw: request.rawHeaders, method: request.method });
@@ -49,7 +49,7 @@ describe("6.2 and 6.3 what is sent", () => {
     expect(delivery).toMatchObject({ status: "success", response_code: 204, attempts: 1 });
   });
 
-  it("G23 service_name stands in the User-Agent", async () => {
+  it("service_name stands in the User-Agent [G23]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ service_name: "Acme" });
     const receiver = await api.receiver();
     await api.webhook(receiver.url);
@@ -58,8 +58,8 @@ describe("6.2 and 6.3 what is sent", () => {
   });
 });
 
-describe("6.4 and G24 the schedule", () => {
-  it("6.4 G24 six attempts at 0, 1m, 6m, 21m, 1h21m and 7h21m, with the same bytes and id; then none", async () => {
+describe("the schedule [6.4, G24]", () => {
+  it("six attempts at 0, 1m, 6m, 21m, 1h21m and 7h21m, with the same bytes and id; then none [G24, 6.4]", async () => {
     const receiver = await api.receiver([500]);
     const { webhook_id } = await api.webhook(receiver.url);
     const [first] = await api.trigger();
@@ -106,7 +106,7 @@ describe("6.4 and G24 the schedule", () => {
     expect(listed.last_delivery).toBe(minutes(441));
   });
 
-  it("3.3 a 2xx is success and final", async () => {
+  it("a 2xx is success and final [3.3]", async () => {
     const receiver = await api.receiver([503, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
@@ -123,7 +123,7 @@ describe("6.4 and G24 the schedule", () => {
     });
   });
 
-  it("G24 a retry goes to the webhook's URL of that moment", async () => {
+  it("a retry goes to the webhook's URL of that moment [G24]", async () => {
     const old = await api.receiver([500]);
     const moved = await api.receiver([200]);
     const { webhook_id } = await api.webhook(old.url);
@@ -134,7 +134,7 @@ describe("6.4 and G24 the schedule", () => {
     expect((await moved.requests()).map(({ verdict }) => verdict)).toEqual(["valid"]);
   });
 
-  it("G24 the setting retry_schedule gives other delays, and never more than six attempts", async () => {
+  it("the setting retry_schedule gives other delays, and never more than six attempts [G24]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ retry_schedule: ["10s", 5000, 0, 0, 0, 0, 0, 0] });
     const receiver = await api.receiver([500]);
     await api.webhook(receiver.url);
@@ -147,7 +147,7 @@ describe("6.4 and G24 the schedule", () => {
     expect(await receiver.requests()).toHaveLength(6);
   });
 
-  it.each(["301", "302", "307"])("G24 a redirect (%s) is a failure and is not followed", async (status) => {
+  it.each(["301", "302", "307"])("a redirect (%s) is a failure and is not followed [G24]", async (status) => {
     const target = await api.receiver();
     const receiver = await startReceiver((_request, _body, respond) => respond(Number(status)));
     await api.webhook(receiver.url);
@@ -157,7 +157,7 @@ describe("6.4 and G24 the schedule", () => {
     await receiver.close();
   });
 
-  it("G24 silence, a reset, a refused connection and an unknown host are response_code 0", async () => {
+  it("silence, a reset, a refused connection and an unknown host are response_code 0 [G24]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ webhook_timeout_seconds: 0.2 });
     const hang = await api.receiver(["hang"]);
     const reset = await api.receiver(["reset"]);
@@ -179,8 +179,8 @@ describe("6.4 and G24 the schedule", () => {
   });
 });
 
-describe("G24 what ends it early", () => {
-  it("6.4 G24 410 disables the webhook and cancels its pending retries, of that instant too", async () => {
+describe("what ends it early [G24]", () => {
+  it("410 disables the webhook and cancels its pending retries, of that instant too [G24, 6.4]", async () => {
     const receiver = await api.receiver([500, 500, 500, 410]);
     const { webhook_id } = await api.webhook(receiver.url);
     for (let i = 0; i < 3; i++) await api.trigger();
@@ -194,7 +194,7 @@ describe("G24 what ends it early", () => {
     expect(await api.trigger()).toEqual([]);
   });
 
-  it("G24 PUT active false cancels the pending retries, and active true does not bring them back", async () => {
+  it("PUT active false cancels the pending retries, and active true does not bring them back [G24]", async () => {
     const receiver = await api.receiver([500]);
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
@@ -205,7 +205,7 @@ describe("G24 what ends it early", () => {
     expect(await receiver.requests()).toHaveLength(1);
   });
 
-  it("G24 DELETE cancels the pending retries, and ends an attempt that is under way", async () => {
+  it("DELETE cancels the pending retries, and ends an attempt that is under way [G24]", async () => {
     const receiver = await api.receiver([500, "hang"]);
     const { webhook_id } = await api.webhook(receiver.url);
     await api.trigger();
@@ -218,7 +218,7 @@ describe("G24 what ends it early", () => {
     expect(await api.pending()).not.toContainEqual(expect.objectContaining({ kind: "webhook.retry" }));
   });
 
-  it("interfaces 4 a reset cancels everything, and so does the end of the sandbox", async () => {
+  it("a reset cancels everything, and so does the end of the sandbox [interfaces 4]", async () => {
     const receiver = await startReceiver((_request, _body, respond) => respond(500));
     await api.webhook(receiver.url);
     await api.trigger();

@@ -23,7 +23,7 @@ async function deliveryIds(sandbox: string): Promise<string[]> {
   return ids;
 }
 
-it("interfaces 5 delivery ids differ between sandboxes and after a reset, and sort newest first", async () => {
+it("delivery ids differ between sandboxes and after a reset, and sort newest first [interfaces 5]", async () => {
   await control("", { name: "other" });
   const first = await deliveryIds("default");
   expect(first.length).toBeGreaterThanOrEqual(3);
@@ -35,7 +35,7 @@ it("interfaces 5 delivery ids differ between sandboxes and after a reset, and so
   expect(new Set([...first, ...other, ...again]).size).toBe(first.length * 3);
 });
 
-it("interfaces 4 an event of webhook.test points to the test call", async () => {
+it("an event of webhook.test points to the test call [interfaces 4]", async () => {
   const { status, body } = await control("/default/events", { event: "webhook.test" });
   expect([status, body.field]).toEqual([422, "event"]);
   expect(body.detail).toContain("POST /webhooks/{webhook_id}/test");

@@ -72,15 +72,15 @@ async function changeEverything(): Promise<void> {
   await state("PATCH", `connector_jobs/${job_id}`, { status: "failed" });
 }
 
-describe("G25 data of events", () => {
-  it("G25 every event of a real change carries what its declaration says, and none is never told", async () => {
+describe("data of events [G25]", () => {
+  it("every event of a real change carries what its declaration says, and none is never told [G25]", async () => {
     await changeEverything();
     for (const { event, data } of emitted) expect(objections(event, data), event).toEqual([]);
     const told = new Set(emitted.map(({ event }) => event));
     expect([...EVENTS, ...JOB_EVENTS].map(({ name }) => name).filter((name) => !told.has(name))).toEqual([]);
   });
 
-  it("G25 triggered events look like those that real changes emit, whatever object they are for", async () => {
+  it("triggered events look like those that real changes emit, whatever object they are for [G25]", async () => {
     const { user, thread, message, file, invoice } = await makeObjects();
     const real = new Map(emitted.map(({ event, data }) => [event, data]));
     const ids: Record<string, string[]> = {
@@ -107,7 +107,7 @@ describe("G25 data of events", () => {
     }
   });
 
-  it.each([...EVENTS, webhookTest])("6.1 $name has a shape, and samples for every field of it", (event) => {
+  it.each([...EVENTS, webhookTest])("$name has a shape, and samples for every field of it [6.1]", (event) => {
     const world = api.understudy.sandboxes.get("default")!.world.read();
     const known = { organization_id: "org_acme", webhook_id: "wh_acme" };
     for (let seed = 0; seed < 20; seed++) {
@@ -116,7 +116,7 @@ describe("G25 data of events", () => {
     }
   });
 
-  describe("G25 what is triggered about nothing fits together", () => {
+  describe("what is triggered about nothing fits together [G25]", () => {
     const sample = async (event: string) => {
       emitted.length = 0;
       await api.trigger({ event, organization: "org_acme" });
@@ -125,7 +125,7 @@ describe("G25 data of events", () => {
     const NOW = Date.parse("2026-03-15T12:00:00.000Z");
     const repeated = Array.from({ length: 12 });
 
-    it.each(["file.uploaded", "file.deleted", "file.processed"])("G25 %s", async (event) => {
+    it.each(["file.uploaded", "file.deleted", "file.processed"])("%s [G25]", async (event) => {
       for (const _ of repeated) {
         const { filename, mime_type, gcs_path, created_by, store_id } = await sample(event);
         expect(mime_type).toBe(detectType(String(filename)));
@@ -136,27 +136,27 @@ describe("G25 data of events", () => {
       }
     });
 
-    it.each(["user.updated", "user.deleted", "user.verified"])("G25 %s", async (event) => {
+    it.each(["user.updated", "user.deleted", "user.verified"])("%s [G25]", async (event) => {
       for (const _ of repeated) {
         const { name, email } = await sample(event);
         expect(String(email).split("@")[0]).toBe(String(name).toLowerCase().replace(" ", "."));
       }
     });
 
-    it.each(["message.created", "message.updated", "message.deleted"])("G25 %s", async (event) => {
+    it.each(["message.created", "message.updated", "message.deleted"])("%s [G25]", async (event) => {
       const { thread_id, created_at } = await sample(event);
       const thread = await state("GET", `threads/${thread_id}`);
       expect(thread.organization_id).toBe("org_acme");
       expect(Date.parse(String(created_at))).toBeGreaterThanOrEqual(Date.parse(thread.created_at));
     });
 
-    it("G25 the owner of a thread is one of the organization's people", async () => {
+    it("the owner of a thread is one of the organization's people [G25]", async () => {
       const { owner_id } = await sample("thread.created");
       expect((await state("GET", `users/${owner_id}`)).memberships).toHaveProperty("org_acme");
     });
 
     it.each(["usage.threshold", "usage.limit"])(
-      "G25 %s is about the organization's own limit",
+      "%s is about the organization's own limit [G25]",
       async (event) => {
         const { monthly_limit, current_usage, utilization_percentage } = await sample(event);
         const { monthly_limit: limit } = await state("GET", "usage/org_acme");
@@ -167,7 +167,7 @@ describe("G25 data of events", () => {
       },
     );
 
-    it("G25 only what has just come to be is of this moment, and nothing of a later one", async () => {
+    it("only what has just come to be is of this moment, and nothing of a later one [G25]", async () => {
       const ages: Record<string, number> = {};
       for (const { name, data } of EVENTS) {
         if (!(data as readonly string[]).includes("created_at")) continue;
@@ -184,7 +184,7 @@ describe("G25 data of events", () => {
       for (const age of Object.values(ages)) expect(age).toBeGreaterThanOrEqual(0);
     });
 
-    it("G25 a world without threads, stores and people still has samples", async () => {
+    it("a world without threads, stores and people still has samples [G25]", async () => {
       const bare = await startWebhooks({ fixture: { organizations: [{ id: "org_bare" }] } });
       const told = emittedEvents(bare);
       for (const { name } of EVENTS) await bare.trigger({ event: name });
@@ -194,13 +194,13 @@ describe("G25 data of events", () => {
     });
   });
 
-  it("6.2 user.created carries user_id, email and created_at, and nothing else", async () => {
+  it("user.created carries user_id, email and created_at, and nothing else [6.2]", async () => {
     const { created_at } = await state("GET", "users/usr_cleo");
     await api.trigger({ event: "user.created", for: "usr_cleo" });
     expect(emitted[0]!.data).toEqual({ user_id: "usr_cleo", email: "cleo@acme.test", created_at });
   });
 
-  it("G25 extra fields stand in for what the record does not hold", () => {
+  it("extra fields stand in for what the record does not hold [G25]", () => {
     const { world } = api.understudy.sandboxes.get("default")!;
     const tx = world.transact((tx) => {
       const file = fileProcessed.about.find(tx, "file_policies")!;
@@ -214,7 +214,7 @@ describe("G25 data of events", () => {
     });
   });
 
-  it("6.2 the OpenAPI document lists what receivers are called with, and every body sent fits it", async () => {
+  it("the OpenAPI document lists what receivers are called with, and every body sent fits it [6.2]", async () => {
     const document = openApiDocument(API, "test") as { webhooks: Record<string, object> };
     expect(Object.keys(document.webhooks)).toEqual([...EVENTS.map(({ name }) => name), "webhook.test"]);
     ajv.addSchema(document, "openapi");
@@ -235,7 +235,7 @@ describe("G25 data of events", () => {
     }
   });
 
-  it("4.21 webhook.test carries what its declaration says", async () => {
+  it("webhook.test carries what its declaration says [4.21]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url);
     await api.call("ada", "POST", `/webhooks/${webhook_id}/test`);

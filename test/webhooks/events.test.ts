@@ -8,8 +8,8 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-describe("interfaces 4 POST S/events", () => {
-  it.each(EVENT_NAMES)("6.1 %s can be triggered and carries the fields of its shape", async (event) => {
+describe("POST S/events [interfaces 4]", () => {
+  it.each(EVENT_NAMES)("%s can be triggered and carries the fields of its shape [6.1]", async (event) => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, [event]);
     const deliveries = await api.trigger({ event });
@@ -22,7 +22,7 @@ describe("interfaces 4 POST S/events", () => {
     expect(Object.values(data)).not.toContain(undefined);
   });
 
-  it("interfaces 4 the same seed and clock give the same payload", async () => {
+  it("the same seed and clock give the same payload [interfaces 4]", async () => {
     const bodies: string[] = [];
     for (const _ of [1, 2]) {
       const again = await startWebhooks({ seed: 5 });
@@ -35,7 +35,7 @@ describe("interfaces 4 POST S/events", () => {
     expect(bodies[0]).toBe(bodies[1]);
   });
 
-  it("interfaces 4 `for` fills the data from the object, and `data` merges over it", async () => {
+  it("`for` fills the data from the object, and `data` merges over it [interfaces 4]", async () => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, ["user.updated", "thread.deleted", "user.created"]);
     await api.trigger({ event: "user.updated", for: "usr_cleo", data: { name: "Cleo M." } });
@@ -52,7 +52,7 @@ describe("interfaces 4 POST S/events", () => {
     expect(Object.keys(data[2])).toEqual(["user_id", "email", "created_at"]);
   });
 
-  it("G25 usage.threshold of an organization and of a key shows their figures", async () => {
+  it("usage.threshold of an organization and of a key shows their figures [G25]", async () => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, ["usage.threshold"]);
     await api.trigger({ event: "usage.threshold", for: "org_acme" });
@@ -75,7 +75,7 @@ describe("interfaces 4 POST S/events", () => {
     });
   });
 
-  it("interfaces 4 the organization is the object's, else the given one, else the fixture's first", async () => {
+  it("the organization is the object's, else the given one, else the fixture's first [interfaces 4]", async () => {
     const acme = await api.receiver();
     const globex = await api.receiver();
     await api.webhook(acme.url, ["user.created", "message.created"]);
@@ -90,7 +90,7 @@ describe("interfaces 4 POST S/events", () => {
     expect(await globex.requests()).toHaveLength(2);
   });
 
-  it("interfaces 4 the fixture's first organization counts, whatever its id", async () => {
+  it("the fixture's first organization counts, whatever its id [interfaces 4]", async () => {
     const fixture = {
       organizations: [{ id: "org_zeta" }, { id: "org_alpha" }],
       webhooks: [{ id: "wh_z", organization_id: "org_zeta", events: ["user.created"], active: true }],
@@ -113,7 +113,7 @@ describe("interfaces 4 POST S/events", () => {
     [{ event: "user.created", evnt: 1 }, "evnt", "event"],
     [{}, "event", undefined],
     [{ event: "user.created", data: [] }, "data", undefined],
-  ])("interfaces 4 refuses %j with 422, naming %s", async (body, field, hint) => {
+  ])("refuses %j with 422, naming %s [interfaces 4]", async (body, field, hint) => {
     const before = api.understudy.sandboxes.get("default")!.world.root;
     const answer = await api.control("POST", "/events", body);
     expect(answer.status, answer.text).toBe(422);
@@ -124,8 +124,8 @@ describe("interfaces 4 POST S/events", () => {
   });
 });
 
-describe("6.1 events of real changes", () => {
-  it("4.7 G25 deleting a thread emits thread.deleted, and no message events", async () => {
+describe("events of real changes [6.1]", () => {
+  it("deleting a thread emits thread.deleted, and no message events [G25, 4.7]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url, ["thread.deleted", "message.deleted"]);
     await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
@@ -137,7 +137,7 @@ describe("6.1 events of real changes", () => {
     });
   });
 
-  it("G18 a state call emits what the real change would, and nothing when silent", async () => {
+  it("a state call emits what the real change would, and nothing when silent [G18]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url, ["invoice.created", "invoice.paid"]);
     await api.control("POST", "/state/invoices?silent=true", { organization_id: "org_acme", status: "paid" });
@@ -149,7 +149,7 @@ describe("6.1 events of real changes", () => {
     ]);
   });
 
-  it("G11 file.processed is emitted by the clock, at its due time, and is delivered then", async () => {
+  it("file.processed is emitted by the clock, at its due time, and is delivered then [G11]", async () => {
     const receiver = await api.receiver([503, 200]);
     const { webhook_id } = await api.webhook(receiver.url, ["file.processed"]);
     const ran = await api.advanceBy("59m");
@@ -182,13 +182,16 @@ describe("6.1 events of real changes", () => {
     [{ event: "file.processed", for: "file_hanbook" }, 'not "file_hanbook". Did you mean "file_handbook"?'],
     [{ event: "user.created", organization: "org_acne" }, 'not "org_acne". Did you mean "org_acme"?'],
     [{ event: "user.created", data: { emial: 1 } }, "data.emial is no field of user.created, whose data has"],
-  ])("interfaces 4 the refusal of %j says which word was wrong, and what was meant", async (body, detail) => {
-    const answer = await api.call(undefined, "POST", "/_control/sandboxes/default/events", body);
-    expect(answer.status).toBe(422);
-    expect(answer.body.detail).toContain(detail);
-  });
+  ])(
+    "the refusal of %j says which word was wrong, and what was meant [interfaces 4]",
+    async (body, detail) => {
+      const answer = await api.call(undefined, "POST", "/_control/sandboxes/default/events", body);
+      expect(answer.status).toBe(422);
+      expect(answer.body.detail).toContain(detail);
+    },
+  );
 
-  it("6.1 an event reaches only webhooks of its organization that subscribed to it and are active", async () => {
+  it("an event reaches only webhooks of its organization that subscribed to it and are active [6.1]", async () => {
     const receivers = await Promise.all([api.receiver(), api.receiver(), api.receiver(), api.receiver()]);
     await api.webhook(receivers[0]!.url, ["user.created"]);
     await api.webhook(receivers[1]!.url, ["user.deleted"]);
@@ -200,7 +203,7 @@ describe("6.1 events of real changes", () => {
     expect(counts).toEqual([1, 0, 0, 0]);
   });
 
-  it("interfaces 4 a call that waits for its attempts ends with a restore, though the world restored makes them anew", async () => {
+  it("a call that waits for its attempts ends with a restore, though the world restored makes them anew [interfaces 4]", async () => {
     const held: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_request, _body, respond) => void held.push(respond));
     try {
@@ -219,7 +222,7 @@ describe("6.1 events of real changes", () => {
     }
   });
 
-  it("6.1 a change that is refused emits nothing", async () => {
+  it("a change that is refused emits nothing [6.1]", async () => {
     const receiver = await api.receiver();
     await api.webhook(receiver.url, ["thread.deleted"]);
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_ada")).status).toBe(403);

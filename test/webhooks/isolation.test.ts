@@ -57,8 +57,8 @@ const HOSTILE: Record<string, (socket: Socket) => void> = {
   "no HTTP": (socket) => void socket.end("hello\r\n\r\n"),
 };
 
-describe("6.4 one receiver never holds up another", () => {
-  it("6.4 hostile receivers end in time and the healthy one has long been served", async () => {
+describe("one receiver never holds up another [6.4]", () => {
+  it("hostile receivers end in time and the healthy one has long been served [6.4]", async () => {
     await api.control("PATCH", "", { settings: { webhook_timeout_seconds: 4 } });
     const receiver = await startReceiver((_request, _body, respond) => respond(200));
     opened.push(receiver);
@@ -77,7 +77,7 @@ describe("6.4 one receiver never holds up another", () => {
     expect(others.every(({ status, next_retry }) => status === "failed" && next_retry !== null)).toBe(true);
   });
 
-  it("6.4 a hundred silent webhooks leave room for the healthy one of another sandbox", async () => {
+  it("a hundred silent webhooks leave room for the healthy one of another sandbox [6.4]", async () => {
     const silent = await startHostile(() => {});
     const { world } = api.understudy.sandboxes.get("default")!;
     for (let i = 0; i < 150; i++)
@@ -97,7 +97,7 @@ describe("6.4 one receiver never holds up another", () => {
     expect(world.pending().filter(({ kind }) => kind === "webhook.retry")).toHaveLength(150);
   });
 
-  it("6.4 retries of one instant go out together over webhooks, and are reported in due order", async () => {
+  it("retries of one instant go out together over webhooks, and are reported in due order [6.4]", async () => {
     const silent = await api.receiver([500, "hang"]);
     const quick = await api.receiver([500, 200]);
     await api.webhook(silent.url);
@@ -110,8 +110,8 @@ describe("6.4 one receiver never holds up another", () => {
   });
 });
 
-describe("interfaces 6 faults that hit deliveries", () => {
-  it("interfaces 6 status, wire and delay are as if the receiver had answered so; then it is called again", async () => {
+describe("faults that hit deliveries [interfaces 6]", () => {
+  it("status, wire and delay are as if the receiver had answered so; then it is called again [interfaces 6]", async () => {
     const receiver = await api.receiver();
     const { webhook_id } = await api.webhook(receiver.url);
     const other = await api.receiver();
@@ -146,8 +146,8 @@ describe("interfaces 6 faults that hit deliveries", () => {
   });
 });
 
-describe("interfaces 7 shared mode", () => {
-  it("interfaces 7 a webhook to a private address is refused at the attempt, unless its range is allowed", async () => {
+describe("shared mode [interfaces 7]", () => {
+  it("a webhook to a private address is refused at the attempt, unless its range is allowed [interfaces 7]", async () => {
     const receiver = await startReceiver((_request, _body, respond) => respond(200));
     opened.push(receiver);
     const outcomes: number[] = [];

@@ -44,14 +44,14 @@ async function adviceOn(
   return { ...(await grade(url)).checks[0]!, url };
 }
 
-describe("6.4 advice follows the answer that came", () => {
+describe("the advice follows the answer that came", () => {
   const answers: [status: number, headers: Record<string, string>, body: string, advice: RegExp][] = [
-    [301, { Location: "/hook/" }, "", /^Register http:\/\/127\.0\.0\.1:\d+\/hook\/ .*slash at its end/],
-    [302, { Location: "/login?next=hook" }, "", /page to log in/],
-    [308, { Location: "https://receiver.test/hook" }, "", /https, where this is http/],
-    [400, {}, "", /could make nothing of the request/],
-    [401, {}, "", /right signature for wrong.*signature explain/],
-    [401, { "WWW-Authenticate": "Basic" }, "", /credentials of HTTP/],
+    [301, { Location: "/hook/" }, "", /^Register http:\/\/127\.0\.0\.1:\d+\/hook\/ .*with the final slash/],
+    [302, { Location: "/login?next=hook" }, "", /login page/],
+    [308, { Location: "https://receiver.test/hook" }, "", /https instead of http/],
+    [400, {}, "", /could not read the request/],
+    [401, {}, "", /right signature wrong.*signature explain/],
+    [401, { "WWW-Authenticate": "Basic" }, "", /HTTP credentials/],
     [403, {}, "CSRF verification failed", /cross-site requests/],
     [404, {}, "", /Nothing is routed at this path/],
     [405, {}, "", /Deliveries are POST/],
@@ -60,30 +60,30 @@ describe("6.4 advice follows the answer that came", () => {
     [413, {}, "", /Raise the body limit/],
     [415, {}, "", /application\/json/],
     [422, {}, "", /validation.*--data/],
-    [500, {}, "", /exception in its handler/],
+    [500, {}, "", /handler threw an exception/],
     [502, {}, "", /gateway answered.*down/],
     [503, {}, "", /overloaded.*--patience/],
     [504, {}, "", /gave up waiting.*answer 2xx/],
   ];
-  it.each(answers)("6.4 %i %j %s", async (status, headers, body, advice) => {
+  it.each(answers)("the advice fits the answer %i %j %s [6.4]", async (status, headers, body, advice) => {
     const found = await adviceOn(status, headers, body);
     expect(found).toMatchObject({ id: "valid-accepted", outcome: "failed" });
     expect(found.advice).toMatch(advice);
   });
 
-  it("6.4 no two statuses get the same advice", async () => {
+  it("no two statuses get the same advice [6.4]", async () => {
     const statuses = [301, 400, 401, 404, 405, 409, 411, 413, 415, 422, 500, 502, 503, 504];
     const advices = await Promise.all(statuses.map(async (status) => (await adviceOn(status)).advice));
     expect(new Set(advices).size).toBe(statuses.length);
   });
 
-  it("6.4 an answer too late", async () => {
+  it("a late answer gets the advice to store first [6.4]", async () => {
     const { url } = await running({ process: () => new Promise<never>(() => {}) });
     const { advice } = (await grade(url, { timeoutMs: 300 })).checks[0]!;
     expect(advice).toMatch(/^Store the delivery durably.*answer 2xx.*waits 30 s/);
   });
 
-  it("G24 a certificate of one's own, http where https is spoken, and https where http is", async () => {
+  it("an untrusted certificate, and http mixed up with https, are explained [G24]", async () => {
     const secure = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY });
     const port = await listening(secure);
     const own = (await grade(`https://127.0.0.1:${port}/`)).checks[0]!;
@@ -93,7 +93,7 @@ describe("6.4 advice follows the answer that came", () => {
     expect(tls.advice).toMatch(/speaks plain HTTP/);
   });
 
-  it("G24 what is no HTTP, and what hangs up", async () => {
+  it("an answer that is not HTTP, and a closed connection, are explained [G24]", async () => {
     const other = net.createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-server\r\n"));
     const noHttp = (await grade(`http://127.0.0.1:${await listening(other)}/`)).checks[0]!;
     expect(noHttp.advice).toMatch(/isn't HTTP/);
@@ -102,7 +102,7 @@ describe("6.4 advice follows the answer that came", () => {
     expect(hungUp.advice).toMatch(/closed the connection.*exception, a crash or a restart/);
   });
 
-  it("6.4 within other checks, too: what answers is mended, not what the check is about", async () => {
+  it("every check gives the advice for the answer, not for its subject [6.4]", async () => {
     const { url } = await running({
       consider: (_context, { event }) => (event.startsWith("message") ? [502] : null),
     });
@@ -115,14 +115,14 @@ describe("6.4 advice follows the answer that came", () => {
     expect(checkOf(await grade(limited.url), "body-large").advice).toMatch(/Raise the body limit/);
   });
 
-  it("6.4 a redirect is told the same way by both checks that see it", async () => {
+  it("both checks that see a redirect give the same advice [6.4]", async () => {
     const { url } = await running({ screen: () => [301, "", { Location: "/webhook/" }] });
     const report = await grade(url);
     expect(checkOf(report, "no-redirect").advice).toBe(checkOf(report, "valid-accepted").advice);
   });
 });
 
-describe("6.4 lateness", () => {
+describe("late side effects", () => {
   const late = (ms: number): Partial<Steps> => ({
     process({ memory }, { delivery_id: id }) {
       if (!memory.known.has(id)) {
@@ -133,14 +133,14 @@ describe("6.4 lateness", () => {
     },
   });
 
-  it("6.4 side effects that come later than patience lasts are waited for, and --patience is named", async () => {
+  it("side effects that come after the patience are waited for, and --patience is named [6.4]", async () => {
     const { url, probe } = await running(late(500));
     const report = await grade(url, { probe, patienceMs: 300, only: ["valid-processed", "duplicate"] });
     expect(report.verdict).toBe("pass");
     expect(checkOf(report, "valid-processed").note).toMatch(/came .* after the answer.*--patience \d/);
   });
 
-  it("6.4 ones that never come are lost, or later still: --patience is named", async () => {
+  it("side effects that never come fail, and --patience is named [6.4]", async () => {
     const { url, probe } = await running({ process: () => [200] });
     const report = await grade(url, { probe, patienceMs: 50, only: ["valid-processed", "duplicate"] });
     for (const id of ["valid-processed", "duplicate"]) {
@@ -152,7 +152,7 @@ describe("6.4 lateness", () => {
   });
 });
 
-describe("6.3 a receiver that has not quite the secret, or signs otherwise", () => {
+describe("a receiver with a damaged secret, or another way of signing", () => {
   const digest = (key: string | Uint8Array, body: Buffer | string) =>
     createHmac("sha256", key).update(body).digest("hex");
   const causes: [name: string, signature: (body: Buffer) => string, cause: RegExp, mend: RegExp][] = [
@@ -195,7 +195,7 @@ describe("6.3 a receiver that has not quite the secret, or signs otherwise", () 
       /without anything added/,
     ],
   ];
-  it.each(causes)("6.3 the grader finds a secret %s", async (_name, signature, cause, mend) => {
+  it.each(causes)("the grader finds a secret %s [6.3]", async (_name, signature, cause, mend) => {
     const { url } = await running({
       isSigned: (context) => sentSignature(context) === signature(context.body),
     });
@@ -207,7 +207,7 @@ describe("6.3 a receiver that has not quite the secret, or signs otherwise", () 
     expect(JSON.stringify(report)).not.toContain(SECRET.slice(6));
   });
 
-  it("6.3 with a secret that has nothing to do with it, no cause is made up", async () => {
+  it("an unrelated secret gets no invented cause [6.3]", async () => {
     const { url } = await running({ isSigned: () => false });
     const { detail, advice } = (await grade(url)).checks[0]!;
     expect(detail).not.toContain("accepts one that is signed otherwise");
@@ -215,8 +215,8 @@ describe("6.3 a receiver that has not quite the secret, or signs otherwise", () 
   });
 });
 
-describe("6 what cannot be seen from outside", () => {
-  it("6 is said once, with where to look in the code", async () => {
+describe("checks that cannot be made from outside", () => {
+  it("are listed once, with where to look in the code [6]", async () => {
     const { url } = await running();
     const { unseen } = await grade(url, { only: ["valid-accepted"] });
     const text = unseen.map(({ what, how }) => `${what}. ${how}`).join("\n");

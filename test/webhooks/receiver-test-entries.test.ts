@@ -120,14 +120,14 @@ const PROXIED: readonly Entry[] = DISGUISES.flatMap(({ label, headers }) => {
 describe.each([
   { check: "signature-wrong-secret", entries: SECRETS },
   { check: "signature-behind-proxy", entries: PROXIED },
-])("6 each entry of $check bites", ({ check, entries }) => {
-  it(`6 ${check} sends one forgery for each receiver here, and no other`, async () => {
+])("each entry of $check bites [6]", ({ check, entries }) => {
+  it(`${check} sends exactly one forgery for each entry [6]`, async () => {
     const taken = await takers(check, entries);
     expect(taken.filter((labels) => labels.length !== 1)).toEqual([]);
     expect(taken.flat().sort()).toEqual(entries.map(({ label }) => label).sort());
   });
 
-  it.each(entries)(`6 ${check} finds one that takes $label`, async ({ label, takes }) => {
+  it.each(entries)(`${check} finds a receiver that accepts $label [6]`, async ({ label, takes }) => {
     const { outcome, detail } = await gradeTaking(check, takes);
     expect(outcome).toBe("failed");
     expect(detail.slice(0, label.length)).toBe(label);

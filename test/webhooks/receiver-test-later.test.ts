@@ -57,9 +57,9 @@ const SENDING = CHECKS.filter(({ id, sendsNothing }) => !sendsNothing && id !== 
 /** Reads nothing but what was there before. */
 const READING = ["late-effects"];
 
-describe("interfaces 2 a 503 to every delivery says nothing of what a check is about", () => {
+describe("a 503 to every delivery", () => {
   it.each(SENDING.filter((id) => !READING.includes(id)))(
-    "interfaces 2 %s is not observable",
+    "%s is not observable [interfaces 2]",
     async (check) => {
       const { report, found } = await gradeBy(check, { takes: () => true, ...later({ from: 2 }) });
       expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("503") });
@@ -68,7 +68,7 @@ describe("interfaces 2 a 503 to every delivery says nothing of what a check is a
     },
   );
 
-  it("interfaces 2 and where it passes, the run goes on", async () => {
+  it("does not stop the run once it passes [interfaces 2]", async () => {
     // Those of the check, of its look whether another delivery is taken, and of one more.
     const { report, found } = await gradeBy("body-utf8", later({ from: 2, times: 3 }));
     expect(found.outcome).toBe("not-observable");
@@ -76,7 +76,7 @@ describe("interfaces 2 a 503 to every delivery says nothing of what a check is a
   });
 });
 
-describe("interfaces 2 a 503 to what a check is about is its answer", () => {
+describe("a 503 to one kind of delivery is its answer", () => {
   const of = (refuses: (context: Context) => boolean): Partial<Steps> => ({
     consider: (context) => (refuses(context) ? [503] : null),
   });
@@ -99,14 +99,14 @@ describe("interfaces 2 a 503 to what a check is about is its answer", () => {
     expect(found).toMatchObject({ outcome: "failed", detail: expect.stringContaining("503") });
   });
 
-  it("interfaces 2 and a forgery put off is none that was taken", async () => {
+  it("a deferred forgery does not count as accepted [interfaces 2]", async () => {
     const { found } = await gradeBy("signature-behind-proxy", { refuseSignature: () => [503] });
     expect(found.outcome).toBe("passed");
   });
 });
 
-describe("interfaces 2 a 503 where deliveries merely have to be taken", () => {
-  it.each(LATER)("interfaces 2 connection-reuse blames no connection for a %s", async (_name, answer) => {
+describe("a 503 to some deliveries", () => {
+  it.each(LATER)("connection-reuse blames no connection for a %s [interfaces 2]", async (_name, answer) => {
     const { found } = await gradeBy("connection-reuse", {
       screen: alternating(answer),
     });
@@ -114,7 +114,7 @@ describe("interfaces 2 a 503 where deliveries merely have to be taken", () => {
   });
 
   it.each([...LATER, ["429", [429]] satisfies (typeof LATER)[number]])(
-    "interfaces 2 connection-reuse claims nothing where the first is answered %s",
+    "connection-reuse claims nothing where the first is answered %s [interfaces 2]",
     async (_name, answer) => {
       const { found } = await gradeBy("connection-reuse", later({ from: 2, times: 1, answer }));
       expect(found.outcome).toBe("not-observable");
@@ -122,12 +122,12 @@ describe("interfaces 2 a 503 where deliveries merely have to be taken", () => {
     },
   );
 
-  it("interfaces 2 forgery-before-original proves nothing with a forgery that was put off", async () => {
+  it("forgery-before-original is not observable with a deferred forgery [interfaces 2]", async () => {
     const { found } = await gradeBy("forgery-before-original", later({ from: 2, times: 1 }));
     expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringContaining("forged") });
   });
 
-  it("interfaces 2 a receiver that answers 503 to more than three at once is not blamed", async () => {
+  it("a receiver that answers 503 to more than three at once passes [interfaces 2]", async () => {
     let busy = 0;
     const { url, probe, close } = await startReceiver(SECRET, {
       screen({ response }) {
@@ -151,17 +151,17 @@ describe("interfaces 2 a 503 where deliveries merely have to be taken", () => {
     expect(withOutcome(report, "not-observable").filter((id) => id !== "long-memory")).toEqual([]);
   });
 
-  it("interfaces 2 malformed-json cannot tell whether one lives on that asks for time by 429", async () => {
+  it("malformed-json is not observable when the next answer is 429 [interfaces 2]", async () => {
     const { found } = await gradeBy("malformed-json", later({ from: 3, answer: SLOW_DOWN }));
     expect(found).toMatchObject({ outcome: "not-observable", detail: expect.stringMatching(/400.*429/) });
   });
 
-  it("interfaces 2 and one that answers 503 after malformed JSON has not lived on", async () => {
+  it("a receiver that answers 503 after malformed JSON fails [interfaces 2]", async () => {
     const { found } = await gradeBy("malformed-json", later({ from: 3, times: 1 }));
     expect(found).toMatchObject({ outcome: "failed", detail: expect.stringContaining("503") });
   });
 
-  it("interfaces 2 a count of side effects holds what was sent to see whether another is taken", async () => {
+  it("a probe's count includes the deliveries sent for comparison [interfaces 2]", async () => {
     const { url, probe, close } = await startReceiver(SECRET, { refuseSignature: () => [503] });
     const server = http.createServer(async (_request, response) => {
       const ids = (await (await fetch(probe)).json()) as string[];
@@ -177,7 +177,7 @@ describe("interfaces 2 a 503 where deliveries merely have to be taken", () => {
     ]);
   });
 
-  it("6.3 no cause of a refusal is looked for in one that asks for time", async () => {
+  it("a rate-limited receiver is not diagnosed [6.3]", async () => {
     let requests = 0;
     const { url, close } = await startReceiver(SECRET, {
       screen() {

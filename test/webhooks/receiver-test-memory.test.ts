@@ -42,8 +42,8 @@ async function gradeMemory({
   }
 }
 
-describe("interfaces 14 long-memory repeats a delivery behind others", () => {
-  it("interfaces 14 as many as asked for, each of them new, and says how many", async () => {
+describe("long-memory repeats a delivery behind others", () => {
+  it("sends the requested number of new deliveries and reports it [interfaces 14]", async () => {
     const { outcome, detail, between } = await gradeMemory({});
     expect(new Set(between).size).toBe(OTHERS);
     expect(between).toHaveLength(OTHERS);
@@ -51,13 +51,13 @@ describe("interfaces 14 long-memory repeats a delivery behind others", () => {
     expect(detail).toMatch(/^a repetition behind 7 others, and one after \d+(\.\d)? s, had no side effect$/);
   });
 
-  it("interfaces 14 and says behind how many one was forgotten", async () => {
+  it("reports behind how many deliveries one was forgotten [interfaces 14]", async () => {
     const { outcome, detail } = await gradeMemory({ remembers: OTHERS });
     expect(outcome).toBe("failed");
     expect(detail).toBe("a repetition behind 7 others was processed again");
   });
 
-  it("interfaces 14 of which those that the receiver failed at do not count", async () => {
+  it("does not count deliveries that the receiver failed at [interfaces 14]", async () => {
     const { detail, between } = await gradeMemory({ answer: (n) => (n % 2 === 0 ? [500] : null) });
     expect(between).toHaveLength(OTHERS);
     expect(detail).toContain("behind 4 others, ");
@@ -79,7 +79,7 @@ describe("interfaces 14 long-memory repeats a delivery behind others", () => {
     );
   });
 
-  it("interfaces 14 to which what it took before is yet proof that it forgot", async () => {
+  it("fails a receiver that forgot before it was rate-limited [interfaces 14]", async () => {
     const { outcome, detail } = await gradeMemory({
       remembers: 2,
       answer: (n) => (n > 4 ? [503] : null),

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { gradeReceiver, ReceiverTestUsageError } from "../../src/client/index.ts";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
-import { formatText } from "../../src/tools/grader/format-text.ts";
-import { receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
+import { formatText, receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
 import { type Payload, type Steps, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { grade, SECRET } from "../support/receivers/grade-all.ts";
 
@@ -19,15 +18,15 @@ const running = async (steps: Partial<Steps> = {}) => {
 
 const ids = ({ checks }: { checks: { id: string }[] }) => checks.map(({ id }) => id);
 
-describe("interfaces 14 receiver-test's options, and gradeReceiver of the library", () => {
-  it("interfaces 14 gradeReceiver(url, {secret}) grades without a command line", async () => {
+describe("options of receiver-test, and gradeReceiver in the library", () => {
+  it("gradeReceiver(url, {secret}) grades without a command line [interfaces 14]", async () => {
     const { url, probe } = await running();
     const report = await gradeReceiver(url, { secret: SECRET, probe, only: ["duplicate"], settleMs: 15 });
     expect(report).toMatchObject({ url, probe, verdict: "pass", fail_on: "minor", stopped: null });
     expect(ids(report)).toEqual(["valid-accepted", "duplicate"]);
   });
 
-  it("interfaces 14 only and skip choose checks; valid-accepted always runs", async () => {
+  it("only and skip choose checks; valid-accepted always runs [interfaces 14]", async () => {
     const { url } = await running();
     expect(ids(await grade(url, { only: ["body-large", "signature-empty"] }))).toEqual([
       "valid-accepted",
@@ -48,13 +47,13 @@ describe("interfaces 14 receiver-test's options, and gradeReceiver of the librar
     { requireProbe: true, says: "a probe is required" },
     { memoryMs: -1, says: "the memory must be" },
     { memoryDeliveries: 1.5, says: "whole number" },
-  ])("interfaces 14 $says is wrong usage", async ({ says, ...options }) => {
+  ])("$says is wrong usage [interfaces 14]", async ({ says, ...options }) => {
     const grading = grade("http://127.0.0.1:9/", options);
     await expect(grading).rejects.toThrow(ReceiverTestUsageError);
     await expect(grading).rejects.toThrow(says);
   });
 
-  it("interfaces 14 failOn decides which failures fail the receiver, and every report says so", async () => {
+  it("failOn decides which failures fail the receiver, and every report says so [interfaces 14]", async () => {
     const { url } = await running({ get: () => [500] });
     const only = ["method-post-only"];
     expect((await grade(url, { only })).verdict).toBe("fail");
@@ -67,7 +66,7 @@ describe("interfaces 14 receiver-test's options, and gradeReceiver of the librar
     expect((await grade(grave.url, { failOn: "critical", patienceMs: 0 })).verdict).toBe("fail");
   });
 
-  it("interfaces 14 data puts values into every event that has the field", async () => {
+  it("data puts values into every event that has the field [interfaces 14]", async () => {
     const users = new Set<unknown>();
     const { url } = await running({
       consider(_context, { data }: Payload) {
@@ -83,7 +82,7 @@ describe("interfaces 14 receiver-test's options, and gradeReceiver of the librar
     expect((await grade(url)).checks[0]!.advice).toContain("--data");
   });
 
-  it("interfaces 14 event names another for a receiver that has no use for user.created", async () => {
+  it("event replaces user.created for a receiver that ignores it [interfaces 14]", async () => {
     const { url, probe } = await running({
       process({ memory }, { delivery_id: id, event }) {
         if (event === "invoice.paid" && !memory.known.has(id)) {

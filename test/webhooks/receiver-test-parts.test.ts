@@ -72,7 +72,7 @@ function forgetsWhatWasLeft(): Partial<Steps> {
   };
 }
 
-describe("6 each part of a check finds what its other parts would let pass", () => {
+describe("each part of a check finds a flaw that its other parts miss", () => {
   it.each<[check: string, flaw: string, steps: Partial<Steps>]>([
     [
       "header-name-case",
@@ -143,8 +143,8 @@ function resetting(times: number) {
   return { counted, steps };
 }
 
-describe("6 connection-reuse", () => {
-  it("6 takes one connection that breaks for an accident", async () => {
+describe("connection-reuse", () => {
+  it("tolerates a single broken connection [6]", async () => {
     const { outcome, detail } = await gradeBy("connection-reuse", resetting(1).steps);
     expect([outcome, detail]).toEqual([
       "passed",
@@ -152,7 +152,7 @@ describe("6 connection-reuse", () => {
     ]);
   });
 
-  it("6 shares no connection any more once two broke", async () => {
+  it("shares no connections after two broke [6]", async () => {
     const { counted, steps } = resetting(Number.POSITIVE_INFINITY);
     const { url, probe, close } = await startReceiver(SECRET, steps);
     const only = ["connection-reuse", "duplicate", "long-memory"];

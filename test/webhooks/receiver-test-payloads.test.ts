@@ -55,7 +55,7 @@ const isData = new Map(
 );
 isData.set("user.created", ajv.compile(USER_CREATED));
 
-describe("6.2 what the grader itself sends", () => {
+describe("payloads of the grader", () => {
   const sent: Sent[] = [];
   let receiver: RunningReceiver;
   beforeAll(async () => {
@@ -80,13 +80,13 @@ describe("6.2 what the grader itself sends", () => {
       }
     });
 
-  it("6.2 every payload has the five fields, and no other but where other fields are the matter", () => {
+  it("every payload has exactly the five fields, except in extra-fields [6.2]", () => {
     const misfits = bodies().filter((payload) => !isEnvelope(payload));
     expect(misfits.map((payload) => payload["api_version"])).toEqual(["2031-01-01"]);
     expect(bodies().length).toBeGreaterThan(150);
   });
 
-  it("6.2, G25, interfaces 14 the data of every event is as that event is declared, field by field", () => {
+  it("the data of every event is as declared, field by field [6.2, G25, interfaces 14]", () => {
     const seen = new Set<string>();
     const misfits: unknown[] = [];
     for (const { event, data, api_version } of bodies()) {
@@ -105,12 +105,12 @@ describe("6.2 what the grader itself sends", () => {
     expect([...isData.keys()].filter((name) => !seen.has(name))).toEqual([]);
   });
 
-  it("6.2 one body alone is no JSON, and only its author could have signed it", () => {
+  it("exactly one body is not JSON, and it is signed correctly [6.2]", () => {
     const broken = sent.filter(({ body }) => !body.toString("utf8").trim().endsWith("}"));
     expect(broken.map(({ isSigned }) => isSigned)).toEqual([true]);
   });
 
-  it("6.2, interfaces 14 genuine deliveries carry the service's five headers as it spells them, and connections are kept", () => {
+  it("genuine deliveries have the service's five headers in its spelling, and keep connections [6.2, interfaces 14]", () => {
     const genuine = sent.filter(({ isSigned, body }) => isSigned && body.toString("utf8").endsWith("}"));
     const kept = genuine.filter(({ headers }) => headerOf(headers, "Connection") === "keep-alive");
     expect(kept.length).toBeGreaterThan(50);

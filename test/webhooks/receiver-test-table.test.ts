@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
-import { formatText } from "../../src/tools/grader/format-text.ts";
-import { receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
+import { formatText, receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
 import type { ReceiverReport } from "../../src/tools/grader/report.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
@@ -48,9 +47,9 @@ function count(reports: readonly ReceiverReport[], verdict: ReceiverReport["verd
   return reports.filter((report) => report.verdict === verdict).length;
 }
 
-describe("6 good receivers pass in full", () => {
+describe("sound receivers pass every check", () => {
   for (const { name, notes = [] } of INSTALLED) {
-    it(`6 ${name}`, async () => {
+    it(`${name} [6]`, async () => {
       const report = await pool.resultOf(name);
       expect(report.checks.filter((check) => check.outcome !== "passed")).toEqual([]);
       expect(report.checks.filter((check) => check.note !== null).map(({ id }) => id)).toEqual(notes);
@@ -60,13 +59,13 @@ describe("6 good receivers pass in full", () => {
   }
   // Named, so that a run without them is no silent pass.
   for (const { name, needs } of MISSING) {
-    it(`6 ${name}`, ({ skip }) => skip(`there is no ${needs}`));
+    it(`${name} [6]`, ({ skip }) => skip(`there is no ${needs}`));
   }
 });
 
-describe("6 every flaw is found, and nothing else is blamed", () => {
+describe("every flaw is found, and nothing else fails", () => {
   for (const { name, fails, mayFail = [] } of FLAWS) {
-    it(`6 a receiver that ${name}`, async () => {
+    it(`a receiver that ${name} fails its check [6]`, async () => {
       const report = await pool.resultOf(name);
       const failed = withOutcome(report, "failed");
       expect(failed.filter((id) => !mayFail.includes(id)).sort()).toEqual([...fails].sort());
@@ -85,7 +84,7 @@ describe("6 every flaw is found, and nothing else is blamed", () => {
     });
   }
 
-  it("6 none is missed and none is accused, as a table", async () => {
+  it("no flaw is missed and no sound receiver fails [6]", async () => {
     const flawed = await Promise.all(FLAWS.map(async ({ name }) => pool.resultOf(name)));
     const sound = await Promise.all(INSTALLED.map(async ({ name }) => pool.resultOf(name)));
     const table = [
@@ -101,7 +100,7 @@ describe("6 every flaw is found, and nothing else is blamed", () => {
     expect(SOUND.length).toBeGreaterThanOrEqual(20);
   });
 
-  it("6 there is a flawed receiver for every check", () => {
+  it("there is a flawed receiver for every check [6]", () => {
     const found = new Set(FLAWS.flatMap((flaw) => flaw.fails));
     const ids = CHECKS.map((check) => check.id);
     expect(ids.filter((id) => !found.has(id))).toEqual(["signature-upper-case"]);

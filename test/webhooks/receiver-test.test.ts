@@ -3,8 +3,8 @@ import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
-import { type GradeReceiverOptions, ReceiverTestUsageError } from "../../src/tools/grader/grading-options.ts";
 import type { ReceiverReport } from "../../src/tools/grader/report.ts";
+import { type GradeReceiverOptions, ReceiverTestUsageError } from "../../src/tools/grader/report.ts";
 import { RIGHT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
 import { grade as gradeAt, SECRET, withOutcome } from "../support/receivers/grade-all.ts";
@@ -50,8 +50,8 @@ const NEED_A_PROBE = [
   "late-effects",
 ];
 
-describe("6.4 side effects", () => {
-  it("6.4 are reported as not observable without a probe, never as passed", async () => {
+describe("side effects", () => {
+  it("are not observable without a probe, never passed [6.4]", async () => {
     const { url } = await running(SECRET, { process: () => [200] });
     const report = await grade({ url });
     expect(withOutcome(report, "not-observable")).toEqual(NEED_A_PROBE);
@@ -81,7 +81,7 @@ describe("6.4 side effects", () => {
     { answer: '{"processed":"all"}', says: "neither a whole number" },
     { answer: "-1", says: "neither a whole number" },
     { answer: "[1,2]", says: "neither a whole number" },
-  ])("6.4 a probe that answers $answer is an error, not a pass", async ({ answer, says }) => {
+  ])("a probe that answers $answer is an error, not a pass [6.4]", async ({ answer, says }) => {
     const { url, probe } = await running(SECRET);
     const report = await grade({ url, probe: await translatedProbe(probe, () => answer) });
     expect(withOutcome(report, "error")).toEqual(["probe"]);
@@ -93,7 +93,7 @@ describe("6.4 side effects", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("6.4 that follow the answer are waited for", async () => {
+  it("that come after the answer are waited for [6.4]", async () => {
     const { url, probe } = await running(SECRET, {
       process({ memory }, { delivery_id: id }) {
         if (!memory.known.has(id)) {
@@ -106,7 +106,7 @@ describe("6.4 side effects", () => {
     expectFullPass(await grade({ url, probe, settleMs: 120, patienceMs: 3000 }));
   });
 
-  it("6.4 a receiver that goes by the unsigned delivery header passes with a note", async () => {
+  it("a receiver that deduplicates by the unsigned header passes with a note [6.4]", async () => {
     const { url, probe } = await running(SECRET, {
       process({ memory, request }) {
         const id = String(request.headers["x-service-delivery"]);
@@ -125,7 +125,7 @@ describe("6.4 side effects", () => {
     expect(duplicate!.note).toContain("deduplicate by the body's delivery_id");
   });
 
-  it("6.4 a receiver that really answers 5xx first, and forgets what failed, recovers", async () => {
+  it("a receiver that answers 5xx first and deletes failed ids passes [6.4]", async () => {
     const { url, probe } = await running(SECRET, {
       process({ memory }, { delivery_id: id }) {
         const attempt = Number(memory.scratch.get(id) ?? 0) + 1;
@@ -143,7 +143,7 @@ describe("6.4 side effects", () => {
     expect(report.checks.find((check) => check.id === "retry-after-5xx")!.outcome).toBe("passed");
   });
 
-  it("6.4 a receiver that answers 5xx to five attempts, and 2xx to the sixth, recovers", async () => {
+  it("a receiver that answers 2xx at the sixth attempt passes [6.4]", async () => {
     const { url, probe } = await running(SECRET, {
       process(context, payload) {
         const { scratch, known } = context.memory;
@@ -170,8 +170,8 @@ async function translatedProbe(probe: string, write: (ids: string[]) => string):
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-describe("6 grading ends early, and says why", () => {
-  it("6 a receiver that is down is one clear error", async () => {
+describe("grading ends early and says why", () => {
+  it("a receiver that is down is one clear error [6]", async () => {
     const { url, close } = await startReceiver(SECRET);
     await close();
     const report = await grade({ url });
@@ -181,14 +181,14 @@ describe("6 grading ends early, and says why", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("6 refusals prove nothing when nothing is accepted", async () => {
+  it("no check is graded when nothing is accepted [6]", async () => {
     const { url, probe } = await running(SECRET, { isSigned: () => false });
     const report = await grade({ url, probe });
     expect(report.checks.find((check) => check.id === "signature-missing")!.outcome).toBe("not-observable");
     expect(report.stopped).toContain("doesn't accept a valid delivery");
   });
 
-  it("3.3 410 to a genuine delivery: nothing more is sent", async () => {
+  it("nothing is sent after a 410 to a genuine delivery [3.3]", async () => {
     let deliveries = 0;
     const { url } = await running(SECRET, {
       process: () => {
@@ -202,7 +202,7 @@ describe("6 grading ends early, and says why", () => {
     expect(report.stopped).toContain("410");
   });
 
-  it("6 a receiver that goes down on the way fails, and the rest is not run", async () => {
+  it("a receiver that goes down during the run fails, and the rest is not run [6]", async () => {
     const flaw = FLAWS.find(({ name }) => name === "goes down with malformed JSON")!;
     const { url } = await running(SECRET, flaw.steps);
     const report = await grade({ url });
@@ -222,7 +222,7 @@ describe("6 grading ends early, and says why", () => {
       write: (socket: net.Socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nshort"),
       status: 0,
     },
-  ])("6.4 $trouble ends in time", async ({ write, status }) => {
+  ])("$trouble ends in time [6.4]", async ({ write, status }) => {
     const server = net.createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => write(socket));
@@ -237,7 +237,7 @@ describe("6 grading ends early, and says why", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("6 an aborted run rejects with the signal's reason", async () => {
+  it("an aborted run rejects with the signal's reason [6]", async () => {
     const { url } = await running(SECRET, { process: () => new Promise<never>(() => {}) });
     const controller = new AbortController();
     const grading = grade({ url, signal: controller.signal });
@@ -252,7 +252,7 @@ describe("6 grading ends early, and says why", () => {
     { url: "http://127.0.0.1/", secret: "" },
     { url: "http://127.0.0.1/", probe: "processed" },
     { url: "http://127.0.0.1/", timeoutMs: 0 },
-  ])("G23 wrong usage is told apart from a failing receiver: %j", async (options) => {
+  ])("wrong usage is told apart from a failing receiver: %j [G23]", async (options) => {
     await expect(grade(options)).rejects.toThrow(ReceiverTestUsageError);
   });
 });

@@ -18,8 +18,8 @@ const post = (url: string, body: string, headers: Record<string, string> = {}) =
 const signature = (secret: string, body: string) =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
-describe("interfaces 4 receivers inside the server", () => {
-  it("interfaces 4 a receiver answers 200 on any path below its URL, with any method", async () => {
+describe("receivers inside the server [interfaces 4]", () => {
+  it("a receiver answers 200 on any path below its URL, with any method [interfaces 4]", async () => {
     const answer = await api.control("POST", "/receivers");
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ id: expect.stringMatching(/^rcv_/), url: expect.any(String) });
@@ -35,7 +35,7 @@ describe("interfaces 4 receivers inside the server", () => {
     ]);
   });
 
-  it("interfaces 4 answers come in turn and the last one repeats; PATCH begins again", async () => {
+  it("answers come in turn and the last one repeats; PATCH begins again [interfaces 4]", async () => {
     const { id, url } = await api.receiver([500, { status: 202, delay: "1ms" }, 204]);
     const statuses = async (n: number) => {
       const found: number[] = [];
@@ -49,7 +49,7 @@ describe("interfaces 4 receivers inside the server", () => {
     expect(await statuses(3)).toEqual([409, 200, 200]);
   });
 
-  it("interfaces 4 reset breaks the connection, hang keeps it open and silent", async () => {
+  it("reset breaks the connection, hang keeps it open and silent [interfaces 4]", async () => {
     const reset = await api.receiver(["reset"]);
     await expect(post(reset.url, "{}")).rejects.toThrow();
     const hang = await api.receiver(["hang"]);
@@ -66,7 +66,7 @@ describe("interfaces 4 receivers inside the server", () => {
     expect(outcome).toBe("silent");
   });
 
-  it("interfaces 4 each request is judged by the webhook's secret, or by the receiver's own", async () => {
+  it("each request is judged by the webhook's secret, or by the receiver's own [interfaces 4]", async () => {
     const receiver = await api.receiver();
     const { webhook_id, secret } = await api.webhook(receiver.url);
     const other = await api.webhook(receiver.url);
@@ -90,7 +90,7 @@ describe("interfaces 4 receivers inside the server", () => {
     expect((await api.control("GET", `/receivers/${own.id}`)).text).not.toContain("my own");
   });
 
-  it("interfaces 4 receivers are listed, shown and deleted; then they are 404", async () => {
+  it("receivers are listed, shown and deleted; then they are 404 [interfaces 4]", async () => {
     const first = await api.receiver();
     await api.advance(1000);
     const second = await api.receiver();
@@ -111,13 +111,13 @@ describe("interfaces 4 receivers inside the server", () => {
     [{ answers: [{ delay: "1s" }] }, "answers[0].status"],
     [{ answer: [200] }, "answer"],
     [{ secret: 5 }, "secret"],
-  ])("interfaces 4 refuses %j with 422, naming %s", async (input, field) => {
+  ])("refuses %j with 422, naming %s [interfaces 4]", async (input, field) => {
     const answer = await api.control("POST", "/receivers", input);
     expect(answer.status, answer.text).toBe(422);
     expect(answer.body.field).toContain(field.split("[")[0]!);
   });
 
-  it("interfaces 7 a receiver takes any Host and Origin: it plays a partner's endpoint", async () => {
+  it("a receiver takes any Host and Origin: it plays a partner's endpoint [interfaces 7]", async () => {
     const { url, requests } = await api.receiver();
     const status = await new Promise<number>((resolve, reject) => {
       const request = httpRequest(
@@ -132,7 +132,7 @@ describe("interfaces 4 receivers inside the server", () => {
     expect(await requests()).toHaveLength(1);
   });
 
-  describe("interfaces 7 in shared mode", () => {
+  describe("in shared mode [interfaces 7]", () => {
     const token = "a-token-of-this-test";
     const authorization = { authorization: `Bearer ${token}` };
     let shared: WebhookBench;
@@ -152,7 +152,7 @@ describe("interfaces 4 receivers inside the server", () => {
     }
 
     it.each(["127.0.0.1", "localhost", "sandbox.example.test"])(
-      "interfaces 7 a receiver can be called at the URL that it was given by the name of %s",
+      "a receiver can be called at the URL that it was given by the name of %s [interfaces 7]",
       async (host) => {
         const named = `${host}:${new URL(shared.url).port}`;
         const { body } = await control("POST", "/receivers", {});
@@ -163,7 +163,7 @@ describe("interfaces 4 receivers inside the server", () => {
       },
     );
 
-    it("interfaces 7 nothing else of this server can be called, nor another's port", async () => {
+    it("nothing else of this server can be called, nor another's port [interfaces 7]", async () => {
       const { port } = new URL(shared.url);
       const { id } = (await control("POST", "/receivers", {})).body;
       for (const place of [
@@ -181,7 +181,7 @@ describe("interfaces 4 receivers inside the server", () => {
     });
   });
 
-  it("interfaces 4 a reset closes receivers and forgets what reached them", async () => {
+  it("a reset closes receivers and forgets what reached them [interfaces 4]", async () => {
     const { id, url } = await api.receiver();
     await post(url, "{}");
     await api.control("POST", "/reset", {});
@@ -189,7 +189,7 @@ describe("interfaces 4 receivers inside the server", () => {
     expect((await api.control("GET", `/receivers/${id}/requests`)).status).toBe(404);
   });
 
-  it("interfaces 7 what is kept of requests is bounded in number, the oldest going first", async () => {
+  it("what is kept of requests is bounded in number, the oldest going first [interfaces 7]", async () => {
     const { id } = await api.receiver();
     const { world } = api.understudy.sandboxes.get("default")!;
     const entry = {
@@ -212,7 +212,7 @@ describe("interfaces 4 receivers inside the server", () => {
     expect([kept.length, kept[0], kept.at(-1)]).toEqual([10_000, "50", "10049"]);
   });
 
-  it("interfaces 7 what is kept of requests is bounded in bytes, headers and paths included", async () => {
+  it("what is kept of requests is bounded in bytes, headers and paths included [interfaces 7]", async () => {
     const { url, id } = (await api.control("POST", "/receivers")).body;
     for (const far of ["", "a".repeat(14_000)]) {
       for (let i = 0; i < 1_500; i += 50) {
@@ -228,7 +228,7 @@ describe("interfaces 4 receivers inside the server", () => {
     }
   });
 
-  it("interfaces 4 a body beyond the limit is refused and not kept", async () => {
+  it("a body beyond the limit is refused and not kept [interfaces 4]", async () => {
     const { url, requests } = await api.receiver();
     const outcome = await post(url, "x".repeat(11 * 1024 * 1024)).then(
       ({ status }) => status,
@@ -239,8 +239,8 @@ describe("interfaces 4 receivers inside the server", () => {
   });
 });
 
-describe("interfaces 4 the outbox", () => {
-  it("G15 holds the e-mails of the sandbox, newest first, until a reset", async () => {
+describe("the outbox [interfaces 4]", () => {
+  it("holds the e-mails of the sandbox, newest first, until a reset [G15]", async () => {
     const { world } = api.understudy.sandboxes.get("default")!;
     world.transact((tx) => sendEmail(tx, { to: "ops@acme.test", subject: "One", body: "first" }));
     await api.advance(60_000);
@@ -258,7 +258,7 @@ describe("interfaces 4 the outbox", () => {
     expect((await api.control("GET", "/outbox")).body).toEqual({ items: [], total: 0 });
   });
 
-  it("G15 keeps the newest thousand", async () => {
+  it("keeps the newest thousand [G15]", async () => {
     const { world } = api.understudy.sandboxes.get("default")!;
     world.transact((tx) => {
       for (let i = 0; i < 1200; i++) sendEmail(tx, { to: "a@b.test", subject: String(i), body: "" });

@@ -38,8 +38,8 @@ async function startGate() {
   };
 }
 
-describe("interfaces 4 snapshots with deliveries in flight", () => {
-  it("interfaces 4 restoring brings a pending retry back, to be made at its instant again", async () => {
+describe("snapshots with deliveries in flight [interfaces 4]", () => {
+  it("restoring brings a pending retry back, to be made at its instant again [interfaces 4]", async () => {
     const api = await start();
     const receiver = await api.receiver([500, 200]);
     const { webhook_id } = await api.webhook(receiver.url);
@@ -58,7 +58,7 @@ describe("interfaces 4 snapshots with deliveries in flight", () => {
     expect((await receiver.requests()).map(({ headers }) => headers["x-service-delivery"])).toHaveLength(3);
   });
 
-  it("interfaces 4 an attempt that a restore overtakes leaves no trace, and one in the snapshot is made again", async () => {
+  it("an attempt that a restore overtakes leaves no trace, and one in the snapshot is made again [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     const { webhook_id } = await api.webhook(gate.url);
@@ -80,7 +80,7 @@ describe("interfaces 4 snapshots with deliveries in flight", () => {
     expect((await api.deliveries(webhook_id))[0]).toMatchObject({ status: "failed", attempts: 1 });
   });
 
-  it("interfaces 4 attempts that a restore finds waiting are made again, in their order", async () => {
+  it("attempts that a restore finds waiting are made again, in their order [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);
@@ -105,7 +105,7 @@ describe("interfaces 4 snapshots with deliveries in flight", () => {
     expect(told).toEqual(asked);
   });
 
-  it("interfaces 4 a fork carries pending retries on its own, and deleting it cancels them", async () => {
+  it("a fork carries pending retries on its own, and deleting it cancels them [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);
@@ -135,7 +135,7 @@ describe("interfaces 4 snapshots with deliveries in flight", () => {
     expect(gate.bodies).toHaveLength(3);
   });
 
-  it("interfaces 4 a reset while an attempt is under way ends it and the world begins anew", async () => {
+  it("a reset while an attempt is under way ends it and the world begins anew [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);
@@ -148,8 +148,8 @@ describe("interfaces 4 snapshots with deliveries in flight", () => {
   });
 });
 
-describe("G24 long walks", () => {
-  it("G24 four hundred days in one step equal four hundred steps of a day", async () => {
+describe("long walks [G24]", () => {
+  it("four hundred days in one step equal four hundred steps of a day [G24]", async () => {
     const trace = async (steps: number) => {
       const api = await start({ seed: 3 });
       const receiver = await api.receiver([500, 503, 301, 500, 500, 500, 500, 200, 500]);
@@ -169,8 +169,8 @@ describe("G24 long walks", () => {
   });
 });
 
-describe("interfaces 2 --persist", () => {
-  it("interfaces 2 after a restart pending attempts are sent and retries keep their instants", async () => {
+describe("--persist [interfaces 2]", () => {
+  it("after a restart pending attempts are sent and retries keep their instants [interfaces 2]", async () => {
     const folder = mkdtempSync(join(tmpdir(), "understudy-webhooks-"));
     // Closed last, when nobody writes there any more.
     opened.push({ close: async () => rmSync(folder, { recursive: true, force: true }) });
@@ -201,8 +201,8 @@ describe("interfaces 2 --persist", () => {
   });
 });
 
-describe("G24 real and scaled clocks", () => {
-  it("G24 on a running clock the delay counts from the end of the attempt before", async () => {
+describe("real and scaled clocks [G24]", () => {
+  it("on a running clock the delay counts from the end of the attempt before [G24]", async () => {
     const api = await start({
       clock: { mode: "scaled", rate: 1000, now: Date.parse("2026-03-15T12:00:00.000Z") },
       settings: { retry_schedule: ["10s"] },

@@ -9,8 +9,8 @@ afterEach(() => api.close());
 
 const input = { url: "https://partner.example/hooks", events: ["user.created", "thread.deleted"] };
 
-describe("4.21 webhooks.create", () => {
-  it("4.21 webhooks.create answers the webhook of 2.12 with its secret, once", async () => {
+describe("webhooks.create [4.21]", () => {
+  it("webhooks.create answers the webhook of 2.12 with its secret, once [4.21]", async () => {
     const { status, body } = await api.call("ada", "POST", "/webhooks", {
       ...input,
       description: "CRM",
@@ -34,7 +34,7 @@ describe("4.21 webhooks.create", () => {
     expect(changed.text).not.toContain("whsec_");
   });
 
-  it("G23 active is true and the description empty where they are not given", async () => {
+  it("active is true and the description empty where they are not given [G23]", async () => {
     const { body } = await api.call("dan", "POST", "/webhooks", input);
     expect(body.data).toMatchObject({ active: true, description: "" });
   });
@@ -56,7 +56,7 @@ describe("4.21 webhooks.create", () => {
     [{ ...input, events: "user.created" }, "events", "user.created"],
     [{ ...input, active: "yes" }, "active", "yes"],
     [{ ...input, events: ["webhook.test"] }, "events[0]", "webhook.test"],
-  ])("G23 refuses %j, naming %s", async (body, field, value) => {
+  ])("refuses %j, naming %s [G23]", async (body, field, value) => {
     const answer = await api.call("ada", "POST", "/webhooks", body);
     expect(answer.status, answer.text).toBe(422);
     expect(answer.body.error.code).toBe("INVALID_INPUT");
@@ -64,8 +64,8 @@ describe("4.21 webhooks.create", () => {
   });
 });
 
-describe("4.21 webhooks.list", () => {
-  it("G23 webhooks and deliveries of one instant on a frozen clock are listed newest first too", async () => {
+describe("webhooks.list [4.21]", () => {
+  it("webhooks and deliveries of one instant on a frozen clock are listed newest first too [G23]", async () => {
     const made: string[] = [];
     for (let i = 0; i < 12; i++) made.unshift((await api.webhook(input.url)).webhook_id);
     const { data } = (await api.call("dan", "GET", "/webhooks")).body;
@@ -80,7 +80,7 @@ describe("4.21 webhooks.list", () => {
     expect(deliveries.map(({ delivery_id }) => delivery_id)).toEqual(delivered);
   });
 
-  it("4.21 webhooks.list shows the organization's own, newest first, with last_delivery", async () => {
+  it("webhooks.list shows the organization's own, newest first, with last_delivery [4.21]", async () => {
     const first = await api.webhook(input.url);
     await api.advance(1000);
     const second = await api.webhook(input.url);
@@ -105,8 +105,8 @@ describe("4.21 webhooks.list", () => {
   });
 });
 
-describe("4.21 webhooks.update and webhooks.delete", () => {
-  it("4.21 webhooks.update changes what is given and nothing else", async () => {
+describe("webhooks.update and webhooks.delete [4.21]", () => {
+  it("webhooks.update changes what is given and nothing else [4.21]", async () => {
     const { webhook_id } = await api.webhook(input.url);
     const { status, body } = await api.call("ada", "PUT", `/webhooks/${webhook_id}`, { description: "new" });
     expect(status).toBe(200);
@@ -126,7 +126,7 @@ describe("4.21 webhooks.update and webhooks.delete", () => {
     expect((await api.call("ada", "GET", "/webhooks")).body.data[0].url).toBe(input.url);
   });
 
-  it("4.21 webhooks.delete takes its deliveries along, and a second time finds nothing", async () => {
+  it("webhooks.delete takes its deliveries along, and a second time finds nothing [4.21]", async () => {
     const answer = await api.call("ada", "DELETE", "/webhooks/wh_ops");
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ status: "success", data: { webhook_id: "wh_ops", deleted: true } });
@@ -140,14 +140,14 @@ describe("4.21 webhooks.update and webhooks.delete", () => {
     ["POST", "/webhooks/wh_ops/test", undefined],
     ["GET", "/webhooks/wh_ops/deliveries", undefined],
     ["POST", "/webhooks/wh_ops/deliveries/del_failed/redeliver", undefined],
-  ])("G23 another organization's webhook is 404 to %s %s", async (method, path, body) => {
+  ])("another organization's webhook is 404 to %s %s [G23]", async (method, path, body) => {
     const { status, body: answer } = await api.call("eve", method, path, body);
     expect(status).toBe(404);
     expect(answer.error.code).toBe("RESOURCE_NOT_FOUND");
     expect(answer.error.details).toEqual({ webhook_id: "wh_ops" });
   });
 
-  it("G23 a webhook belongs to the organization that the key acts in at that moment", async () => {
+  it("a webhook belongs to the organization that the key acts in at that moment [G23]", async () => {
     await api.call("ada", "PUT", "/v1/user/current-organization", { organization_id: "org_initech" });
     expect((await api.call("ada", "GET", "/webhooks")).body.data).toEqual([]);
     const { webhook_id } = await api.webhook(input.url);
@@ -155,8 +155,8 @@ describe("4.21 webhooks.update and webhooks.delete", () => {
   });
 });
 
-describe("4.21 deliveries of the reference world", () => {
-  it("2.12 a delivery says when it was delivered, or when it failed and when it is tried again", async () => {
+describe("deliveries of the reference world [4.21]", () => {
+  it("a delivery says when it was delivered, or when it failed and when it is tried again [2.12]", async () => {
     expect(await api.deliveries("wh_ops")).toEqual([
       {
         delivery_id: "del_failed",
@@ -178,7 +178,7 @@ describe("4.21 deliveries of the reference world", () => {
     ]);
   });
 
-  it("G23 webhooks.redeliver refuses a success and an unknown delivery", async () => {
+  it("webhooks.redeliver refuses a success and an unknown delivery [G23]", async () => {
     const success = await api.call("ada", "POST", "/webhooks/wh_ops/deliveries/del_ok/redeliver");
     expect(success.status).toBe(422);
     expect(success.body.error.details).toEqual({ field: "status", value: "success" });
@@ -187,7 +187,7 @@ describe("4.21 deliveries of the reference world", () => {
     expect(unknown.body.error.details).toEqual({ delivery_id: "del_none" });
   });
 
-  it("G24 webhooks.redeliver works on an inactive webhook, under the same id and with the same bytes", async () => {
+  it("webhooks.redeliver works on an inactive webhook, under the same id and with the same bytes [G24]", async () => {
     const receiver = await api.receiver([500, 200]);
     await api.call("ada", "PUT", "/webhooks/wh_ops", { url: receiver.url });
     const path = "/webhooks/wh_ops/deliveries/del_failed/redeliver";

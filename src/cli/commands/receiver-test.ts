@@ -27,7 +27,7 @@ interface Options {
 
 export const receiverTestCommand: CommandModule<object, Options> = {
   command: "receiver-test <endpoint>",
-  describe: "Grade a webhook receiver and say what to mend",
+  describe: "Grade a webhook receiver and say what to fix",
   builder: (argv) =>
     argv
       .positional("endpoint", { type: "string", demandOption: true, describe: "The receiver's URL" })
@@ -122,9 +122,9 @@ export const receiverTestCommand: CommandModule<object, Options> = {
       ) as never,
   async handler(options) {
     const reports = reportFiles(options.report);
-    const { formatText, gradeReceiver, ReceiverTestUsageError, receiverHtml, receiverJunit } = await import(
-      "../../tools/grader/index.ts"
-    );
+    const { gradeReceiver } = await import("../../tools/grader/grade-receiver.ts");
+    const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
+    const { formatText, receiverHtml, receiverJunit } = await import("../../tools/grader/receiver-report.ts");
     const stderr = process.stderr;
     const live = !options.json && isInteractive(stderr);
     try {
@@ -133,10 +133,10 @@ export const receiverTestCommand: CommandModule<object, Options> = {
           secret: options.secret,
           probe: options.probe,
           requireProbe: options["require-probe"],
-          only: ids(options.only),
-          skip: ids(options.skip),
+          only: splitIds(options.only),
+          skip: splitIds(options.skip),
           failOn: options["fail-on"],
-          data: dataOf(options.data),
+          data: parseData(options.data),
           event: options.event,
           memoryMs: options.memory * 1000,
           timeoutMs: options.timeout * 1000,
@@ -164,12 +164,12 @@ export const receiverTestCommand: CommandModule<object, Options> = {
   },
 };
 
-function ids(given: readonly string[] | undefined): string[] | undefined {
+function splitIds(given: readonly string[] | undefined): string[] | undefined {
   return given?.flatMap((text) => text.split(",")).map((text) => text.trim());
 }
 
 /** `user_id=usr_1`; a value that is JSON is read as JSON. @throws UsageError */
-function dataOf(assignments: readonly string[] = []): Record<string, unknown> {
+function parseData(assignments: readonly string[] = []): Record<string, unknown> {
   const pairs = assignments.map((assignment): [string, unknown] => {
     const mark = assignment.indexOf("=");
     if (mark < 1) throw new UsageError(`--data takes FIELD=VALUE, not "${assignment}"`);

@@ -1,13 +1,13 @@
 import Type, { type Static } from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { Closed, typed, Words } from "../../engine/contract/schema.ts";
-import type { GradeReceiverOptions } from "../../tools/grader/grading-options.ts";
+import type { GradeReceiverOptions } from "../../tools/grader/report.ts";
 import { type ReceiverReport, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { Problem } from "../problem.ts";
 
-/** A call that is still open after this is no longer waited for by anybody. */
+/** Longer waits than any client keeps a call open. */
 const MAX_SECONDS = 600;
 const Seconds = (description: string) => Type.Number({ minimum: 0, maximum: MAX_SECONDS, description });
 
@@ -87,23 +87,23 @@ const testReceiver = operation({
   errors: [],
   success: { status: 200, content_types: ["text/event-stream"], events: ReceiverTestEvent },
   async handle(call) {
-    const { gradeOver, requireGradable, ReceiverTestUsageError } = await import(
-      "../../tools/grader/index.ts"
-    );
+    const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
+    const { requireGradable } = await import("../../tools/grader/open-session.ts");
+    const { gradeOver } = await import("../../tools/grader/run-grading.ts");
     const { url } = call.body;
-    const options = optionsOf(call);
+    const options = toGradingOptions(call);
     try {
       requireGradable(url, options);
     } catch (error) {
       if (!(error instanceof ReceiverTestUsageError)) throw error;
       const { message, option } = error;
-      throw new Problem("invalid-input", { detail: sentence(message), ...(option && { field: option }) });
+      throw new Problem("invalid-input", { detail: toSentence(message), ...(option && { field: option }) });
     }
     return new StreamBody("text/event-stream", (signal) =>
-      asEvents((tell) =>
+      streamEvents((send) =>
         gradeOver(
           url,
-          { ...options, signal, onProgress: (progress) => tell({ progress }) },
+          { ...options, signal, onProgress: (progress) => send({ progress }) },
           call.server.graderNetwork(),
         ),
       ),
@@ -111,7 +111,7 @@ const testReceiver = operation({
   },
 });
 
-function optionsOf({
+function toGradingOptions({
   body: { url: _url, fail_on, timeout_seconds, patience_seconds, memory_seconds, ...given },
   sandbox: { settings },
 }: ControlCall<unknown, unknown, Static<typeof ReceiverTestInput>>): GradeReceiverOptions {
@@ -126,38 +126,38 @@ function optionsOf({
   };
 }
 
-/** What the run tells and then its report, as they come. @throws what the run throws */
-async function* asEvents(
-  run: (tell: (event: ReceiverTestEvent) => void) => Promise<ReceiverReport>,
+/** The run's progress and then its report, as they come. @throws what the run throws */
+async function* streamEvents(
+  run: (send: (event: ReceiverTestEvent) => void) => Promise<ReceiverReport>,
 ): AsyncIterable<string> {
-  const told: ReceiverTestEvent[] = [];
+  const waiting: ReceiverTestEvent[] = [];
   let wake = () => {};
-  const tell = (event: ReceiverTestEvent) => {
-    told.push(event);
+  const send = (event: ReceiverTestEvent) => {
+    waiting.push(event);
     wake();
   };
   let failure: { error: unknown } | undefined;
-  void run(tell).then(
-    (report) => tell({ report }),
+  void run(send).then(
+    (report) => send({ report }),
     (error: unknown) => {
       failure = { error };
       wake();
     },
   );
   for (;;) {
-    for (const event of told.splice(0)) {
+    for (const event of waiting.splice(0)) {
       yield `data: ${JSON.stringify(event)}\n\n`;
       if (event.report !== undefined) return;
     }
     if (failure !== undefined) throw failure.error;
-    if (told.length > 0) continue;
+    if (waiting.length > 0) continue;
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
   }
 }
 
-function sentence(words: string): string {
+function toSentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
 }
 

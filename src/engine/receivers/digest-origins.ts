@@ -14,7 +14,7 @@ export interface Ingredients {
 /** One way to arrive at a digest: the right one, or a known mistake with the key, the bytes or the hash. */
 export interface DigestOrigin {
   mistake: "none" | "hash" | "key" | "bytes" | "key-and-bytes";
-  /** What it was made of, as a noun: `the secret without its whsec_ prefix`; never a secret itself. */
+  /** A noun, such as `the secret without its whsec_ prefix`; never a secret itself. */
   key: string;
   bytes: string;
   digest: Uint8Array;

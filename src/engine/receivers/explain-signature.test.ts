@@ -13,8 +13,8 @@ const hex = (key: string | Uint8Array, bytes: string | Uint8Array = BODY, algori
 const explain = (mine: string, given: { secret?: string; timestamp?: string } = {}) =>
   explainSignature({ secret: SECRET, body: BODY, mine, ...given });
 
-describe("6.3 what a receiver's own digest was made of", () => {
-  it("6.3 the right one is right, and the expected one is told with it", () => {
+describe("what a receiver's own digest was made of [6.3]", () => {
+  it("the right one is right, and the expected one is told with it [6.3]", () => {
     expect(explain(sign(SECRET, BODY))).toMatchObject({
       verdict: "valid",
       expected: sign(SECRET, BODY),
@@ -33,7 +33,7 @@ describe("6.3 what a receiver's own digest was made of", () => {
     ["that was never set", "undefined", /not set/],
     ["encoded", Buffer.from(SECRET).toString("base64"), /encoded in base64/],
   ];
-  it.each(keys)("6.3 a secret %s", (_name, key, reason) => {
+  it.each(keys)("a secret %s [6.3]", (_name, key, reason) => {
     const found = explain(`sha256=${hex(key)}`);
     expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
     expect(found.reason).toMatch(reason);
@@ -41,13 +41,13 @@ describe("6.3 what a receiver's own digest was made of", () => {
     expect(`${found.reason} ${found.fix}`).not.toContain(BARE);
   });
 
-  it.each(keys)("interfaces 14 listen says the same of a secret %s", (_name, key) => {
+  it.each(keys)("listen says the same of a secret %s [interfaces 14]", (_name, key) => {
     const header = `sha256=${hex(key)}`;
     const { reason, code } = explain(header);
     expect(judgeSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
   });
 
-  it("6.3 a secret whose part after the prefix is hex, decoded", () => {
+  it("a secret whose part after the prefix is hex, decoded [6.3]", () => {
     const secret = "whsec_9b1d4f2c7a60e358";
     const mine = `sha256=${hex(Buffer.from("9b1d4f2c7a60e358", "hex"))}`;
     expect(explain(mine, { secret }).reason).toMatch(/decoded from hex/);
@@ -60,13 +60,13 @@ describe("6.3 what a receiver's own digest was made of", () => {
     ["encoded", Buffer.from(SECRET).toString("base64"), /\(it was given encoded\)/],
     ["in quotation marks", `'${SECRET}'`, /without its quotation marks/],
   ];
-  it.each(damaged)("6.3 the other way round: the secret at hand was given %s", (_name, secret, reason) => {
+  it.each(damaged)("the other way round: the secret at hand was given %s [6.3]", (_name, secret, reason) => {
     const found = explain(sign(SECRET, BODY), { secret });
     expect(found).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
     expect(found.reason).toMatch(reason);
   });
 
-  it("6.3 the other way round: the secret at hand was given decoded", () => {
+  it("the other way round: the secret at hand was given decoded [6.3]", () => {
     const secret = `whsec_${Buffer.from("a readable secret").toString("base64")}`;
     expect(explain(sign(secret, BODY), { secret: "a readable secret" }).reason).toMatch(/given decoded/);
   });
@@ -83,31 +83,31 @@ describe("6.3 what a receiver's own digest was made of", () => {
     ["v0 and colons", `v0:17:${TEXT}`, { timestamp: "17" }, /"v0:"/],
     ["id and timestamp", `del_1.17.${TEXT}`, { timestamp: "17" }, /the delivery's id, the timestamp given/],
   ];
-  it.each(joined)("6.3 a body joined with %s", (_name, signed, given, reason) => {
+  it.each(joined)("a body joined with %s [6.3]", (_name, signed, given, reason) => {
     const found = explain(`sha256=${hex(SECRET, signed)}`, given);
     expect(found.code).toBe("body-changed");
     expect(found.reason).toMatch(reason);
   });
 
-  it("6.3 two mistakes at once are both named, with both fixes", () => {
+  it("two mistakes at once are both named, with both fixes [6.3]", () => {
     const found = explain(`sha256=${hex(BARE, `${TEXT}\n`)}`);
     expect(found.reason).toMatch(/two mistakes.*without its whsec_ prefix over the body with a line break/);
     expect(found.fix).toMatch(/whsec_ included.*bytes as they travel/);
   });
 
-  it("6.3 a mistake of form beside one of substance", () => {
+  it("a mistake of form beside one of substance [6.3]", () => {
     const found = explain(hex(BARE, BODY, "sha1"));
     expect(found.code).toBe("no-prefix");
     expect(found.reason).toMatch(/also, .*HMAC with sha1, made with the secret without its whsec_ prefix/);
     expect(found.fix).toMatch(/^Write `sha256=`.*whsec_ included/);
   });
 
-  it("6.3 a hash with the secret put before the body is told from an HMAC", () => {
+  it("a hash with the secret put before the body is told from an HMAC [6.3]", () => {
     const mine = `sha256=${createHash("sha256").update(SECRET).update(BODY).digest("hex")}`;
     expect(explain(mine)).toMatchObject({ code: "wrong-algorithm", fix: expect.stringContaining("HMAC") });
   });
 
-  it("6.3 a right digest with more behind it", () => {
+  it("a right digest with more behind it [6.3]", () => {
     expect(explain(`${sign(SECRET, BODY)}00`).reason).toMatch(/the right digest, and more behind it/);
   });
 });

@@ -10,7 +10,7 @@ export interface Judgement {
   code: VerdictCode;
   /** One sentence for a person; never contains a secret. */
   reason: string;
-  /** What the signer has to change. */
+  /** The change that the signer has to make. */
   fix: string;
 }
 
@@ -76,7 +76,7 @@ export interface SignatureExplanation extends Judgement {
   body_bytes: number;
 }
 
-/** What a receiver's own signature of a body was probably made of, and what to change (6.3). Never throws. */
+/** Explains how a receiver probably made its own signature of a body, and what to change (6.3). Never throws. */
 export function explainSignature(given: {
   secret: string;
   /** The bytes as they travelled. */

@@ -28,7 +28,7 @@ const FORM = "Write `sha256=` and the 64 lower-case hex digits of the HMAC-SHA25
 const KEY =
   "Use the webhook's secret exactly as it was shown at creation: the whole text, whsec_ included, nothing decoded, trimmed or added.";
 
-/** What the signer has to change. */
+/** The change that the signer has to make. */
 export const FIXES: Readonly<Record<VerdictCode, string>> = {
   match: "Nothing.",
   "no-header": "Send the signature in the X-Service-Signature header.",
@@ -53,7 +53,7 @@ export interface Explanation {
   code: VerdictCode;
   /** One sentence for a person; never contains a secret. */
   reason: string;
-  /** What the signer has to change. */
+  /** The change that the signer has to make. */
   fix: string;
 }
 

@@ -52,7 +52,7 @@ const request_headers = {
 };
 
 describe("an attempt to deliver", () => {
-  it("6.2 6.3 sends the event's bytes, signed, within the time that is set, and gives what was answered", async () => {
+  it("sends the event's bytes, signed, within the time that is set, and gives what was answered [6.3, 6.2]", async () => {
     const { sent, asked, answer, exchange } = await attempt(answered);
     const body = toUtf8(plan.body);
     expect(sent).toEqual([
@@ -65,26 +65,26 @@ describe("an attempt to deliver", () => {
     });
   });
 
-  it("G24 says why there was no answer", async () => {
+  it("says why there was no answer [G24]", async () => {
     const error = { kind: "refused", message: "nobody listens" } as const;
     const { answer } = await attempt({ ...answered, response_code: 0, error });
     expect(answer).toStrictEqual({ response_code: 0, duration_ms: 40, error: "nobody listens" });
   });
 
-  it("interfaces 6 a fault answers in the receiver's place, which is not called", async () => {
+  it("a fault answers in the receiver's place, which is not called [interfaces 6]", async () => {
     const { sent, answer, exchange } = await attempt(answered, { answer: { response_code: 500 } });
     expect(sent).toEqual([]);
     expect(answer).toStrictEqual({ response_code: 500, duration_ms: 0, fault: "fault:inline/f" });
     expect(exchange).toEqual({ request_headers, response_headers: {}, response_body: EMPTY_BYTES });
   });
 
-  it("interfaces 6 a fault that only delays takes of the receiver's time, and counts with it", async () => {
+  it("a fault that only delays takes of the receiver's time, and counts with it [interfaces 6]", async () => {
     const { sent, answer } = await attempt(answered, { holds_ms: 20 });
     expect(sent).toMatchObject([{ timeoutMs: 1980 }]);
     expect(answer).toStrictEqual({ response_code: 503, duration_ms: 60, fault: "fault:inline/f" });
   });
 
-  it("interfaces 10 tells in a sentence which attempt it was and what came of it", () => {
+  it("tells in a sentence which attempt it was and what came of it [interfaces 10]", () => {
     const titleOf = (kind: Outgoing["kind"], outcome: { response_code: number; error?: string }) =>
       attemptAct({ ...row, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
     const [to, rest] = ["to deliver user.created to wh_1", { response_code: 0 }];
@@ -95,7 +95,7 @@ describe("an attempt to deliver", () => {
     );
   });
 
-  it("interfaces 10 is the work of its row, and says whether the receiver took it", () => {
+  it("is the work of its row, and says whether the receiver took it [interfaces 10]", () => {
     const act = (response_code: number) =>
       attemptAct(row, plan, { at: 0, url: plan.url, duration_ms: 1, response_code });
     expect(act(201)).toMatchObject({

@@ -6,7 +6,7 @@ import { type Outgoing, outgoing } from "./outgoing.ts";
 import { classify } from "./schedule.ts";
 import { deliveryHeaders, sign } from "./sign.ts";
 
-/** What an attempt sends, and where. */
+/** The request of an attempt. */
 export interface AttemptPlan {
   /** Which attempt of its delivery it is, from 1. */
   number: number;

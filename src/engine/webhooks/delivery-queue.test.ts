@@ -24,7 +24,7 @@ function begun(queue: DeliveryQueue, oneByOne = false): string[] {
 }
 
 describe("DeliveryQueue", () => {
-  it("6.4 first attempts go one by one, in their order", () => {
+  it("first attempts go one by one, in their order [6.4]", () => {
     const queue = new DeliveryQueue();
     const jobs = ["a", "b", "c"].map((id) => job("first", id));
     for (const each of jobs) queue.add(each);
@@ -33,7 +33,7 @@ describe("DeliveryQueue", () => {
     expect(begun(queue)).toEqual(["b/first"]);
   });
 
-  it("6.4 retries do not wait for first attempts, and are bounded; in an advance they go one by one", () => {
+  it("retries do not wait for first attempts, and are bounded; in an advance they go one by one [6.4]", () => {
     const queue = new DeliveryQueue();
     queue.add(job("first", "new"));
     const retries = Array.from({ length: 6 }, (_, i) => job("retry", `old${i}`));
@@ -47,7 +47,7 @@ describe("DeliveryQueue", () => {
     expect(begun(queue, true)).toEqual(["old5/retry"]);
   });
 
-  it("G24 attempts of one delivery follow each other, whatever set them off", () => {
+  it("attempts of one delivery follow each other, whatever set them off [G24]", () => {
     const queue = new DeliveryQueue();
     const redelivery = job("redelivery", "a");
     queue.add(redelivery);
@@ -58,7 +58,7 @@ describe("DeliveryQueue", () => {
     expect(begun(queue)).toEqual(["a/retry"]);
   });
 
-  it("6.4 is empty only when nothing waits and nothing is under way", () => {
+  it("is empty only when nothing waits and nothing is under way [6.4]", () => {
     const queue = new DeliveryQueue();
     const only = job("first", "a");
     queue.add(only);

@@ -3,7 +3,7 @@ import { senderStand, several, turn } from "../../../test/support/sender-stand.t
 import { outgoing, queueAttempt } from "./outgoing.ts";
 
 describe("the sender of deliveries", () => {
-  it("6.4 sends what a commit queued after it: one first attempt of a webhook at a time, in their order", async () => {
+  it("sends what a commit queued after it: one first attempt of a webhook at a time, in their order [6.4]", async () => {
     const { left, ids, recorded, sandbox } = senderStand();
     const { world, queue, waiting } = sandbox();
     world.transact((tx) => {
@@ -23,7 +23,7 @@ describe("the sender of deliveries", () => {
     expect(ids()).toEqual(["a", "c", "b", "d"]);
   });
 
-  it("6.4 sends 128 of a sandbox at once; the webhook that has waited longest goes on", async () => {
+  it("sends 128 of a sandbox at once; the webhook that has waited longest goes on [6.4]", async () => {
     const { left, ids, sandbox } = senderStand();
     const { queue, remove } = sandbox();
     for (const webhook of several("wh_", 131)) await queue([`${webhook}/a`, `${webhook}/b`], webhook);
@@ -35,7 +35,7 @@ describe("the sender of deliveries", () => {
     expect(ids().slice(132)).toEqual(["wh_6/b", "wh_129/b"]);
   });
 
-  it("6.4 sends 512 of a server at once; a place that is free goes to the sandbox that waits", async () => {
+  it("sends 512 of a server at once; a place that is free goes to the sandbox that waits [6.4]", async () => {
     const { left, ids, sandbox } = senderStand();
     const sandboxes = several("s", 5).map((name) => ({ name, ...sandbox(name) }));
     for (const { name, queue } of sandboxes) {
@@ -52,7 +52,7 @@ describe("the sender of deliveries", () => {
     expect(ids().slice(514)).toEqual(several("new", 4));
   });
 
-  it("G24 what is called off while it waits is never sent, what is under way is cut off and leaves no trace", async () => {
+  it("what is called off while it waits is never sent, what is under way is cut off and leaves no trace [G24]", async () => {
     const { left, ids, recorded, made, errors, sandbox } = senderStand();
     const { world, queue, remove, attempt } = sandbox();
     await queue(["a", "b", "c"]);
@@ -72,7 +72,7 @@ describe("the sender of deliveries", () => {
     expect([recorded.length, errors.length]).toEqual([2, 0]);
   });
 
-  it("interfaces 4 a restore calls off what was under way and takes up, in its order, what was queued then", async () => {
+  it("a restore calls off what was under way and takes up, in its order, what was queued then [interfaces 4]", async () => {
     const { left, ids, recorded, sandbox } = senderStand();
     const { world, queue, remove, attempt, waiting } = sandbox();
     // Their ids are not in the order of their positions, which the queue goes by.
@@ -93,7 +93,7 @@ describe("the sender of deliveries", () => {
     expect(ids().slice(2)).toEqual(["z", "a", "m"]);
   });
 
-  it("interfaces 4 what a restore has overtaken is not recorded, even where the same attempt is queued again", async () => {
+  it("what a restore has overtaken is not recorded, even where the same attempt is queued again [interfaces 4]", async () => {
     const { left, ids, recorded, made, sandbox } = senderStand();
     const { world, queue, waiting } = sandbox();
     await queue(["a", "b"]);
@@ -108,7 +108,7 @@ describe("the sender of deliveries", () => {
     expect(recorded).toHaveLength(1);
   });
 
-  it("interfaces 4 the end of a world ends its attempts, and what is queued in it later is not sent", async () => {
+  it("the end of a world ends its attempts, and what is queued in it later is not sent [interfaces 4]", async () => {
     const { left, ids, recorded, made, errors, sandbox } = senderStand();
     const { world, queue, attempt } = sandbox();
     await queue(["a", "b"]);
@@ -124,7 +124,7 @@ describe("the sender of deliveries", () => {
     expect([recorded.length, made.length, errors.length]).toEqual([0, 0, 0]);
   });
 
-  it("G24 an attempt that its rules call off is not made; the next goes on", async () => {
+  it("an attempt that its rules call off is not made; the next goes on [G24]", async () => {
     const { ids, made, sandbox } = senderStand({
       rules: {
         plan: (_world, { delivery_id: body, id }) =>
@@ -141,7 +141,7 @@ describe("the sender of deliveries", () => {
     expect(made).toEqual([]);
   });
 
-  it("6.4 an attempt that cannot be made or recorded is told of, and waited for no longer", async () => {
+  it("an attempt that cannot be made or recorded is told of, and waited for no longer [6.4]", async () => {
     const broken = (what: string) => () => {
       throw new Error(`no ${what}`);
     };
@@ -186,7 +186,7 @@ describe("the sender of deliveries", () => {
     expect([recorded.length, made.length]).toEqual([0, 0]);
   });
 
-  it("6.4 follows the schedule that is set when the outcome is recorded", async () => {
+  it("follows the schedule that is set when the outcome is recorded [6.4]", async () => {
     const { left, recorded, sandbox } = senderStand();
     const { settings, queue } = sandbox();
     await queue(["a", "b", "c"]);
@@ -201,7 +201,7 @@ describe("the sender of deliveries", () => {
     expect(third).toEqual([0]);
   });
 
-  it("interfaces 4 an advance waits for the retries that became due, one by one, and leaves out what was called off", async () => {
+  it("an advance waits for the retries that became due, one by one, and leaves out what was called off [interfaces 4]", async () => {
     const { left, ids, sandbox } = senderStand({
       rules: {
         plan: (world, { id, webhook_id, delivery_id }) =>
@@ -228,7 +228,7 @@ describe("the sender of deliveries", () => {
     expect((await ran).map(({ subject }) => subject)).toEqual(["a", "b"]);
   });
 
-  it("6.4 a retry that has become needless is not queued, and counts as run", async () => {
+  it("a retry that has become needless is not queued, and counts as run [6.4]", async () => {
     const { ids, sandbox } = senderStand({ rules: { queueRetry: () => undefined } });
     const { world } = sandbox();
     world.transact((tx) => tx.schedule({ kind: "webhook.retry", subject: "a", due: 1000 }));
@@ -236,7 +236,7 @@ describe("the sender of deliveries", () => {
     expect(ids()).toEqual([]);
   });
 
-  it("interfaces 10 an attempt is the act that its outcome is recorded by", async () => {
+  it("an attempt is the act that its outcome is recorded by [interfaces 10]", async () => {
     const { left, made, sandbox } = senderStand();
     const { world, queue, commits } = sandbox();
     world.clock = { ...world.clock, at: 77 };

@@ -38,7 +38,7 @@ function journaled(
 }
 
 describe("an attempt in the journal", () => {
-  it("interfaces 14 says what was sent, what was answered, and what follows", () => {
+  it("says what was sent, what was answered, and what follows [interfaces 14]", () => {
     const body = Buffer.from('{"é":1}');
     expect(journaled({})).toStrictEqual({
       ...{ id: "del_1.2", at: 1_000_077, committed_at: undefined, operation: null, method: "POST" },
@@ -59,7 +59,7 @@ describe("an attempt in the journal", () => {
     });
   });
 
-  it("interfaces 10 names its entry in the history, and no other's", () => {
+  it("names its entry in the history, and no other's [interfaces 10]", () => {
     const told = { prefix: "h_", number: 7, kind: "delivery", subject: "del_1" } as HistoryEntry;
     const historyOf = (entry: HistoryEntry) => journaled({}, undefined, entry).history;
     expect(historyOf(told)).toBe(told);
@@ -68,14 +68,14 @@ describe("an attempt in the journal", () => {
     expect(historyOf({ ...told, kind: "control" } as HistoryEntry)).toBe(null);
   });
 
-  it("interfaces 14 needs no reasons where the receiver took it; a fault is the decision", () => {
+  it("needs no reasons where the receiver took it; a fault is the decision [interfaces 14]", () => {
     expect(journaled({ response_code: 204 })).toMatchObject({ decision: "delivered", reasons: [] });
     expect(journaled({ response_code: 200, fault: "fault:inline/f" })).toMatchObject({
       ...{ decision: "fault:inline/f", reasons: [] },
     });
   });
 
-  it("interfaces 14 says in words why it failed", () => {
+  it("says in words why it failed [interfaces 14]", () => {
     const why = (outcome: Partial<AttemptOutcome>) => journaled(outcome).reasons[0];
     expect(why({ response_code: 0, error: "nobody listens" })).toBe("there was no answer: nobody listens");
     expect(why({ response_code: 0 })).toBe("there was no answer: the connection ended");
@@ -88,7 +88,7 @@ describe("an attempt in the journal", () => {
     });
   });
 
-  it("interfaces 14 keeps the first 4,096 bytes of an answer", () => {
+  it("keeps the first 4,096 bytes of an answer [interfaces 14]", () => {
     const long = Buffer.from("0123456789".repeat(500));
     expect(journaled({}, long).response_body!.toString()).toBe(long.toString().slice(0, 4096));
   });

@@ -14,7 +14,7 @@ function makeWorld(): World {
   });
 }
 
-it("G15 the outbox shows what was sent and when, newest first, also of one instant", async () => {
+it("the outbox shows what was sent and when, newest first, also of one instant [G15]", async () => {
   const world = makeWorld();
   const send = (subject: string) =>
     world.transact((tx) => sendEmail(tx, { to: "ada@acme.test", subject, body: `${subject}!` }));
@@ -27,7 +27,7 @@ it("G15 the outbox shows what was sent and when, newest first, also of one insta
   });
 });
 
-it("G15 the outbox keeps the newest thousand", () => {
+it("the outbox keeps the newest thousand [G15]", () => {
   const world = makeWorld();
   const subjects = Array.from({ length: 1003 }, (_, i) => `${i}`);
   const send = (subject: string) =>

@@ -31,7 +31,7 @@ async function hasEnded(work: Promise<void>): Promise<boolean> {
 }
 
 describe("the queue of outgoing attempts", () => {
-  it("6.4 an attempt stands behind those of its webhook, in number and in order", () => {
+  it("an attempt stands behind those of its webhook, in number and in order [6.4]", () => {
     const { world, queue, end } = makeWorld();
     for (const id of ["z", "a", "m"]) queue(id);
     queue("other", "wh_2", "z");
@@ -46,7 +46,7 @@ describe("the queue of outgoing attempts", () => {
     expect(of("by_delivery", "z").map(({ id }) => id)).toEqual(["other", "z"]);
   });
 
-  it("interfaces 4 what a store or a snapshot says of an attempt is judged", () => {
+  it("what a store or a snapshot says of an attempt is judged [interfaces 4]", () => {
     const row = { ...{ id: "a", kind: "first", webhook_id: "wh_1", delivery_id: "a" }, position: 1 };
     const judge = validatorOf(outgoing.schema!);
     for (const kind of ["first", "retry", "redelivery"]) {
@@ -57,7 +57,7 @@ describe("the queue of outgoing attempts", () => {
     expect(judge(row)).toBe(false);
   });
 
-  it("interfaces 4 waits until the outcome of each attempt is recorded, whichever is first", async () => {
+  it("waits until the outcome of each attempt is recorded, whichever is first [interfaces 4]", async () => {
     const { world, queue, end } = makeWorld();
     for (const id of ["a", "b", "c"]) queue(id);
     const all = attemptsEnded(world, ["a", "b"]);
@@ -70,7 +70,7 @@ describe("the queue of outgoing attempts", () => {
     expect(await hasEnded(all)).toBe(true);
   });
 
-  it("interfaces 4 waits no longer where the world ends or a restore replaces it", async () => {
+  it("waits no longer where the world ends or a restore replaces it [interfaces 4]", async () => {
     const { world, queue } = makeWorld();
     queue("a");
     const before = attemptsEnded(world, ["a"]);
@@ -82,7 +82,7 @@ describe("the queue of outgoing attempts", () => {
     expect(await hasEnded(after)).toBe(true);
   });
 
-  it("interfaces 4 waits no longer for who has left, and leaves no listener behind", async () => {
+  it("waits no longer for who has left, and leaves no listener behind [interfaces 4]", async () => {
     const { world, queue, end } = makeWorld();
     let listening = 0;
     const subscribe = world.subscribe.bind(world);

@@ -7,7 +7,7 @@ import type { World } from "../state/world.ts";
 export type AttemptKind = "first" | "retry" | "redelivery";
 
 /**
- * An attempt that is to be made now, or is under way. It stands in the root until its outcome is recorded,
+ * An attempt that is to be made now, or is under way. It is part of the root until its outcome is recorded,
  * so a snapshot, a fork or a restart in between makes the attempt again (receivers tell by the delivery id).
  */
 export interface Outgoing {
@@ -21,7 +21,7 @@ export interface Outgoing {
   cancelled: boolean;
   /** Also of a delivery that succeeded, as by a sender whom the receipt never reached. */
   again?: boolean;
-  /** Of a first attempt: the delivery to be, which nobody sees before the attempt has ended (G24). */
+  /** Of a first attempt: the future delivery, which is hidden until the attempt has ended (G24). */
   first?: NewDelivery;
 }
 

@@ -4,7 +4,7 @@ export const DEFAULT_RETRY_SCHEDULE: readonly number[] = [60_000, 300_000, 900_0
 /** 6.4: the first attempt and five retries; a longer `retry_schedule` does not buy a seventh. */
 const MAX_SCHEDULED_ATTEMPTS = 6;
 
-/** What a receiver's answer means for its delivery (3.3). */
+/** The meaning of an answer for its delivery (3.3). */
 export type AttemptClass = "success" | "disabled" | "retry";
 
 export interface ScheduledAttempt {
@@ -48,7 +48,7 @@ export function nextRetry({
   return delay === undefined ? null : endedAt + delay;
 }
 
-/** What one scheduled attempt leaves behind: the delivery's status, the webhook's fate, the next instant. */
+/** The result of one scheduled attempt: the delivery's status, whether it disables the webhook, the next retry. */
 export function settleAttempt(attempt: ScheduledAttempt & { responseCode: number }): SettledAttempt {
   const outcome = classify(attempt.responseCode);
   return {

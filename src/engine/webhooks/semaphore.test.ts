@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Semaphore } from "./delivery-queue.ts";
 
 describe("Semaphore", () => {
-  it("6.4 gives out so many places and calls back who waits, first come first served", () => {
+  it("gives out so many places and calls back who waits, first come first served [6.4]", () => {
     const budget = new Semaphore(2);
     const log: string[] = [];
     const claim = (name: string) => {
@@ -22,7 +22,7 @@ describe("Semaphore", () => {
     expect(log).toHaveLength(6);
   });
 
-  it("6.4 a place that the first who waits no longer needs goes to the next", () => {
+  it("a place that the first who waits no longer needs goes to the next [6.4]", () => {
     const budget = new Semaphore(1);
     budget.take(() => {});
     let served = false;

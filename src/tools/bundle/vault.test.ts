@@ -41,7 +41,7 @@ const OPEN_HEADERS = [
   ...["Accept", "X-Request-Id", "X-Token-Count", "Cookie-Policy", "Access-Control-Allow-Credentials"],
 ];
 
-describe("interfaces 4 journal and bundle hold the same for secrets", () => {
+describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
   const vault = new Vault();
   it.each([
     ...FIELDS.map((name) => [name, true] as const),
@@ -79,7 +79,7 @@ describe("interfaces 4 journal and bundle hold the same for secrets", () => {
         expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
   });
 
-  it("interfaces 4 a form keeps what is no secret, and the user of a URL goes", () => {
+  it("a form keeps what is no secret, and the user of a URL goes [interfaces 4]", () => {
     const part = (name: string, value: string) =>
       `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain\r\n\r\n${value}\r\n`;
     const form = `${part("token", CANARY)}${part("note", "kept")}--b--\r\n`;

@@ -1,76 +1,82 @@
+import type { Check as AnyCheck } from "../checks/frame.ts";
+import type { FailureKind } from "./failure-kind.ts";
 import type { Outcome, Severity } from "./report.ts";
-import type { Exchange, Session } from "./session.ts";
-import type { Trouble } from "./trouble.ts";
+import type { Attempt, Session } from "./session.ts";
 
-/** One thing that a receiver has to get right; a file of `checks/` each. */
-export interface Check {
+/** A check of receivers, without its code. */
+export interface CheckDescription {
   id: string;
   title: string;
   severity: Severity;
-  /** One sentence: what goes wrong in production when this is not so. */
+  /** One sentence: what goes wrong in production when the check fails. */
   why: string;
-  /** What to change where a delivery was accepted, or processed, as it should not have been. */
+  /** The fix where a delivery was accepted, or processed, and should not have been. */
   advice: string;
-  /** Other answers to which the advice is right as well; to all the rest, that of the answer's own trouble is. */
-  mends?: readonly Trouble[];
-  /** Judges what was already exchanged, so it has something to say even when grading was cut short. */
-  sendsNothing?: true;
-  run(session: Session): Promise<Finding> | Finding;
+  /** Other answers that the advice is right for; for the rest, the advice follows from the answer itself. */
+  adviceAppliesTo?: readonly FailureKind[];
 }
+
+/** One thing that a receiver has to get right; a family of them per file in `checks/`. */
+export interface Check extends AnyCheck<Session, Finding>, CheckDescription {}
 
 export interface Finding {
   outcome: Outcome;
   detail: string;
-  exchange: Exchange | null;
+  /** The request that shows it. */
+  attempt: Attempt | null;
   note?: string;
   /** Where more is known than the check and the answer say. */
   advice?: string;
 }
 
-export const passed = (detail: string, exchange: Exchange | null = null): Finding => ({
+export const passed = (detail: string, attempt: Attempt | null = null): Finding => ({
   outcome: "passed",
   detail,
-  exchange,
+  attempt,
 });
 
-export const failed = (detail: string, exchange: Exchange | null = null): Finding => ({
+export const failed = (detail: string, attempt: Attempt | null = null): Finding => ({
   outcome: "failed",
   detail,
-  exchange,
+  attempt,
 });
 
-export const notObservable = (detail: string, exchange: Exchange | null = null): Finding => ({
+export const notObservable = (detail: string, attempt: Attempt | null = null): Finding => ({
   outcome: "not-observable",
   detail,
-  exchange,
+  attempt,
 });
 
 /** The status answered, or 0 when there was no answer (as the service records it, G24). */
-export function statusOf({ result }: Exchange): number {
+export function getStatus({ result }: Attempt): number {
   return result.kind === "answer" ? result.status : 0;
 }
 
-export function isAccepted(exchange: Exchange): boolean {
-  return Math.floor(statusOf(exchange) / 100) === 2;
+export function isAccepted(attempt: Attempt): boolean {
+  return Math.floor(getStatus(attempt) / 100) === 2;
 }
 
-/** 429 is no refusal: it says nothing of the request itself, which may be accepted later. */
-export function isRefused(exchange: Exchange): boolean {
-  const status = statusOf(exchange);
-  return Math.floor(status / 100) === 4 && !isSlowedDown(exchange);
+/** 429 is not a refusal: it says nothing about the request, which may be accepted later. */
+export function isRefused(attempt: Attempt): boolean {
+  const status = getStatus(attempt);
+  return Math.floor(status / 100) === 4 && status !== 429;
 }
 
-/** 503 means no room, not up yet, or busy: where it is not what a check is about, it says "later" as 429 does. */
-export function isOverloaded(exchange: Exchange): boolean {
-  return statusOf(exchange) === 503;
+/** 503 means no room, not up yet, or busy. */
+export function isOverloaded(attempt: Attempt): boolean {
+  return getStatus(attempt) === 503;
 }
 
-/** Still 429 after all patience. */
-export function isSlowedDown(exchange: Exchange): boolean {
-  return statusOf(exchange) === 429;
+/** Still 429 after all retries. */
+export function isRateLimited(attempt: Attempt): boolean {
+  return getStatus(attempt) === 429;
 }
 
-/** Neither accepted nor refused. */
-export function isPutOff(exchange: Exchange): boolean {
-  return isSlowedDown(exchange) || isOverloaded(exchange);
+/** The receiver said "later", which is neither accepted nor refused. */
+export function isDeferred(attempt: Attempt): boolean {
+  return isRateLimited(attempt) || isOverloaded(attempt);
+}
+
+export function isGone(attempt: Attempt): boolean {
+  return getStatus(attempt) === 410;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { curlCommand } from "./curl.ts";
-import type { RawRequest } from "./send-raw.ts";
+import type { RawRequest } from "./network.ts";
 
 /** A stand-in that shows what a shell would hand to curl: its arguments, then its standard input if asked for. */
 const STAND_IN = `curl() { for one; do printf '%s\\0' "$one"; done; case "$one" in @-) cat;; esac; }`;
@@ -26,8 +26,8 @@ function post(body: Buffer, headers: RawRequest["headers"] = []): RawRequest {
   return { method: "POST", url: new URL("http://127.0.0.1:3000/it's?a=$HOME&b=`id`"), headers, body };
 }
 
-describe("6 the curl line of a check", () => {
-  it("6 sends exactly the bytes of any body", () => {
+describe("the curl line of a check [6]", () => {
+  it("sends exactly the bytes of any body [6]", () => {
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
       fc.string({ unit: "grapheme", maxLength: 40 }).map((text) => Buffer.from(text)),
@@ -43,13 +43,13 @@ describe("6 the curl line of a check", () => {
     );
   });
 
-  it("6 rebuilds a large body from a short line", () => {
+  it("rebuilds a large body from a short line [6]", () => {
     const body = Buffer.from(`{"content":"${"x".repeat(262_144)}","more":"${"'".repeat(2000)}%\n"}`);
     expect(curlCommand(post(body)).length).toBeLessThan(600);
     expect(received(post(body)).body.equals(body)).toBe(true);
   });
 
-  it("6 keeps names, empty values and quotes in headers and URL", () => {
+  it("keeps names, empty values and quotes in headers and URL [6]", () => {
     const { headers, url } = received(
       post(Buffer.from("{}"), [
         ["x-LOWER", "it's $HOME"],

@@ -1,4 +1,4 @@
-import type { RawRequest } from "./send-raw.ts";
+import type { RawRequest } from "./network.ts";
 
 /** Runs of one byte at least this long are rebuilt by the shell instead of being written out. */
 const LONG_RUN = 1024;
@@ -28,7 +28,7 @@ export function curlCommand(request: RawRequest, caFile?: string): string {
   return `${body} | ${parts.join(" ")} --data-binary @-`;
 }
 
-/** Quotes one argument for a POSIX shell; the value must hold no NUL. */
+/** Quotes one argument for a POSIX shell; the value must not contain NUL. */
 function quote(value: string): string {
   return `'${value.replaceAll("'", "'\\''")}'`;
 }

@@ -1,12 +1,17 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
+import { type SampleOf, sampleData } from "../../engine/contract/event.ts";
+import { NOWHERE } from "../../engine/contract/event-sample.ts";
+import { EVENTS, eventNamed } from "../../engine/resources/events.ts";
 import { type Payload, renderBody } from "../../engine/resources/webhooks/body.ts";
+import { webhookTest } from "../../engine/resources/webhooks/events.ts";
+import { Random } from "../../engine/state/random.ts";
 import { deliveryHeaders, SIGNATURE_HEADER, sign } from "../../engine/webhooks/sign.ts";
-import { drawEventData } from "./event-data.ts";
-import type { RawRequest } from "./send-raw.ts";
+import type { RawRequest } from "./network.ts";
 
 export type { Payload };
 
-export interface Delivery {
+/** A delivery as the grader sends it. */
+export interface TestDelivery {
   id: string;
   event: string;
   body: Buffer;
@@ -14,20 +19,20 @@ export interface Delivery {
   signature: string | null;
 }
 
-/** What all deliveries of a run have in common. */
+/** Common to all deliveries of a run. */
 export interface DeliverySource {
   secret: string;
   webhookId: string;
   organizationId: string;
-  /** The event of deliveries that name none. */
+  /** The event of deliveries whose shape names none. */
   event: string;
-  /** Fields of data that the receiver is to see in every event that has them. */
+  /** Values for fields of data, in every event that has them. */
   data: Readonly<Record<string, unknown>>;
 }
 
 export interface DeliveryShape {
   event?: string;
-  /** In place of the values drawn; for an event of no declaration, all of its data. */
+  /** Replaces drawn values; for an undeclared event, all of its data. */
   data?: Record<string, unknown>;
   /** The delivery's id; drawn afresh unless given. */
   id?: string;
@@ -37,16 +42,13 @@ export interface DeliveryShape {
   write?: (payload: Payload) => string;
 }
 
-/**
- * Ids are drawn afresh for every run: a receiver keeps the ids it has seen, and a repeated run must
- * not look to it like a repeated delivery.
- */
+/** Random for every run: a receiver remembers ids, and a repeated run must not look like repeated deliveries. */
 export function freshId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString("hex")}`;
 }
 
 /** Builds a correctly signed delivery with the payload of 6.2, its data as the event is declared. */
-export function makeDelivery(source: DeliverySource, shape: DeliveryShape = {}): Delivery {
+export function makeDelivery(source: DeliverySource, shape: DeliveryShape = {}): TestDelivery {
   const { event = source.event, at = Date.now(), id = freshId("del"), write = renderBody } = shape;
   const known = { organization_id: source.organizationId, webhook_id: source.webhookId, ...source.data };
   const payload: Payload = {
@@ -66,20 +68,20 @@ export interface Transport {
   /** Null leaves the header out. */
   contentType?: string | null;
   headerNames?: (name: string) => string;
-  /** Sent besides those of 6.2. */
+  /** Sent in addition to those of 6.2. */
   headers?: readonly (readonly [name: string, value: string])[];
   /** Replaces the (unsigned) delivery id in the header, the body staying as it is. */
   headerDeliveryId?: string;
   chunkAt?: number[];
-  /** Over a connection that others were sent on, which is otherwise for the service's own requests alone. */
+  /** Over a connection that carried other requests; by default only the service's own form shares connections. */
   reuse?: boolean;
   leave?: RawRequest["leave"];
 }
 
 /** The request of 6.2 for a delivery: the headers as the service sends them, unless `transport` says otherwise. */
-export function deliveryRequest(
+export function toRequest(
   target: { url: URL; serviceName: string },
-  delivery: Delivery,
+  delivery: TestDelivery,
   transport: Transport = {},
 ): RawRequest {
   const sent: Record<string, string> = deliveryHeaders({
@@ -97,4 +99,30 @@ export function deliveryRequest(
   );
   const { method = "POST", chunkAt, reuse, leave } = transport;
   return { method, url: target.url, headers, body: delivery.body, chunkAt, reuse, leave };
+}
+
+/** Every event that the service may send, the test included. */
+export const SENT_EVENTS: readonly string[] = [...EVENTS, webhookTest].map(({ name }) => name);
+
+/** Fields that at least one event's data has. */
+export const DATA_FIELDS: ReadonlySet<string> = new Set([...EVENTS, webhookTest].flatMap(({ data }) => data));
+
+/**
+ * Random data of an event as it is declared, field by field: a receiver that validates must accept it (6.2, G25).
+ * Empty for an event that the service does not have.
+ */
+export function drawEventData(
+  event: string,
+  { at, known }: { at: number; known: SampleOf["known"] },
+): Record<string, unknown> {
+  const declared = event === webhookTest.name ? webhookTest : eventNamed(event);
+  if (declared === undefined) return {};
+  const random = new Random(randomInt(2 ** 31), "grader");
+  const data = sampleData(declared, { world: NOWHERE, at, random, known });
+  // Some validators refuse the reserved domain of invented users, and none refuses this one; some accept an
+  // address only once.
+  const { email } = data;
+  if (typeof email === "string" && !("email" in known))
+    data["email"] = email.replace(/@.*$/, `.${random.letters(6)}@example.com`);
+  return data;
 }

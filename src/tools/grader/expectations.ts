@@ -1,41 +1,36 @@
 import {
   type Finding,
   failed,
+  getStatus,
   isAccepted,
+  isDeferred,
   isOverloaded,
-  isPutOff,
   isRefused,
   notObservable,
   passed,
-  statusOf,
 } from "./check.ts";
-import type { Delivery, Transport } from "./delivery.ts";
-import { describe } from "./describe-exchange.ts";
-import { type ExpectedEffects, type ProbeReading, seconds } from "./probe.ts";
-import { deliverAnother, findPutOff, judgePutOff } from "./put-off.ts";
-import type { Exchange, Session } from "./session.ts";
-import { STORE_THEN_ANSWER } from "./trouble.ts";
+import type { TestDelivery, Transport } from "./delivery.ts";
+import { describe, STORE_THEN_ANSWER } from "./failure-kind.ts";
+import { type ExpectedEffects, formatSeconds, type ProbeReading } from "./probe.ts";
+import { type Attempt, type Session, WebhookGone } from "./session.ts";
 
-export interface Sending {
+/** A delivery that a check stages, with a name for messages. */
+export interface Staged {
   label: string;
-  delivery: Delivery;
+  delivery: TestDelivery;
   transport?: Transport | undefined;
 }
 
-/** What to say of an answer to a delivery that should have been accepted, and was not. */
-export async function judgeNotAccepted(
-  session: Session,
-  exchange: Exchange,
-  label: string,
-): Promise<Finding> {
-  if (isPutOff(exchange)) return judgePutOff(session, exchange, label);
-  return failed(`${label}: the receiver ${describe(exchange)}, where 2xx is expected`, exchange);
+/** The finding for a delivery that should have been accepted, and was not. */
+export async function judgeNotAccepted(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+  if (isDeferred(attempt)) return judgeDeferred(session, attempt, label);
+  return failed(`${label}: the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
 }
 
 /** Sends each delivery in turn; passes when every one is answered 2xx. */
-export async function expectAccepted(session: Session, sendings: Sending[]): Promise<Finding> {
-  let last: Exchange | null = null;
-  for (const { label, delivery, transport } of sendings) {
+export async function expectAccepted(session: Session, staged: Staged[]): Promise<Finding> {
+  let last: Attempt | null = null;
+  for (const { label, delivery, transport } of staged) {
     last = await session.deliver(delivery, transport);
     if (!isAccepted(last)) return judgeNotAccepted(session, last, label);
   }
@@ -43,35 +38,37 @@ export async function expectAccepted(session: Session, sendings: Sending[]): Pro
 }
 
 /**
- * Sends all deliveries; passes when every one is answered 4xx and, where a probe can tell, none of them had a
- * side effect. `anyRefusal`: whatever is not 2xx will do, since the manner of refusing is judged elsewhere.
+ * Sends all deliveries; passes when every one is answered 4xx and, with a probe, none had a side effect.
+ * `anyRefusal`: everything that is not 2xx passes, since another check judges how the receiver refuses.
  */
 export async function expectRefused(
   session: Session,
-  sendings: Sending[],
+  staged: Staged[],
   { anyRefusal = false }: { anyRefusal?: boolean } = {},
 ): Promise<Finding> {
   const before = await session.readProbe();
-  const expected = new Map(sendings.map(({ delivery }) => [delivery.id, 0]));
-  let last: Exchange | null = null;
-  for (const group of groups(sendings, session.atOnce())) {
-    const exchanges = await Promise.all(
+  const expected = new Map(staged.map(({ delivery }) => [delivery.id, 0]));
+  const size = session.concurrency();
+  let last: Attempt | null = null;
+  for (let start = 0; start < staged.length; start += size) {
+    const group = staged.slice(start, start + size);
+    const attempts = await Promise.all(
       group.map(({ delivery, transport }) => session.deliver(delivery, transport)),
     );
-    for (const [index, sent] of exchanges.entries()) {
+    for (const [index, sent] of attempts.entries()) {
       const { label, delivery, transport } = group[index]!;
       // There may have been no room for several at once.
-      const exchange = isOverloaded(sent) ? await session.deliver(delivery, transport) : sent;
-      last = exchange;
-      if (isPutOff(exchange)) {
+      const attempt = isOverloaded(sent) ? await session.deliver(delivery, transport) : sent;
+      last = attempt;
+      if (isDeferred(attempt)) {
         const other = await deliverAnother(session);
-        // One that took another delivery meanwhile has refused this one, in a manner of its own.
-        if (!anyRefusal || !isAccepted(other)) return findPutOff(exchange, { label, other });
+        // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
+        if (!anyRefusal || !isAccepted(other)) return compareDeferred(attempt, { label, other });
         if (before?.ids === null) expected.set(other.delivery!.id, 1);
         continue;
       }
-      if (anyRefusal ? !isAccepted(exchange) : isRefused(exchange)) continue;
-      return failed(`${label}: the receiver ${describe(exchange)}, where 4xx is expected`, exchange);
+      if (anyRefusal ? !isAccepted(attempt) : isRefused(attempt)) continue;
+      return failed(`${label}: the receiver ${describe(attempt)}, where 4xx is expected`, attempt);
     }
   }
   const effects = await session.observeEffects(before, expected);
@@ -83,71 +80,109 @@ export async function expectRefused(
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
 
-function groups<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
-}
-
 export const NO_PROBE = "side effects cannot be seen without a probe that can be read (--probe URL)";
 
-/** Answers of a receiver that is still busy with the same delivery, and wants it later. */
+/** Answers of a receiver that is still busy with the same delivery. */
 const BUSY = new Set([409, 423, 425, 500, 502, 503, 504]);
 
 /**
- * Sends a delivery that the receiver may be working on already: told to come again, it does so for as long as
- * the session's patience lasts (the service would leave a minute in between).
+ * Sends a delivery that the receiver may be working on already: while it answers that it is busy, the delivery is sent
+ * again for as long as the session's patience lasts (the service would wait a minute in between).
  */
-export async function deliverWhenFree(session: Session, delivery: Delivery): Promise<Exchange> {
+export async function deliverWhenFree(session: Session, delivery: TestDelivery): Promise<Attempt> {
   const giveUp = performance.now() + session.options.patienceMs;
   for (;;) {
-    const exchange = await session.deliver(delivery);
-    if (!BUSY.has(statusOf(exchange)) || performance.now() >= giveUp) return exchange;
+    const attempt = await session.deliver(delivery);
+    if (!BUSY.has(getStatus(attempt)) || performance.now() >= giveUp) return attempt;
     await session.pause(200);
   }
 }
 
 /** Null when every answer is 2xx, else the finding. */
-export async function deliverInTurn(session: Session, deliveries: Delivery[]): Promise<Finding | null> {
+export async function deliverInTurn(session: Session, deliveries: TestDelivery[]): Promise<Finding | null> {
   for (const [index, delivery] of deliveries.entries()) {
-    const exchange: Exchange = await session.deliver(delivery);
-    if (isAccepted(exchange)) continue;
+    const attempt: Attempt = await session.deliver(delivery);
+    if (isAccepted(attempt)) continue;
     const again = deliveries.indexOf(delivery) < index ? " (a repetition)" : "";
-    return judgeNotAccepted(session, exchange, `delivery ${index + 1}${again}`);
+    return judgeNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
   }
   return null;
 }
 
 /** Acknowledged, and not done. */
-const LOST = `What is acknowledged must be done. ${STORE_THEN_ANSWER}`;
+const LOST = `A delivery that is acknowledged must be processed. ${STORE_THEN_ANSWER}`;
 
-/** Turns the probe's word into the finding of a check whose answers were already found to be right. */
+/** Compares the probe's reading with the expected side effects, for a check whose answers were already right. */
 export async function judgeEffects(
   session: Session,
   observed: {
     before: ProbeReading | null;
     expected: ExpectedEffects;
-    /** What to change where one is missing, if the check knows better than that it was lost. */
+    /** The fix where one is missing, if the check knows a better cause than a loss. */
     whenMissing?: string;
   },
 ): Promise<Finding> {
-  const exchange = session.exchanges.at(-1)!;
+  const attempt = session.attempts.at(-1)!;
   const effects = await session.observeEffects(observed.before, observed.expected);
-  if (effects === null) return notObservable(`answered as it should be, but ${NO_PROBE}`, exchange);
+  if (effects === null) return notObservable(`all answers are right, but ${NO_PROBE}`, attempt);
   if (effects.difference === null) {
-    return passed("answered as it should be, and the probe shows exactly one side effect each", exchange);
+    return passed("all answers are right, and the probe shows exactly one side effect each", attempt);
   }
-  const finding = failed(effects.difference, exchange);
+  const finding = failed(effects.difference, attempt);
   if (!effects.missing) return finding;
-  return { ...finding, advice: `${observed.whenMissing ?? LOST} ${ifLate(session)}` };
+  return { ...finding, advice: `${observed.whenMissing ?? LOST} ${adviseIfLate(session)}` };
 }
 
-/** Of side effects that did not show: they may be lost, or on their way. */
-export function ifLate(session: Session): string {
-  return `If it only comes later than ${seconds(session.options.patienceMs)} after the answer, raise --patience.`;
+/** For side effects that did not show: they may be lost, or late. */
+export function adviseIfLate(session: Session): string {
+  return `If it only comes later than ${formatSeconds(session.options.patienceMs)} after the answer, raise --patience.`;
 }
 
-/** `n` deliveries with one side effect each. */
-export function onceEach(deliveries: readonly Delivery[]): ExpectedEffects {
+/** One side effect for each delivery. */
+export function onceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
   return new Map(deliveries.map(({ id }) => [id, 1]));
+}
+
+/** Sends a delivery that is right in every way: shows whether "later" is meant for all, or for one alone. */
+function deliverAnother(session: Session): Promise<Attempt> {
+  return session.deliverOnce(session.makeDelivery(), { reuse: false });
+}
+
+/**
+ * The finding for a lasting 429, or a 503. If the receiver defers every delivery, nothing is shown; if it accepts
+ * another one meanwhile, "later" is its answer to this one.
+ */
+export async function judgeDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+  return compareDeferred(attempt, { label, other: await deliverAnother(session) });
+}
+
+function compareDeferred(attempt: Attempt, { label, other }: { label: string; other: Attempt }): Finding {
+  // Only a 429 was sent again in between.
+  const often = isOverloaded(attempt) ? "" : ", again and again";
+  const answer = `${label}: the receiver ${describe(attempt)}${often}`;
+  if (isDeferred(other)) return notObservable(`${answer}, as to other deliveries`, attempt);
+  if (isAccepted(other)) return failed(`${answer}, while it accepted another delivery`, attempt);
+  return failed(`${answer}; to another delivery it ${describe(other)}`, attempt);
+}
+
+/**
+ * Whether a receiver whose last answer to a genuine delivery was 503 keeps saying so for longer than patience lasts:
+ * then it is down behind its gateway, and nothing more can be graded.
+ */
+export async function staysOverloaded(session: Session, attempts: readonly Attempt[]): Promise<boolean> {
+  const last = attempts.findLast(({ genuine }) => genuine);
+  if (last === undefined || !isOverloaded(last)) return false;
+  const giveUp = performance.now() + session.options.patienceMs;
+  try {
+    const delivery = session.makeDelivery();
+    // Some receivers accept each delivery at the second attempt only.
+    for (let number = 1; ; number += 1) {
+      if (!isOverloaded(await session.deliver(delivery))) return false;
+      if (number > 1 && performance.now() >= giveUp) return true;
+      await session.pause(200);
+    }
+  } catch (error) {
+    if (error instanceof WebhookGone) return false;
+    throw error;
+  }
 }

@@ -1,15 +1,13 @@
 import { nearest } from "../../engine/documents/nearest.ts";
 import type { Check } from "./check.ts";
 import { CHECKS, FIRST_CHECK } from "./checks/index.ts";
-import { freshId } from "./delivery.ts";
-import { DATA_FIELDS, SENT_EVENTS } from "./event-data.ts";
-import { type GradeReceiverOptions, ReceiverTestUsageError } from "./grading-options.ts";
+import { DATA_FIELDS, freshId, SENT_EVENTS } from "./delivery.ts";
+import { type GraderNetwork, openNetwork } from "./network.ts";
 import { Probe } from "./probe.ts";
-import { SEVERITIES } from "./report.ts";
-import { type GraderNetwork, openNetwork } from "./send-raw.ts";
+import { type GradeReceiverOptions, ReceiverTestUsageError, SEVERITIES } from "./report.ts";
 import { Session } from "./session.ts";
 
-/** Beyond a day, and long before timers overflow. */
+/** A day, long before timers overflow. */
 const MAX_DURATION_MS = 86_400_000;
 const MAX_MEMORY_DELIVERIES = 100_000;
 
@@ -24,10 +22,10 @@ export function openSession(
   if (options.requireProbe && options.probe === undefined) {
     throw new ReceiverTestUsageError("a probe is required, and none is given");
   }
-  const timeoutMs = duration("timeout", options.timeoutMs ?? 30_000);
+  const timeoutMs = requireDuration("timeout", options.timeoutMs ?? 30_000);
   if (timeoutMs === 0) throw new ReceiverTestUsageError("the timeout must be more than 0 seconds");
-  const patienceMs = duration("patience", options.patienceMs ?? 3000);
-  const memoryMs = duration("memory", options.memoryMs ?? 12_000);
+  const patienceMs = requireDuration("patience", options.patienceMs ?? 3000);
+  const memoryMs = requireDuration("memory", options.memoryMs ?? 12_000);
   if (
     !(
       Number.isInteger(memoryDeliveries) &&
@@ -36,11 +34,11 @@ export function openSession(
     )
   ) {
     throw new ReceiverTestUsageError(
-      `the others in between are a whole number up to ${MAX_MEMORY_DELIVERIES}`,
+      `the number of deliveries in between must be a whole number up to ${MAX_MEMORY_DELIVERIES}`,
     );
   }
-  known("field of an event's data", Object.keys(data), { all: [...DATA_FIELDS] });
-  known("event", [event], { all: SENT_EVENTS, option: "event" });
+  requireKnown("field of an event's data", Object.keys(data), { all: [...DATA_FIELDS] });
+  requireKnown("event", [event], { all: SENT_EVENTS, option: "event" });
   const url = readUrl("receiver", receiverUrl);
   const probe = options.probe === undefined ? null : readUrl("probe", options.probe);
   const settleMs = options.settleMs ?? 150;
@@ -74,10 +72,10 @@ export function requireGradable(url: string, options: GradeReceiverOptions): voi
 
 /** The checks to run, in their order. @throws ReceiverTestUsageError */
 export function chosenChecks({ only, skip = [], failOn = "minor" }: GradeReceiverOptions): readonly Check[] {
-  known("severity", [failOn], { all: SEVERITIES });
+  requireKnown("severity", [failOn], { all: SEVERITIES });
   const ids = CHECKS.map(({ id }) => id);
-  known("check", only ?? [], { all: ids, option: "only" });
-  known("check", skip, { all: ids, option: "skip" });
+  requireKnown("check", only ?? [], { all: ids, option: "only" });
+  requireKnown("check", skip, { all: ids, option: "skip" });
   if (skip.includes(FIRST_CHECK.id)) {
     throw new ReceiverTestUsageError(
       `${FIRST_CHECK.id} can't be left out: without it no refusal proves anything`,
@@ -89,7 +87,7 @@ export function chosenChecks({ only, skip = [], failOn = "minor" }: GradeReceive
   );
 }
 
-function known(
+function requireKnown(
   what: string,
   given: readonly string[],
   { all, option }: { all: readonly string[]; option?: ReceiverTestUsageError["option"] },
@@ -97,12 +95,12 @@ function known(
   const unknown = given.find((one) => !all.includes(one));
   if (unknown === undefined) return;
   const meant = nearest(unknown, all);
-  // Where no word is near, all of them are the better help.
+  // Where no known word is near, all of them are listed.
   const hint = meant === undefined ? `take one of ${all.join(", ")}` : `did you mean "${meant}"?`;
   throw new ReceiverTestUsageError(`there is no ${what} "${unknown.slice(0, 80)}"; ${hint}`, option);
 }
 
-function duration(what: string, ms: number): number {
+function requireDuration(what: string, ms: number): number {
   if (ms >= 0 && ms <= MAX_DURATION_MS) return ms;
   throw new ReceiverTestUsageError(`the ${what} must be from 0 to ${MAX_DURATION_MS / 1000} seconds`);
 }
@@ -118,7 +116,7 @@ function readUrl(what: "receiver" | "probe", text: string): URL {
     );
   }
   if (url.username !== "" || url.password !== "") {
-    throw new ReceiverTestUsageError(`the ${what} URL must not hold credentials`, option);
+    throw new ReceiverTestUsageError(`the ${what} URL must not contain credentials`, option);
   }
   url.hash = "";
   return url;

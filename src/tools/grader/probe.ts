@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type SendLimits, sendRaw } from "./send-raw.ts";
+import { type SendLimits, sendRaw } from "./network.ts";
 
 export interface ProbeReading {
   count: number;
@@ -7,22 +7,22 @@ export interface ProbeReading {
   ids: string[] | null;
 }
 
-/** The probe was given but cannot be used: reported as an error, never taken for "nothing happened". */
+/** The probe was given but cannot be used: reported as an error, never read as "nothing happened". */
 export class ProbeError extends Error {}
 
 export interface ProbeOptions extends SendLimits {
   url: URL;
-  /** How long the probe must stand still to be believed: a late second side effect shows in that time. In ms. */
+  /** How long the reading must not change to be believed, in ms: a late second side effect shows in that time. */
   settleMs: number;
   /** How long the first side effect may take after the answer, in milliseconds. */
   patienceMs: number;
 }
 
-/** What the side effects of some deliveries should come to: delivery id -> how many. */
+/** Delivery id -> number of side effects. */
 export type ExpectedEffects = ReadonlyMap<string, number>;
 
 export interface Effects {
-  /** How they differ from what was expected, or null. */
+  /** How they differ from the expected ones, or null. */
   difference: string | null;
   /** Some were still missing when patience ended: they may never come, or later. */
   missing: boolean;
@@ -31,27 +31,27 @@ export interface Effects {
   settled: ProbeReading;
 }
 
-/** What the deliveries accepted since the reading `from` have left to do. */
-export interface Debt {
+/** Deliveries accepted since the reading `from`, whose side effects may still be to come. */
+export interface PendingEffects {
   from: ProbeReading | null;
-  owed: ReadonlySet<string>;
+  pending: ReadonlySet<string>;
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-const RESTLESS =
-  "the probe's count goes on rising although nothing is sent; let it answer the list of ids, or grade while nothing else arrives";
+const UNSETTLED =
+  "the probe's count keeps rising although nothing is sent; let it answer the list of ids, or grade while nothing else arrives";
 
 export class Probe {
   private readonly options: ProbeOptions;
-  /** A second side effect that nobody expects would be as late as the first ones were. */
+  /** An unexpected second side effect would come as late as the first ones did. */
   private latenessMs = 0;
 
   constructor(options: ProbeOptions) {
     this.options = { ...options };
   }
 
-  /** Side effects were seen to come so late. */
+  /** Side effects were seen to come this late. */
   allowFor(latenessMs: number): void {
     this.latenessMs = Math.max(this.latenessMs, latenessMs);
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
@@ -78,25 +78,25 @@ export class Probe {
   }
 
   /**
-   * A reading that no longer moves, and shows what is `owed`: a receiver that works after it has answered may
-   * still be busy with deliveries of the checks before.
-   * @throws ProbeError when it never stands still and only counts, for then nothing can be told from it
+   * A reading that no longer changes and contains the `pending` deliveries: a receiver that works after its answer may
+   * still be busy with deliveries of earlier checks.
+   * @throws ProbeError when it never settles and is only a count, which then shows nothing
    */
-  async readSettled({ from, owed }: Debt): Promise<ProbeReading> {
+  async readSettled({ from, pending }: PendingEffects): Promise<ProbeReading> {
     const giveUp = performance.now() + this.options.patienceMs;
-    const isPaid = ({ ids, count }: ProbeReading) =>
+    const isComplete = ({ ids, count }: ProbeReading) =>
       ids === null
-        ? from === null || count - from.count >= owed.size
-        : [...owed].every((id) => ids.includes(id));
+        ? from === null || count - from.count >= pending.size
+        : [...pending].every((id) => ids.includes(id));
     let reading = await this.read();
     for (;;) {
       await this.pause(this.options.settleMs);
       const next = await this.read();
       const moved = next.count !== reading.count;
-      // In a list each delivery is looked for by its id, so others may come in between.
-      if ((!moved || next.ids !== null) && isPaid(next)) return next;
+      // A list is searched by delivery id, so others may arrive in between.
+      if ((!moved || next.ids !== null) && isComplete(next)) return next;
       if (performance.now() >= giveUp) {
-        if (moved && next.ids === null) throw new ProbeError(RESTLESS);
+        if (moved && next.ids === null) throw new ProbeError(UNSETTLED);
         return next;
       }
       reading = next;
@@ -104,8 +104,8 @@ export class Probe {
   }
 
   /**
-   * Waits until the expected effects are there (receivers may work after they have answered), then a
-   * little longer, so that a late second effect is seen as well.
+   * Waits until the expected side effects are there (receivers may work after their answer), then a little longer, so
+   * that a late second one is seen as well.
    */
   async compare(before: ProbeReading, expected: ExpectedEffects): Promise<Effects> {
     const { patienceMs, settleMs } = this.options;
@@ -117,12 +117,12 @@ export class Probe {
       now = await this.read();
     }
     const latenessMs = performance.now() - started;
-    await this.pause(totalOf(expected) === 0 ? Math.max(settleMs, this.latenessMs * 1.5) : settleMs);
+    await this.pause(sumEffects(expected) === 0 ? Math.max(settleMs, this.latenessMs * 1.5) : settleMs);
     const settled = await this.read();
-    const found = difference(before, settled, expected);
+    const found = findDifference(before, settled, expected);
     const missing = found !== null && isShort(before, settled, expected);
     return {
-      difference: missing ? `${found}, in ${seconds(patienceMs)}` : found,
+      difference: missing ? `${found}, in ${formatSeconds(patienceMs)}` : found,
       ...{ missing, latenessMs, settled },
     };
   }
@@ -133,23 +133,23 @@ export class Probe {
 }
 
 /** `0.3 s`, `12 s`. */
-export function seconds(ms: number): string {
+export function formatSeconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(1))} s`;
 }
 
-/** Whether side effects are still missing; other deliveries that arrive meanwhile are none of them. */
+/** Whether expected side effects are still missing. */
 function isShort(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): boolean {
-  if (now.ids === null) return now.count - before.count < totalOf(expected);
+  if (now.ids === null) return now.count - before.count < sumEffects(expected);
   return [...expected].some(([id, wanted]) => occurrences(now, id) - occurrences(before, id) < wanted);
 }
 
-function totalOf(expected: ExpectedEffects): number {
+function sumEffects(expected: ExpectedEffects): number {
   return [...expected.values()].reduce((sum, one) => sum + one, 0);
 }
 
-function difference(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): string | null {
+function findDifference(before: ProbeReading, now: ProbeReading, expected: ExpectedEffects): string | null {
   if (now.ids === null) {
-    const total = totalOf(expected);
+    const total = sumEffects(expected);
     const seen = now.count - before.count;
     return seen === total ? null : `the probe's count rose by ${seen} instead of ${total}`;
   }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatText } from "./format-text.ts";
-import { receiverHtml, receiverJunit } from "./receiver-report.ts";
+import { formatText, receiverHtml, receiverJunit } from "./receiver-report.ts";
 import type { CheckReport, ReceiverReport } from "./report.ts";
 
 const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;
@@ -41,8 +40,8 @@ function reportWith(check: Partial<CheckReport>): ReceiverReport {
   };
 }
 
-describe("interfaces 2 the receiver test's reports", () => {
-  it("interfaces 2 HTML shows verdict, outcome, why, advice and request, and lets nothing through unescaped", () => {
+describe("the receiver test's reports [interfaces 2]", () => {
+  it("HTML shows verdict, outcome, why, advice and request, and lets nothing through unescaped [interfaces 2]", () => {
     const html = receiverHtml(reportWith({}));
     expect(html).not.toContain("<script");
     expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;");
@@ -56,11 +55,11 @@ describe("interfaces 2 the receiver test's reports", () => {
     ]) {
       expect(html).toContain(text);
     }
-    expect(html.indexOf("FAIL")).toBeLessThan(html.indexOf("What to mend"));
-    expect(html.indexOf("What to mend")).toBeLessThan(html.indexOf("Every check"));
+    expect(html.indexOf("FAIL")).toBeLessThan(html.indexOf("What to fix"));
+    expect(html.indexOf("What to fix")).toBeLessThan(html.indexOf("Every check"));
   });
 
-  it("interfaces 2 HTML needs no network: nothing is loaded from anywhere", () => {
+  it("HTML needs no network: nothing is loaded from anywhere [interfaces 2]", () => {
     // A link within the page loads nothing.
     expect(receiverHtml(reportWith({}))).not.toMatch(/\bsrc=|\bhref=(?!"#)|@import|url\(/);
   });
@@ -69,13 +68,13 @@ describe("interfaces 2 the receiver test's reports", () => {
     { outcome: "failed", element: "<failure" },
     { outcome: "error", element: "<error" },
     { outcome: "not-observable", element: "<skipped" },
-  ] as const)("interfaces 2 JUnit tells $outcome as $element", ({ outcome, element }) => {
+  ] as const)("JUnit tells $outcome as $element [interfaces 2]", ({ outcome, element }) => {
     const xml = receiverJunit(reportWith({ outcome }));
     const found = ["<failure", "<error", "<skipped"].filter((one) => xml.includes(`${one} `));
     expect(found).toEqual([element]);
   });
 
-  it("interfaces 2 text has colours only when asked for, and no other control characters ever", () => {
+  it("text has colours only when asked for, and no other control characters ever [interfaces 2]", () => {
     const plain = formatText(reportWith({}));
     expect(plain.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
     const coloured = formatText(reportWith({}), { colour: true });

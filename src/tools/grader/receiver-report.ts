@@ -1,32 +1,199 @@
-import { type JunitCase, junit } from "../reports/junit.ts";
-import { type CheckReport, isGrave, type ReceiverReport } from "./report.ts";
+import { pluralize } from "../../engine/contract/pluralize.ts";
+import { printableLines } from "../../engine/contract/printable.ts";
+import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
+import { type Html, html } from "../reports/html.ts";
+import { htmlPage, instantHtml, proseHtml } from "../reports/html-page.ts";
+import { junit } from "../reports/junit.ts";
+import {
+  type CheckReport,
+  isGrave,
+  type ManualCheck,
+  NOT_RUN,
+  type ReceiverReport,
+  SEVERITIES,
+} from "./report.ts";
 
-export { receiverHtml } from "./receiver-html.ts";
+type Paint = (code: number, text: string) => string;
 
 /**
- * The grader's report as JUnit XML, one test case per check; what could not be observed, and failures that don't
- * fail the receiver, count as skipped.
+ * The report for a terminal: a line per check, and for failures why they matter, what to do and the request.
+ * `colour`: with ANSI colours.
  */
-export function receiverJunit(report: ReceiverReport): string {
-  const cases = report.checks.map((check) => junitCase(check, report));
-  return junit({ name: "receiver-test", suites: [{ name: report.url, cases }] });
+export function formatText(graded: ReceiverReport, { colour = false }: { colour?: boolean } = {}): string {
+  // The receiver's texts must not steer the terminal.
+  const report = JSON.parse(JSON.stringify(graded), (_, value) =>
+    typeof value === "string" ? printableLines(value) : value,
+  ) as ReceiverReport;
+  const paint: Paint = (code, text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const notRun = report.checks.filter(({ detail }) => detail.startsWith(NOT_RUN));
+  const lines = report.checks
+    .filter((check) => !notRun.includes(check))
+    .flatMap((check) => formatCheck(check, paint));
+  if (notRun.length > 0) {
+    lines.push(
+      `${paint(33, "----")}  ${notRun.length === 1 ? "1 check was" : `${notRun.length} checks were`} not run: ${notRun.map(({ id }) => id).join(", ")}`,
+    );
+  }
+  // A receiver that could not be graded has more urgent problems.
+  if (report.stopped === null) {
+    lines.push("", "Cannot be seen from outside:", ...report.unseen.map(formatManualCheck));
+  }
+  lines.push("", ...formatVerdict(report, paint));
+  return `${lines.join("\n")}\n`;
 }
 
-function junitCase(check: CheckReport, { fail_on: failOn }: ReceiverReport): JunitCase {
-  const one: JunitCase = {
-    name: `${check.id}: ${check.title}`,
-    classname: `receiver-test.${check.severity}`,
-    time_seconds: check.duration_ms / 1000,
-  };
-  const detail = [check.detail, `Why: ${check.why}`, `Mend: ${check.advice}`, check.curl ?? ""]
-    .join("\n")
-    .trim();
-  if (check.outcome === "failed") {
-    if (isGrave(check, failOn)) one.failure = { message: check.detail, detail };
-    else one.skipped = `failed, below ${failOn}: ${check.detail}`;
+function formatCheck(check: CheckReport, paint: Paint): string[] {
+  const { mark, colour } = OUTCOME_MARKS[check.outcome];
+  const lines = [`${paint(colour, mark)}  ${check.title} ${paint(2, `[${check.id}, ${check.severity}]`)}`];
+  if (check.outcome === "failed" || check.outcome === "error") {
+    lines.push(`      ${check.detail}`, `      Why: ${check.why}`, `      Fix: ${check.advice}`);
+    if (check.curl) lines.push(`      ${paint(2, check.curl)}`);
   }
-  if (check.outcome === "error") one.error = { message: check.detail, detail };
-  if (check.outcome === "not-observable") one.skipped = check.detail;
-  if (check.note) one.system_out = check.note;
-  return one;
+  if (check.outcome === "not-observable") lines.push(`      ${check.detail}`);
+  if (check.note) lines.push(`      Note: ${check.note}`);
+  return lines;
+}
+
+function formatManualCheck({ what, how }: ManualCheck): string {
+  return `  - ${what}. ${how}`;
+}
+
+function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
+  const { passed, failed, not_observable: notObservable, error } = report.summary;
+  const counts = `${passed} passed, ${failed} failed, ${notObservable} not observable, ${error} with an error`;
+  const verdict = report.verdict === "pass" ? paint(32, "PASS") : paint(31, "FAIL");
+  const lines = [`${verdict}  ${report.url}: ${counts}`];
+  if (report.fail_on !== "minor") lines.push(`Failures below ${report.fail_on} don't fail the receiver.`);
+  if (report.stopped) lines.push(report.stopped);
+  return lines;
+}
+
+/**
+ * The report as JUnit XML, one test case per check; checks that were not observable, and failures that don't fail the
+ * receiver, count as skipped.
+ */
+export function receiverJunit({ url, checks, fail_on }: ReceiverReport): string {
+  const cases = checks.map((check) =>
+    toJunitCase(check, {
+      name: `${check.id}: ${check.title}`,
+      classname: `receiver-test.${check.severity}`,
+      message: check.detail,
+      detail: [check.detail, `Why: ${check.why}`, `Fix: ${check.advice}`, check.curl ?? ""].join("\n").trim(),
+      output: check.note ?? undefined,
+      tolerated: isGrave(check, fail_on) ? undefined : `failed, below ${fail_on}`,
+    }),
+  );
+  return junit({ name: "receiver-test", suites: [{ name: url, cases }] });
+}
+
+const WORST_SEVERITY_FIRST = [...SEVERITIES].reverse();
+
+const STYLE = `
+.verdict { margin: 1rem 0; border-left: .4rem solid var(--bad); border-radius: 4px; padding: .75rem 1rem; background: var(--soft); }
+.verdict.pass { border-color: var(--ok); }
+.verdict strong { font-size: 1.4rem; color: var(--bad); } .verdict.pass strong { color: var(--ok); }
+.fixes { padding-left: 2rem; } .fixes li { margin: .25rem 0; }
+.check { display: grid; grid-template-columns: 8.5rem minmax(0, 2fr) minmax(0, 3fr); gap: 0 1.25rem; padding: .9rem 0; border-top: 1px solid var(--line); scroll-margin-top: 1rem; }
+.check:target { background: var(--soft); }
+.check p:first-child { margin-top: 0; }
+.severity { display: block; margin-top: .25rem; padding-left: .5rem; color: var(--quiet); font-size: .87rem; }
+@media (max-width: 50rem) {
+  .check { grid-template-columns: minmax(0, 1fr); gap: .5rem 0; }
+  .severity { display: inline; }
+}
+`;
+
+/** The report as an HTML page: the verdict, what to fix, then every check with its request. */
+export function receiverHtml(report: ReceiverReport): string {
+  return htmlPage({
+    title: `${report.verdict === "pass" ? "Pass" : "Fail"}: webhook receiver ${report.url}`,
+    style: STYLE,
+    made: new Date(report.started_at),
+    body: html`<h1>Webhook receiver <code>${report.url}</code></h1>
+${verdictHtml(report)}
+${consoleHtml(report)}
+${fixesHtml(report)}
+<h2>Every check</h2>
+<p class="quiet">Severity is what a failure costs: critical, events are lost, forged or done twice; major, genuine deliveries are refused or a check is weak; minor, little. Not observable: nothing was proven either way.</p>
+${worstFirst(report.checks).map(checkHtml)}
+${manualChecksHtml(report)}`,
+  });
+}
+
+/** Failures by severity, then errors and checks that were not observable, then the rest. */
+function worstFirst(checks: readonly CheckReport[]): CheckReport[] {
+  const rank = ({ outcome, severity }: CheckReport) =>
+    WORST_FIRST.indexOf(outcome) * WORST_SEVERITY_FIRST.length +
+    (outcome === "passed" ? 0 : WORST_SEVERITY_FIRST.indexOf(severity));
+  return checks.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function verdictHtml(report: ReceiverReport): Html {
+  const { total, passed, failed, not_observable: notObservable, error } = report.summary;
+  const bySeverity = WORST_SEVERITY_FIRST.map((severity) => {
+    const count = report.checks.filter(
+      (check) => check.outcome === "failed" && check.severity === severity,
+    ).length;
+    return count > 0 ? `${count} ${severity}` : null;
+  }).filter((text) => text !== null);
+  const failures = bySeverity.length > 0 ? ` (${bySeverity.join(", ")})` : "";
+  const probe =
+    report.probe === null
+      ? "No probe was given, so side effects could not be observed."
+      : html`Probe: <code>${report.probe}</code>`;
+  return html`<div class="verdict ${report.verdict}"><strong>${report.verdict === "pass" ? "PASS" : "FAIL"}</strong>
+<p>${pluralize(total, "check")}: ${passed} passed, ${failed} failed${failures}, ${notObservable} not observable, ${error} with an error.${report.fail_on === "minor" ? "" : ` Failures below ${report.fail_on} don't fail the receiver.`}</p>
+${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quiet">Graded ${instantHtml(report.started_at)} UTC, in ${(report.duration_ms / 1000).toFixed(1)} s. ${probe}</p>
+</div>`;
+}
+
+/** A link for a receiver inside an Understudy: its console shows the requests while that server runs. */
+function consoleHtml({ url }: ReceiverReport): Html {
+  const [, origin, sandbox, id] =
+    /^(https?:\/\/[^/?#]+)\/_receivers\/([a-z0-9-]+)\/(rcv_\w+)/.exec(url) ?? [];
+  if (origin === undefined) return html``;
+  const view = `${origin}/_console/s/${sandbox}/webhooks?show=receivers&receiver=${id}`;
+  return html`<p>This is a receiver inside an Understudy. While that server runs, its console shows <a href="${view}">each request, with the verdict on its signature</a>.</p>`;
+}
+
+function manualChecksHtml({ unseen }: ReceiverReport): Html {
+  const items = unseen.map(({ what, how }) => html`<li><b>${what}.</b> ${proseHtml(how)}</li>\n`);
+  return html`<h2>What cannot be seen from outside</h2>
+<ul>
+${items}</ul>`;
+}
+
+/** The worst first. */
+function fixesHtml({ checks }: ReceiverReport): Html {
+  const open = checks.filter(({ outcome }) => outcome === "failed" || outcome === "error");
+  if (open.length === 0) return html``;
+  const items = WORST_SEVERITY_FIRST.flatMap((severity) =>
+    open.filter((check) => check.severity === severity),
+  ).map(
+    ({ id, title, severity }) =>
+      html`<li><a href="#${id}">${title}</a> <span class="quiet">${severity}</span></li>\n`,
+  );
+  return html`<h2>What to fix</h2>
+<ol class="fixes">
+${items}</ol>`;
+}
+
+function checkHtml(check: CheckReport): Html {
+  const advice =
+    check.outcome === "passed"
+      ? html`<p class="quiet">Advice: ${proseHtml(check.advice)}</p>`
+      : html`<p><b>What to do:</b> ${proseHtml(check.advice)}</p>`;
+  const note = check.note === null ? "" : html`<p><b>Note:</b> ${proseHtml(check.note)}</p>`;
+  return html`<section class="check" id="${check.id}">
+<div><span class="badge ${check.outcome}">${OUTCOME_WORDS[check.outcome]}</span> <span class="severity">${check.severity}</span></div>
+<div><h3>${check.title}</h3><p><code>${check.id}</code></p><p class="quiet">${proseHtml(check.why)}</p></div>
+<div><p>${check.detail}</p>${advice}${note}${requestHtml(check)}</div>
+</section>
+`;
+}
+
+function requestHtml({ request, curl, outcome }: CheckReport): Html {
+  if (!request || curl === null) return html``;
+  const large = request.body_bytes > request.body.length * 2 ? ", rebuilt by the command" : "";
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>Request: ${request.method}, ${pluralize(request.body_bytes, "byte")}${large}</summary><pre>${curl}</pre></details>`;
 }

@@ -2,8 +2,8 @@ import Type from "typebox";
 import { Closed, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import { SEVERITIES } from "./report.ts";
 
-// The report as the control API gives it. Beside the types that the library ships, whose readers have no typebox; that
-// both say the same is checked by the compiler where a report is sent, and by its answers in every test.
+// The report as the control API gives it. The library ships the types of report.ts instead, since its users have no
+// typebox; the compiler compares both where a report is sent.
 
 const Count = () => Type.Integer({ minimum: 0 });
 
@@ -28,14 +28,14 @@ const CheckBody = Closed(
     outcome: Words(["passed", "failed", "not-observable", "error"]),
     detail: Type.String(),
     advice: Type.String({ description: "What to change when the check fails" }),
-    note: Nullable(Type.String({ description: "Worth knowing, but no reason to fail the receiver" })),
+    note: Nullable(Type.String({ description: "Worth knowing, but not a failure" })),
     duration_ms: Count(),
     request: Nullable(RequestBody),
     curl: Nullable(Type.String()),
   },
   { $id: "CheckReport" },
 );
-/** What came of grading a receiver. */
+/** The result of grading a receiver. */
 export const ReceiverReportBody = Closed(
   {
     url: Type.String(),

@@ -1,14 +1,59 @@
-import type { Unseen } from "./unseen.ts";
+import type { Outcome as AnyOutcome, CheckResult } from "../checks/frame.ts";
 
 /** From the least to the worst. */
 export const SEVERITIES = ["minor", "major", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** `not-observable` means that nothing was proven either way; it never stands in for a pass. */
-export type Outcome = "passed" | "failed" | "not-observable" | "error";
+export type Outcome = Exclude<AnyOutcome, "differs">;
 
-/** How the detail of a check begins that was left out because an earlier one ended the grading. */
+/** The beginning of the detail of a check that was left out because grading had stopped. */
 export const NOT_RUN = "Not run. ";
+
+export interface GradeReceiverOptions {
+  /** The signing secret that the receiver was given. */
+  secret: string;
+  /** Answers GET with the number of side effects so far, or the list of processed delivery ids. */
+  probe?: string | undefined;
+  /** Refuses to run without a probe, so that side effects are never missed by oversight. */
+  requireProbe?: boolean | undefined;
+  /** Checks to run (all), and to leave out (none), by id. `valid-accepted` always runs. */
+  only?: readonly string[] | undefined;
+  skip?: readonly string[] | undefined;
+  /** The least severity whose failure fails the receiver; default `minor`, which is any. */
+  failOn?: Severity | undefined;
+  /** Values for fields of data, in every event that has them, such as the id of a user that the receiver knows. */
+  data?: Readonly<Record<string, unknown>> | undefined;
+  /** The event of deliveries whose event doesn't matter; default `user.created`. */
+  event?: string | undefined;
+  /** For each request, in milliseconds; the service itself waits 30 s (6.4). */
+  timeoutMs?: number | undefined;
+  /** How long a side effect may follow its answer, and how long a crashed receiver may take to be back; default 3 s. */
+  patienceMs?: number | undefined;
+  /** After how long, and behind how many others, a delivery is repeated; default 12 s and 250. */
+  memoryMs?: number | undefined;
+  memoryDeliveries?: number | undefined;
+  /** How long the probe's reading must not change to be believed, in milliseconds; default 150. */
+  settleMs?: number | undefined;
+  /** The setting `service_name`, as in the User-Agent. */
+  serviceName?: string | undefined;
+  /** A file of certificates (PEM) to trust in addition to Node's own. */
+  caFile?: string | undefined;
+  /** Called as each check begins; `index` counts from 1. */
+  onProgress?: ((progress: { index: number; total: number; title: string }) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** The URL, probe, secret or another option can't be used: wrong usage, not a failing receiver. */
+export class ReceiverTestUsageError extends Error {
+  override readonly name = "ReceiverTestUsageError";
+  /** The option at fault, if callers of the control API can give it. */
+  readonly option: "url" | "probe" | "event" | "only" | "skip" | undefined;
+
+  constructor(message: string, option?: ReceiverTestUsageError["option"]) {
+    super(message);
+    this.option = option;
+  }
+}
 
 export interface ReportedRequest {
   method: string;
@@ -20,18 +65,14 @@ export interface ReportedRequest {
   body_bytes: number;
 }
 
-export interface CheckReport {
-  id: string;
-  title: string;
+export interface CheckReport extends CheckResult<Outcome> {
   severity: Severity;
   why: string;
-  outcome: Outcome;
   detail: string;
-  /** What to change when the check fails. */
+  /** The fix when the check fails. */
   advice: string;
-  /** Worth knowing, but no reason to fail the receiver. */
+  /** Worth knowing, but not a failure. */
   note: string | null;
-  duration_ms: number;
   request: ReportedRequest | null;
   curl: string | null;
 }
@@ -48,11 +89,36 @@ export interface ReceiverReport {
   stopped: string | null;
   summary: { total: number; passed: number; failed: number; not_observable: number; error: number };
   checks: CheckReport[];
-  /** What no grading from outside can show. */
-  unseen: Unseen[];
+  /** Questions that no grading from outside can answer. */
+  unseen: ManualCheck[];
 }
 
-/** Whether the check's failure is one that fails the receiver. */
+/** Whether a failure of this severity fails the receiver. */
 export function isGrave({ severity }: Pick<CheckReport, "severity">, failOn: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn);
 }
+
+/** Something that only a look into the receiver's code shows. */
+export interface ManualCheck {
+  what: string;
+  how: string;
+}
+
+export const MANUAL_CHECKS: readonly ManualCheck[] = [
+  {
+    what: "Whether signatures are compared in constant time",
+    how: "Look for crypto.timingSafeEqual (Node), hmac.compare_digest (Python), hash_equals (PHP), hmac.Equal (Go), MessageDigest.isEqual (Java), Rack::Utils.secure_compare or OpenSSL.fixed_length_secure_compare (Ruby) where the header is compared; == or equals is not constant in time.",
+  },
+  {
+    what: "Whether delivery ids are kept for 24 hours, and survive a restart",
+    how: "Look where they are written: use a table with a unique key and no expiry below a day. A Set, a Map or a cache in the process loses them when the process ends. --memory 70 waits longer than the minute before the first retry.",
+  },
+  {
+    what: "Whether work that was acknowledged survives a crash",
+    how: "Between the 2xx and the side effect there must be something on disk: the side effect itself, or a row or message that a worker picks up again.",
+  },
+  {
+    what: "Whether the event is taken from what is signed",
+    how: "X-Service-Event and X-Service-Delivery are not covered by the signature: dispatch and deduplicate by the body's event and delivery_id.",
+  },
+];

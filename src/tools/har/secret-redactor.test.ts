@@ -13,7 +13,7 @@ const SECRET = "whsec_referenceSecretForTheOpsWebhook0001";
 const TOKEN = "Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZmdoaWo";
 const JWT = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfYWRhIiwib3JnIjoib3JnX2FjbWUiLCJrZXkiOiJhcGlrZXlfYWRhIn0.${TOKEN}`;
 
-describe("interfaces 4 secrets in the journal", () => {
+describe("secrets in the journal [interfaces 4]", () => {
   it.each([
     ["an API key", `key ${KEY} was sent`, `key ak_${MASK} was sent`],
     ["a webhook secret", `${SECRET}`, `whsec_${MASK}`],

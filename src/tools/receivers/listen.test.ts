@@ -30,8 +30,8 @@ async function listen(options: Partial<ListenerOptions> = {}) {
   return { listener, heard, send };
 }
 
-describe("interfaces 2 understudy listen", () => {
-  it("interfaces 2 shows event, delivery, attempt, verdict and answer on any path", async () => {
+describe("understudy listen [interfaces 2]", () => {
+  it("shows event, delivery, attempt, verdict and answer on any path [interfaces 2]", async () => {
     const { heard, send } = await listen({ answers: [500, 200], secret: "whsec_right" });
     expect((await send('{"a":1}')).status).toBe(500);
     expect((await send('{"a":1}')).status).toBe(200);
@@ -42,7 +42,7 @@ describe("interfaces 2 understudy listen", () => {
     );
   });
 
-  it("6.3 explains a mismatch and shows the bytes that were to be signed", async () => {
+  it("explains a mismatch and shows the bytes that were to be signed [6.3]", async () => {
     const { heard, send } = await listen({ secret: "whsec_right" });
     await send('{"é":1}\n', { secret: "right" });
     const { text } = heard[0]!;
@@ -57,14 +57,14 @@ describe("interfaces 2 understudy listen", () => {
     ["without its prefix", "right", /whsec_ before it \(it was given without\)/],
     ["with its prefix twice", "whsec_whsec_right", /\(it was given with it twice\)/],
     ["with a line end", "whsec_right\n", /line ends around it/],
-  ])("6.3 finds that its own secret was given %s", async (_name, secret, reason) => {
+  ])("finds that its own secret was given %s [6.3]", async (_name, secret, reason) => {
     const { heard, send } = await listen({ secret });
     await send("{}");
     expect(heard[0]!.text).toMatch(reason);
     expect(heard[0]!.text).toMatch(/fix: .*exactly as it was shown at creation/);
   });
 
-  it("6.3 tells a missing signature from one that nobody asked to judge", async () => {
+  it("tells a missing signature from one that nobody asked to judge [6.3]", async () => {
     const judged = await listen({ secret: "whsec_right" });
     await fetch(judged.listener.url, { method: "POST", body: "{}" });
     expect(judged.heard[0]!.text).toContain("signature MISSING");
@@ -73,14 +73,14 @@ describe("interfaces 2 understudy listen", () => {
     expect(unjudged.heard[0]!.text).toContain("not checked (no --secret)");
   });
 
-  it("interfaces 2 what a stranger sends cannot steer the terminal", async () => {
+  it("what a stranger sends cannot steer the terminal [interfaces 2]", async () => {
     const { heard, send } = await listen();
     await send("\u001b[2J\u009b\u202e");
     expect(heard[0]!.text).not.toContain("\u001b");
     expect(heard[0]!.text).toContain("\\u001b[2J\\u009b\\u202e");
   });
 
-  it("interfaces 2 hang and reset are rehearsed too, and a taken port is an error", async () => {
+  it("hang and reset are rehearsed too, and a taken port is an error [interfaces 2]", async () => {
     const { listener, send } = await listen({ answers: ["reset"] });
     await expect(send("{}")).rejects.toThrow();
     const port = Number(new URL(listener.url).port);

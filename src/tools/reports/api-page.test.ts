@@ -14,8 +14,8 @@ const section = (title: string) => {
   return page.slice(begin, end === -1 ? undefined : end);
 };
 
-describe("interfaces 9 the API's page", () => {
-  it("interfaces 9 has a section for each operation, with its path, its fields and the codes of its own", () => {
+describe("the API's page [interfaces 9]", () => {
+  it("has a section for each operation, with its path, its fields and the codes of its own [interfaces 9]", () => {
     for (const { id, method, path } of API.operations) {
       const text = section(id);
       expect(text).toContain(`\`${method} ${path}\``);
@@ -28,7 +28,7 @@ describe("interfaces 9 the API's page", () => {
     }
   });
 
-  it("interfaces 9 has a table of fields for each record, and every link of the page leads to one", () => {
+  it("has a table of fields for each record, and every link of the page leads to one [interfaces 9]", () => {
     for (const name of Object.keys(document.components.schemas))
       expect(section(name)).toContain("| field | what |");
     for (const [, target] of page.matchAll(/\]\(#([\w-]+)\)/g)) {
@@ -37,7 +37,7 @@ describe("interfaces 9 the API's page", () => {
     expect(page).not.toMatch(/undefined|\[object|anything with/);
   });
 
-  it("4.3 says what a field takes in words", () => {
+  it("says what a field takes in words [4.3]", () => {
     expect(section("departments.reparent")).toContain("| `new_parent_id`\\* | body | id `dept_…` or null |");
     expect(section("departments.reparent")).toContain("422 `DEPARTMENT_CYCLE_DETECTED` `INVALID_INPUT`");
     expect(section("music_collections.list_tracks")).toMatch(

@@ -17,8 +17,8 @@ function one(extra: Partial<JunitCase> = {}): JunitCase {
   return { name: "case", classname: "suite", time_seconds: 0.25, ...extra };
 }
 
-describe("2 JUnit reports", () => {
-  it("2 count failures, errors and skipped cases per suite and in all", () => {
+describe("JUnit reports [2]", () => {
+  it("count failures, errors and skipped cases per suite and in all [2]", () => {
     const xml = junit({
       name: "all",
       suites: [
@@ -41,7 +41,7 @@ describe("2 JUnit reports", () => {
     expect(elements.find(({ tag }) => tag === "skipped")!.attributes["message"]).toBe("why");
   });
 
-  it("2 stay well-formed whatever a name, message or output holds", () => {
+  it("stay well-formed whatever a name, message or output holds [2]", () => {
     const failure = { message: HOSTILE, detail: HOSTILE };
     const cases = [one({ name: HOSTILE, failure, system_out: HOSTILE })];
     const elements = parsed(junit({ name: HOSTILE, suites: [{ name: HOSTILE, cases }] }));

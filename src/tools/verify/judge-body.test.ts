@@ -39,7 +39,7 @@ describe("bodies", () => {
   };
   const logs = (one: object) => ({ logs: [one], total_count: 1, skip: 0, take: 50 });
 
-  it("2.6 a field that the reference shows fails when it is missing or of another type", () => {
+  it("a field that the reference shows fails when it is missing or of another type [2.6]", () => {
     expect(judged("change_logs.list", logs(entry)).outcome).toBe("passed");
     const { user_name: _, ...without } = entry;
     expect(judged("change_logs.list", logs(without)).failures).toEqual([
@@ -49,7 +49,7 @@ describe("bodies", () => {
     expect(judged("change_logs.list", logs({ ...entry, timestamp: "yesterday" })).outcome).toBe("failed");
   });
 
-  it("2.1 a prefix is specified, the rest of an identifier is ours", () => {
+  it("a prefix is specified, the rest of an identifier is ours [2.1]", () => {
     expect(judged("change_logs.list", logs({ ...entry, id: "entry_1" })).outcome).toBe("failed");
     const { outcome, differences } = judged("change_logs.list", logs({ ...entry, id: "log_1:2" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G08"]);
@@ -57,7 +57,7 @@ describe("bodies", () => {
     expect(judged("change_logs.list", logs({ ...entry, user_id: "1" })).outcome).toBe("failed");
   });
 
-  it("2.1 the rest of an identifier that may be null is ours too", () => {
+  it("the rest of an identifier that may be null is ours too [2.1]", () => {
     const department = {
       ...{ id: "dept_a", name: "A", description: "", path: "dept_a", depth: 1, organization_id: "org_a" },
       ...{ member_count: 0, is_active: true, is_default: false, color: "#000000", created_by: "usr_1" },
@@ -73,12 +73,12 @@ describe("bodies", () => {
     ]);
   });
 
-  it("G31 words that the reference lists for filters only differ", () => {
+  it("words that the reference lists for filters only differ [G31]", () => {
     const { outcome, differences } = judged("change_logs.list", logs({ ...entry, action: "polished" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G31"]);
   });
 
-  it("G14 the types of job fields, which are not shown, only differ", () => {
+  it("the types of job fields, which are not shown, only differ [G14]", () => {
     const list = (one: object) => ({ jobs: [one], total: 1, limit: 50, offset: 0 });
     expect(judged("connector_jobs.list", list(job)).outcome).toBe("passed");
     expect(judged("connector_jobs.list", list({ ...job, duration: "7 s" })).outcome).toBe("differs");
@@ -87,7 +87,7 @@ describe("bodies", () => {
     expect(judged("connector_jobs.list", { total: 1, limit: 50, offset: 0 }).outcome).toBe("failed");
   });
 
-  it("2 fields that nobody declares are noted", () => {
+  it("fields that nobody declares are noted [2]", () => {
     const verdict = judged("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
     expect(verdict.outcome).toBe("passed");
     expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);

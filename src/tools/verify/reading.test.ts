@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), "understudy-verify-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("verdict", () => {
-  it("interfaces 2 what was not observed never passes, and only the reference fails", () => {
+  it("what was not observed never passes, and only the reference fails [interfaces 2]", () => {
     expect(new Verdict().outcome).toBe("not-observable");
     const verdict = new Verdict();
     verdict.expect(true, "", "G08");
@@ -34,7 +34,7 @@ describe("verdict", () => {
 });
 
 describe("objects", () => {
-  it("interfaces 2 ids that belong together come first, given ones alone", () => {
+  it("ids that belong together come first, given ones alone [interfaces 2]", () => {
     const known = new KnownObjects(NAMES, new Map([["organization_id", ["org_a"]]]));
     known.read({ data: [{ id: "vs_1" }, { id: "vs_2" }], files: ["file_1"], text: "see file_2" });
     known.found({ store_id: "vs_2", file_id: "file_9" });
@@ -51,7 +51,7 @@ describe("objects", () => {
     expect(known.bindings([])).toEqual([{}]);
   });
 
-  it("interfaces 2 ids that were made up are not taken for found ones", () => {
+  it("ids that were made up are not taken for found ones [interfaces 2]", () => {
     const known = new KnownObjects(NAMES);
     known.read({ details: { session_id: madeUpId("mbsess_") }, job_id: "4711" });
     expect(known.one("session_id")).toBeUndefined();
@@ -60,7 +60,7 @@ describe("objects", () => {
 });
 
 describe("names", () => {
-  it("2.1 come from what is declared: one per prefix, collections for the parameter of their ids", () => {
+  it("come from what is declared: one per prefix, collections for the parameter of their ids [2.1]", () => {
     const known = new KnownObjects(NAMES);
     const ids = ["asst_1", "file_1", "mbsess_1", "mcoll_1", "trans_1", "vs_1", "wh_1"];
     known.read({ ids, others: ["org_1", "usr_1", "whsec_1", "asst_", "nothing"] });
@@ -78,7 +78,7 @@ describe("names", () => {
     ]);
   });
 
-  it("interfaces 2 an id that turns up is for reading only", () => {
+  it("an id that turns up is for reading only [interfaces 2]", () => {
     const about = { section: "4", summary: "", errors: [], success: { status: 204 }, handle: noContent };
     const names = new ObjectNames([
       {
@@ -107,7 +107,7 @@ describe("names", () => {
 });
 
 describe("--use", () => {
-  it("interfaces 2 takes pairs, lists, collections' names and files", () => {
+  it("takes pairs, lists, collections' names and files [interfaces 2]", () => {
     const file = join(folder, "objects.yaml");
     writeFileSync(
       file,
@@ -126,7 +126,7 @@ describe("--use", () => {
     });
   });
 
-  it("interfaces 2 names the nearest right word, and refuses what says nothing", () => {
+  it("names the nearest right word, and refuses what says nothing [interfaces 2]", () => {
     expect(() => readUses(["sesion_id=mbsess_1"], NAMES)).toThrow(/Did you mean "session_id"/);
     expect(() => readUses(["session_id="], NAMES)).toThrow(/is empty/);
     const file = join(folder, "list.yaml");
@@ -141,7 +141,7 @@ describe("pace", () => {
     headers: new Headers(headers),
   });
 
-  it("8 waits for the end of a window with nothing left", () => {
+  it("waits for the end of a window with nothing left [8]", () => {
     const pace = new Pace();
     pace.saw(answer(200, { "x-ratelimit-remaining": "1", "x-ratelimit-reset-requests": "41s" }));
     expect(pace.due()).toBe(0);
@@ -154,7 +154,7 @@ describe("pace", () => {
     expect(pace.due()).toBe(0);
   });
 
-  it("G05 repeats what was refused for its rate, and not for its price", () => {
+  it("repeats what was refused for its rate, and not for its price [G05]", () => {
     const pace = new Pace();
     expect(pace.retryAfter(answer(429, { "retry-after": "7" }))).toBe(7000);
     expect(pace.retryAfter(answer(429, { "retry-after": "99999" }))).toBe(120_000);
@@ -165,7 +165,7 @@ describe("pace", () => {
 });
 
 describe("CSV", () => {
-  it("4.15 reads quoted cells, empty ones and both line ends", () => {
+  it("reads quoted cells, empty ones and both line ends [4.15]", () => {
     expect(csvRows('a,b\r\n"x, ""y""\nz",\n,"last"')).toEqual([
       ["a", "b"],
       ['x, "y"\nz', ""],

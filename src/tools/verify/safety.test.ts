@@ -69,7 +69,7 @@ describe("usage", () => {
     ["http://127.0.0.1:1/?a=b", KEY, /without credentials/],
     ["http://127.0.0.1:1", "a b", /one word/],
     ["http://127.0.0.1:1", "ключ", /one word/],
-  ])("interfaces 2 %s with the key %s is refused", async (target, key, message) => {
+  ])("%s with the key %s is refused [interfaces 2]", async (target, key, message) => {
     const signal = new AbortController().signal;
     const about = { target, key, write: false, version: "0" };
     const options = { contract: CONTRACT, ...about, signal, wait: async () => {} };
@@ -79,7 +79,7 @@ describe("usage", () => {
 });
 
 describe("without --write", () => {
-  it("interfaces 2 even a service that does whatever it is told is left as it was", async () => {
+  it("even a service that does whatever it is told is left as it was [interfaces 2]", async () => {
     const { url, received } = await obedient();
     const report = await run(url, false);
     expect(report.verdict).toBe("fail");
@@ -93,7 +93,7 @@ describe("without --write", () => {
     expect(report.checks.filter(({ family }) => family === "writes")).toEqual([]);
   });
 
-  it("interfaces 2 no check that writes is in the plan, and the others are the same", () => {
+  it("no check that writes is in the plan, and the others are the same [interfaces 2]", () => {
     const reading = checksFor(CONTRACT, false);
     expect(reading.filter(({ family }) => family === "writes")).toEqual([]);
     const rest = checksFor(CONTRACT, true).filter(({ family }) => family !== "writes");
@@ -103,7 +103,7 @@ describe("without --write", () => {
     );
   });
 
-  it("interfaces 2 the client itself refuses to send what changes something", async () => {
+  it("the client itself refuses to send what changes something [interfaces 2]", async () => {
     const { url, received } = await obedient();
     const target = new Target({
       ...{ url, key: KEY, write: false, timeoutMs: 1000, wait: async () => {}, userAgent: "test" },
@@ -125,7 +125,7 @@ describe("without --write", () => {
     expect(received).toEqual([]);
   });
 
-  it("interfaces 2 a probe without credentials names nobody's objects", () => {
+  it("a probe without credentials names nobody's objects [interfaces 2]", () => {
     const operation = CONTRACT.operation("threads.delete");
     expect(
       changesNothing({ operation, credential: "none", params: { thread_id: madeUpId("thread_") } }),

@@ -1,6 +1,5 @@
 import { gradeReceiver } from "../../../src/tools/grader/grade-receiver.ts";
-import type { GradeReceiverOptions } from "../../../src/tools/grader/grading-options.ts";
-import type { Outcome, ReceiverReport } from "../../../src/tools/grader/report.ts";
+import type { GradeReceiverOptions, Outcome, ReceiverReport } from "../../../src/tools/grader/report.ts";
 
 export const SECRET = "whsec_9b1d4f2c7a60e358";
 

@@ -19,7 +19,7 @@ describe("connections", () => {
     request.resume().on("end", () => response.end("ok"));
   };
 
-  it("interfaces 14 headers as a list go over a connection of their own, unless it may be reused", async () => {
+  it("headers as a list go over a connection of their own, unless it may be reused [interfaces 14]", async () => {
     const seen: (string | undefined)[] = [];
     const target = await receiver((request, response) => {
       seen.push(request.headers.connection);
@@ -38,7 +38,7 @@ describe("connections", () => {
     expect(seen).toEqual(["keep-alive", "close", "close", "keep-alive", "keep-alive", "keep-alive"]);
   });
 
-  it("interfaces 14 a connection whose answer offers to keep nothing is not reused", async () => {
+  it("a connection whose answer offers to keep nothing is not reused [interfaces 14]", async () => {
     const target = await receiver((request, response) => {
       response.setHeader("Connection", "close");
       keepAlive(request, response);
@@ -49,14 +49,14 @@ describe("connections", () => {
     expect(target.connections()).toBe(2);
   });
 
-  it("6.4 connections a receiver offers to keep are used again", async () => {
+  it("connections a receiver offers to keep are used again [6.4]", async () => {
     const target = await receiver(keepAlive);
     const outbound = sender();
     for (let round = 0; round < 10; round += 1) await outbound.send(posting(target.url));
     expect(target.connections()).toBe(1);
   });
 
-  it("G24 a receiver that hangs up without announcing it loses no delivery", async () => {
+  it("a receiver that hangs up without announcing it loses no delivery [G24]", async () => {
     let requests = 0;
     const curt = net.createServer((socket) => {
       socket.on("error", () => {});
@@ -77,7 +77,7 @@ describe("connections", () => {
     expect(requests).toBe(30);
   });
 
-  it("G24 one attempt is one request, also when a kept connection breaks under it", async () => {
+  it("one attempt is one request, also when a kept connection breaks under it [G24]", async () => {
     let requests = 0;
     const target = await receiver((request, response) => {
       requests += 1;
@@ -91,7 +91,7 @@ describe("connections", () => {
     expect(requests).toBe(2);
   });
 
-  it("G24 a refused connection and an unknown host are answers of code 0", async () => {
+  it("a refused connection and an unknown host are answers of code 0 [G24]", async () => {
     const gone = await hostile("silence");
     await gone.close();
     const lookup = () =>
@@ -105,7 +105,7 @@ describe("connections", () => {
     expect(unknown).toMatchObject({ response_code: 0, error: { kind: "dns" } });
   });
 
-  it("6.4 the next address is tried when a name's first one refuses", async () => {
+  it("the next address is tried when a name's first one refuses [6.4]", async () => {
     const target = await receiver(keepAlive);
     const lookup = async () => [
       { address: "127.0.0.3", family: 4 as const },
@@ -115,7 +115,7 @@ describe("connections", () => {
     expect(result.response_code).toBe(200);
   });
 
-  it("G24 an attempt can be called off, and closing the sender ends those under way", async () => {
+  it("an attempt can be called off, and closing the sender ends those under way [G24]", async () => {
     const target = await hostile("silence");
     const outbound = sender();
     const signal = AbortSignal.timeout(50);
@@ -144,7 +144,7 @@ describe("TLS", () => {
     }));
   };
 
-  it("interfaces 7 connecting to a pinned address leaves Host and SNI those of the URL", async () => {
+  it("connecting to a pinned address leaves Host and SNI those of the URL [interfaces 7]", async () => {
     const { port, names } = await start();
     const outbound = sender({ lookup: toLoopback, ca: TEST_CERTIFICATE });
     const result = await outbound.send(posting(`https://receiver.test:${port}/hook`, { timeoutMs: 5000 }));
@@ -152,7 +152,7 @@ describe("TLS", () => {
     expect(names).toEqual([`receiver.test:${port}`, "receiver.test"]);
   });
 
-  it("G24 untrusted certificates, wrong names and receivers without TLS are answers of code 0", async () => {
+  it("untrusted certificates, wrong names and receivers without TLS are answers of code 0 [G24]", async () => {
     const { port, names } = await start();
     const trusting = sender({ lookup: toLoopback, ca: TEST_CERTIFICATE });
     const wary = sender({ lookup: toLoopback });

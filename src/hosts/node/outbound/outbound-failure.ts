@@ -44,23 +44,23 @@ const KINDS_BY_CODE: readonly [RegExp, OutboundErrorKind][] = [
 /** Sorts an error of the network, of TLS, of HTTP parsing or of the policy into a failure. Never throws. */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof ForbiddenAddressError) return failed("forbidden_address", error.message);
-  const code = codeOf(error);
+  const code = findCode(error);
   const kind = KINDS_BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? "network";
-  return failed(kind, messageOf(error));
+  return failed(kind, describeCause(error));
 }
 
 /** A connection attempt to several addresses fails with one error around the others. */
-function causeOf(error: unknown): unknown {
+function findCause(error: unknown): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
 }
 
-function codeOf(error: unknown): string {
-  const cause = causeOf(error);
+function findCode(error: unknown): string {
+  const cause = findCause(error);
   return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }
 
-function messageOf(error: unknown): string {
-  const cause = causeOf(error);
+function describeCause(error: unknown): string {
+  const cause = findCause(error);
   if (!(cause instanceof Error)) return String(cause);
   // OpenSSL reports a line of addresses and file names; its reason is the part a person can use.
   const reason = /:SSL routines:[^:]*:([^:]+):/.exec(cause.message)?.[1];

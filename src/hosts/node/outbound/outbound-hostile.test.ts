@@ -88,14 +88,17 @@ describe("hostile receivers", () => {
     outbound.close();
   });
 
-  it.each(behaviours)("G24 quality 2.12 %s: one request, ended in time, at most 64 KB kept", (behaviour) => {
-    const { result, connections } = attempts.get(behaviour)!;
-    expect(result.error?.kind ?? result.response_code).toBe(EXPECTED[behaviour]);
-    expect(result.response_code === 0).toBe(result.error !== undefined);
-    expect(result.duration_ms).toBeLessThanOrEqual(TIMEOUT_MS + GRACE_MS + heldUp());
-    expect(result.body.length).toBeLessThanOrEqual(LIMIT);
-    expect(connections).toBe(1);
-  });
+  it.each(behaviours)(
+    "quality 2.12 %s: one request, ended in time, at most 64 KB kept [G24]",
+    (behaviour) => {
+      const { result, connections } = attempts.get(behaviour)!;
+      expect(result.error?.kind ?? result.response_code).toBe(EXPECTED[behaviour]);
+      expect(result.response_code === 0).toBe(result.error !== undefined);
+      expect(result.duration_ms).toBeLessThanOrEqual(TIMEOUT_MS + GRACE_MS + heldUp());
+      expect(result.body.length).toBeLessThanOrEqual(LIMIT);
+      expect(connections).toBe(1);
+    },
+  );
 
   it("quality 2.12 with every one of them at work, five times each, healthy receivers answer first", async () => {
     const healthy = await receiver((_request, response) => response.end("ok"));
@@ -147,7 +150,7 @@ describe("hostile receivers", () => {
     expect(new Set(kinds)).toEqual(new Set(["timeout"]));
   });
 
-  it("G24 a timeout says how far the attempt came", async () => {
+  it("a timeout says how far the attempt came [G24]", async () => {
     const outbound = sender({ lookup: () => new Promise(() => {}) });
     const message = async (url: string) =>
       (await outbound.send(posting(url, { timeoutMs: 300 }))).error?.message;
@@ -159,7 +162,7 @@ describe("hostile receivers", () => {
     expect(await message((await hostile("dribbled-body")).url)).toMatch(/body of the answer 200/);
   });
 
-  it("6.4 what a flood can make us read is bounded by kind: interim answers, pieces, bytes on the wire", () => {
+  it("what a flood can make us read is bounded by kind: interim answers, pieces, bytes on the wire [6.4]", () => {
     expect(attempts.get("informational-flood")!.result.error?.message).toMatch(
       /more than 100 interim answers/,
     );

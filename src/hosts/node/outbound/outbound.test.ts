@@ -25,7 +25,7 @@ async function readAll(request: http.IncomingMessage): Promise<Buffer> {
 }
 
 describe("answers", () => {
-  it("G24 redirects are not followed: the 3xx is the answer, and its target sees no connection", async () => {
+  it("redirects are not followed: the 3xx is the answer, and its target sees no connection [G24]", async () => {
     const canary = await receiver((_request, response) => response.end());
     const redirecting = await startRedirecting(canary.url);
     undoLater(() => redirecting.close());
@@ -34,7 +34,7 @@ describe("answers", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("6.4 at most 64 KB of an answer are kept, and only a longer one counts as truncated", async () => {
+  it("at most 64 KB of an answer are kept, and only a longer one counts as truncated [6.4]", async () => {
     const sizes = await receiver((request, response) => {
       const size = Number(request.url!.slice(1));
       response.setHeader("Content-Length", size);
@@ -53,7 +53,7 @@ describe("answers", () => {
     }
   });
 
-  it("interfaces 14 maxAnswerBytes reads more of an answer, or less", async () => {
+  it("maxAnswerBytes reads more of an answer, or less [interfaces 14]", async () => {
     const sizes = await receiver((request, response) => {
       response.end(Buffer.alloc(Number(request.url!.slice(1)), "a"));
     });
@@ -70,14 +70,14 @@ describe("answers", () => {
       }
   });
 
-  it("6.4 compressed answers stay as they were sent", async () => {
+  it("compressed answers stay as they were sent [6.4]", async () => {
     const { body, headers } = await sender().send(posting((await hostile("gzip-bomb")).url));
     expect(headers["content-encoding"]).toBe("gzip");
     expect(body.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
     expect(body.length).toBe(Number(headers["content-length"]));
   });
 
-  it("G24 an answer that comes before a large body was read counts", async () => {
+  it("an answer that comes before a large body was read counts [G24]", async () => {
     const refusing = net.createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => socket.pause().write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"));
@@ -92,7 +92,7 @@ describe("answers", () => {
 });
 
 describe("requests", () => {
-  it("6.2 headers arrive in their documented spelling and order, the body byte for byte", async () => {
+  it("headers arrive in their documented spelling and order, the body byte for byte [6.2]", async () => {
     const seen: { raw: string[]; body: Buffer; method: string | undefined; url: string | undefined }[] = [];
     const target = await receiver(async (request, response) => {
       const { rawHeaders: raw, method, url } = request;
@@ -119,7 +119,7 @@ describe("requests", () => {
     ]);
   });
 
-  it("interfaces 2 the grader's variations pass: any method, header spelling, and chunked bodies", async () => {
+  it("the grader's variations pass: any method, header spelling, and chunked bodies [interfaces 2]", async () => {
     const seen: string[] = [];
     const target = await receiver(async (request, response) => {
       const body = await readAll(request);
@@ -136,7 +136,7 @@ describe("requests", () => {
     expect(seen).toEqual(["GET x-SERVICE-event undefined ", "POST Transfer-Encoding chunked {}"]);
   });
 
-  it("G23 G24 what cannot be sent is a result as well, never an exception", async () => {
+  it("what cannot be sent is a result as well, never an exception [G24, G23]", async () => {
     const kindOf = async (url: string, changes: Partial<OutboundRequest> = {}) =>
       (await sender().send(posting(url, changes))).error?.kind;
     expect(await kindOf("nonsense")).toBe("bad_url");

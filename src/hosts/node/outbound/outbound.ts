@@ -1,6 +1,6 @@
 import type { AddressPolicy } from "./address-policy.ts";
 import { createAgents } from "./outbound-agents.ts";
-import { createExchange, type Exchange, type Settled, type Target } from "./outbound-exchange.ts";
+import { type HttpUrl, type OpenRequest, type Settled, startRequest } from "./outbound-connection.ts";
 import { describeFailure, failed } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import { createSystemLookup, type Lookup, type ResolvedAddress, resolveTarget } from "./resolve-target.ts";
@@ -25,7 +25,7 @@ export interface Located {
   port: number | undefined;
 }
 
-/** Asks once; whoever connects to what it gives is within the policy. @throws ForbiddenAddressError, Node's errors */
+/** Resolves a name once; the addresses it gives are within the policy. @throws ForbiddenAddressError, Node's errors */
 export type Locate = (url: URL) => Promise<Located>;
 
 export interface Outbound {
@@ -50,7 +50,7 @@ export function createLocate({
 /**
  * The one client for deliveries, tests, notifications and the receiver grader (4.21, 6, G15, G24). It follows
  * no redirects and never sends a request twice. Connections belong to one origin and requests never queue for
- * them, so a slow receiver holds up nobody else; how many run at once is for the caller to bound.
+ * them, so a slow receiver delays no other; the caller bounds how many run at once.
  */
 export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
   const locate = createLocate(places);
@@ -61,17 +61,17 @@ export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
   const send = (request: OutboundRequest): Promise<OutboundResult> =>
     new Promise((resolve) => {
       const startedAt = performance.now();
-      let exchange: Exchange | undefined;
+      let opened: OpenRequest | undefined;
       const settle = (result: Settled) => {
         if (!open.delete(settle)) return;
         clearTimeout(timer);
         request.signal?.removeEventListener("abort", abort);
-        const reused = exchange?.reused() ? ({ reused: true } as const) : undefined;
-        exchange?.release();
+        const reused = opened?.reused() ? ({ reused: true } as const) : undefined;
+        opened?.release();
         resolve({ ...result, ...reused, duration_ms: Math.round(performance.now() - startedAt) });
       };
-      const abort = () => settle(failed("aborted", "the attempt was called off"));
-      const expire = () => settle(failed("timeout", describeTimeout(exchange, request)));
+      const abort = () => settle(failed("aborted", "the attempt was cancelled"));
+      const expire = () => settle(failed("timeout", describeTimeout(opened, request)));
       const timer = setTimeout(expire, request.timeoutMs);
       open.add(settle);
       request.signal?.addEventListener("abort", abort, { once: true });
@@ -82,7 +82,7 @@ export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
       locate(target)
         .then(({ addresses, port }) => {
           if (!open.has(settle)) return;
-          exchange = createExchange({ request, target, port, addresses, agents }, settle);
+          opened = startRequest({ request, target, port, addresses, agents }, settle);
         })
         .catch((error: unknown) => settle(describeFailure(error)));
     });
@@ -95,16 +95,16 @@ export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
   return { send, close };
 }
 
-function readTarget(text: string): Target | string {
+function readTarget(text: string): HttpUrl | string {
   if (!URL.canParse(text)) return "the URL is not an absolute URL with a valid host";
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") return `${url.protocol} is not http: or https:`;
   if (url.username !== "" || url.password !== "") return "the URL carries credentials";
-  return url as Target;
+  return url as HttpUrl;
 }
 
 /** Says where it stopped, unless the receiver simply did not answer. */
-function describeTimeout(exchange: Exchange | undefined, { timeoutMs }: OutboundRequest): string {
-  const stage = exchange === undefined ? "the name was not resolved" : exchange.stage();
+function describeTimeout(opened: OpenRequest | undefined, { timeoutMs }: OutboundRequest): string {
+  const stage = opened === undefined ? "the name was not resolved" : opened.stage();
   return `timed out after ${timeoutMs / 1000} s${stage === undefined ? "" : `: ${stage}`}`;
 }

@@ -21,7 +21,7 @@ function heldResolver() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("createSystemLookup", () => {
-  it("G24 names that never answer take two threads at most; the others wait their turn", async () => {
+  it("names that never answer take two threads at most; the others wait their turn [G24]", async () => {
     const { asked, answers } = heldResolver();
     const lookup = createSystemLookup();
     const found = ["a.test", "b.test", "c.test", "d.test"].map((name) => lookup(name));
@@ -37,7 +37,7 @@ describe("createSystemLookup", () => {
     expect(asked).toEqual(["a.test", "b.test", "c.test", "d.test"]);
   });
 
-  it("G24 one name is asked once at a time, and again once the answer is in", async () => {
+  it("one name is asked once at a time, and again once the answer is in [G24]", async () => {
     const { asked, answers } = heldResolver();
     const lookup = createSystemLookup();
     const both = [lookup("a.test"), lookup("a.test")];
@@ -52,7 +52,7 @@ describe("createSystemLookup", () => {
 });
 
 describe("resolveTarget", () => {
-  it("G24 a name without addresses is an unknown host", async () => {
+  it("a name without addresses is an unknown host [G24]", async () => {
     const policy = createAddressPolicy({ mode: "local" });
     const answer = resolveTarget("none.test", policy, async () => []);
     await expect(answer).rejects.toMatchObject({ code: "ENOTFOUND" });

@@ -32,7 +32,7 @@ export async function resolveTarget(
   policy: AddressPolicy,
   lookup: Lookup,
 ): Promise<readonly ResolvedAddress[]> {
-  const addresses = await addressesOf(hostname, lookup);
+  const addresses = await lookUp(hostname, lookup);
   const refusals = addresses.map(({ address }) => policy.refusal(address));
   const allowed = addresses.filter((_, i) => refusals[i] === null);
   if (allowed.length === 0) throw new ForbiddenAddressError(`not called: ${refusals[0]}`);
@@ -40,7 +40,7 @@ export async function resolveTarget(
 }
 
 /** `hostname` as in a WHATWG URL, which has already turned 0177.1, 0x7f000001 and 2130706433 into 127.0.0.1. */
-async function addressesOf(hostname: string, lookup: Lookup): Promise<readonly ResolvedAddress[]> {
+async function lookUp(hostname: string, lookup: Lookup): Promise<readonly ResolvedAddress[]> {
   const literal = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   const family = net.isIP(literal);
   if (family !== 0) return [{ address: literal, family: family as 4 | 6 }];
@@ -55,7 +55,7 @@ async function addressesOf(hostname: string, lookup: Lookup): Promise<readonly R
 
 /**
  * The system's resolver, so that the hosts file counts. It runs on Node's small pool of threads, where a few
- * names that never answer would hold up file access too: hence at most two at once, and one per name.
+ * names that never answer would hold up file access too: so at most two run at once, and one per name.
  */
 export function createSystemLookup(concurrency = 2): Lookup {
   const running = new Map<string, Promise<readonly ResolvedAddress[]>>();

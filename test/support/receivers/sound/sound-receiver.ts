@@ -1,4 +1,4 @@
-import type { GradeReceiverOptions } from "../../../../src/tools/grader/grading-options.ts";
+import type { GradeReceiverOptions } from "../../../../src/tools/grader/report.ts";
 
 export interface Running {
   url: string;

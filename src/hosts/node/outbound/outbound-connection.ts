@@ -25,21 +25,21 @@ const MAX_PIECES = 500;
 /** Interim 1xx answers before the real one; real receivers send a handful. */
 const MAX_INTERIM_ANSWERS = 100;
 
-export type Target = URL & { protocol: "http:" | "https:" };
+export type HttpUrl = URL & { protocol: "http:" | "https:" };
 export type Settled = Omit<OutboundResult, "duration_ms" | "reused">;
 
-export interface Exchange {
+export interface OpenRequest {
   /** Where it stands, for a message about a timeout; undefined while the request waits for its answer. */
   stage(): string | undefined;
   /** Whether it went over a connection that had carried others before. */
   reused(): boolean;
-  /** Lets go of the connection: back to the pool after a complete answer, else destroyed. */
+  /** Releases the connection: back to the pool after a complete answer, else destroyed. */
   release(): void;
 }
 
-export interface ExchangeOptions {
+export interface ConnectionOptions {
   request: OutboundRequest;
-  target: Target;
+  target: HttpUrl;
   /** In place of the target's; Host stays the target's. */
   port?: number | undefined;
   /** Checked addresses; the connection goes to one of them and nowhere else. */
@@ -48,7 +48,7 @@ export interface ExchangeOptions {
 }
 
 /** Sends one request and reports its end exactly once or not at all; deadlines are the caller's business. */
-export function createExchange(options: ExchangeOptions, settle: (result: Settled) => void): Exchange {
+export function startRequest(options: ConnectionOptions, settle: (result: Settled) => void): OpenRequest {
   const outgoing = open(options);
   const limit = options.request.maxAnswerBytes ?? MAX_ANSWER_BYTES;
   const wire = watchWire(outgoing, { target: options.target, limit, onOverflow: () => overflow() });
@@ -71,7 +71,7 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
   });
   outgoing.on("upgrade", (incoming, socket) => {
     socket.destroy();
-    settle(resultOf(incoming, Buffer.alloc(0), false));
+    settle(toResult(incoming, Buffer.alloc(0), false));
   });
   outgoing.on("error", (error) => settle(answer ? answer.broken(error) : wire.explain(error)));
   outgoing.on("close", () => {
@@ -89,7 +89,7 @@ export function createExchange(options: ExchangeOptions, settle: (result: Settle
   };
 }
 
-function open({ request, target, port, addresses, agents }: ExchangeOptions): http.ClientRequest {
+function open({ request, target, port, addresses, agents }: ConnectionOptions): http.ClientRequest {
   const hostname = target.hostname.replace(/^\[(.*)\]$/, "$1");
   // Host and SNI stay those of the URL; only the answer to "where is that" is ours.
   const lookup: net.LookupFunction = (_hostname, options, callback) => {
@@ -117,7 +117,7 @@ function isList(headers: OutboundRequest["headers"]): headers is readonly (reado
 }
 
 /** What Node adds by itself only where headers come as an object. */
-function framing({ method, body, chunkAt, reuse }: OutboundRequest, target: Target): [string, string][] {
+function framing({ method, body, chunkAt, reuse }: OutboundRequest, target: HttpUrl): [string, string][] {
   const always: [string, string][] = [
     ["Host", target.host],
     ["Connection", reuse ? "keep-alive" : "close"],
@@ -145,7 +145,7 @@ function writeBody(
 /** Follows the connection beneath a request: what stage it reached, and how much it brought. */
 function watchWire(
   outgoing: http.ClientRequest,
-  { target, limit, onOverflow }: { target: Target; limit: number; onOverflow: () => void },
+  { target, limit, onOverflow }: { target: HttpUrl; limit: number; onOverflow: () => void },
 ) {
   const secure = target.protocol === "https:";
   let stage: "waiting" | "connected" | "ready" = "waiting";
@@ -222,23 +222,23 @@ function collect(incoming: http.IncomingMessage, limit: number, settle: (result:
     length += chunk.length;
     if (length < limit && chunks.length < pieces) return;
     const isWhole = length === limit && incoming.headers["content-length"] === String(limit);
-    settle(resultOf(incoming, read(), !isWhole));
+    settle(toResult(incoming, read(), !isWhole));
   });
   incoming.on("end", () => {
     ended = incoming.complete;
-    settle(ended ? resultOf(incoming, read(), false) : broken());
+    settle(ended ? toResult(incoming, read(), false) : broken());
   });
   incoming.on("error", (error) => settle(broken(error)));
   incoming.on("close", () => settle(broken()));
   return {
-    result: (truncated: boolean) => resultOf(incoming, read(), truncated),
+    result: (truncated: boolean) => toResult(incoming, read(), truncated),
     broken,
     ended: () => ended,
     stage: () => `the body of the answer ${incoming.statusCode} did not end`,
   };
 }
 
-function resultOf(incoming: http.IncomingMessage, body: Buffer, truncated: boolean): Settled {
+function toResult(incoming: http.IncomingMessage, body: Buffer, truncated: boolean): Settled {
   return {
     response_code: incoming.statusCode!,
     headers: incoming.headers as Record<string, string | string[]>,

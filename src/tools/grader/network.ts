@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import net from "node:net";
 import tls from "node:tls";
 import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
 import {
@@ -24,9 +26,9 @@ export interface RawAnswer {
   status: number;
   headers: Record<string, string | string[]>;
   body: Buffer;
-  /** The answer went on after what was read. */
+  /** The answer continued after the part that was read. */
   truncated: boolean;
-  /** Over a connection that had carried others before. */
+  /** Over a connection that had carried other requests before. */
   reused: boolean;
   duration_ms: number;
 }
@@ -43,7 +45,7 @@ export type RawResult = RawAnswer | NoAnswer | { kind: "left"; reused: boolean; 
 
 export interface SendLimits {
   outbound: Outbound;
-  /** For the whole exchange, connecting included, in milliseconds. */
+  /** For the whole request, connecting included, in milliseconds. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
@@ -56,18 +58,13 @@ export interface GraderNetwork {
 }
 
 /**
- * The client of deliveries, pointed at the receiver that is graded; it runs on the partner's machine and calls
- * the address it was told to. `caFile`: certificates (PEM) to trust beside Node's own.
+ * The client of deliveries, without limits on addresses: it runs on the partner's machine and calls the URL given to
+ * it. `caFile`: certificates (PEM) to trust in addition to Node's own.
  */
 export function openNetwork(caFile?: string): GraderNetwork {
   const policy = createAddressPolicy({ mode: "local" });
-  return {
-    locate: createLocate({ policy }),
-    outbound: createOutbound({
-      policy,
-      ...(caFile === undefined ? {} : { ca: [...tls.rootCertificates, readFileSync(caFile, "utf8")] }),
-    }),
-  };
+  const ca = caFile === undefined ? {} : { ca: [...tls.rootCertificates, readFileSync(caFile, "utf8")] };
+  return { locate: createLocate({ policy }), outbound: createOutbound({ policy, ...ca }) };
 }
 
 /**
@@ -90,4 +87,27 @@ export async function sendRaw(
   if (error === undefined) return { kind: "answer", status, headers, body, truncated, reused, duration_ms };
   if (error.kind === "left") return { kind: "left", reused, duration_ms };
   return { kind: "none", reason: error.kind, message: error.message, reused, duration_ms };
+}
+
+/** Opens a connection and closes it; null, or why that failed. */
+export async function tryConnect(url: URL, locate: Locate, timeoutMs: number): Promise<string | null> {
+  let socket: net.Socket | undefined;
+  try {
+    const { addresses, port = Number(url.port) || (url.protocol === "https:" ? 443 : 80) } =
+      await locate(url);
+    // Connects to the checked addresses only: the name is not resolved again.
+    const lookup: net.LookupFunction = (_name, _options, callback) => callback(null, [...addresses]);
+    socket = net.connect({ host: "receiver", port, lookup, autoSelectFamily: true });
+    await once(socket, "connect", { signal: AbortSignal.timeout(timeoutMs) });
+    return null;
+  } catch (error) {
+    if (error instanceof Error && error.name === "AbortError")
+      return `no connection within ${timeoutMs / 1000} s`;
+    // Several addresses tried at once fail together, with an empty message of their own.
+    const causes = error instanceof AggregateError ? error.errors : [error];
+    return causes.map((cause) => (cause instanceof Error ? cause.message : String(cause))).join("; ");
+  } finally {
+    socket?.destroy();
+    socket?.on("error", () => {});
+  }
 }

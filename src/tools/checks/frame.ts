@@ -1,0 +1,111 @@
+import type { JunitCase } from "../reports/junit.ts";
+
+/** How a check ended. `not-observable` proves nothing either way, and never counts as passed. */
+export type Outcome = "passed" | "failed" | "differs" | "not-observable" | "error";
+
+/**
+ * One thing that the tested side has to get right: a webhook receiver, a service or a client. A check stages requests
+ * with its context and reads what came of them. Families add fields of their own, such as a severity or a section.
+ */
+export interface Check<Context, Finding> {
+  id: string;
+  title: string;
+  /** Only reads what earlier checks exchanged, so it runs even after the run was stopped. */
+  sendsNothing?: true;
+  run(context: Context): Promise<Finding> | Finding;
+}
+
+/** The fields that every family's report of a check has. */
+export interface CheckResult<O extends Outcome = Outcome> {
+  id: string;
+  title: string;
+  outcome: O;
+  duration_ms: number;
+}
+
+interface RunSteps<C, Finding, Report> {
+  /** `index` counts from 0. */
+  onStart?: ((check: C, place: { index: number; total: number }) => void) | undefined;
+  onEnd?: ((report: Report) => void) | undefined;
+  run: (check: C) => Promise<Finding>;
+  /** The finding for a check that is left out because the run was stopped. */
+  skip: (check: C, reason: string) => Finding;
+  report: (check: C, finding: Finding, durationMs: number) => Report;
+  /** Why the run cannot go on after this check; null when it can. */
+  reasonToStop: (check: C) => Promise<string | null> | string | null;
+}
+
+/** Runs checks one after the other until one gives a reason to stop; the others are then reported as left out. */
+export async function runChecks<C extends { sendsNothing?: true }, Finding, Report>(
+  checks: readonly C[],
+  steps: RunSteps<C, Finding, Report>,
+): Promise<{ reports: Report[]; stopped: string | null }> {
+  const reports: Report[] = [];
+  let stopped: string | null = null;
+  for (const [index, check] of checks.entries()) {
+    steps.onStart?.(check, { index, total: checks.length });
+    const started = performance.now();
+    const finding =
+      stopped !== null && !check.sendsNothing ? steps.skip(check, stopped) : await steps.run(check);
+    const report = steps.report(check, finding, performance.now() - started);
+    reports.push(report);
+    steps.onEnd?.(report);
+    stopped ??= await steps.reasonToStop(check);
+  }
+  return { reports, stopped };
+}
+
+export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+  passed: "passed",
+  failed: "failed",
+  differs: "differs",
+  "not-observable": "not observable",
+  error: "error",
+};
+
+/** For a line in a terminal; colours are ANSI codes. */
+export const OUTCOME_MARKS: Readonly<Record<Outcome, { mark: string; colour: number }>> = {
+  passed: { mark: "pass", colour: 32 },
+  failed: { mark: "FAIL", colour: 31 },
+  differs: { mark: "diff", colour: 33 },
+  "not-observable": { mark: " ?  ", colour: 33 },
+  error: { mark: "ERR ", colour: 35 },
+};
+
+export const WORST_FIRST: readonly Outcome[] = ["failed", "error", "differs", "not-observable", "passed"];
+
+export function countOutcomes(results: readonly { outcome: Outcome }[]) {
+  const count = (outcome: Outcome) => results.filter((one) => one.outcome === outcome).length;
+  return {
+    total: results.length,
+    passed: count("passed"),
+    failed: count("failed"),
+    differs: count("differs"),
+    not_observable: count("not-observable"),
+    error: count("error"),
+  };
+}
+
+/** A check as a JUnit test case. A check that differs from an assumption passes; `output` says how. */
+export function toJunitCase(
+  { outcome, duration_ms }: CheckResult,
+  about: {
+    name: string;
+    classname: string;
+    /** One line on what was found, and the whole of it. */
+    message: string;
+    detail: string;
+    output?: string | undefined;
+    /** Why a failure does not fail the run. */
+    tolerated?: string | undefined;
+  },
+): JunitCase {
+  const { name, classname, message, detail, output, tolerated } = about;
+  const one: JunitCase = { name, classname, time_seconds: duration_ms / 1000 };
+  if (outcome === "failed" && tolerated === undefined) one.failure = { message, detail };
+  if (outcome === "failed" && tolerated !== undefined) one.skipped = `${tolerated}: ${message}`;
+  if (outcome === "error") one.error = { message, detail };
+  if (outcome === "not-observable") one.skipped = message;
+  if (output) one.system_out = output;
+  return one;
+}

@@ -1,0 +1,169 @@
+import type { Check } from "../check.ts";
+import type { DeliveryShape, Payload } from "../delivery.ts";
+import { expectAccepted } from "../expectations.ts";
+
+// Genuine deliveries whose bodies are unusual.
+
+const RAW_BODY =
+  "Verify the signature over the bytes as they arrived, before parsing (in Express: express.raw; in Flask: request.get_data(); in Rails: request.raw_post). Never parse and serialise again.";
+
+/** A check that passes only if nothing changes the bytes before they are verified. */
+function rawBody({
+  shapes,
+  ...about
+}: Omit<Check, "run" | "adviceAppliesTo" | "advice"> & {
+  shapes: { label: string; shape: DeliveryShape }[];
+}): Check {
+  return {
+    ...about,
+    advice: RAW_BODY,
+    adviceAppliesTo: ["unauthorized", "bad-request"],
+    run: (session) =>
+      expectAccepted(
+        session,
+        shapes.map(({ label, shape }) => ({ label, delivery: session.makeDelivery(shape) })),
+      ),
+  };
+}
+
+export const bodyWhitespace = rawBody({
+  id: "body-whitespace",
+  title: "Accepts unusual whitespace in the body",
+  severity: "critical",
+  why: "The signature covers the bytes sent; a receiver that verifies a re-serialised copy breaks as soon as the sender's JSON writer changes.",
+  shapes: [
+    { label: "indented by tabs", shape: { write: (payload) => JSON.stringify(payload, null, "\t") } },
+    {
+      label: "CRLF line ends, and blanks before and after",
+      shape: {
+        write: (payload) => `\r\n ${JSON.stringify(payload, null, 3).replaceAll("\n", "\r\n")} \r\n\n`,
+      },
+    },
+  ],
+});
+
+export const bodyKeyOrder = rawBody({
+  id: "body-key-order",
+  title: "Accepts any order of keys",
+  severity: "critical",
+  why: "JSON objects have no order; a receiver that sorts or rebuilds them before verifying refuses genuine deliveries.",
+  shapes: [
+    { label: "keys reversed", shape: { write: (payload) => JSON.stringify(reverseKeys(payload)) } },
+    {
+      label: "keys of the data reversed",
+      shape: { write: (payload) => JSON.stringify({ ...payload, data: reverseKeys(payload.data) }) },
+    },
+  ],
+});
+
+function reverseKeys(object: object): object {
+  return Object.fromEntries(Object.entries(object).reverse());
+}
+
+export const bodyUnicodeEscapes = rawBody({
+  id: "body-unicode-escapes",
+  title: "Accepts unicode escapes and other spellings of the same value",
+  severity: "critical",
+  why: "é and \\u00e9, / and \\/, 1 and 1.0 are the same JSON value in different bytes; only the bytes are signed.",
+  shapes: [
+    {
+      label: "escapes",
+      shape: {
+        event: "user.updated",
+        data: { name: "Ad\u00e0 \u6f22 \u{1f600} & <b> n/a" },
+        write: escapeCharacters,
+      },
+    },
+    {
+      label: "numbers as 1000.0 and 8e2",
+      shape: {
+        event: "usage.threshold",
+        data: { monthly_limit: 1000, current_usage: 800 },
+        write: (payload) =>
+          JSON.stringify(payload)
+            .replace('"monthly_limit":1000', '"monthly_limit":1000.0')
+            .replace('"current_usage":800', '"current_usage":8e2'),
+      },
+    },
+  ],
+});
+
+function escapeCharacters(payload: Payload): string {
+  const unicode = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(payload)
+    .replaceAll("/", "\\/")
+    .replaceAll(/[\u0080-\uffff&<>@]/g, unicode);
+}
+
+export const bodyUtf8 = rawBody({
+  id: "body-utf8",
+  title: "Accepts characters outside ASCII as plain UTF-8",
+  severity: "major",
+  why: "Names and messages contain any character; reading the body in another encoding, or as text at all, changes the bytes under the signature.",
+  shapes: [
+    { label: "UTF-8", shape: { event: "user.updated", data: { name: "Adà Löwenstein 漢字 😀 \u2028" } } },
+  ],
+});
+
+/** Texts that NFC, NFD and their compatible forms each write in another way. */
+const UNICODE_FORMS = [
+  { label: "a letter and a combining accent", name: "Ze\u0301lie A\u030angstro\u0308m" },
+  { label: "composed letters", name: "Z\u00e9lie \u00c5ngstr\u00f6m \ud55c\uae00" },
+  { label: "signs that stand for letters", name: "\u212bngstr\u00f6m \u2126 \ufb01n \uff71\uff72 \u2460" },
+];
+
+export const bodyUnicodeForms = rawBody({
+  id: "body-unicode-forms",
+  title: "Accepts characters in any Unicode form",
+  severity: "major",
+  why: "é can be one character or two; if the receiver, or a gateway in front of it, normalises text, it changes the bytes under the signature and refuses exactly these deliveries.",
+  shapes: UNICODE_FORMS.map(({ label, name }) => ({
+    label,
+    shape: { event: "user.updated", data: { name } },
+  })),
+});
+
+/** Size of the whole body in bytes: above the 100 KB of common parsers, and just within limits called 1 MB. */
+const SIZES = [256 * 1024, 990_000];
+
+export const bodyLarge: Check = {
+  id: "body-large",
+  title: "Accepts a large body (up to 1 MB)",
+  severity: "major",
+  why: "Event data grows with the object; common body parsers stop at 100 KB, and such a delivery then fails on all six attempts.",
+  advice:
+    "Raise the body limit of this route (1 MB is a sensible bound) in the framework and in the proxies in front of it.",
+  adviceAppliesTo: ["too-large", "hung-up", "bad-request", "unauthorized", "exception"],
+  run: (session) =>
+    expectAccepted(
+      session,
+      SIZES.map((bytes) => {
+        const event = "message.created";
+        const empty = session.makeDelivery({ event, data: { content: "" } }).body.length;
+        const delivery = session.makeDelivery({ event, data: { content: "x".repeat(bytes - empty) } });
+        return { label: `${delivery.body.length} bytes`, delivery };
+      }),
+    ),
+};
+
+export const bodyChunked: Check = {
+  id: "body-chunked",
+  title: "Accepts a chunked body, cut anywhere",
+  severity: "major",
+  why: "A sender or proxy may use chunked transfer coding; then there is no Content-Length, and a chunk can end within a character.",
+  advice:
+    "Read the body to its end, whatever its framing, and join the pieces as bytes; never append them as text.",
+  adviceAppliesTo: [
+    ...(["no-length", "bad-request", "unauthorized", "hung-up"] as const),
+    ...(["method", "exception", "too-large"] as const),
+  ],
+  run(session) {
+    const delivery = session.makeDelivery({ event: "user.updated", data: { name: "漢字 😀 ".repeat(40) } });
+    // After the first byte of every tenth character that takes several.
+    const leads = [...delivery.body.keys()].filter((index) => delivery.body[index]! >= 0xc0);
+    const chunkAt = leads.filter((_, index) => index % 10 === 0).map((index) => index + 1);
+    return expectAccepted(session, [
+      { label: "chunks that end within characters", delivery, transport: { chunkAt } },
+    ]);
+  },
+};

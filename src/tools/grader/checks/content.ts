@@ -1,0 +1,193 @@
+import { sign } from "../../../engine/webhooks/sign.ts";
+import {
+  type Check,
+  failed,
+  getStatus,
+  isAccepted,
+  isDeferred,
+  isRateLimited,
+  isRefused,
+  notObservable,
+  passed,
+} from "../check.ts";
+import { diagnoseRefusal } from "../diagnose-refusal.ts";
+import { adviseIfLate, expectAccepted, judgeDeferred, NO_PROBE, onceEach } from "../expectations.ts";
+import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
+import { formatSeconds } from "../probe.ts";
+
+// Valid deliveries, their headers and fields, and one that is not JSON.
+
+export const validAccepted: Check = {
+  id: "valid-accepted",
+  title: "Accepts a valid delivery within the deadline",
+  severity: "critical",
+  why: "An answer other than 2xx, or none in time, counts as a failure and the same delivery is sent again, up to six times.",
+  advice: STORE_THEN_ANSWER,
+  async run(session) {
+    const delivery = session.makeDelivery();
+    const first = await session.deliver(delivery);
+    if (isAccepted(first)) return passed(`the receiver ${describe(first)}`, first);
+    if (isRateLimited(first))
+      return notObservable(`the receiver ${describe(first)} until patience ended`, first);
+    const detail = `the receiver ${describe(first)}, where 2xx is expected within ${session.options.timeoutMs / 1000} s`;
+    const advice = adviseOnAttempt(first);
+    if (getStatus(first) >= 500) {
+      // A receiver that recovers on the retry can still be graded on everything else.
+      const retry = await session.deliver(delivery);
+      return { ...failed(`${detail}; sent again, it ${describe(retry)}`, first), advice };
+    }
+    const diagnosis = await diagnoseRefusal(session);
+    if (diagnosis === null) return { ...failed(detail, first), advice };
+    const found = `${detail}. It accepts one that is signed otherwise: ${diagnosis.cause}`;
+    return { ...failed(found, first), advice: diagnosis.fix };
+  },
+};
+
+/** The first side effect is waited for this many times as long as the others: it shows how late they are. */
+const FIRST_PATIENCE = 4;
+
+export const validProcessed: Check = {
+  id: "valid-processed",
+  title: "Processes an accepted delivery exactly once",
+  severity: "critical",
+  why: "After a 2xx the service never sends a delivery again, so one that was acknowledged but not processed is lost.",
+  advice: `Process exactly once what you acknowledge. ${STORE_THEN_ANSWER} The probe must show it.`,
+  async run(session) {
+    const before = await session.readProbe();
+    const delivery = session.makeDelivery();
+    const attempt = await session.deliver(delivery);
+    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "a valid delivery");
+    if (!isAccepted(attempt)) {
+      const finding = failed(`the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
+      return { ...finding, advice: adviseOnAttempt(attempt) };
+    }
+    const { patienceMs } = session.options;
+    let effects = await session.observeEffects(before, onceEach([delivery]));
+    let waitedMs = effects?.latenessMs ?? 0;
+    for (let turn = 1; effects?.missing && turn < FIRST_PATIENCE; turn += 1) {
+      effects = await session.observeEffects(before, onceEach([delivery]));
+      waitedMs += effects!.latenessMs;
+    }
+    if (effects === null) return notObservable(`the answer is right, but ${NO_PROBE}`, attempt);
+    if (effects.missing) {
+      const detail = effects.difference!.replace(/, in [\d.]+ s$/, `, in ${formatSeconds(waitedMs)}`);
+      return { ...failed(detail, attempt), advice: `${this.advice} ${adviseIfLate(session)}` };
+    }
+    if (effects.difference !== null) return failed(effects.difference, attempt);
+    session.allowFor(waitedMs);
+    const finding = passed("the answer is right, and the probe shows exactly one side effect", attempt);
+    if (waitedMs <= patienceMs) return finding;
+    const note = `Its side effect came ${formatSeconds(waitedMs)} after the answer, so the grader waited that long each time from here on. --patience ${Math.ceil((waitedMs * 1.5) / 1000)} sets this from the start.`;
+    return { ...finding, note };
+  },
+};
+
+export const unknownEvent: Check = {
+  id: "unknown-event",
+  title: "Accepts an event it doesn't know",
+  severity: "major",
+  why: "New events are added over time; if one is refused, the service retries it for hours, and 410 would disable the webhook.",
+  advice: "Answer 2xx and ignore events that you have no use for.",
+  adviceAppliesTo: ["bad-request", "not-found", "gone", "conflict", "invalid", "method", "exception"],
+  run: (session) =>
+    expectAccepted(session, [
+      { label: "webhook.test", delivery: session.makeDelivery({ event: "webhook.test" }) },
+      {
+        label: "planet.discovered",
+        delivery: session.makeDelivery({
+          event: "planet.discovered",
+          data: { planet_id: "planet_1", name: "an event of a later version" },
+        }),
+      },
+    ]),
+};
+
+export const extraFields: Check = {
+  id: "extra-fields",
+  title: "Accepts fields it doesn't know",
+  severity: "major",
+  why: "Fields are added without notice; strict validation turns such an addition into an outage.",
+  advice: "Validate the fields that you use and ignore the others, at the top level and within data.",
+  adviceAppliesTo: ["bad-request", "invalid", "exception"],
+  run: (session) =>
+    expectAccepted(session, [
+      {
+        label: "additional fields at the top and in data",
+        delivery: session.makeDelivery({
+          write: (payload) =>
+            JSON.stringify({
+              ...payload,
+              data: { ...payload.data, nickname: null, labels: ["new"], address: { city: "Bern" } },
+              api_version: "2031-01-01",
+              attempt: { number: 1 },
+            }),
+        }),
+      },
+    ]),
+};
+
+export const headerNameCase: Check = {
+  id: "header-name-case",
+  title: "Accepts header names in any letter case",
+  severity: "major",
+  why: "Header names have no case: proxies and HTTP/2 turn them into lower case on the way.",
+  advice:
+    "Look headers up through the framework's case-insensitive accessor, not by comparing the names as sent.",
+  adviceAppliesTo: ["bad-request", "unauthorized", "invalid", "exception"],
+  run: (session) =>
+    expectAccepted(session, [
+      {
+        label: "lower-case names",
+        delivery: session.makeDelivery(),
+        transport: { headerNames: (name) => name.toLowerCase() },
+      },
+      {
+        label: "upper-case names",
+        delivery: session.makeDelivery(),
+        transport: { headerNames: (name) => name.toUpperCase() },
+      },
+    ]),
+};
+
+export const contentTypeCharset: Check = {
+  id: "content-type-charset",
+  title: "Accepts a charset in the content type",
+  severity: "major",
+  why: "`application/json; charset=utf-8` is the same media type; refusing it loses deliveries when a proxy adds the parameter.",
+  advice: "Parse the media type and ignore its parameters, instead of comparing the whole header.",
+  adviceAppliesTo: ["media-type", "bad-request", "unauthorized", "invalid", "exception"],
+  run: (session) =>
+    expectAccepted(
+      session,
+      ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'].map((contentType) => ({
+        label: contentType,
+        delivery: session.makeDelivery(),
+        transport: { contentType },
+      })),
+    ),
+};
+
+export const malformedJson: Check = {
+  id: "malformed-json",
+  title: "Refuses malformed JSON with a valid signature, and keeps running",
+  severity: "major",
+  why: "An exception while parsing must not end the process, nor be answered 5xx and so be retried for hours.",
+  advice: "Catch the parser's error and answer 400.",
+  adviceAppliesTo: ["exception", "hung-up"],
+  async run(session) {
+    const body = Buffer.from('{"event":"user.created","data":{"user_id":');
+    const broken = { ...session.makeDelivery(), body, signature: sign(session.options.secret, body) };
+    const attempt = await session.deliver(broken);
+    const answer = `the receiver ${describe(attempt)}`;
+    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "malformed JSON");
+    if (!isRefused(attempt)) return failed(`${answer}, where 4xx is expected`, attempt);
+    const after = await session.deliver(session.makeDelivery());
+    if (isRateLimited(after)) {
+      return notObservable(`${answer}; whether it keeps running can't be seen: it ${describe(after)}`, after);
+    }
+    // A 503 is what a gateway answers while the process is down.
+    if (!isAccepted(after))
+      return failed(`a valid delivery after it: the receiver ${describe(after)}`, attempt);
+    return passed(`${answer}, and accepted the next delivery`, attempt);
+  },
+};

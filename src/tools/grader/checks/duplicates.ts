@@ -1,0 +1,196 @@
+import { type Check, failed, isAccepted, isDeferred, notObservable, passed } from "../check.ts";
+import { drawEventData, freshId, type TestDelivery } from "../delivery.ts";
+import {
+  deliverInTurn,
+  deliverWhenFree,
+  judgeEffects,
+  judgeNotAccepted,
+  NO_PROBE,
+  onceEach,
+} from "../expectations.ts";
+import { describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
+import { occurrences } from "../probe.ts";
+import type { Attempt, Session } from "../session.ts";
+
+// Each delivery is processed exactly once: repeated ones, and different ones that look alike.
+
+export const DEDUPLICATE =
+  "Record the delivery id in the same transaction as the side effect (a unique key does both), and answer 2xx to a repetition.";
+
+export const duplicate: Check = {
+  id: "duplicate",
+  title: "The same delivery twice has one side effect",
+  severity: "critical",
+  why: "Every delivery can arrive more than once (a lost answer is enough); the delivery id stays the same, so that you can recognize it.",
+  advice: DEDUPLICATE,
+  adviceAppliesTo: ["conflict", "bad-request", "gone", "invalid", "exception"],
+  async run(session) {
+    const before = await session.readProbe();
+    const delivery = session.makeDelivery();
+    const refusal = await deliverInTurn(session, [delivery, delivery]);
+    if (refusal) return refusal;
+    const finding = await judgeEffects(session, { before, expected: onceEach([delivery]) });
+    const note = finding.outcome === "passed" ? await noteOnReplay(session, delivery) : null;
+    return note ? { ...finding, note } : finding;
+  },
+};
+
+/**
+ * The header with the delivery id isn't signed, so a captured delivery can be sent again under another header. Only a
+ * note, since the specification names both header and field for deduplication.
+ */
+async function noteOnReplay(session: Session, delivery: TestDelivery): Promise<string | null> {
+  const before = await session.readProbe();
+  const header = freshId("del");
+  await session.deliver(delivery, { headerDeliveryId: header });
+  const after = await session.readProbe();
+  if (!before || !after) return null;
+  const isAgain = (id: string) => occurrences(after, id) > occurrences(before, id);
+  if (after.ids === null ? after.count === before.count : ![delivery.id, header].some(isAgain)) return null;
+  return "Sent again with another X-Service-Delivery header, the same signed body was processed again. That header isn't covered by the signature: deduplicate by the body's delivery_id.";
+}
+
+/** How many copies arrive together, and how often: a race between check and record rarely shows at once. */
+const COPIES = 4;
+const ROUNDS = 3;
+
+export const duplicateAtOnce: Check = {
+  id: "duplicate-at-once",
+  title: "The same delivery several times at once has one side effect",
+  severity: "critical",
+  why: "A retry can overlap a slow first attempt; between “seen before?” and “remember it” there must be no gap.",
+  advice: `${DEDUPLICATE} Looking first and recording later is a race; insert first and let the key decide.`,
+  adviceAppliesTo: ["conflict", "exception"],
+  async run(session) {
+    const before = await session.readProbe();
+    const deliveries = Array.from({ length: ROUNDS }, () => session.makeDelivery());
+    for (const delivery of deliveries) {
+      const copies = await Promise.all(Array.from({ length: COPIES }, () => session.deliver(delivery)));
+      // A copy may be deferred, as long as one is acknowledged.
+      if (copies.some(isAccepted)) continue;
+      return judgeNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
+    }
+    return judgeEffects(session, { before, expected: onceEach(deliveries) });
+  },
+};
+
+const WHOLE_ID =
+  "Deduplicate by the whole delivery id and by nothing else: not by event and object, not by time or content.";
+
+export const distinctDeliveries: Check = {
+  id: "distinct-deliveries",
+  title: "Deliveries that differ only in their id are each processed",
+  severity: "critical",
+  why: "The same thing can happen twice to the same object, within the same millisecond; only the delivery id distinguishes two events from one that was sent again.",
+  advice: WHOLE_ID,
+  adviceAppliesTo: ["conflict", "bad-request", "invalid", "exception"],
+  async run(session) {
+    const before = await session.readProbe();
+    const deliveries = makeLookalikes(session);
+    const refusal = await deliverInTurn(session, deliveries);
+    if (refusal) return refusal;
+    return judgeEffects(session, { before, expected: onceEach(deliveries), whenMissing: WHOLE_ID });
+  },
+};
+
+/** The same event about the same object: a second later, then at the same instant, with ids that begin alike. */
+function makeLookalikes(session: Session): TestDelivery[] {
+  const { event, organizationId, webhookId, data: known } = session.options;
+  const at = Date.now() - 2000;
+  const data = drawEventData(event, {
+    at,
+    known: { organization_id: organizationId, webhook_id: webhookId, ...known },
+  });
+  const stem = freshId("del").slice(0, -1);
+  return [
+    session.makeDelivery({ data, at }),
+    session.makeDelivery({ data, at: at + 1000 }),
+    session.makeDelivery({ data, at, id: `${stem}1` }),
+    session.makeDelivery({ data, at, id: `${stem}2` }),
+  ];
+}
+
+const BURST = 24;
+
+export const distinctAtOnce: Check = {
+  id: "distinct-at-once",
+  title: "Different deliveries at the same time are each processed",
+  severity: "critical",
+  why: "Events come in bursts: requests that share memory mix them up, and a full queue that still answers 2xx loses them.",
+  advice: `Keep each request's data in variables of that request. ${STORE_THEN_ANSWER} Answer 503 when you have no room.`,
+  adviceAppliesTo: ["unauthorized", "bad-request", "invalid", "conflict", "exception"],
+  async run(session) {
+    const before = await session.readProbe();
+    // One instant for all, so that a millisecond that passes while they are made changes nothing.
+    const at = Date.now();
+    const deliveries = Array.from({ length: BURST }, () => session.makeDelivery({ at }));
+    const waiting = [...deliveries];
+    const deliverNext = async () => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        const attempt = await deliverWhenFree(session, next);
+        if (isAccepted(attempt)) continue;
+        waiting.length = 0;
+        return attempt;
+      }
+      return null;
+    };
+    const refused = await Promise.all(Array.from({ length: 2 * session.concurrency() }, deliverNext));
+    const [first] = refused.filter((attempt) => attempt !== null);
+    if (first) return judgeNotAccepted(session, first, "one of several at once");
+    return judgeEffects(session, { before, expected: onceEach(deliveries), whenMissing: this.advice });
+  },
+};
+
+const VERIFY_FIRST = "Verify the signature before anything is remembered or looked up.";
+
+export const forgeryBeforeOriginal: Check = {
+  id: "forgery-before-original",
+  title: "A forged delivery doesn't make the genuine one a duplicate",
+  severity: "major",
+  why: "If the id is remembered before the signature is verified, anyone can suppress deliveries by sending their ids first.",
+  advice: VERIFY_FIRST,
+  adviceAppliesTo: ["conflict"],
+  async run(session) {
+    const before = await session.readProbe();
+    const delivery = session.makeDelivery();
+    const forged = await session.deliver({ ...delivery, signature: `sha256=${"0".repeat(64)}` });
+    const refusal = await deliverInTurn(session, [delivery]);
+    if (refusal) return refusal;
+    const expected = onceEach([delivery]);
+    const finding = await judgeEffects(session, { before, expected, whenMissing: VERIFY_FIRST });
+    if (finding.outcome !== "passed" || !isDeferred(forged)) return finding;
+    return notObservable(
+      `the forged delivery may not have been read: the receiver ${describe(forged)}`,
+      forged,
+    );
+  },
+};
+
+export const lateEffects: Check = {
+  id: "late-effects",
+  title: "Processes nothing a second time later",
+  severity: "critical",
+  why: "A job that repeats work done during the request, or a timer that believes it undone, doubles a side effect unnoticed.",
+  advice:
+    "Process each delivery in one place: at once, or from the queue. Mark it as done in the same transaction as the side effect.",
+  async run(session) {
+    const reading = await session.readProbe();
+    if (reading === null) return notObservable(NO_PROBE);
+    if (reading.ids === null) return passed("at the end the probe's count no longer changes");
+    const once = findSentOnce(session);
+    const again = once.find(({ delivery }) => occurrences(reading, delivery!.id) > 1);
+    if (again === undefined) {
+      return passed(`none of ${once.length} deliveries that were sent once was processed twice`, once[0]);
+    }
+    const times = occurrences(reading, again.delivery!.id);
+    return failed(`delivery ${again.delivery!.id} was sent once, and by now processed ${times} times`, again);
+  },
+};
+
+function findSentOnce({ attempts }: Session): Attempt[] {
+  const counts = new Map<string, number>();
+  for (const { delivery } of attempts) {
+    if (delivery !== null) counts.set(delivery.id, (counts.get(delivery.id) ?? 0) + 1);
+  }
+  return attempts.filter(({ delivery, genuine }) => genuine && counts.get(delivery!.id) === 1);
+}

@@ -1,0 +1,217 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { sign } from "../../../engine/webhooks/sign.ts";
+import { type Check, failed, isAccepted, isDeferred, isRefused, passed } from "../check.ts";
+import type { TestDelivery } from "../delivery.ts";
+import { expectRefused, judgeDeferred, type Staged } from "../expectations.ts";
+import { describe } from "../failure-kind.ts";
+import type { Session } from "../session.ts";
+
+// Signatures that are wrong, or nearly right. `right` is always `sha256=` and 64 hex digits.
+
+const HEX = "sha256=".length;
+
+interface WrongSignature {
+  label: string;
+  /** Null leaves the header out. */
+  signature: string | null;
+}
+
+/** A check that sends the service's own payload with signatures that are wrong in one way. */
+function wrongSignatures({
+  values,
+  ...about
+}: Omit<Check, "run" | "adviceAppliesTo"> & {
+  values: (right: string, staged: { session: Session; delivery: TestDelivery }) => WrongSignature[];
+}): Check {
+  return {
+    ...about,
+    // An exception over a wrong signature has the same fix as accepting it.
+    adviceAppliesTo: ["exception"],
+    run(session) {
+      // Each wrong value is sent with a delivery id of its own; the first delivery only counts the values.
+      const sample = session.makeDelivery();
+      const count = values(sample.signature!, { session, delivery: sample }).length;
+      const staged = Array.from({ length: count }, (_, index): Staged => {
+        const delivery = session.makeDelivery();
+        const { label, signature } = values(delivery.signature!, { session, delivery })[index]!;
+        return { label, delivery: { ...delivery, signature } };
+      });
+      return expectRefused(session, staged);
+    },
+  };
+}
+
+export const signatureMissing = wrongSignatures({
+  id: "signature-missing",
+  title: "Refuses a delivery without a signature",
+  severity: "critical",
+  why: "Anyone who learns the URL can post events if the signature is optional.",
+  advice: "Refuse with 401 when X-Service-Signature is absent, before anything else is read.",
+  values: () => [{ label: "without the header", signature: null }],
+});
+
+export const signatureEmpty = wrongSignatures({
+  id: "signature-empty",
+  title: "Refuses an empty signature",
+  severity: "critical",
+  why: "An empty value is falsy in many languages and passes checks of the form “if there is a signature, verify it”.",
+  advice:
+    "Treat an empty header, and a bare `sha256=`, as a wrong signature; never as “no signature to check”.",
+  values: () => [
+    { label: "an empty header", signature: "" },
+    { label: "the prefix alone", signature: "sha256=" },
+  ],
+});
+
+export const signatureTruncated = wrongSignatures({
+  id: "signature-truncated",
+  title: "Refuses a truncated signature",
+  severity: "critical",
+  why: "Comparing only as many characters as were sent lets an attacker guess one character at a time; constant-time comparisons often throw on unequal lengths and turn into a 500.",
+  advice:
+    "Compare whole values, and check that lengths are equal before a constant-time comparison that requires it.",
+  values: (right) => [
+    { label: "the first half of the digest", signature: right.slice(0, HEX + 32) },
+    { label: "the second half of the digest alone", signature: right.slice(-32) },
+    { label: "the digest without its last character", signature: right.slice(0, -1) },
+  ],
+});
+
+export const signatureNearlyRight = wrongSignatures({
+  id: "signature-nearly-right",
+  title: "Refuses a digest that differs in one digit",
+  severity: "critical",
+  why: "If only a part of the digest is compared, an attacker has to guess only that part.",
+  advice: "Compare all 64 digits, or all 32 bytes.",
+  values: (right) =>
+    [
+      { label: "the first digit", at: HEX },
+      { label: "a digit in the middle", at: HEX + 31 },
+      { label: "the last digit", at: HEX + 63 },
+    ].map(({ label, at }) => {
+      const other = (Number.parseInt(right[at]!, 16) ^ 1).toString(16);
+      return { label: `${label} changed`, signature: right.slice(0, at) + other + right.slice(at + 1) };
+    }),
+});
+
+export const signatureWrongPrefix = wrongSignatures({
+  id: "signature-wrong-prefix",
+  title: "Refuses another prefix than sha256=",
+  severity: "major",
+  why: "The prefix names the algorithm; if it is ignored, or the sender may choose by it, a weaker or different scheme is accepted.",
+  advice:
+    "Require `sha256=` and then the digest; don't split at `=` and use the rest, and don't look up the algorithm by what was sent.",
+  values: (right, { session, delivery }) => [
+    { label: "sha1= before the right digest", signature: `sha1=${right.slice(HEX)}` },
+    { label: "the right digest without a prefix", signature: right.slice(HEX) },
+    ...["sha1", "md5", "sha512"].map((algorithm) => ({
+      label: `an HMAC with ${algorithm}`,
+      signature: `${algorithm}=${createHmac(algorithm, session.options.secret).update(delivery.body).digest("hex")}`,
+    })),
+  ],
+});
+
+export const signatureWrongEncoding = wrongSignatures({
+  id: "signature-wrong-encoding",
+  title: "Refuses a digest in base64",
+  severity: "major",
+  why: "The digest is hex; a receiver that tries several encodings accepts more values than the service ever sends.",
+  advice: "Accept exactly one spelling: hex.",
+  values: (right) => [
+    {
+      label: "the right digest in base64",
+      signature: `sha256=${Buffer.from(right.slice(HEX), "hex").toString("base64")}`,
+    },
+  ],
+});
+
+/** Secrets from examples, and values that configurations contain when no secret was set. */
+const GUESSABLE = [
+  "secret",
+  "changeme",
+  "test",
+  "password",
+  "undefined",
+  "null",
+  "None",
+  "whsec_",
+  "whsec_test",
+];
+
+export const signatureWrongSecret = wrongSignatures({
+  id: "signature-wrong-secret",
+  title: "Refuses a signature made with another secret",
+  severity: "critical",
+  why: "Only the secret ties a delivery to the service; a well-formed signature proves nothing, nor does one made with a secret that anyone can guess.",
+  advice:
+    "Compute the HMAC-SHA256 of the raw body with the webhook's own secret and with no other, compare it in constant time, and don't start without a secret.",
+  values(_right, { session, delivery }) {
+    const { secret, webhookId } = session.options;
+    const guesses = [...GUESSABLE, webhookId].filter((guess) => guess !== secret);
+    return [
+      { label: "another secret", signature: signWithOther(delivery.body) },
+      { label: "an empty secret", signature: sign("", delivery.body) },
+      {
+        label: "a plain SHA-256 of the body",
+        signature: `sha256=${createHash("sha256").update(delivery.body).digest("hex")}`,
+      },
+      ...guesses.map((guess) => ({ label: `the secret “${guess}”`, signature: sign(guess, delivery.body) })),
+    ];
+  },
+});
+
+/** A well-formed signature with a random secret. */
+export function signWithOther(body: Uint8Array): string {
+  return sign(`whsec_${randomBytes(16).toString("hex")}`, body);
+}
+
+const LENIENT_DECODER =
+  "Characters after the right digest that are not hex digits are ignored: the receiver's hex decoder stops there silently (Node's Buffer.from does). Harmless, since the digest must be right; compare text with text to be exact.";
+
+export const signatureSurrounded: Check = {
+  id: "signature-surrounded",
+  title: "Refuses more than the signature",
+  severity: "major",
+  why: "A comparison that looks for the digest somewhere in the header, or only at its start, is weaker than intended; the next change to it may break it completely.",
+  advice:
+    "Compare the whole header value with the whole expected one: no startsWith, no includes, no cutting to length, no list of values.",
+  adviceAppliesTo: ["exception"],
+  async run(session) {
+    const values: [label: string, write: (right: string) => string][] = [
+      ["two more hex digits after the right digest", (right) => `${right}00`],
+      ["the right digest twice", (right) => right + right.slice(HEX)],
+      ["two more hex digits before the right digest", (right) => `sha256=00${right.slice(HEX)}`],
+      ["a wrong signature, a comma and the right one", (right) => `sha256=${"0".repeat(64)},${right}`],
+    ];
+    const finding = await expectRefused(
+      session,
+      values.map(([label, write]) => {
+        const delivery = session.makeDelivery();
+        return { label, delivery: { ...delivery, signature: write(delivery.signature!) } };
+      }),
+    );
+    if (finding.outcome !== "passed") return finding;
+    const delivery = session.makeDelivery();
+    const lenient = await session.deliver({ ...delivery, signature: `${delivery.signature}zz` });
+    return isAccepted(lenient) ? { ...finding, note: LENIENT_DECODER } : finding;
+  },
+};
+
+export const signatureUpperCase: Check = {
+  id: "signature-upper-case",
+  title: "Answers a digest in upper case without an error",
+  severity: "minor",
+  why: "The service sends lower-case hex only. A receiver that decodes hex accepts both, which is harmless; one that throws is retried for hours.",
+  advice: "Refuse it with 401, or accept it where hex is decoded before the comparison.",
+  adviceAppliesTo: ["exception"],
+  async run(session) {
+    const delivery = session.makeDelivery();
+    const signature = `sha256=${delivery.signature!.slice(HEX).toUpperCase()}`;
+    const attempt = await session.deliver({ ...delivery, signature });
+    if (isRefused(attempt)) return passed(`the receiver ${describe(attempt)}`, attempt);
+    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "a digest in upper case");
+    if (!isAccepted(attempt)) return failed(`the receiver ${describe(attempt)}`, attempt);
+    const note = "It accepts a digest in upper case too: harmless, as long as the digest is right.";
+    return { ...passed(`the receiver ${describe(attempt)}`, attempt), note };
+  },
+};

@@ -1,0 +1,174 @@
+import { countOutcomes, runChecks } from "../checks/frame.ts";
+import { createSecretRedactor } from "../redact.ts";
+import { type Check, type CheckDescription, type Finding, isAccepted, isGone } from "./check.ts";
+import { FIRST_CHECK } from "./checks/index.ts";
+import { curlCommand } from "./curl.ts";
+import { staysOverloaded } from "./expectations.ts";
+import { adviseOnCheck } from "./failure-kind.ts";
+import type { GraderNetwork } from "./network.ts";
+import { chosenChecks, openSession } from "./open-session.ts";
+import { ProbeError } from "./probe.ts";
+import type { GradeReceiverOptions } from "./report.ts";
+import {
+  type CheckReport,
+  isGrave,
+  MANUAL_CHECKS,
+  NOT_RUN,
+  type ReceiverReport,
+  type ReportedRequest,
+} from "./report.ts";
+import { type Attempt, type Session, WebhookGone } from "./session.ts";
+
+const REACHABLE: CheckDescription = {
+  id: "reachable",
+  title: "Accepts connections",
+  severity: "critical",
+  why: "Nothing can be delivered, or graded, when nothing listens.",
+  advice: "Start the receiver, and check host, port and scheme of the URL.",
+};
+
+const PROBE: CheckDescription = {
+  id: "probe",
+  title: "The probe can be read",
+  severity: "critical",
+  why: "Only side effects show whether a delivery was processed once, and only the probe shows side effects.",
+  advice:
+    "Let the probe answer GET with 200 and JSON: how many deliveries were processed, or the list of their ids, one entry per side effect.",
+};
+
+const NOT_ACCEPTED =
+  "The receiver doesn't accept a valid delivery, so its other answers would prove nothing: a refusal could have any reason.";
+
+/** `gradeReceiver` over the caller's network, which is closed at the end; by default one that may call any address. */
+export async function gradeOver(
+  url: string,
+  options: GradeReceiverOptions,
+  network?: GraderNetwork,
+): Promise<ReceiverReport> {
+  const chosen = chosenChecks(options);
+  const session = openSession(url, options, network);
+  const report = createReporter(options.secret, options.caFile);
+  const startedAt = new Date();
+  const checks: CheckReport[] = [];
+  const reportProblem = (check: CheckDescription, detail: string) => {
+    checks.push(report(check, { outcome: "error", detail, attempt: null }, 0));
+  };
+  let stopped: string | null;
+  try {
+    const problem = await session.connectionProblem(session.options.patienceMs);
+    stopped = problem === null ? null : `The receiver can't be reached: ${problem}`;
+    if (problem !== null)
+      reportProblem(REACHABLE, `nothing answers at ${session.options.url.host}: ${problem}`);
+    else {
+      const unreadable = await session.dropUnreadableProbe();
+      if (unreadable !== null) reportProblem(PROBE, unreadable.message);
+      const run = await runAll(session, chosen, { report, onProgress: options.onProgress });
+      checks.push(...run.reports);
+      stopped = run.stopped;
+    }
+  } finally {
+    session.options.outbound.close();
+  }
+  const { failOn = "minor", probe = null } = options;
+  const fails = ({ outcome, severity }: CheckReport) =>
+    outcome === "error" || (outcome === "failed" && isGrave({ severity }, failOn));
+  const { differs: _, ...summary } = countOutcomes(checks);
+  return {
+    ...{ url, probe },
+    started_at: startedAt.toISOString(),
+    duration_ms: Date.now() - startedAt.getTime(),
+    verdict: stopped === null && !checks.some(fails) ? "pass" : "fail",
+    fail_on: failOn,
+    ...{ stopped, summary, checks },
+    unseen: [...MANUAL_CHECKS],
+  };
+}
+
+function runAll(
+  session: Session,
+  checks: readonly Check[],
+  { report, onProgress }: { report: Reporter; onProgress: GradeReceiverOptions["onProgress"] },
+) {
+  let from = 0;
+  return runChecks<Check, Finding, CheckReport>(checks, {
+    onStart(check, { index, total }) {
+      onProgress?.({ index: index + 1, total, title: check.title });
+      from = session.attempts.length;
+    },
+    run: (check) => runCheck(session, check),
+    skip: (_check, reason) => ({ outcome: "not-observable", detail: `${NOT_RUN}${reason}`, attempt: null }),
+    report,
+    reasonToStop: (check) => findReasonToStop(session, { check, from }),
+  });
+}
+
+async function runCheck(session: Session, check: Check): Promise<Finding> {
+  try {
+    return await check.run(session);
+  } catch (error) {
+    session.options.signal?.throwIfAborted();
+    if (error instanceof WebhookGone)
+      return { outcome: "failed", detail: error.message, attempt: error.attempt };
+    if (error instanceof ProbeError) {
+      return { outcome: "error", detail: error.message, attempt: null, advice: PROBE.advice };
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    return { outcome: "error", detail: `the check itself failed: ${message}`, attempt: null };
+  }
+}
+
+/** Reads the attempts of a check: the webhook was disabled by 410, never accepted, or the receiver is down. */
+async function findReasonToStop(
+  session: Session,
+  { check, from }: { check: Check; from: number },
+): Promise<string | null> {
+  const isFirst = check === FIRST_CHECK;
+  const isDown = !isFirst && (await staysOverloaded(session, session.attempts.slice(from)));
+  const attempts = session.attempts.slice(from);
+  if (attempts.some((attempt) => attempt.genuine && isGone(attempt))) {
+    return "The receiver answered 410 to a genuine delivery: the service would have disabled the webhook and sent nothing more.";
+  }
+  if (isFirst && !attempts.some((attempt) => attempt.genuine && isAccepted(attempt))) return NOT_ACCEPTED;
+  if (isDown) {
+    return `The receiver answers 503 to every delivery since “${check.id}”, for longer than --patience lasts.`;
+  }
+  if (!attempts.some(({ result }) => result.kind === "none")) return null;
+  const problem = await session.connectionProblem(session.options.patienceMs);
+  return problem === null
+    ? null
+    : `The receiver has stopped accepting connections during “${check.id}”: ${problem}.`;
+}
+
+type Reporter = (check: CheckDescription, finding: Finding, durationMs: number) => CheckReport;
+
+/** Turns findings into entries of the report, and redacts the secret in the receiver's texts. */
+function createReporter(secret: string, caFile: string | undefined): Reporter {
+  const redact = createSecretRedactor(secret);
+  return (check, finding, durationMs) => {
+    const { id, title, severity, why } = check;
+    const { outcome, detail, attempt, note } = finding;
+    const isOpen = outcome === "failed" || outcome === "error";
+    return {
+      ...{ id, title, severity, why, outcome },
+      detail: redact(detail),
+      advice: finding.advice ?? (isOpen ? adviseOnCheck(check, attempt) : check.advice),
+      note: note ?? null,
+      duration_ms: Math.round(durationMs),
+      request: attempt && toReportedRequest(attempt),
+      curl: attempt && curlCommand(attempt.request, caFile),
+    };
+  };
+}
+
+const MAX_SHOWN_CHARACTERS = 2000;
+
+function toReportedRequest({ request }: Attempt): ReportedRequest {
+  const text = request.body.toString("utf8");
+  return {
+    method: request.method,
+    url: request.url.href,
+    headers: request.headers,
+    body: text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, 400)} … ${text.slice(-200)}` : text,
+    body_bytes: request.body.length,
+  };
+}

@@ -1,0 +1,117 @@
+import {
+  API_KEY,
+  isSecretName,
+  LONG_TOKEN,
+  SECRET_HEADER,
+  SECRET_NAMES,
+  SECRET_PART,
+  USER_INFO,
+  WEBHOOK_SECRET,
+} from "../engine/contract/secret-names.ts";
+
+// Takes secrets out of texts that leave the process: archives, reports, the journal's listing. Unknown secrets are
+// found by the name of their field or header and by their form; a known one is found in any spelling.
+
+/** Replaces a secret; it shows that something was there. */
+export const MASK = "***";
+
+/** In a body that is not valid JSON: `"secret": "…"` up to the end of the text or of its string. */
+const SECRET_PAIR = new RegExp(`("${SECRET_NAMES}"\\s*:\\s*)("(?:[^"\\\\]|\\\\.)*"?|[^,}\\]\\s]+)`, "gi");
+
+/** Any text: secrets are found by their form. Keys keep their prefix, so that a reader sees what kind they were. */
+export function redactText(text: string): string {
+  if (text.length < 10) return text;
+  const masked = maskTokens(text);
+  return masked.includes("?")
+    ? masked.replace(/\?[^\s"'<>#]+/g, (query) => `?${redactQuery(query.slice(1))}`)
+    : masked;
+}
+
+export function redactQuery(query: string): string {
+  return query
+    .split("&")
+    .map((pair) => {
+      const equals = pair.indexOf("=");
+      const name = equals < 0 ? pair : pair.slice(0, equals);
+      return equals >= 0 && isSecretName(name) ? `${name}=${MASK}` : maskTokens(pair);
+    })
+    .join("&");
+}
+
+function maskTokens(text: string): string {
+  return text
+    .replace(API_KEY, `ak_${MASK}`)
+    .replace(WEBHOOK_SECRET, `whsec_${MASK}`)
+    .replace(USER_INFO, `$1${MASK}`)
+    .replace(LONG_TOKEN, (token) => (/\d/.test(token) ? MASK : token));
+}
+
+/** A delivery's signature (6.3): it does not give the secret away, and developers compare it with their own. */
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
+
+export function redactHeader(name: string, value: string): string {
+  if (/-signature$/i.test(name) && SIGNATURE.test(value)) return value;
+  if (!SECRET_HEADER.test(name)) return redactText(value);
+  const scheme = /^(Bearer|Basic|Digest)\s/i.exec(value)?.[1];
+  return scheme === undefined ? MASK : `${scheme} ${MASK}`;
+}
+
+/** A JSON value: fields by their name, texts by their form. */
+export function redactJson(value: unknown): unknown {
+  if (typeof value === "string") return redactText(value);
+  if (Array.isArray(value)) return value.map(redactJson);
+  if (typeof value !== "object" || value === null) return value;
+  // An error names its field, and repeats the field's value beside it (G08).
+  const about = (value as Record<string, unknown>)["field"];
+  const repeats = typeof about === "string" && isSecretName(about.split(/[.[]/).at(-1)!);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const secret = isSecretName(name) || (repeats && name === "value");
+      return [name, secret && inner !== null && inner !== undefined ? MASK : redactJson(inner)];
+    }),
+  );
+}
+
+/** A body that claims to be JSON and is not, or a multipart form. */
+export function redactBrokenJson(text: string): string {
+  return redactText(text.replace(SECRET_PAIR, `$1"${MASK}"`).replace(SECRET_PART, `$1${MASK}`));
+}
+
+/** A shorter spelling would be found by chance. */
+const MIN_LENGTH = 8;
+
+/** Redacts one known secret in all its spellings: a receiver may disclose it, and reports are passed around. */
+export function createSecretRedactor(secret: string): (text: string) => string {
+  const spellings = [...spellSecret(secret), ...cutSecret(secret)];
+  return (text) => spellings.reduce((rest, spelling) => rest.replaceAll(spelling, "[secret]"), text);
+}
+
+/** A webhook secret as it might be printed, the longest spelling first. */
+export function spellSecret(secret: string): string[] {
+  const bare = secret.replace(/^whsec_/, "");
+  const encoded = [secret, bare].flatMap((text) => {
+    const bytes = Buffer.from(text);
+    return [bytes.toString("hex"), bytes.toString("base64"), bytes.toString("base64url")];
+  });
+  const spellings = [secret, bare, ...encoded, encodeURIComponent(secret)];
+  return [...new Set(spellings)]
+    .filter((spelling) => spelling.length >= MIN_LENGTH)
+    .sort((a, b) => b.length - a.length);
+}
+
+/** Halves of the secret, which are as good as all of it; ordinary words, which a text may hold by chance, are left out. */
+export function cutSecret(secret: string): string[] {
+  const bare = secret.replace(/^whsec_/, "");
+  const length = Math.max(MIN_LENGTH, Math.ceil(bare.length / 2));
+  return cutText(bare, length)
+    .map(({ part }) => part)
+    .filter((part) => /\d.*\d/.test(part) && /[a-z].*[a-z]/i.test(part));
+}
+
+/** Every part of `length` characters, with its position. */
+export function cutText(text: string, length: number): { at: number; part: string }[] {
+  return Array.from({ length: Math.max(0, text.length - length + 1) }, (_, at) => ({
+    at,
+    part: text.slice(at, at + length),
+  }));
+}
