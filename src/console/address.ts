@@ -1,30 +1,30 @@
 import { useCallback } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
 
-/** Where every address of the console begins. */
+/** Prefix of every address of the console. */
 export const BASE = "/_console";
 
 export type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** The address of a view, below BASE. What a view shows belongs into `parameters`, so that it can be shared. */
-export function addressOf(sandbox: string, view: string, parameters: Parameters = {}): string {
+/** Address of a view below BASE. `parameters` describe what the view shows, so that a link shows the same. */
+export function toAddress(sandbox: string, view: string, parameters: Parameters = {}): string {
   const given = Object.entries(parameters).filter((pair): pair is [string, string] => Boolean(pair[1]));
   const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
   return `/s/${encodeURIComponent(sandbox)}/${view}${search}`;
 }
 
-/** The sandbox that the address names. */
+/** Name of the sandbox in the address. */
 export function useSandboxName(): string {
   return useParams<{ sandbox: string }>().sandbox;
 }
 
 export interface ViewParameters {
   get(name: string): string | undefined;
-  /** An undefined value leaves the address. `replace`: no step in the browser's history, as for each key typed. */
+  /** An undefined value removes the parameter. `replace` adds no browser history entry, for example while typing. */
   set(change: Parameters, options?: { replace?: boolean }): void;
 }
 
-/** The part of the address behind the question mark. */
+/** Query parameters of the address. */
 export function useParameters(): ViewParameters {
   const [search, setSearch] = useSearchParams();
   const get = useCallback((name: string) => search.get(name) ?? undefined, [search]);
@@ -43,13 +43,13 @@ export function useParameters(): ViewParameters {
   return { get, set };
 }
 
-/** Goes to a view of the same sandbox, or of another. */
+/** Navigates to a view, of the current sandbox by default. */
 export function useGo() {
   const [, navigate] = useLocation();
   const here = useSandboxName();
   return useCallback(
     (view: string, parameters: Parameters = {}, sandbox: string = here) =>
-      navigate(addressOf(sandbox, view, parameters)),
+      navigate(toAddress(sandbox, view, parameters)),
     [navigate, here],
   );
 }

@@ -1,16 +1,14 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { Suspense, useState } from "react";
+import { Component, type ReactNode, Suspense, useState } from "react";
 import { I18nProvider } from "react-aria-components";
 import { Redirect, Route, Router, Switch, useParams } from "wouter";
-import { addressOf, BASE } from "./address.ts";
+import { BASE, toAddress } from "./address.ts";
 import { createQueries } from "./api/queries.ts";
+import { EmptyState, Notice } from "./components/notice.tsx";
 import { FollowSandbox } from "./live/use-live.tsx";
-import { Nothing } from "./parts/notice.tsx";
-import { Crash } from "./shell/crash.tsx";
 import { Login } from "./shell/login.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { componentOf } from "./views/components.ts";
-import { HOME, VIEWS } from "./views/index.ts";
+import { findComponent, HOME, VIEWS } from "./views/index.ts";
 
 export function App() {
   const [queries] = useState(createQueries);
@@ -22,7 +20,7 @@ export function App() {
           <Switch>
             <Route path="/s/:sandbox/:view?" component={SandboxView} />
             <Route>
-              <Redirect to={addressOf("default", HOME.id)} replace />
+              <Redirect to={toAddress("default", HOME.id)} replace />
             </Route>
           </Switch>
         </Router>
@@ -34,20 +32,46 @@ export function App() {
 function SandboxView() {
   const { sandbox, view: id = HOME.id } = useParams<{ sandbox: string; view?: string }>();
   const view = VIEWS.find((one) => one.id === id);
-  const Component = componentOf(id);
+  const Component = findComponent(id);
   return (
     <FollowSandbox key={sandbox} name={sandbox}>
       <Shell view={view}>
-        <Crash key={id}>
+        <ErrorBoundary key={id}>
           <Suspense fallback={<p className="loading quiet">Loading …</p>}>
             {Component ? (
               <Component />
             ) : (
-              <Nothing title={`There is no view ${id}.`}>Choose one on the left.</Nothing>
+              <EmptyState title={`View ${id} not found`}>Choose a view from the navigation.</EmptyState>
             )}
           </Suspense>
-        </Crash>
+        </ErrorBoundary>
       </Shell>
     </FollowSandbox>
   );
+}
+
+/** Shows the error of a view that throws; the other views stay usable. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+  override state: { error: Error | undefined } = { error: undefined };
+
+  static getDerivedStateFromError(error: Error) {
+    return { error };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return (
+      <Notice
+        outcome="failed"
+        action={
+          <button type="button" className="button" onClick={() => location.reload()}>
+            Reload
+          </button>
+        }
+      >
+        This view failed to load: {error.message}. Reload the page, for example after an update of the server.
+      </Notice>
+    );
+  }
 }

@@ -1,13 +1,13 @@
 import { createRoot } from "react-dom/client";
 import "./style/tokens.css";
 import "./style/base.css";
-import "./style/parts.css";
+import "./style/components.css";
 import "./style/shell.css";
 import { App } from "./app.tsx";
 import { followLoginLink } from "./shell/login.tsx";
-import { applyTheme } from "./shell/theme.ts";
-import { prepareView, viewIn } from "./views/components.ts";
+import { applyTheme } from "./shell/theme.tsx";
+import { prepareView, viewFromPath } from "./views/index.ts";
 
 applyTheme();
-await Promise.all([followLoginLink(), prepareView(viewIn(location.pathname))]);
+await Promise.all([followLoginLink(), prepareView(viewFromPath(location.pathname))]);
 createRoot(document.getElementById("console")!).render(<App />);

@@ -3,12 +3,11 @@ import { defineConfig } from "vite";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-// `npx vite src/console` serves the sources with what changes replaced at once; the control API is that of a
-// server on the usual port.
+// `npx vite src/console` serves the sources with hot reload and proxies the control API of a server on port 4747.
 export default defineConfig({
   root: here,
   base: "/_console/",
-  // The policy forbids inline scripts, and the page has no other host to load anything from.
+  // The content security policy forbids inline scripts and other hosts.
   build: {
     outDir: fileURLToPath(new URL("../../dist/console", import.meta.url)),
     emptyOutDir: true,
@@ -17,9 +16,9 @@ export default defineConfig({
     target: "es2022",
     reportCompressedSize: false,
     manifest: "manifest.json",
-    // One sheet, and one file for what several views share: they are few and small, and so is the package.
+    // One style sheet, and one chunk for the code that views share.
     cssCodeSplit: false,
-    // Libraries say "use client", for servers that draw; there is none here.
+    // "use client" directives matter only to server rendering.
     rolldownOptions: {
       output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 2 }] } },
       onLog: (level, log, otherwise) => {

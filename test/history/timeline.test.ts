@@ -40,3 +40,14 @@ it("a rewind never makes a number of the timeline repeat [interfaces 10]", async
   const all = new Set([...journal, ...changes].map(({ seq }) => seq));
   expect([...all].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
+
+it("the journal shows an entry by its seq, also if its request id repeats [interfaces 4]", async () => {
+  for (let round = 0; round < 2; round++) {
+    await api.call("ada", "GET", "/v1/threads");
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await history.rewind((await history.newest("?kind=request")).id);
+  }
+  const { journal } = await seqs();
+  for (const { seq, method } of journal)
+    expect((await api.call(undefined, "GET", `${JOURNAL}/${seq}`)).body).toMatchObject({ seq, method });
+});

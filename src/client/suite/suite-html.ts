@@ -133,7 +133,7 @@ function bundleHtml({ name, bundle }: ScenarioResult): Html {
   const file = `${name}.bundle.json`;
   if (bytes.length > MAX_BUNDLE_BYTES)
     return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page.</p>`;
-  return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open a bundle), where each of these requests stands in its place, or <code>understudy replay ${file}</code></p>`;
+  return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open bundle), where each of these requests stands in its place, or <code>understudy replay ${file}</code></p>`;
 }
 
 function seconds(milliseconds: number): string {

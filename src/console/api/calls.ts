@@ -1,6 +1,3 @@
-import { callControl, followControl, withQuery } from "./fetch-control.ts";
-import type { ControlDescription } from "./json-schema.ts";
-import type { OpenApi } from "./open-api.ts";
 import type {
   Advanced,
   AdvanceTo,
@@ -46,7 +43,9 @@ import type {
   StateRecord,
   Triggered,
   TriggerOptions,
-} from "./types.ts";
+} from "../../../types/control-api.ts";
+import { callControl, followControl, withQuery } from "./fetch-control.ts";
+import type { ControlDescription, OpenApi } from "./open-api.ts";
 
 export interface CollectionSummary {
   name: CollectionName;
@@ -55,12 +54,12 @@ export interface CollectionSummary {
   records: number;
 }
 
-/** Calls that name no sandbox. A view adds what it needs here, typed by the declarations. */
+/** Calls that are not about one sandbox, typed by the control API's declarations. */
 export const server = {
   health: () => callControl<Health>("/_control/health"),
-  /** The control API as an OpenAPI document: whence forms have the schemas of records. */
+  /** OpenAPI document of the control API; forms read the schemas of records from it. */
   description: () => callControl<ControlDescription>("/_control/api.json"),
-  /** The emulated API as an OpenAPI document. */
+  /** OpenAPI document of the emulated API. */
   openApi: () => callControl<OpenApi>("/_control/openapi.json"),
   fidelity: () => callControl<FidelityLedger>("/_control/fidelity"),
   sandboxes: () => callControl<List<SandboxState>>("/_control/sandboxes"),
@@ -70,7 +69,7 @@ export const server = {
     callControl<{ token: string }>("/_console/login", { method: "POST", body: { code } }),
 };
 
-/** The calls below `S` of one sandbox. */
+/** Calls of one sandbox, below `/_control/sandboxes/NAME`. */
 export function sandboxCalls(name: string) {
   const S = `/_control/sandboxes/${encodeURIComponent(name)}`;
   const get = <T>(path: string, query = {}) => callControl<T>(withQuery(S + path, query));
@@ -85,9 +84,8 @@ export function sandboxCalls(name: string) {
     fork: (body: { name?: string }) => post<SandboxState>("/fork", body),
     remove: () => callControl<void>(S, { method: "DELETE" }),
 
-    entry: (id: string) => get<JournalEntry>(`/journal/${encodeURIComponent(id)}`),
-    /** By the id of a request, or of its entry. */
-    repeatRequest: (id: string) => post<Repeated>(`/history/${encodeURIComponent(id)}/repeat`),
+    entry: (seq: number) => get<JournalEntry>(`/journal/${seq}`),
+    repeatRequest: (seq: number) => post<Repeated>(`/history/${seq}/repeat`),
     archive: () => get<HttpArchive>("/journal.har"),
     bundle: () => post<Bundle>("/bundle"),
 
@@ -110,7 +108,7 @@ export function sandboxCalls(name: string) {
       post<SandboxState>(`/snapshots/${encodeURIComponent(snapshot)}/restore`),
     removeSnapshot: (snapshot: string) =>
       callControl<void>(`${S}/snapshots/${encodeURIComponent(snapshot)}`, { method: "DELETE" }),
-    /** `now` names the present; `b` is of the sandbox `of`. */
+    /** `now` is the current state; `b` belongs to the sandbox `of`. */
     compare: (a: string, b: string, of: string) =>
       get<Difference>(`/snapshots/${encodeURIComponent(a)}/diff/${encodeURIComponent(b)}`, { of }),
     scenarios: () => get<List<ScenarioState>>("/scenarios"),
@@ -154,7 +152,7 @@ export function sandboxCalls(name: string) {
     closeReceiver: (id: string) =>
       callControl<void>(`${S}/receivers/${encodeURIComponent(id)}`, { method: "DELETE" }),
     received: (id: string) => get<List<ReceivedRequest>>(`/receivers/${encodeURIComponent(id)}/requests`),
-    /** Events until the report; aborting `signal` ends the grading. */
+    /** Progress events, then the report; aborting `signal` stops the test. */
     testReceiver: (body: ReceiverTestOptions, signal: AbortSignal) =>
       followControl<ReceiverTestEvent>(`${S}/receiver-test`, { method: "POST", body, signal }),
 

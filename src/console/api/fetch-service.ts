@@ -1,12 +1,12 @@
 import { ControlError } from "./fetch-control.ts";
 
-/** A request to the emulated API of a sandbox, as one of its users would send it. */
+/** A request to the emulated API of a sandbox, sent as one of its users. */
 export interface ServiceCall {
   sandbox: string;
   method: string;
-  /** Below the sandbox's base URL, such as `/v1/models?limit=2`. */
+  /** Path below the sandbox's base URL, such as `/v1/models?limit=2`. */
   path: string;
-  /** An API key; undefined sends no credentials. */
+  /** API key; undefined sends no credentials. */
   key: string | undefined;
   body?: BodyInit | undefined;
   headers?: Readonly<Record<string, string>>;
@@ -15,16 +15,16 @@ export interface ServiceCall {
 export interface ServiceAnswer {
   status: number;
   headers: readonly (readonly [string, string])[];
-  /** As it came, text that it is or not. */
+
   text: string;
-  /** Undefined where it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers have every shape that the API has
+  /** Undefined if the body is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
   json: any;
 }
 
 /**
- * The one place that calls the emulated API. A refusal is an answer like any other.
- * @throws ControlError where the server is not reached
+ * All calls of the emulated API go through here. Error statuses are returned, not thrown.
+ * @throws ControlError if there is no complete response
  */
 export async function fetchService({
   sandbox,
@@ -41,24 +41,27 @@ export async function fetchService({
     headers: { ...headers, ...(key === undefined ? {} : { "api-key": key }) },
     ...(body === undefined ? {} : { body }),
   }).catch(() => {
-    throw new ControlError(0, "No answer came: the server is away, or a fault closed the connection.");
+    throw new ControlError(0, "No response: the server is not reachable, or a fault closed the connection.");
   });
   const endless = response.headers.get("content-type")?.startsWith("text/event-stream");
-  const text = await (endless ? beginning(response) : response.text()).catch(() => {
-    throw new ControlError(0, `The answer (${response.status}) broke off in the middle.`);
+  const text = await (endless ? readStart(response) : response.text()).catch(() => {
+    throw new ControlError(
+      0,
+      `The connection was lost before the response (${response.status}) was complete.`,
+    );
   });
   return {
     status: response.status,
     headers: [...response.headers],
     text,
-    json: parsed(text),
+    json: tryParse(text),
   };
 }
 
 const STREAM_MS = 2000;
 
-/** What comes of a stream in the first seconds: it may never end. */
-async function beginning({ body }: Response): Promise<string> {
+/** Reads the first seconds of a stream, which may never end. */
+async function readStart({ body }: Response): Promise<string> {
   const reader = body!.getReader();
   const stop = setTimeout(() => void reader.cancel(), STREAM_MS);
   const decoder = new TextDecoder();
@@ -72,7 +75,7 @@ async function beginning({ body }: Response): Promise<string> {
   return text;
 }
 
-function parsed(text: string): unknown {
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

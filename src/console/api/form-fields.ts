@@ -1,28 +1,28 @@
-import { type JsonSchema, resolved, type SchemaComponents } from "./json-schema.ts";
+import { ControlError } from "./fetch-control.ts";
+import { type JsonSchema, resolved, type SchemaComponents } from "./open-api.ts";
 
-/** One field of an object that has a schema, as a form and a table treat it. */
+/** A property of an object, as forms and tables show it. */
 export interface FormField {
   name: string;
   kind: "text" | "number" | "yesno" | "choice" | "json";
-  /** An instant of ISO 8601. */
+  /** Holds an ISO 8601 timestamp. */
   instant: boolean;
   nullable: boolean;
-  /** Of a choice; of JSON that is a list, what may stand in it. */
+  /** Values of an enum, or of the items of a list. */
   choices: readonly string[];
-  /** What may stand in it, in a few words. */
+  /** Format, bounds and an example, in a few words. */
   hint: string | undefined;
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The properties of an object as fields, in their order. */
 export function formFields(schema: JsonSchema, components: SchemaComponents): FormField[] {
   return Object.entries(resolved(schema, components).properties ?? {}).map(([name, property]) =>
-    fieldOf(name, property, components),
+    toField(name, property, components),
   );
 }
 
-function fieldOf(name: string, schema: JsonSchema, components: SchemaComponents): FormField {
+function toField(name: string, schema: JsonSchema, components: SchemaComponents): FormField {
   const whole = resolved(schema, components);
   const { one, nullable } = withoutNull(whole, components);
   const type = one.enum || one.const !== undefined ? "choice" : one.type;
@@ -33,7 +33,7 @@ function fieldOf(name: string, schema: JsonSchema, components: SchemaComponents)
     instant: one.format === "date-time",
     nullable,
     choices: (kind === "choice" ? (one.enum ?? [one.const]) : (one.items?.enum ?? [])).map(String),
-    hint: whole.description ?? one.description ?? hintOf(one, nullable),
+    hint: whole.description ?? one.description ?? makeHint(one, nullable),
   };
 }
 
@@ -45,7 +45,7 @@ const KINDS: Readonly<Record<string, FormField["kind"]>> = {
   boolean: "yesno",
 };
 
-/** What remains of `T | null`. */
+/** Removes `null` from a schema. */
 function withoutNull(
   schema: JsonSchema,
   components: SchemaComponents,
@@ -61,31 +61,55 @@ function withoutNull(
   return { one, nullable: others.length < schema.anyOf.length };
 }
 
-function hintOf({ format, minimum, maximum, examples }: JsonSchema, nullable: boolean): string | undefined {
+function makeHint({ format, minimum, maximum, examples }: JsonSchema, nullable: boolean): string | undefined {
   const bounds = [minimum !== undefined && `from ${minimum}`, maximum !== undefined && `to ${maximum}`];
   const parts = [
-    format === "date-time" ? "an instant in ISO 8601" : undefined,
+    format === "date-time" ? "ISO 8601 timestamp" : undefined,
     bounds.filter(Boolean).join(" "),
-    typeof examples?.[0] === "string" ? `such as ${examples[0]}` : undefined,
-    nullable ? "empty: null" : undefined,
+    typeof examples?.[0] === "string" ? `for example ${examples[0]}` : undefined,
+    nullable ? "empty means null" : undefined,
   ];
   return parts.filter(Boolean).join("; ") || undefined;
 }
 
-/** A value as it is typed. */
-export function textOf(value: unknown, { kind }: FormField): string {
+/** A value as editable text. */
+export function formatValue(value: unknown, { kind }: FormField): string {
   if (value === undefined || (value === null && kind !== "json")) return "";
   return kind === "json" ? JSON.stringify(value, null, 2) : String(value);
 }
 
 /**
- * What was typed as a value. A number that is none stays a text: the server says what is wrong with it.
- * @throws SyntaxError where JSON is asked for and it is none
+ * Parses a typed value. An invalid number stays text, and the server reports it.
+ * @throws SyntaxError for invalid JSON
  */
-export function valueIn(text: string, { kind, nullable }: FormField): unknown {
+export function parseValue(text: string, { kind, nullable }: FormField): unknown {
   if (text.trim() === "" && (nullable || kind === "number" || kind === "json")) return null;
   if (kind === "json") return JSON.parse(text);
   if (kind === "yesno") return text === "true";
   if (kind === "number") return Number.isNaN(Number(text)) ? text : Number(text);
   return text;
+}
+
+/**
+ * Parses typed JSON.
+ * @throws ControlError that names the field, as the server's errors do
+ */
+export function parsedJson(text: string, field: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notJson(field, "This field");
+  }
+}
+
+/** `subject` starts the message. */
+export function notJson(field: string, subject: string): ControlError {
+  const detail = `${subject} is not valid JSON. Nothing was sent.`;
+  return new ControlError(422, detail, {
+    type: "urn:understudy:problem:invalid-json",
+    title: "Invalid JSON",
+    status: 422,
+    detail,
+    field,
+  });
 }

@@ -1,10 +1,65 @@
-import type { JsonSchema, SchemaComponents } from "./json-schema.ts";
+/** The parts of a JSON Schema (2020-12, as in OpenAPI 3.1) that the console reads. */
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  const?: unknown;
+  anyOf?: readonly JsonSchema[];
+  oneOf?: readonly JsonSchema[];
+  allOf?: readonly JsonSchema[];
+  properties?: Readonly<Record<string, JsonSchema>>;
+  patternProperties?: Readonly<Record<string, JsonSchema>>;
+  required?: readonly string[];
+  items?: JsonSchema;
+  if?: JsonSchema;
+  else?: JsonSchema;
+  format?: string;
+  pattern?: string;
+  description?: string;
+  default?: unknown;
+  examples?: readonly unknown[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+}
 
-/** Of the emulated API's OpenAPI document, what is read here. */
+export interface SchemaComponents {
+  schemas: Readonly<Record<string, JsonSchema>>;
+}
+
+/** The parts of the control API's document that the console reads. */
+export interface ControlDescription {
+  components: SchemaComponents;
+  paths: Readonly<
+    Record<
+      string,
+      {
+        get: {
+          responses: Record<
+            string,
+            {
+              content: Record<string, { "x-schema-by"?: { schemas: Record<string, JsonSchema> } }>;
+            }
+          >;
+        };
+      }
+    >
+  >;
+}
+
+/** Follows a `$ref`. */
+export function resolved(schema: JsonSchema, { schemas }: SchemaComponents): JsonSchema {
+  if (schema.$ref === undefined) return schema;
+  const { $ref, ...rest } = schema;
+  return { ...schemas[$ref.split("/").at(-1)!], ...rest };
+}
+
+/** The parts of the emulated API's OpenAPI document that the console reads. */
 export interface OpenApi {
   paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   components: SchemaComponents;
-  /** Each event by its name, with the schema of what is sent. */
+  /** Events by name, with the schema of their payload. */
   webhooks: Readonly<Record<string, { post: DocumentedEvent }>>;
 }
 
@@ -13,8 +68,8 @@ export interface DocumentedEvent {
   requestBody: { content: Readonly<Record<string, { schema: JsonSchema }>> };
 }
 
-/** The schema of an event's data. */
-export function dataOf({ requestBody }: DocumentedEvent): JsonSchema {
+/** Schema of the `data` of an event's payload. */
+export function eventData({ requestBody }: DocumentedEvent): JsonSchema {
   const { allOf = [] } = requestBody.content["application/json"]!.schema;
   return allOf.findLast(({ properties }) => properties?.["data"])?.properties?.["data"] ?? {};
 }
@@ -49,7 +104,7 @@ export interface Operation extends DocumentedOperation {
   path: string;
 }
 
-export function operationsOf({ paths }: OpenApi): Operation[] {
+export function listOperations({ paths }: OpenApi): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,

@@ -7,15 +7,14 @@ declare module "@tanstack/react-query" {
   interface Register {
     defaultError: ControlError;
     queryMeta: {
-      /** Asked anew while the sandbox is busy, at most once a second; false for what is dear and seldom changes. */
+      /** Refetched while the sandbox is busy, at most once a second; false for slow queries that rarely change. */
       live?: boolean;
     };
   }
 }
 
 /**
- * Nothing is retried here: the live stream notices when the server is back, and everything that is shown is then
- * asked anew.
+ * Queries are not retried: when the live stream reconnects, every query is refetched.
  */
 export function createQueries(): QueryClient {
   return new QueryClient({
@@ -26,12 +25,12 @@ export function createQueries(): QueryClient {
   });
 }
 
-/** Everything that is shown of one sandbox stands below this key. */
+/** Prefix of all query keys of one sandbox. */
 export const sandboxKey = (name: string) => ["sandbox", name] as const;
 
 /**
- * What a call says of the sandbox in the address; kept up to date while the sandbox is busy, and where nothing tells
- * of a change, such as that of a file, `everyMs`.
+ * Queries the sandbox in the address. Refetches while the sandbox is busy (`live`), or every `everyMs` where the live
+ * stream does not report changes.
  */
 export function useSandboxQuery<T>(
   key: readonly unknown[],
@@ -48,7 +47,7 @@ export function useSandboxQuery<T>(
   });
 }
 
-/** Changes something of the sandbox in the address, and has everything that is shown of it asked anew. */
+/** Changes the sandbox in the address and refetches all its queries. */
 export function useSandboxChange<Input, T>(change: (calls: SandboxCalls, input: Input) => Promise<T>) {
   const name = useSandboxName();
   return useMutation<T, ControlError, Input>({
@@ -58,7 +57,7 @@ export function useSandboxChange<Input, T>(change: (calls: SandboxCalls, input: 
   });
 }
 
-/** Makes, changes or removes a sandbox, whichever it is, and has all that is shown asked anew. */
+/** Creates, changes or deletes any sandbox and refetches all queries. */
 export function useServerChange<Input, T>(change: (input: Input) => Promise<T>) {
   return useMutation<T, ControlError, Input>({
     mutationFn: change,
@@ -68,7 +67,7 @@ export function useServerChange<Input, T>(change: (input: Input) => Promise<T>) 
 
 const SANDBOXES_MS = 5000;
 
-/** All sandboxes. Nothing tells of one that is made or deleted elsewhere, so it is asked for now and then. */
+/** All sandboxes; polled, since no stream reports those that other clients create or delete. */
 export function useSandboxes() {
   return useQuery({
     queryKey: ["sandboxes"],
@@ -81,11 +80,20 @@ export function useSandbox() {
   return useSandboxQuery(["show"], (calls) => calls.show());
 }
 
-/** The emulated API's own description; it does not change while a server runs. */
+/** OpenAPI document of the emulated API; it does not change while a server runs. */
 export function useOpenApi() {
   return useQuery({
     queryKey: ["openapi"],
     queryFn: () => server.openApi(),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** OpenAPI document of the control API; it does not change while a server runs. */
+export function useDescription() {
+  return useQuery({
+    queryKey: ["description"],
+    queryFn: () => server.description(),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

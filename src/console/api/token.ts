@@ -1,13 +1,12 @@
 import { useSyncExternalStore } from "react";
 
 /**
- * The control token of a shared server (interfaces 7). Kept for this tab alone: sessionStorage ends with it, and
- * nothing else of the console ever holds the token.
+ * The control token of a shared server (interfaces 7). It lives in this tab's sessionStorage and nowhere else.
  */
-const PLACE = "understudy-token";
+const STORAGE_KEY = "understudy-token";
 
 interface TokenState {
-  /** The server asked for one, or refused the one there is; it says why. */
+  /** Why the server wants a token; null if it does not. */
   asked: string | null;
 }
 
@@ -15,22 +14,17 @@ let state: TokenState = { asked: null };
 const listeners = new Set<() => void>();
 
 export function currentToken(): string | null {
-  return sessionStorage.getItem(PLACE);
+  return sessionStorage.getItem(STORAGE_KEY);
 }
 
-/** The server answered 401; whoever shows the form is told. */
-export function tokenRefused(why: string): void {
+/** Opens the login dialog after a 401. */
+export function requestToken(why: string): void {
   change({ asked: why });
 }
 
-export function keepToken(token: string): void {
-  sessionStorage.setItem(PLACE, token);
+export function saveToken(token: string): void {
+  sessionStorage.setItem(STORAGE_KEY, token);
   change({ asked: null });
-}
-
-export function forgetToken(): void {
-  sessionStorage.removeItem(PLACE);
-  change({ asked: "You logged out. Give the control token to come back." });
 }
 
 export function onToken(listener: () => void): () => void {

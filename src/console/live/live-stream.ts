@@ -1,36 +1,35 @@
-import { ControlError, fetchControl } from "../api/fetch-control.ts";
-import { readEvents } from "../api/read-events.ts";
+import type { Live } from "../../../types/control-api.ts";
+import { ControlError, fetchControl, readEvents } from "../api/fetch-control.ts";
 import { onToken } from "../api/token.ts";
-import type { Live } from "../api/types.ts";
-import { continued, NOTHING_YET, type Story } from "./story.ts";
+import { appendBatch, EMPTY_TIMELINE, type TimelineData } from "./timeline-data.ts";
 
 /**
- * `joining`: not connected yet. `live`: following. `away`: the server does not answer. `gone`: it has no such
- * sandbox. `locked`: it wants the token. `hidden`: nobody looks, so nothing is asked of the server.
+ * `joining`: connecting. `away`: the server is unreachable. `gone`: it has no such sandbox. `locked`: it requires the
+ * token. `hidden`: the tab is hidden, so the stream is closed.
  */
 export type Connection = "joining" | "live" | "away" | "gone" | "locked" | "hidden";
 
 export interface LiveState {
   connection: Connection;
-  /** When the connection became what it is, in milliseconds since 1970. */
+  /** Time of the last change of `connection`, in milliseconds since 1970. */
   since: number;
-  story: Story;
+  timeline: TimelineData;
 }
 
-/** Batches reach the page no more often than this, however many entries come; what comes alone, at once. */
+/** Minimum time between two batches; a single message is shown at once. */
 const BATCH_MS = 150;
-const AGAIN_MS = [250, 500, 1000, 2000, 3000];
+const RETRY_MS = [250, 500, 1000, 2000, 3000];
 
 /**
- * Follows one sandbox over one connection, which it resumes where it broke off. A page that nobody sees holds no
- * connection: a browser has six of them per server, for all its tabs.
+ * Follows one sandbox over one connection and resumes it where it was lost. A hidden tab closes the connection:
+ * browsers allow six per server for all tabs.
  */
 export class LiveStream {
-  private state: LiveState = { connection: "joining", since: Date.now(), story: NOTHING_YET };
+  private state: LiveState = { connection: "joining", since: Date.now(), timeline: EMPTY_TIMELINE };
   private readonly listeners = new Set<() => void>();
   private readonly path: string;
   private readonly onNews: (news: "entries" | "rejoined") => void;
-  /** Nothing that the server knows, so that it begins with all it has. */
+  /** Last event id; an unknown one makes the server send everything. */
   private position = "none";
   private waiting: Live[] = [];
   private flushing: ReturnType<typeof setTimeout> | undefined;
@@ -39,16 +38,16 @@ export class LiveStream {
   private wasAway = false;
   private readonly stops: (() => void)[];
 
-  /** `onNews` is called once per batch, and once when a lost connection is back. */
+  /** Calls `onNews` once per batch, and once after a reconnect. */
   constructor(path: string, onNews: (news: "entries" | "rejoined") => void) {
     this.path = path;
     this.onNews = onNews;
-    const look = () => (document.hidden ? this.hide() : this.begin());
-    document.addEventListener("visibilitychange", look);
-    // A token that was just given is tried at once.
-    this.stops = [onToken(() => this.state.connection === "locked" && this.again())];
-    this.stops.push(() => document.removeEventListener("visibilitychange", look));
-    look();
+    const follow = () => (document.hidden ? this.hide() : this.begin());
+    document.addEventListener("visibilitychange", follow);
+    // Try a new token immediately.
+    this.stops = [onToken(() => this.state.connection === "locked" && this.retry())];
+    this.stops.push(() => document.removeEventListener("visibilitychange", follow));
+    follow();
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -58,8 +57,8 @@ export class LiveStream {
 
   readonly current = (): LiveState => this.state;
 
-  /** Does not wait for the next attempt. */
-  again(): void {
+  /** Reconnects without waiting. */
+  retry(): void {
     this.following?.abort();
     this.following = undefined;
     this.begin();
@@ -80,7 +79,7 @@ export class LiveStream {
   private hide(): void {
     this.following?.abort();
     this.following = undefined;
-    this.become("hidden");
+    this.setConnection("hidden");
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
@@ -91,20 +90,20 @@ export class LiveStream {
           signal,
         });
         attempt = 0;
-        this.become("live");
+        this.setConnection("live");
         if (this.wasAway) this.onNews("rejoined");
         this.wasAway = false;
-        for await (const { id, data } of readEvents(response.body!)) this.take(id, JSON.parse(data));
+        for await (const { id, data } of readEvents(response.body!)) this.receive(id, JSON.parse(data));
       } catch (error) {
         if (signal.aborted) return;
         this.wasAway = true;
-        this.become(connectionAfter(error));
+        this.setConnection(connectionAfter(error));
       }
-      await pause(AGAIN_MS[Math.min(attempt, AGAIN_MS.length - 1)]!, signal);
+      await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!, signal);
     }
   }
 
-  private take(id: string, message: Live): void {
+  private receive(id: string, message: Live): void {
     this.position = id;
     this.waiting.push(message);
     const wait = Math.max(0, this.flushed + BATCH_MS - Date.now());
@@ -116,18 +115,18 @@ export class LiveStream {
     this.flushed = Date.now();
     const batch = this.waiting;
     this.waiting = [];
-    this.state = { ...this.state, story: continued(this.state.story, batch) };
-    this.tell();
+    this.state = { ...this.state, timeline: appendBatch(this.state.timeline, batch) };
+    this.notify();
     this.onNews("entries");
   }
 
-  private become(connection: Connection): void {
+  private setConnection(connection: Connection): void {
     if (this.state.connection === connection) return;
     this.state = { ...this.state, connection, since: Date.now() };
-    this.tell();
+    this.notify();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

@@ -1,15 +1,15 @@
 import { Button } from "react-aria-components";
 import { Link } from "wouter";
-import { addressOf, useSandboxName } from "../address.ts";
+import { toAddress, useSandboxName } from "../address.ts";
+import { Notice } from "../components/notice.tsx";
+import { useWallClock } from "../components/time.tsx";
 import { useLive, useLiveStream } from "../live/use-live.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { useWallClock } from "../parts/time.tsx";
 import { HOME } from "../views/index.ts";
 
-/** A moment without the stream is nothing to speak of. */
+/** Shorter interruptions are not reported. */
 const PATIENCE_MS = 1500;
 
-/** Says why what is shown may be old, and what happens about it; nothing while all is well. */
+/** Says why the page may be out of date; empty while connected. */
 export function ConnectionBanner() {
   const connection = useLive((state) => state.connection);
   const since = useLive((state) => state.since);
@@ -17,9 +17,9 @@ export function ConnectionBanner() {
   const stream = useLiveStream();
   const now = useWallClock();
   const seconds = Math.max(0, Math.round((now - since) / 1000));
-  const again = (
-    <Button className="button" onPress={() => stream.again()}>
-      Try now
+  const retry = (
+    <Button className="button" onPress={() => stream.retry()}>
+      Retry now
     </Button>
   );
   if (connection === "gone") {
@@ -27,28 +27,27 @@ export function ConnectionBanner() {
       <Notice
         outcome="failed"
         action={
-          <Link className="button" href={addressOf("default", HOME.id)}>
-            Go to default
+          <Link className="button" href={toAddress("default", HOME.id)}>
+            Open default
           </Link>
         }
       >
-        There is no sandbox <strong>{sandbox}</strong>. It was deleted, or never made; should it appear, this
-        page goes on by itself.
+        Sandbox <strong>{sandbox}</strong> does not exist. It may have been deleted. This page reconnects if
+        it is created.
       </Notice>
     );
   }
   if (connection === "away") {
     return (
-      <Notice outcome="failed" action={again}>
-        The server does not answer{seconds > 2 ? `, for ${seconds} s now` : ""}. What you see may be old; this
-        page tries again by itself.
+      <Notice outcome="failed" action={retry}>
+        Disconnected{seconds > 2 ? ` for ${seconds} s` : ""}. Reconnecting … This may be out of date.
       </Notice>
     );
   }
   if (connection === "joining" && now - since > PATIENCE_MS) {
     return (
-      <Notice outcome="refused" action={again}>
-        The stream of events broke off; joining it again. What you see may be old.
+      <Notice outcome="refused" action={retry}>
+        Live updates were interrupted. Reconnecting … This may be out of date.
       </Notice>
     );
   }

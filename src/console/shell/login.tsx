@@ -2,11 +2,11 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { server } from "../api/calls.ts";
 import { fetchControl } from "../api/fetch-control.ts";
-import { keepToken, useTokenState } from "../api/token.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { Field, Form } from "../parts/form.tsx";
+import { saveToken, useTokenState } from "../api/token.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { Field, Form } from "../components/form.tsx";
 
-/** Asks for the control token of a shared server, over whatever is on the page, which stays as it is. */
+/** Asks for the control token of a shared server, above the current page. */
 export function Login() {
   const { asked } = useTokenState();
   const [typed, setTyped] = useState("");
@@ -16,7 +16,7 @@ export function Login() {
       return token;
     },
     onSuccess: (token, _input, _result, { client }) => {
-      keepToken(token);
+      saveToken(token);
       setTyped("");
       void client.invalidateQueries();
     },
@@ -38,18 +38,18 @@ export function Login() {
           onChange={setTyped}
           required
           autoFocus
-          hint="Kept for this tab alone."
+          hint="Stored for this tab only."
         />
       </Form>
     </Dialog>
   );
 }
 
-/** Uses the one-time code of a login link, which leaves the address before anything else happens. */
+/** Logs in by the one-time code of a login link and removes it from the address first. */
 export async function followLoginLink(): Promise<void> {
   const code = /^#login=([\w-]+)$/.exec(location.hash)?.[1];
   if (code === undefined) return;
   history.replaceState(null, "", location.pathname + location.search);
   const { token } = await server.login(code).catch(() => ({ token: undefined }));
-  if (token !== undefined) keepToken(token);
+  if (token !== undefined) saveToken(token);
 }

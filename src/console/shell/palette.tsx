@@ -11,17 +11,16 @@ import {
   SearchField,
 } from "react-aria-components";
 import { useLocation } from "wouter";
-import { addressOf, useSandboxName } from "../address.ts";
-import type { Story } from "../live/story.ts";
+import { toAddress, useSandboxName } from "../address.ts";
+import { Dialog } from "../components/dialog.tsx";
+import type { TimelineData } from "../live/timeline-data.ts";
 import { useLiveStream } from "../live/use-live.tsx";
-import { Dialog } from "../parts/dialog.tsx";
 import { FINDERS } from "../views/find.ts";
-import { VIEWS } from "../views/index.ts";
-import { type Command, matches } from "./commands.ts";
+import { type Command, VIEWS } from "../views/index.ts";
 
 const MAX_SHOWN = 60;
 
-/** Finds views, and what each view knows to find; by Ctrl-K. */
+/** Opened by Ctrl-K: finds views, records, operations, entries and sandboxes. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const sandbox = useSandboxName();
   const stream = useLiveStream();
@@ -29,7 +28,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const { data: found = [] } = useQuery({
     queryKey: ["palette", sandbox, typed],
-    queryFn: () => findAll(typed, sandbox, stream.current().story),
+    queryFn: () => findAll(typed, sandbox, stream.current().timeline),
     placeholderData: (before) => before,
   });
   const commands = found.filter((command) => matches(command, typed)).slice(0, MAX_SHOWN);
@@ -37,20 +36,19 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const choose = (id: unknown) => {
     const command = commands.find((one) => one.id === id);
     onClose();
-    if (command?.to !== undefined) navigate(command.to);
-    command?.run?.();
+    if (command) navigate(command.to);
   };
   return (
-    <Dialog title="Find" isOpen onClose={onClose}>
+    <Dialog title="Search" isOpen onClose={onClose}>
       <Autocomplete inputValue={typed} onInputChange={setTyped}>
-        <SearchField className="field" aria-label="Views, operations, records, entries" autoFocus>
-          <Input className="input" placeholder="Views, operations, records, entries" />
+        <SearchField className="field" aria-label="Search views, operations, records, entries" autoFocus>
+          <Input className="input" placeholder="Search views, operations, records, entries" />
         </SearchField>
         <Menu
           className="choices palette"
-          aria-label="Found"
+          aria-label="Results"
           onAction={choose}
-          renderEmptyState={() => <p className="quiet">Nothing is called so.</p>}
+          renderEmptyState={() => <p className="quiet">No matches.</p>}
         >
           {groups.map((group) => (
             <MenuSection key={group} id={group}>
@@ -71,15 +69,24 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** A view that cannot tell at the moment keeps nobody from the others. */
-async function findAll(typed: string, sandbox: string, story: Story): Promise<Command[]> {
+/** A finder that fails is left out. */
+/** Whether the command contains every typed word. */
+function matches({ group, title, detail = "" }: Command, typed: string): boolean {
+  const text = `${group} ${title} ${detail}`.toLowerCase();
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+async function findAll(typed: string, sandbox: string, timeline: TimelineData): Promise<Command[]> {
   const views = VIEWS.map(({ id, title, about }) => ({
     id: `view ${id}`,
     group: "Views",
     title,
     detail: about,
-    to: addressOf(sandbox, id),
+    to: toAddress(sandbox, id),
   }));
-  const more = FINDERS.map((find) => find(typed, sandbox, story).catch(() => []));
+  const more = FINDERS.map((find) => find(typed, sandbox, timeline).catch(() => []));
   return [...views, ...(await Promise.all(more)).flat()];
 }

@@ -1,28 +1,24 @@
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { Button } from "react-aria-components";
+import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "react-aria-components";
 import { Link, useLocation } from "wouter";
-import { addressOf, useSandboxName } from "../address.ts";
-import { useSandbox } from "../api/queries.ts";
-import { useSandboxNow } from "../live/sandbox-now.ts";
+import { toAddress, useSandboxName } from "../address.ts";
+import { useSandbox, useSandboxes } from "../api/queries.ts";
+import { Mark } from "../components/mark.tsx";
+import { absolute, formatClock, useSandboxNow } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
-import { Mark } from "../parts/mark.tsx";
-import { absolute, clockWords } from "../parts/time.tsx";
-import { prepareView } from "../views/components.ts";
-import { VIEWS } from "../views/index.ts";
-import type { View } from "../views/view.ts";
+import { prepareView, VIEWS, type View } from "../views/index.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import { SandboxSwitcher } from "./sandbox-switcher.tsx";
-import { ThemeButton } from "./theme-button.tsx";
+import { ThemeButton } from "./theme.tsx";
 
 const Palette = lazy(() => import("./palette.tsx"));
 
-/** Around every view: where one is, what time it is there, and the ways to everything else. */
+/** The frame of every view: navigation, sandbox, clock, search. */
 export function Shell({ view, children }: { view: View | undefined; children: ReactNode }) {
   const sandbox = useSandboxName();
   const [menu, setMenu] = useState(false);
   const [palette, setPalette] = useState(false);
   const [path] = useLocation();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever went elsewhere is done with the menu
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the address changes
   useEffect(() => setMenu(false), [path]);
   useEffect(() => {
     document.title = `${view?.title ?? "Not found"} · ${sandbox} · Understudy`;
@@ -39,7 +35,7 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
   return (
     <div className={menu ? "shell menu-open" : "shell"}>
       <a className="skip" href="#view">
-        Skip to the view
+        Skip to content
       </a>
       <header className="top">
         <Button
@@ -51,14 +47,14 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
           <span className="head-word">Menu</span>
           <HeadIcon path={LINES} />
         </Button>
-        <Link className="brand" href={addressOf(sandbox, VIEWS[0]!.id)}>
+        <Link className="brand" href={toAddress(sandbox, VIEWS[0]!.id)}>
           Understudy
         </Link>
         <SandboxSwitcher />
         <Clock />
         <div className="top-end">
           <Button className="button search-button" onPress={() => setPalette(true)}>
-            <span className="head-word">Find</span> <kbd>Ctrl K</kbd>
+            <span className="head-word">Search</span> <kbd>Ctrl K</kbd>
             <HeadIcon path={LENS} />
           </Button>
           <ThemeButton />
@@ -68,7 +64,7 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
         {VIEWS.map(({ id, title, about, icon }) => (
           <Link
             key={id}
-            href={addressOf(sandbox, id)}
+            href={toAddress(sandbox, id)}
             className="navigation-link"
             title={about}
             onPointerEnter={() => void prepareView(id)}
@@ -98,7 +94,7 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
 const LINES = "M3 5.5h14M3 10h14M3 14.5h14";
 const LENS = "M13 13l4 4M14 8.5a5.5 5.5 0 1 1-11 0a5.5 5.5 0 1 1 11 0z";
 
-/** In place of a button's word, where the head has no room for both that and the sandbox's name. */
+/** Replaces a button's text in narrow windows. */
 function HeadIcon({ path }: { path: string }) {
   return (
     <svg className="head-icon" viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
@@ -107,16 +103,16 @@ function HeadIcon({ path }: { path: string }) {
   );
 }
 
-/** The sandbox's now, and whether it stands still. */
+/** The sandbox's time and clock mode. */
 function Clock() {
   const { data } = useSandbox();
   const connection = useLive((state) => state.connection);
   const now = useSandboxNow();
   if (data === undefined) return null;
-  const word = clockWords(data.clock);
+  const word = formatClock(data.clock);
   const iso = new Date(now).toISOString();
   return (
-    <span className="clock" title={`The sandbox's clock: ${absolute(iso)}, ${word}`}>
+    <span className="clock" title={`Sandbox clock: ${absolute(iso)}, ${word}`}>
       <Mark
         outcome={connection === "live" ? "ok" : "waiting"}
         word={connection === "live" ? "live" : "not live"}
@@ -124,5 +120,41 @@ function Clock() {
       <span className="clock-date">{iso.slice(0, 10)}</span> {iso.slice(11, 19)}
       <span className="quiet clock-mode">{word}</span>
     </span>
+  );
+}
+
+/** Switches to the same view of another sandbox. */
+export function SandboxSwitcher() {
+  const sandbox = useSandboxName();
+  const { data } = useSandboxes();
+  const [path, navigate] = useLocation();
+  const known =
+    data?.items.map(({ name, fixture, clock }) => ({ id: name, about: `${fixture}, ${clock.mode}` })) ?? [];
+  // The page may show a sandbox that another client has deleted.
+  const items = known.some(({ id }) => id === sandbox)
+    ? known
+    : [{ id: sandbox, about: data ? "deleted" : "" }, ...known];
+  return (
+    <Select
+      className="switcher"
+      aria-label="Sandbox"
+      value={sandbox}
+      onChange={(name) => navigate(toAddress(String(name), path.split("/")[3] ?? ""))}
+    >
+      <Button className="button switcher-button">
+        <SelectValue>{({ selectedText }) => selectedText ?? sandbox}</SelectValue>
+        <span aria-hidden="true">▾</span>
+      </Button>
+      <Popover className="popover">
+        <ListBox className="choices" items={items}>
+          {({ id, about }) => (
+            <ListBoxItem id={id} textValue={id} className="choice">
+              <span>{id}</span>
+              <span className="choice-detail quiet small">{about}</span>
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+    </Select>
   );
 }

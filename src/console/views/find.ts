@@ -1,8 +1,108 @@
-import { find as findOperations } from "./api/find.ts";
-import { find as findSandboxes } from "./sandboxes/find.ts";
-import { find as findEntries } from "./timeline/find.ts";
-import type { FindCommands } from "./view.ts";
-import { find as findRecords } from "./world/find.ts";
+import { toAddress } from "../address.ts";
+import { sandboxCalls, server } from "../api/calls.ts";
+import { listOperations, type Operation } from "../api/open-api.ts";
+import { pluralize } from "../components/text.tsx";
+import type { FindCommands } from "./index.ts";
+import { makeFilter } from "./timeline/filter.ts";
+import { buildNodes, type Node } from "./timeline/nodes.ts";
+import { nodeTitle } from "./timeline/words.ts";
 
-/** What the palette asks besides the names of the views; loaded with it. */
+const MAX_FOUND = 20;
+/** Shorter texts match too many entries. */
+const MIN_TYPED = 3;
+
+/** Collections, and records whose id starts with the text. */
+const findRecords: FindCommands = async (typed, sandbox) => {
+  const calls = sandboxCalls(sandbox);
+  const { items } = await calls.collections();
+  const collections = items.map(({ name, records }) => ({
+    id: `collection ${name}`,
+    group: "Collections",
+    title: name,
+    detail: pluralize(records, "record"),
+    to: toAddress(sandbox, "world", { collection: name }),
+  }));
+  const word = typed.trim();
+  const collection = items.find(({ prefix }) => prefix !== "" && word.startsWith(prefix));
+  if (collection === undefined) return collections;
+  const records = await calls.records(collection.name);
+  const found = records.items
+    .map((record) => String((record as unknown as Record<string, unknown>)[collection.id_field]))
+    .filter((id) => id.startsWith(word))
+    .slice(0, MAX_FOUND);
+  return [
+    ...collections,
+    ...found.map((id) => ({
+      id: `record ${id}`,
+      group: "Records",
+      title: id,
+      detail: collection.name,
+      to: toAddress(sandbox, "world", { collection: collection.name, record: id }),
+    })),
+  ];
+};
+
+/** Operations do not change while a server runs. */
+let operations: Promise<readonly Operation[]> | undefined;
+
+const findOperations: FindCommands = async (_typed, sandbox) => {
+  operations ??= server.openApi().then(listOperations);
+  const all = await operations.catch((error: unknown) => {
+    operations = undefined;
+    throw error;
+  });
+  return all.map(({ operationId, method, path }) => ({
+    id: `operation ${operationId}`,
+    group: "Operations",
+    title: operationId,
+    detail: `${method} ${path}`,
+    to: toAddress(sandbox, "api", { operation: operationId }),
+  }));
+};
+
+/** Entries that the timeline's filter would show, newest first. */
+const findEntries: FindCommands = async (typed, sandbox, timeline) => {
+  const text = typed.trim();
+  if (text.length < MIN_TYPED) return [];
+  const nodes = buildNodes(timeline);
+  const keep = makeFilter({ text, outcomes: new Set(), from: undefined, to: undefined });
+  const found: Node[] = [];
+  for (let at = nodes.length - 1; at >= 0 && found.length < MAX_FOUND; at -= 1)
+    if (keep(nodes[at]!)) found.push(nodes[at]!);
+  return found.map((node) => ({
+    id: `entry ${node.seq}`,
+    group: "Timeline",
+    title: nodeTitle(node),
+    detail: entryDetails(node),
+    to: toAddress(sandbox, "timeline", { entry: String(node.seq) }),
+  }));
+};
+
+function entryDetails({ request, entry }: Node): string {
+  const { status, code, operation, principal } = request ?? {};
+  return [
+    status === 0 ? "no response" : status,
+    code,
+    operation,
+    principal,
+    entry?.subject,
+    request?.id ?? entry?.id,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+const findSandboxes: FindCommands = async (_typed, sandbox) => {
+  const { items } = await server.sandboxes();
+  return items
+    .filter(({ name }) => name !== sandbox)
+    .map(({ name, fixture, clock }) => ({
+      id: `sandbox ${name}`,
+      group: "Sandboxes",
+      title: name,
+      detail: `${fixture}, ${clock.mode}`,
+      to: toAddress(name, "timeline"),
+    }));
+};
+
 export const FINDERS: readonly FindCommands[] = [findRecords, findOperations, findEntries, findSandboxes];

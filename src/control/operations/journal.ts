@@ -79,7 +79,10 @@ const retrieveEntry = operation({
   path: `${S}/journal/{id}`,
   summary: "Show one entry",
   params: below({
-    id: Type.String({ description: "The answer's `x-request-id`", examples: ["req_5e1f"] }),
+    id: Type.String({
+      description: "The response's `x-request-id`, of repeated ones the newest, or the entry's `seq`",
+      examples: ["req_5e1f"],
+    }),
   }),
   errors: ["unknown-entry"],
   success: { status: 200, schema: JournalEntryBody },

@@ -108,10 +108,12 @@ export class Journal {
     return this.next - 1;
   }
 
+  /** The entry with this `seq`, or the newest one with this `x-request-id`, which a rewind makes repeat. */
   find(id: string): JournalEntry | undefined {
+    const seq = Number(id);
     for (let at = this.ring.length - 1; at >= this.head; at--) {
       const entry = this.ring[at]!;
-      if (entry.id === id) return this.lend(entry);
+      if (entry.id === id || entry.seq === seq) return this.lend(entry);
     }
     return undefined;
   }

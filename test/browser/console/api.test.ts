@@ -9,7 +9,7 @@ const { api, open } = useConsole("api");
 beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));
 
 describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 2 lists every operation, and finds one by what is typed", async () => {
+  it("lists every operation and filters them [interfaces 2]", async () => {
     const { page, complaints } = await open("");
     await see(page.getByRole("row", { name: /departments.reparent/ })).toBeVisible();
     const { body } = await api.call(undefined, "GET", "/_control/fidelity");
@@ -20,28 +20,28 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 says what is assumed of an operation, why, and which setting changes it", async () => {
+  it("shows the assumptions of an operation and the settings that change them [interfaces 2]", async () => {
     const { page, complaints } = await open("?operation=store_files.retrieve_status");
     const provenance = page.getByRole("region", { name: "Provenance" });
     await see(provenance).toContainText("specified");
     await see(provenance).toContainText("G11");
-    await see(provenance).toContainText(/Setting processing_seconds is \d+ here/);
+    await see(provenance).toContainText(/Setting processing_seconds: \d+/);
     const errors = page.getByRole("region", { name: "Documented errors" });
     await see(errors).toContainText("AUTHENTICATION_REQUIRED Authentication is required.");
-    await see(page.getByRole("region", { name: "Answer 200" })).toContainText("progress_percent");
+    await see(page.getByRole("region", { name: "Response 200" })).toContainText("progress_percent");
     await expectAccessible(page);
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 tries an operation out as the user who is chosen", async () => {
+  it("calls an operation as the selected user [interfaces 2]", async () => {
     const { page } = await open("?operation=threads.delete&as=apikey_eve");
     await page.getByRole("textbox", { name: "thread_id" }).fill("thread_welcome");
     await page.getByRole("button", { name: "Send" }).click();
-    const answer = page.getByRole("region", { name: "Answer", exact: true });
-    await see(answer).toContainText("403");
+    const response = page.getByRole("region", { name: "Response", exact: true });
+    await see(response).toContainText("403");
     await choose(page, "As", /^Ada Osei.*apikey_ada(,|$)/);
     await page.getByRole("button", { name: "Send" }).click();
-    await see(answer).toContainText(/20[04]/);
+    await see(response).toContainText(/20[04]/);
     await see(page.getByRole("textbox", { name: "thread_id" })).toHaveValue("thread_welcome");
     const { body } = await api.call(
       undefined,
@@ -55,15 +55,15 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
   });
 
-  it("interfaces 2 begins with a body and with records of this world that work", async () => {
+  it("prefills a working body and ids of existing records [interfaces 2]", async () => {
     const { page, complaints } = await open("?operation=model_responses.create");
     await see(page.getByRole("textbox", { name: "Body" })).toHaveValue(/"inputs"/);
     await page.getByRole("button", { name: "Send" }).click();
-    await see(page.getByRole("region", { name: "Answer", exact: true })).toContainText("200");
+    await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("200");
     await page.goto(`${api.url}/_console/s/default/api?operation=assistants.list_history`);
     await see(page.getByRole("textbox", { name: "assistant_id" })).toHaveValue(/^asst_/);
     await page.getByRole("button", { name: "Send" }).click();
-    await see(page.getByRole("region", { name: "Answer", exact: true })).toContainText("200");
+    await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("200");
     expect(complaints).toEqual([]);
   });
 });

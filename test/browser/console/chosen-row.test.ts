@@ -27,7 +27,7 @@ describe("what an address chooses", { timeout: 4 * PATIENCE_MS }, () => {
     ["faults?scenario=webhooks-list-signed-out", "grid"],
     ["api?operation=webhooks.update", "grid"],
     ["coverage?operation=webhooks.update", "grid"],
-  ])("interfaces 2 is in sight in a list, however far down it stands: %s", async (part, role) => {
+  ])("scrolls to the row that the address selects: %s [interfaces 2]", async (part, role) => {
     const address = part.replace(/\{(\w+)\}/g, (_, name) => names[name]!);
     const { page } = await openAt(`/s/default/${address}`, { height: 640 });
     const list = page.getByRole(role as "grid").first();

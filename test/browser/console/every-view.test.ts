@@ -74,7 +74,7 @@ const OUTLINE =
 
 describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
   it.each(PARTS)(
-    "interfaces 2 %s breaks no rule of accessibility in either theme, fits any window, and asks no other host",
+    "%s is accessible in both themes, fits every window, and calls no other host [interfaces 2]",
     async (part) => {
       const address = part.replace(/\{(\w+)\}/g, (_, name) => names[name]!);
       // Other hosts are among the complaints.
@@ -93,11 +93,11 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     },
   );
 
-  it("interfaces 2 the palette and the menu break no rule of accessibility either", async () => {
+  it("the palette and the menu are accessible [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await seeWhole(page);
     await page.keyboard.press("Control+k");
-    await page.getByRole("searchbox", { name: /Views/ }).fill("dept_m");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("dept_m");
     await see(page.getByRole("menuitem", { name: /dept_ml/ })).toBeVisible();
     await expectAccessible(page);
     // Once for what was typed, once for itself.
@@ -110,7 +110,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 all views are walked by the keyboard alone: there, into a row, and back", async () => {
+  it("every view can be used by keyboard: open it, open a row, close it [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await seeWhole(page);
     /** Presses Tab until what is focused is it; each stop shows that it is focused. */

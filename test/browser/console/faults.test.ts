@@ -13,49 +13,49 @@ const { api, open } = useConsole("faults", { scenariosFolder: folder });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 3 composes a rule without typing, which strikes and is counted", async () => {
+  it("creates a rule from selections, which applies and counts its hits [interfaces 3]", async () => {
     const { page, complaints } = await open();
-    await page.getByRole("button", { name: "Compose a rule" }).click();
-    const pane = page.getByRole("region", { name: "Compose a rule" });
+    await page.getByRole("button", { name: "New rule" }).click();
+    const pane = page.getByRole("region", { name: "New rule" });
     await choose(page, "Operation", "threads.delete");
     await choose(page, "Called by", "usr_dan");
-    await choose(page, "Answer", /^404 RESOURCE_NOT_FOUND/);
-    await choose(page, "How often", "The next 2 calls");
-    await choose(page, "How long", /^For 10 minutes/);
+    await choose(page, "Response", /^404 RESOURCE_NOT_FOUND/);
+    await choose(page, "Frequency", "The next 2 calls");
+    await choose(page, "Duration", /^10 minutes/);
     await see(pane).toContainText("The first 2 calls of threads.delete by usr_dan: RESOURCE_NOT_FOUND.");
     await see(page).toHaveURL(/compose=threads\.delete/);
     await expectAccessible(page);
-    await pane.getByRole("button", { name: "Arm the rule" }).click();
+    await pane.getByRole("button", { name: "Arm rule" }).click();
     const armed = page.getByRole("region", { name: "Armed rules" }).getByRole("listitem");
-    await see(armed).toContainText("no hit yet");
-    await see(armed).toContainText(/ends in \d+ min/);
+    await see(armed).toContainText("no hits");
+    await see(armed).toContainText(/expires in \d+ min/);
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_dan")).status).toBe(404);
     expect((await api.call("ada", "DELETE", "/v1/threads/thread_none")).status).toBe(404);
     await see(armed).toContainText("1 hit");
     await api.call("dan", "DELETE", "/v1/threads/thread_dan");
-    await see(armed).toContainText("spent, 2 hits");
+    await see(armed).toContainText("Used up (2)");
     await armed.getByRole("button", { name: /Disarm/ }).click();
-    await see(page.getByText("None. A composed rule stands here")).toBeVisible();
+    await see(page.getByText("No armed rules.")).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 11 foretells a call without making it, and follows rules that are armed meanwhile", async () => {
+  it("explains a call without making it, and updates when a rule is armed [interfaces 11]", async () => {
     const { page, complaints } = await open();
-    await page.getByRole("button", { name: "What would happen?" }).click();
+    await page.getByRole("button", { name: "Explain a call" }).click();
     await choose(page, "Operation", "threads.delete");
     await choose(page, "Called by", "usr_ada");
     await page.getByRole("textbox", { name: "thread_id" }).fill("thread_ada");
-    await page.getByRole("button", { name: "Explain" }).click();
-    const told = page.getByRole("region", { name: "Explanation" });
-    await see(told).toContainText("usr_ada would get 200, decided by ok.");
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    const explanation = page.getByRole("region", { name: "Explanation" });
+    await see(explanation).toContainText("usr_ada would get 200.");
     await expectAccessible(page);
     await api.call(undefined, "POST", "/_control/sandboxes/default/faults", {
       match: { operation: "threads.delete" },
       effect: { error: "RATE_LIMIT_EXCEEDED" },
     });
-    await see(told).toContainText(/usr_ada would get 429 RATE_LIMIT_EXCEEDED, decided by fault:inline/);
-    await see(told.getByRole("list", { name: "Rules" }).getByRole("listitem").first()).toContainText(
-      "strikes",
+    await see(explanation).toContainText(/usr_ada would get 429 RATE_LIMIT_EXCEEDED \(fault:inline/);
+    await see(explanation.getByRole("list", { name: "Rules" }).getByRole("listitem").first()).toContainText(
+      "applies",
     );
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/faults");
     expect(body.items.map(({ hits }: { hits: number }) => hits)).toEqual([0]);
@@ -63,31 +63,31 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
       (await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada")).status,
     ).toBe(200);
     await page.getByRole("textbox", { name: "thread_id" }).fill("");
-    await choose(page, "Called by", /^Nobody/);
-    await page.getByRole("button", { name: "Explain" }).click();
-    await see(told).toContainText(/Nobody in particular would get \d+/);
+    await choose(page, "Called by", /^No credentials/);
+    await page.getByRole("button", { name: "Explain", exact: true }).click();
+    await see(explanation).toContainText(/An anonymous caller would get \d+/);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/faults");
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 3 offers the codes that the chosen operations document, and keeps what was chosen", async () => {
+  it("offers the documented codes of the selected operations, and keeps the input [interfaces 3]", async () => {
     const { page } = await open("?compose=models.list");
-    await choose(page, "How often", "Every third call");
-    await page.getByRole("button", { name: "Answer" }).click();
+    await choose(page, "Frequency", "Every third call");
+    await page.getByRole("button", { name: "Response" }).click();
     await see(page.getByRole("option", { name: /^401 / })).toHaveCount(1);
     await see(page.getByRole("option", { name: /^404 / })).toHaveCount(0);
     await page.keyboard.press("Escape");
-    await choose(page, "Answer", /^The real answer/);
-    const arm = page.getByRole("button", { name: "Arm the rule" });
+    await choose(page, "Response", /^Real response/);
+    const arm = page.getByRole("button", { name: "Arm rule" });
     await arm.click();
-    await see(page.getByText("choose an answer or a delay")).toBeVisible();
-    await choose(page, "When", "200 ms late");
-    await see(page.getByText("Every 3rd call of models.list: 200ms late.")).toBeVisible();
+    await see(page.getByText("Select a response or a delay.")).toBeVisible();
+    await choose(page, "Delay", "200 ms");
+    await see(page.getByText("Every 3rd call of models.list: delayed by 200ms.")).toBeVisible();
   });
 
-  it("interfaces 3 switches scenarios by status group, beside those that others switched", async () => {
+  it("switches a scenario without switching off those of other clients [interfaces 3]", async () => {
     const put = (names: string[]) =>
       api.call(undefined, "PUT", "/_control/sandboxes/default/scenarios/active", { names });
     await put([]);
@@ -105,30 +105,30 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     expect(body).toMatchObject({ scenarios: ["slow-network", "models-list-rate-limited"] });
     await page.getByText("models-list-rate-limited").click();
     await see(page.getByRole("region", { name: "Scenario models-list-rate-limited" })).toContainText(
-      "In force here",
+      "Active",
     );
     await expectAccessible(page);
     await page.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Switch all off" }).click();
+    await page.getByRole("button", { name: "Deactivate all" }).click();
     await see(row.getByRole("switch")).not.toBeChecked();
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 3 says why a file cannot be used", async () => {
+  it("says why a scenario file is invalid [interfaces 3]", async () => {
     const file = join(folder, "mine.yaml");
     writeFileSync(file, "rules:\n  - match: { operation: models.list }\n    effect: { status: 503 }\n");
     const { page } = await open();
-    await page.getByRole("button", { name: /^Yours/ }).click();
+    await page.getByRole("button", { name: /^Custom/ }).click();
     const row = page.getByRole("row", { name: /mine/ });
     await see(row).toBeVisible();
     await row.getByRole("switch").press("Space");
     await see(row.getByRole("switch")).toBeChecked();
-    await see(page.getByRole("button", { name: "Switch all off" })).toBeVisible();
+    await see(page.getByRole("button", { name: "Deactivate all" })).toBeVisible();
     writeFileSync(file, "rules:\n  - match: { operation: model.list }\n    effect: { status: 503 }\n");
     // What the watch of a started server does.
     api.understudy.scenarios.refresh(file);
-    await see(row).toContainText("broken file");
+    await see(row).toContainText("invalid file");
     await row.click();
     await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible();
   });

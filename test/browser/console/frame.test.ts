@@ -11,7 +11,7 @@ const { api, open, openAt } = useConsole("timeline");
 const row = { name: /DELETE \/v1\/threads\/thread_none/ };
 
 describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 2 leads to the timeline of default, asks no other host and makes no complaint", async () => {
+  it("opens the timeline of default, calls no other host, and logs no errors [interfaces 2]", async () => {
     const { page, complaints } = await openAt("");
     await seeLive(page);
     await see(page).toHaveURL(`${api.url}/_console/s/default/timeline`);
@@ -22,7 +22,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each([360, 1280])("interfaces 2 fits a window of %i px, with every view in reach", async (width) => {
+  it.each([360, 1280])("fits a window of %i px with a working navigation [interfaces 2]", async (width) => {
     const { page, complaints } = await open("", { width });
     await seeLive(page);
     await expectToFit(page);
@@ -33,7 +33,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 names the sandbox in full on a phone", async () => {
+  it("shows the full name of the sandbox on a phone [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "checkout" });
     const { page } = await openAt("/s/checkout/timeline", { width: 360 });
     await seeLive(page);
@@ -45,9 +45,9 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await expectToFit(page);
   });
 
-  it("interfaces 2 finds views by Ctrl-K and the keyboard alone", async () => {
+  it("finds views by Ctrl-K and keyboard [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/nowhere");
-    await see(page.getByText("There is no view nowhere.")).toBeVisible();
+    await see(page.getByText("View nowhere not found")).toBeVisible();
     await page.keyboard.press("Control+k");
     await see(page.getByRole("searchbox")).toBeFocused();
     await page.keyboard.type("timel");
@@ -59,30 +59,30 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 finds entries of the timeline and records by Ctrl-K", async () => {
+  it("finds timeline entries and records by Ctrl-K [interfaces 2]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_sought");
     const { page } = await openAt("/s/default/world");
     await seeLive(page);
     await page.keyboard.press("Control+k");
-    await page.getByRole("searchbox", { name: /Views/ }).fill("thread_sought");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("thread_sought");
     const entry = page.getByRole("menuitem", { name: /DELETE \/v1\/threads\/thread_sought/ });
     await see(entry).toContainText("404 RESOURCE_NOT_FOUND threads.delete usr_dan");
     await entry.click();
-    await see(page).toHaveURL(/\/timeline\?entry=req_/);
+    await see(page).toHaveURL(/\/timeline\?entry=\d+/);
     await page.keyboard.press("Control+k");
-    await page.getByRole("searchbox", { name: /Views/ }).fill("dept_m");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("dept_m");
     await page.getByRole("menuitem", { name: /dept_ml/ }).click();
     await see(page).toHaveURL(/collection=departments&record=dept_ml/);
   });
 
-  it("interfaces 2 says that a sandbox was deleted elsewhere, keeps what was typed, and goes on when it is there again", async () => {
+  it("reports a deleted sandbox, keeps the input, and reconnects when it exists again [interfaces 2]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
     const { page } = await openAt("/s/fleeting/timeline");
     await seeLive(page);
-    const find = page.getByRole("searchbox", { name: "Find in the timeline" });
+    const find = page.getByRole("searchbox", { name: "Filter the timeline" });
     await find.fill("thread_");
     await api.call(undefined, "DELETE", "/_control/sandboxes/fleeting");
-    await see(page.getByRole("alert")).toContainText("There is no sandbox fleeting");
+    await see(page.getByRole("alert")).toContainText("Sandbox fleeting does not exist");
     await expectAccessible(page);
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "fleeting" });
     await see(page.getByRole("alert")).toHaveCount(0);
@@ -91,7 +91,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row", row)).toBeVisible();
   });
 
-  it("interfaces 2 says that the server is away, and follows the one that comes in its place", async () => {
+  it("reports an unreachable server and reconnects to its successor [interfaces 2]", async () => {
     const first = await startReference();
     const { port } = new URL(first.url);
     const { page } = await openAt("", {}, first.url);
@@ -99,21 +99,21 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await first.call("dan", "DELETE", "/v1/threads/thread_none");
     await see(page.getByRole("row", row)).toBeVisible();
     await first.close();
-    await see(page.getByRole("alert")).toContainText("The server does not answer");
+    await see(page.getByRole("alert")).toContainText("Disconnected");
     const second = await startReference({ port: Number(port) });
     await see(page.getByRole("alert")).toHaveCount(0);
-    // What the first had seen is another world's.
-    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible();
+    // The second server has an empty timeline.
+    await see(page.getByText("No requests yet")).toBeVisible();
     await second.call("ada", "DELETE", "/v1/threads/thread_none");
     await see(page.getByRole("row", row)).toHaveCount(1);
     await second.close();
   });
 
-  it("interfaces 4 forgets what was cleared elsewhere", async () => {
+  it("empties the timeline when another client clears the journal [interfaces 4]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     const { page } = await openAt("");
     await see(page.getByRole("row", row).first()).toBeVisible();
     await api.call(undefined, "DELETE", "/_control/sandboxes/default/journal");
-    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible();
+    await see(page.getByText("No requests yet")).toBeVisible();
   });
 });

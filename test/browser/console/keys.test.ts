@@ -15,26 +15,26 @@ const status = async (key: string) =>
   (await api.call(undefined, "GET", "/v1/models", undefined, { "api-key": key })).status;
 
 describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
-  it("2.15 makes a key that works, and shows it once", async () => {
+  it("creates a working key and shows it once [2.15]", async () => {
     const { page, complaints } = await open();
     await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible();
-    await page.getByRole("button", { name: "Make a key" }).click();
-    await choose(page, "Of", /^Dan/);
+    await page.getByRole("button", { name: "Create key" }).click();
+    await choose(page, "Owner", /^Dan/);
     await page.getByRole("textbox", { name: "Name" }).fill("Pipeline");
     await expectAccessible(page);
-    await page.getByRole("button", { name: "Make the key" }).click();
-    const made = page.getByRole("region", { name: "The new key" });
-    await see(made).toContainText("it is not shown again");
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    const made = page.getByRole("region", { name: "New key" });
+    await see(made).toContainText("it will not be shown again");
     const key = (await made.locator("pre").first().textContent())!;
     expect(key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
     expect(await status(key)).toBe(200);
     await expectAccessible(page);
     await made.getByRole("button", { name: "Done" }).click();
     const row = page.getByRole("row", { name: /Pipeline/ });
-    await see(row).toContainText("works");
+    await see(row).toContainText("active");
     await see(row).toContainText(`ak_…${key.slice(-4)}`);
     await row.click();
-    await see(page.getByRole("region", { name: /^Key apikey_/ })).toContainText("Calls with it are accepted");
+    await see(page.getByRole("region", { name: /^Key apikey_/ })).toContainText("This key is active");
     expect(await page.content()).not.toContain(key);
     await page.reload();
     await see(page.getByRole("row", { name: /Pipeline/ })).toBeVisible();
@@ -44,14 +44,14 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("2.15 revokes a key, lets it work again, and deletes it once that is confirmed", async () => {
+  it("revokes, reactivates and, after a confirmation, deletes a key [2.15]", async () => {
     const { page } = await open("?key=apikey_dan");
     const pane = page.getByRole("region", { name: "Key apikey_dan" });
     await pane.getByRole("button", { name: "Revoke" }).click();
-    await see(pane).toContainText("Every call with it is refused. The key was revoked.");
+    await see(pane).toContainText("Calls with this key are rejected: it was revoked.");
     expect(await status(KEYS.dan)).toBe(401);
-    await pane.getByRole("button", { name: "Let it work again" }).click();
-    await see(pane).toContainText("Calls with it are accepted.");
+    await pane.getByRole("button", { name: "Reactivate" }).click();
+    await see(pane).toContainText("This key is active.");
     expect(await status(KEYS.dan)).toBe(200);
     await pane.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -59,19 +59,15 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row", { name: /Dan/ })).toHaveCount(0);
     expect(await status(KEYS.dan)).toBe(401);
     await page.goto(`${api.url}/_console/s/default/keys?key=apikey_dan`);
-    await see(page.getByRole("alert")).toContainText("There is no key apikey_dan");
+    await see(page.getByRole("alert")).toContainText("No key apikey_dan");
   });
 
-  it("2.15 lets a key expire by the sandbox's clock", async () => {
+  it("expires a key by the sandbox clock [2.15]", async () => {
     const { page } = await open("?make=key");
     await page.getByRole("textbox", { name: "Name" }).fill("Short-lived");
-    await choose(page, "Expires", /^In an hour/);
-    await page.getByRole("button", { name: "Make the key" }).click();
-    const key = (await page
-      .getByRole("region", { name: "The new key" })
-      .locator("pre")
-      .first()
-      .textContent())!;
+    await choose(page, "Expires", /^In 1 hour/);
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    const key = (await page.getByRole("region", { name: "New key" }).locator("pre").first().textContent())!;
     await page.getByRole("button", { name: "Done" }).click();
     await see(page.getByRole("row", { name: /Short-lived/ })).toContainText("in 1 h");
     await api.call(undefined, "POST", "/_control/sandboxes/default/clock/advance", { by: HOUR_MS });
@@ -79,13 +75,13 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await status(key)).toBe(401);
   });
 
-  it("2.15 says at its field what is refused, keeps what was typed, and sends it again once it is mended", async () => {
+  it("shows an error at its field, keeps the input, and accepts the corrected input [2.15]", async () => {
     const { page } = await open("?make=key");
     await page.getByRole("textbox", { name: "Name" }).fill("Until then");
     await choose(page, "Expires", /^At/);
     const at = page.getByRole("textbox", { name: "At", exact: true });
     await at.fill("tomorrow");
-    const make = page.getByRole("button", { name: "Make the key" });
+    const make = page.getByRole("button", { name: "Create", exact: true });
     await make.click();
     await see(at).toHaveAccessibleDescription(/not the text "tomorrow"/);
     await see(page.getByRole("textbox", { name: "Name" })).toHaveValue("Until then");
@@ -95,6 +91,6 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await see(at).toHaveAccessibleDescription(/not the text "next week"/);
     await at.fill("2027-01-01T00:00:00Z");
     await make.click();
-    await see(page.getByRole("region", { name: "The new key" })).toBeVisible();
+    await see(page.getByRole("region", { name: "New key" })).toBeVisible();
   });
 });

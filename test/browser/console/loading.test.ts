@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const { api, open, control } = useConsole("coverage");
 beforeAll(() => control("POST", "/snapshots", { name: "before" }));
 
-/** A page whose questions stay unanswered until `release` is called; what happens is told all the same. */
+/** A page whose queries stay pending until `release` is called; the live stream works. */
 async function openWaiting(search: string) {
   const { page } = await open();
   const held: Route[] = [];
@@ -28,7 +28,7 @@ async function openWaiting(search: string) {
 
 const fields = (page: Page) => page.locator(".select");
 
-/** What can be pressed opens; the rest says that it waits. */
+/** Enabled selects open; disabled ones show that they load. */
 async function expectHonest(page: Page): Promise<void> {
   for (const field of await fields(page).all()) {
     if (await field.isDisabled()) {
@@ -54,7 +54,7 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     ["world?show=departments", 2],
     ["world?show=compare&from=before&to=now", 3],
     ["sandboxes?make=sandbox", 2],
-  ])("interfaces 2 offers no choice that a press would not open: %s", async (search, choices) => {
+  ])("disables selects while their choices load: %s [interfaces 2]", async (search, choices) => {
     const { page, release } = await openWaiting(search);
     await see(fields(page)).toHaveCount(choices);
     await expectHonest(page);
@@ -62,9 +62,9 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     for (const field of await fields(page).all()) await see(field).toBeEnabled();
   });
 
-  it("interfaces 4 triggers the event that is chosen as soon as events can be", async () => {
+  it("enables triggering once the events have loaded [interfaces 4]", async () => {
     const { page, release } = await openWaiting("webhooks?show=trigger");
-    const send = page.getByRole("button", { name: "Trigger it" });
+    const send = page.getByRole("button", { name: "Trigger event" });
     await see(send).toBeDisabled();
     const chosen = choose(page, "Event", /^file\.processed/);
     await release();
@@ -73,12 +73,12 @@ describe("the console before the server has answered", { timeout: 4 * PATIENCE_M
     await see(send).toBeEnabled();
   });
 
-  it("interfaces 2 calls nobody's operation before it is known as whom and with what", async () => {
+  it("does not offer a call before users and samples have loaded [interfaces 2]", async () => {
     const { page, release } = await openWaiting("api?operation=threads.delete&as=apikey_eve");
     await see(page.getByRole("button", { name: "Send" })).toHaveCount(0);
     await release();
     await page.getByRole("button", { name: "Send" }).click();
-    await see(page.getByRole("region", { name: "Answer", exact: true })).toContainText("403");
+    await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("403");
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
     expect(body.entries[0]).toMatchObject({ principal: "usr_eve" });
   });

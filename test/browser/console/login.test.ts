@@ -9,12 +9,12 @@ const TOKEN = "a-token-of-a-shared-server";
 const { api, openAt } = useConsole("timeline", { shared: { token: TOKEN } });
 
 describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 7 asks for the token once, says what is wrong with it, and keeps it for the tab alone", async () => {
+  it("asks for the token once, rejects a wrong one, and stores it for the tab only [interfaces 7]", async () => {
     const { page } = await openAt("/s/default/world?collection=users");
     const dialog = page.getByRole("dialog", { name: "This server is shared" });
     await see(dialog).toBeVisible();
     await expectAccessible(page);
-    // It must be answered: there is nothing behind it.
+    // The dialog cannot be dismissed.
     await page.keyboard.press("Escape");
     await see(dialog).toBeVisible();
     const field = dialog.getByLabel("Control token");
@@ -38,7 +38,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await expectToFit(other);
   });
 
-  it("interfaces 7 logs in by the link that was printed, once, and takes its code out of the address", async () => {
+  it("logs in once by the printed link and removes the code from the address [interfaces 7]", async () => {
     const fragment = api.understudy.login!.fragment!;
     const { page, complaints } = await openAt(fragment);
     await seeLive(page);
@@ -52,7 +52,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     expect(again.page.url()).not.toContain("login");
   });
 
-  it("interfaces 7 asks again when the server comes back with another token, over what was typed", async () => {
+  it("asks again when the server restarts with another token, and keeps the input [interfaces 7]", async () => {
     const first = await startReference({ shared: { token: TOKEN } });
     const { port } = new URL(first.url);
     const { page } = await openAt("/s/default/sandboxes?make=sandbox", {}, first.url);
@@ -61,7 +61,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await seeLive(page);
     await page.getByRole("textbox", { name: "Name" }).fill("half-typed");
     await first.close();
-    await see(page.getByRole("alert").first()).toContainText("The server does not answer");
+    await see(page.getByRole("alert").first()).toContainText("Disconnected");
     const second = await startReference({
       shared: { token: "another-token-of-a-server" },
       port: Number(port),
@@ -73,7 +73,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await see(dialog).toHaveCount(0);
     await seeLive(page);
     await see(page.getByRole("textbox", { name: "Name" })).toHaveValue("half-typed");
-    await page.getByRole("button", { name: "Make the sandbox" }).click();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
     await see(page).toHaveURL(/\/s\/half-typed\/sandboxes/);
     const headers = { authorization: "Bearer another-token-of-a-server" };
     expect(

@@ -11,24 +11,24 @@ const control = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
 
 describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 4 makes one with fixture, seed, clock and scenarios, and goes there", async () => {
+  it("creates a sandbox with fixture, seed, clock and scenarios, and opens it [interfaces 4]", async () => {
     const { page, complaints } = await open();
-    await see(page.getByRole("row", { name: /default, here/ })).toBeVisible();
-    await page.getByRole("button", { name: "Make a sandbox" }).click();
+    await see(page.getByRole("row", { name: /default \(current\)/ })).toBeVisible();
+    await page.getByRole("button", { name: "Create sandbox" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("trial");
     await choose(page, "Fixture", "reference");
     await page.getByRole("textbox", { name: "Seed" }).fill("7");
     await choose(page, "Clock", /^Frozen/);
-    await page.getByRole("textbox", { name: "It begins at" }).fill("2026-05-01T08:00:00Z");
-    await page.getByRole("searchbox", { name: "Find a scenario" }).fill("flaky-uploads");
+    await page.getByRole("textbox", { name: "Start time" }).fill("2026-05-01T08:00:00Z");
+    await page.getByRole("searchbox", { name: "Filter scenarios" }).fill("flaky-uploads");
     await page.getByRole("option", { name: "flaky-uploads" }).click();
-    // What is not in sight stays chosen.
-    await page.getByRole("searchbox", { name: "Find a scenario" }).fill("slow");
+    // Items that the filter hides stay selected.
+    await page.getByRole("searchbox", { name: "Filter scenarios" }).fill("slow");
     await see(page.getByRole("region", { name: "Scenarios" })).toContainText("Scenarios flaky-uploads");
     await expectAccessible(page);
-    await page.getByRole("button", { name: "Make the sandbox" }).click();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
     await see(page).toHaveURL(`${api.url}/_console/s/trial/sandboxes?sandbox=trial`);
-    await see(page.getByRole("row", { name: /trial, here/ })).toContainText("frozen");
+    await see(page.getByRole("row", { name: /trial \(current\)/ })).toContainText("frozen");
     await expectAccessible(page);
     expect((await control("GET", "/trial")).body).toMatchObject({
       fixture: "reference",
@@ -39,32 +39,32 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 4 says at its field what is refused, and sends it again once it is mended", async () => {
+  it("shows errors at their fields, and accepts the corrected input [interfaces 4]", async () => {
     const { page } = await open("?make=sandbox");
     const name = page.getByRole("textbox", { name: "Name" });
     await name.fill("Not A Name");
-    await choose(page, "Fixture", "A document");
-    const fixture = page.getByRole("textbox", { name: "The fixture as JSON" });
+    await choose(page, "Fixture", "Custom");
+    const fixture = page.getByRole("textbox", { name: "Fixture as JSON" });
     await fixture.fill('{"organizations": [');
-    const make = page.getByRole("button", { name: "Make the sandbox" });
-    await make.click();
-    await see(fixture).toHaveAccessibleDescription(/not valid JSON yet; nothing was sent/);
+    const create = page.getByRole("button", { name: "Create", exact: true });
+    await create.click();
+    await see(fixture).toHaveAccessibleDescription(/is not valid JSON. Nothing was sent/);
     await fixture.fill('{"organizations": [{"id": "org_solo", "name": 5}]}');
-    await make.click();
+    await create.click();
     await see(name).toHaveAccessibleDescription(/lower-case letters, digits and hyphens/);
     await name.fill("solo");
-    await make.click();
+    await create.click();
     await see(fixture).toHaveAccessibleDescription(/organizations/);
     await fixture.fill('{"organizations": [{"id": "org_solo", "name": "Solo"}]}');
-    await make.click();
-    await see(page.getByRole("row", { name: /solo, here/ })).toBeVisible();
+    await create.click();
+    await see(page.getByRole("row", { name: /solo \(current\)/ })).toBeVisible();
     expect((await control("GET", "/solo")).body).toMatchObject({
       fixture: "inline",
       counts: { organizations: 1 },
     });
   });
 
-  it("interfaces 4 forks, resets and deletes, each asked before", async () => {
+  it("forks, resets and deletes after a confirmation [interfaces 4]", async () => {
     await control("POST", "", { name: "first", seed: 3 });
     await control("DELETE", "/first/state/threads/thread_ada");
     const { page, complaints } = await openAt("/s/first/sandboxes?sandbox=first");
@@ -87,19 +87,19 @@ describe("the console's sandboxes", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row", { name: /^second/ })).toHaveCount(0);
     await see(page.getByRole("alert")).toHaveCount(0);
     expect((await control("GET", "/second")).status).toBe(404);
-    // The one that always exists offers no deletion.
-    await page.getByRole("row", { name: /default, here/ }).click();
+    // The default sandbox cannot be deleted.
+    await page.getByRole("row", { name: /default \(current\)/ }).click();
     await see(page.getByRole("button", { name: "Reset …" })).toBeVisible();
     await see(page.getByRole("button", { name: "Delete …" })).toHaveCount(0);
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 4 shows one that is made elsewhere, and leads there by Ctrl-K", async () => {
+  it("shows a sandbox that another client created, and opens it by Ctrl-K [interfaces 4]", async () => {
     const { page } = await open();
     await control("POST", "", { name: "elsewhere" });
     await see(page.getByRole("row", { name: /^elsewhere/ })).toBeVisible();
     await page.keyboard.press("Control+k");
-    await page.getByRole("searchbox", { name: /Views/ }).fill("elsewh");
+    await page.getByRole("searchbox", { name: /^Search views/ }).fill("elsewh");
     await page.getByRole("menuitem", { name: /elsewhere/ }).click();
     await see(page).toHaveURL(`${api.url}/_console/s/elsewhere/timeline`);
   });

@@ -9,7 +9,7 @@ const { api, open } = useConsole("time", { sandbox: "timed" });
 
 const S = "/_control/sandboxes/timed";
 
-/** A sandbox that stands still at noon, with rules whose leases are all that becomes due. */
+/** A sandbox frozen at noon; its only timers are expiring rules. */
 async function timed(...ttls: string[]): Promise<void> {
   await api.call(undefined, "DELETE", S);
   await api.call(undefined, "POST", "/_control/sandboxes", {
@@ -26,7 +26,7 @@ async function timed(...ttls: string[]): Promise<void> {
 }
 
 describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 4 advances a frozen clock to the next event, and says what ran", async () => {
+  it("advances a frozen clock to the next event, and shows what ran [interfaces 4]", async () => {
     await timed("10m", "7d");
     const { page, complaints } = await open();
     const clock = page.getByRole("region", { name: "Clock" });
@@ -36,23 +36,23 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await see(pending).toHaveCount(3);
     await see(pending.nth(1)).toContainText("in 10 min");
     await expectAccessible(page);
-    await clock.getByRole("button", { name: "To the next event" }).click();
+    await clock.getByRole("button", { name: "Next event" }).click();
     await see(clock.getByRole("time")).toHaveText("12:10:00");
-    await see(clock).toContainText("On the way: 1 end of a lease.");
+    await see(clock).toContainText("Ran: 1 × rule expires.");
     await see(pending).toHaveCount(2);
-    await see(page.getByRole("grid", { name: "What ran" })).toContainText("for-10m");
+    await see(page.getByRole("grid", { name: "Recent" })).toContainText("for-10m");
     await clock.getByRole("button", { name: "+5 min" }).click();
     await see(clock.getByRole("time")).toHaveText("12:15:00");
-    await see(clock).toContainText("Nothing became due on the way.");
+    await see(clock).toContainText("No timers ran.");
     await clock.getByRole("button", { name: "+6 h" }).click();
     await see(clock.getByRole("time")).toHaveText("18:15:00");
-    await clock.getByRole("button", { name: "To the next event" }).click();
-    await see(page.getByText("Nothing is pending.")).toBeVisible();
-    await see(clock.getByRole("button", { name: "To the next event" })).toBeDisabled();
+    await clock.getByRole("button", { name: "Next event" }).click();
+    await see(page.getByText("No pending timers")).toBeVisible();
+    await see(clock.getByRole("button", { name: "Next event" })).toBeDisabled();
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 4 says in full what is pending on a phone", async () => {
+  it("shows pending timers in full on a phone [interfaces 4]", async () => {
     await api.call(undefined, "DELETE", S);
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "timed", clock: { mode: "frozen" } });
     const { page } = await open();
@@ -66,18 +66,18 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     expect([await kinds.count(), cut]).toEqual([4, []]);
   });
 
-  it("interfaces 4 runs, runs sixty times as fast, and freezes again", async () => {
+  it("runs, runs at 60×, and freezes [interfaces 4]", async () => {
     await timed();
-    // As fast as real time, it would take longer than anybody waits for it here.
+    // In real time, this would take too long for a test.
     await api.call(undefined, "POST", `${S}/clock/advance`, { by: "8m" });
     const { page } = await open();
     const clock = page.getByRole("region", { name: "Clock" });
     await clock.getByRole("button", { name: "Run ×60" }).click();
-    await see(clock).toContainText("runs 60 times as fast");
+    await see(clock).toContainText("running at 60×");
     expect((await api.call(undefined, "GET", `${S}/clock`)).body).toMatchObject({ rate: 60 });
     await see(clock.getByRole("time")).not.toHaveText(/^12:0/, { timeout: 2 * PATIENCE_MS });
     await clock.getByRole("button", { name: "Freeze" }).click();
-    await see(clock).toContainText("stands still");
+    await see(clock).toContainText("frozen");
     const { body } = await api.call(undefined, "GET", `${S}/clock`);
     expect(body).toMatchObject({ mode: "frozen", rate: 0 });
     await see(clock.getByRole("time")).toHaveText(String((body as { now: string }).now).slice(11, 19));
@@ -88,10 +88,10 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     );
   });
 
-  it("interfaces 4 keeps what was typed where the clock cannot go there, and says why", async () => {
+  it("keeps the input and shows the error if the clock cannot go there [interfaces 4]", async () => {
     await timed();
     const { page } = await open();
-    const field = page.getByRole("textbox", { name: "By, or to" });
+    const field = page.getByRole("textbox", { name: "Advance by or to" });
     const advance = page.getByRole("button", { name: "Advance", exact: true });
     await field.fill("2026-03-15T11:00:00Z");
     await advance.click();

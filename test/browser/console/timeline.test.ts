@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { JournalEntry } from "../../../types/control-api.ts";
 import { choose, expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
@@ -7,7 +8,7 @@ import { KEYS } from "../../support/harness.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Of the page: what comes within it is drawn at once. */
+/** The page applies entries in batches of this interval. */
 const BATCH_MS = 150;
 const { api, open, control } = useConsole("timeline");
 beforeEach(async () => {
@@ -19,39 +20,37 @@ const rowOf = (page: Page, name: RegExp) => page.getByRole("row", { name });
 const detail = (page: Page) => page.getByRole("region", { name: /^Entry / });
 
 describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 10 shows effects below their cause, from the request to the last retry", async () => {
+  it("shows effects below their cause, from the request to the last retry [interfaces 10]", async () => {
     const { body: receiver } = await control("POST", "/receivers", { answers: [500, 200] });
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
     const { page, complaints } = await open();
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    await see(rowOf(page, /answered 500: thread.deleted, first attempt/)).toBeVisible();
-    // How long each waited for its answer; nothing is chosen that nobody chose.
+    await see(rowOf(page, /500: thread.deleted, first attempt/)).toBeVisible();
+    // Each row shows its duration, and no row is selected.
     await see(rowOf(page, /DELETE \/v1\/threads\/thread_ada/)).toContainText(/usr_ada\d+ ms\d\d:/);
-    await see(rowOf(page, /answered 500: thread.deleted/)).toContainText(
-      /\+1 delivery, ~1 webhook\d+ ms\d\d:/,
-    );
+    await see(rowOf(page, /500: thread.deleted/)).toContainText(/\+1 delivery, ~1 webhook\d+ ms\d\d:/);
     await see(page.getByRole("row", { selected: true })).toHaveCount(0);
     await control("POST", "/clock/advance", { by: "1h" });
-    const retry = rowOf(page, /answered 200: thread.deleted, retry/);
+    const retry = rowOf(page, /200: thread.deleted, retry/);
     await see(retry).toBeVisible();
     const levels = await page.evaluate(
       "[...document.querySelectorAll('[role=row]')].map((row) => row.ariaLevel)",
     );
-    // The request, its attempt, the retry; and before it in the list the call that advanced the clock.
+    // The request, its attempt, the retry.
     const at = await rowOf(page, /DELETE \/v1\/threads\/thread_ada/).getAttribute("aria-rowindex");
     expect((levels as string[]).slice(Number(at) - 1, Number(at) + 2)).toEqual(["1", "2", "3"]);
     await retry.click();
-    await see(detail(page)).toContainText("Because of");
+    await see(detail(page)).toContainText("Caused by");
     await detail(page)
       .getByRole("link", { name: /DELETE/ })
       .click();
-    await see(detail(page)).toContainText("everything was in order");
-    await see(detail(page)).toContainText("Led to");
+    await see(detail(page)).toContainText("threads.delete succeeded for usr_ada.");
+    await see(detail(page)).toContainText(/Caused(?! by)/);
     await expectAccessible(page);
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 10 says why a call failed, what was said, and nothing secret", async () => {
+  it("explains a failed call with request and response, without secrets [interfaces 10]", async () => {
     await api.call("cleo", "POST", "/v1/organizations/org_acme/departments/dept_none/reparent", {
       parent_id: "dept_none",
     });
@@ -62,7 +61,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(detail(page).getByRole("region", { name: "Request" })).toContainText("dept_none");
     await detail(page).getByText("headers").first().click();
     await see(detail(page)).not.toContainText(KEYS.cleo);
-    // The same address shows the same.
+    // The address restores the selection.
     await page.reload();
     await see(detail(page)).toContainText("departments.reparent");
     await page.keyboard.press("Tab");
@@ -71,13 +70,13 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 10 rewinds to before a mistake, and marks what it undid", async () => {
+  it("rewinds to before a mistake and marks undone entries [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page, complaints } = await open();
     await rowOf(page, /DELETE/).click();
     const changes = detail(page).getByRole("region", { name: "Changes" });
     await see(changes).toContainText("thread_ada");
-    await detail(page).getByRole("button", { name: "Rewind to before" }).click();
+    await detail(page).getByRole("button", { name: "Rewind to before this" }).click();
     await expectAccessible(page);
     await page.getByRole("dialog").getByRole("button", { name: "Rewind" }).click();
     await see(page.getByRole("dialog")).toHaveCount(0);
@@ -87,7 +86,40 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 10 branches into a second sandbox; a refused name is said at its field and stays", async () => {
+  it("shows one row per entry after rewinds, although request ids repeat [interfaces 10]", async () => {
+    for (const round of [1, 2, 3]) {
+      await api.call("ada", "GET", `/v1/models?limit=${round}`);
+      await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+      const { entries } = (await control("GET", "/history?kind=request&limit=1")).body;
+      await control("POST", `/history/${entries[0].id}/rewind`, { to: "before" });
+    }
+    const entries: JournalEntry[] = (await control("GET", "/journal")).body.entries;
+    const deletion = entries.findLast(({ method }) => method === "DELETE")!;
+    const reused = entries.find(({ id }) => id === deletion.id)!;
+    expect(reused.request.query).toBe("limit=2");
+    const { page, complaints } = await open();
+    await see(page.getByRole("row")).toHaveCount(9);
+    await see(rowOf(page, /DELETE.*undone/)).toHaveCount(3);
+    // Two entries with the same request id have different addresses and details.
+    for (const { seq, method, row } of [
+      { ...deletion, row: rowOf(page, /DELETE/).last() },
+      { ...reused, row: rowOf(page, /limit=2/) },
+    ]) {
+      await row.click();
+      await see(page).toHaveURL(new RegExp(`entry=${seq}$`));
+      await see(detail(page).getByRole("region", { name: "Request" })).toContainText(method);
+      await see(page.getByRole("row", { selected: true })).toHaveCount(1);
+    }
+    await page.reload();
+    await see(page.getByRole("row", { selected: true })).toContainText("limit=2");
+    await see(page.getByRole("row")).toHaveCount(9);
+    // A link with a request id opens the newest entry of that id.
+    await page.goto(`${api.url}/_console/s/default/timeline?entry=${deletion.id}`);
+    await see(page.getByRole("row", { selected: true })).toContainText("limit=2");
+    expect(complaints).toEqual([]);
+  });
+
+  it("branches into a second sandbox, and shows an invalid name at its field [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await open();
     await rowOf(page, /DELETE/).click();
@@ -105,26 +137,26 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect((await control("GET", "/state/threads/thread_ada")).status).toBe(404);
   });
 
-  it("interfaces 10 repeats a request, and makes the next one like it fail", async () => {
+  it("repeats a request and fails the next call [interfaces 10]", async () => {
     await api.call("dan", "GET", "/v1/models");
     const { page, complaints } = await open();
     await rowOf(page, /GET \/v1\/models/).click();
     await detail(page).getByRole("button", { name: "Repeat" }).click();
-    await see(detail(page)).toContainText("the same way once more");
+    await see(detail(page)).toContainText("The response is the same.");
     await see(rowOf(page, /GET \/v1\/models/)).toHaveCount(2);
-    await detail(page).getByRole("button", { name: "Make it fail next time" }).click();
+    await detail(page).getByRole("button", { name: "Fail the next call" }).click();
     const dialog = page.getByRole("dialog");
-    await choose(page, "How", /429 RATE_LIMIT_EXCEEDED/);
+    await choose(page, "Failure", /429 RATE_LIMIT_EXCEEDED/);
     await dialog.getByRole("button", { name: "Arm" }).click();
     await see(dialog).toHaveCount(0);
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
     expect((await api.call("dan", "GET", "/v1/models")).body.error.code).toBe("RATE_LIMIT_EXCEEDED");
     expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
-    await see(rowOf(page, /by a fault 429/)).toBeVisible();
+    await see(rowOf(page, /injected 429/)).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 10 copies a request as curl and as fetch, with the key that was used", async () => {
+  it("copies a request as curl and fetch with its key [interfaces 10]", async () => {
     await api.call("dan", "GET", "/v1/models?limit=2");
     const { page } = await open();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -139,7 +171,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await expect.poll(clipboard).toContain(`await fetch("${api.url}/v1/models?limit=2"`);
   });
 
-  it("interfaces 10 finds by text and outcome in the address, and by brushing the strip", async () => {
+  it("filters by text and outcome, and zooms by dragging [interfaces 10]", async () => {
     for (const id of ["one", "two", "three"]) await api.call("dan", "DELETE", `/v1/threads/thread_${id}`);
     await api.call("dan", "GET", "/v1/models");
     const { page } = await open("?show=refused");
@@ -148,7 +180,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("row")).toHaveCount(1);
     expect(new URL(page.url()).search).toBe("?show=refused&find=thread_two");
     await page.getByRole("searchbox").fill("nothing like it");
-    await page.getByRole("button", { name: "Show everything" }).click();
+    await page.getByRole("button", { name: "Clear filters" }).click();
     await see(page.getByRole("row")).toHaveCount(4);
     const strip = (await page.locator(".strip-plot").boundingBox())!;
     await page.mouse.move(strip.x + 2, strip.y + 40);
@@ -156,11 +188,11 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await page.mouse.move(strip.x + strip.width / 2, strip.y + 40, { steps: 5 });
     await page.mouse.up();
     await see(page.getByRole("row")).toHaveCount(2);
-    await page.getByRole("button", { name: "Show all again" }).click();
+    await page.getByRole("button", { name: "Reset zoom" }).click();
     await see(page.getByRole("row")).toHaveCount(4);
   });
 
-  it("interfaces 10 takes a burst in few steps, draws what is seen of it, and moves in it by keys", async () => {
+  it("handles a burst in few updates, renders visible rows only, and moves by keyboard [interfaces 10]", async () => {
     await control("PATCH", "", { settings: { journal_limit: 3000 } });
     const { page, complaints } = await open();
     const grid = page.getByRole("treegrid");
@@ -172,7 +204,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     for (let round = 0; round < 40; round += 1) {
       await Promise.all(Array.from({ length: 50 }, () => api.call("dan", "GET", "/v1/models")));
     }
-    // And the change of the setting.
+    // One more row for the changed setting.
     await see(grid).toHaveAttribute("aria-rowcount", "2001");
     expect(await page.evaluate("window.steps")).toBeLessThan((performance.now() - begun) / BATCH_MS + 5);
     expect(await page.getByRole("row").count()).toBeLessThan(80);
@@ -185,7 +217,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 goes on where a stream broke off, and tells nothing twice", async () => {
+  it("resumes a lost stream without duplicate rows [interfaces 2]", async () => {
     const { page } = await open();
     await api.call("dan", "DELETE", "/v1/threads/thread_first");
     await see(rowOf(page, /thread_first/)).toHaveCount(1);
@@ -204,7 +236,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("alert")).toHaveCount(0);
   });
 
-  it("interfaces 10 says of an entry that its states were let go, before it is pressed and after", async () => {
+  it("reports that the states of an entry have expired [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await open();
     await rowOf(page, /DELETE/).click();
@@ -216,12 +248,12 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(dialog.getByRole("alert")).toContainText(/let go|no longer/);
     await see(dialog.getByLabel("Name")).toHaveValue("too-late");
     await page.reload();
-    await see(detail(page)).toContainText("only the numbers are left");
-    await see(detail(page).getByRole("button", { name: "Rewind to before" })).toHaveCount(0);
+    await see(detail(page)).toContainText("only the counts remain");
+    await see(detail(page).getByRole("button", { name: "Rewind to before this" })).toHaveCount(0);
     await see(detail(page).getByRole("button", { name: "Branch from here" })).toHaveCount(0);
   });
 
-  it("interfaces 2 opens a bundle that is chosen or dropped, for reading, and says what is none", async () => {
+  it("opens a selected or dropped bundle, and rejects other files [interfaces 2]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     await control("POST", "/clock/advance", { by: "1m" });
     const bundle = JSON.stringify((await control("POST", "/bundle")).body);
@@ -229,18 +261,18 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     const { page, complaints } = await open();
     const choose = async (name: string, text: string) => {
       const chosen = page.waitForEvent("filechooser");
-      await page.getByRole("button", { name: "Open a bundle" }).click();
+      await page.getByRole("button", { name: "Open bundle" }).click();
       await (await chosen).setFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
     };
     await choose("notes.json", '{"format": "notes"}');
-    await see(page.getByRole("alert")).toContainText("but no bundle");
+    await see(page.getByRole("alert")).toContainText("is not a bundle");
     await choose("failed.bundle.json", bundle);
     await see(page.getByRole("alert")).toHaveCount(0);
     await see(page.getByRole("heading", { name: "Bundle" })).toBeVisible();
     await see(page.getByRole("status")).toContainText("failed.bundle.json");
     await rowOf(page, /DELETE \/v1\/threads\/thread_ada/).click();
     const step = page.getByRole("region", { name: "Step 1" });
-    await see(step.getByRole("region", { name: "Answer" })).toContainText("Thread deleted");
+    await see(step.getByRole("region", { name: "Response" })).toContainText("Thread deleted");
     await see(step).not.toContainText(KEYS.ada);
     await expectAccessible(page);
     await rowOf(page, /clock\/advance/).click();
@@ -248,8 +280,8 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     await page.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Back to the timeline" }).click();
-    await see(page.getByText("No request has reached this sandbox yet.")).toBeVisible();
+    await page.getByRole("button", { name: "Back to timeline" }).click();
+    await see(page.getByText("No requests yet")).toBeVisible();
     await page.evaluate(`{
       const dropped = new DataTransfer();
       dropped.items.add(new File([${JSON.stringify(bundle)}], "dropped.json"));
@@ -260,8 +292,8 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 10 an entry that is gone says so", async () => {
+  it("reports a missing entry [interfaces 10]", async () => {
     const { page } = await open("?entry=req_0000");
-    await see(detail(page).getByRole("alert")).toContainText("There is no entry req_0000");
+    await see(detail(page).getByRole("alert")).toContainText("No entry req_0000");
   });
 });

@@ -11,7 +11,7 @@ beforeEach(() => control("POST", "/reset"));
 
 const control = async (method: string, path: string, body?: unknown) => (await call(method, path, body)).body;
 
-/** A receiver inside the server, and Acme's webhook that leads to it. */
+/** A receiver inside the server, and a webhook of Acme that sends to it. */
 async function listening(answers: unknown[], events = ["user.created"]) {
   const receiver = await control("POST", "/receivers", { answers });
   const { body } = await api.call("ada", "POST", "/webhooks", { url: receiver.url, events });
@@ -22,9 +22,9 @@ const trigger = async (event = "user.created") =>
   (await control("POST", "/events", { event, organization: "org_acme" })).deliveries[0];
 
 describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 4 offers for an example an object that the event can tell of", async () => {
+  it("suggests a record that the event can be about [interfaces 4]", async () => {
     const { page } = await open("?show=trigger&event=thread.deleted");
-    const subject = page.getByRole("textbox", { name: "For", exact: true });
+    const subject = page.getByRole("textbox", { name: "Record", exact: true });
     await see(subject).toHaveAttribute("placeholder", /^thread_/);
     const example = (await subject.getAttribute("placeholder"))!;
     const { body } = await api.call(undefined, "GET", `/_control/sandboxes/default/state/threads/${example}`);
@@ -35,7 +35,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(subject).toHaveAttribute("placeholder", /^inv_/);
   });
 
-  it("G24 shows a delivery's attempts on the retry schedule, watched to the sixth by the clock", async () => {
+  it("shows a delivery's six attempts as the clock advances [G24]", async () => {
     await listening([500]);
     const { page, complaints } = await open();
     const delivery = await trigger();
@@ -45,7 +45,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await row.click();
     await see(page).toHaveURL(new RegExp(`delivery=${delivery.delivery_id}`));
     const attempts = page.getByRole("list", { name: "Attempts" }).getByRole("listitem");
-    await see(attempts).toHaveText([/^failed.*first: answered 500/, /^due/, ...Array(4).fill(/^expected/)]);
+    await see(attempts).toHaveText([/^failed.*first: returned 500/, /^due/, ...Array(4).fill(/^expected/)]);
     await expectAccessible(page);
     for (const [made, by] of [
       [2, "1m"],
@@ -58,69 +58,69 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       await see(attempts.filter({ hasText: /^failed/ })).toHaveCount(made);
     }
     await see(attempts).toHaveCount(6);
-    // Each of them tells why it failed and what followed.
+    // Each attempt says why it failed.
     await attempts.nth(5).locator("summary").first().click();
     await see(attempts.nth(5)).toContainText("the receiver answered 500; a delivery succeeds with");
-    await see(attempts.nth(5).getByRole("region", { name: "Answer" })).toContainText("500");
+    await see(attempts.nth(5).getByRole("region", { name: "Response" })).toContainText("500");
     await see(page.getByRole("row", { name: /given up/ }).first()).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
-  it("6.3 shows the signed bytes with the signature that the receiver verified", async () => {
+  it("shows the payload with the signature that the receiver verified [6.3]", async () => {
     const { webhook, receiver } = await listening([200]);
     const { delivery_id } = await trigger();
     const { page } = await open(`?delivery=${delivery_id}`);
     const [received] = (await control("GET", `/receivers/${receiver.id}/requests`)).items;
     const digest = createHmac("sha256", webhook.secret).update(received.body).digest("hex");
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
-    await see(pane.getByRole("region", { name: "Signed bytes" }).locator("pre")).toHaveText(received.body);
+    await see(pane.getByRole("region", { name: "Payload" }).locator("pre")).toHaveText(received.body);
     await see(pane.getByRole("region", { name: "Signature" })).toContainText(
       `X-Service-Signature: sha256=${digest}`,
     );
     expect(received.headers["x-service-signature"]).toBe(`sha256=${digest}`);
-    // The attempt itself: what it sent, under which signature, and what came back.
+    // The attempt shows its request, signature and response.
     const attempt = pane.getByRole("list", { name: "Attempts" }).getByRole("listitem").first();
     await attempt.locator("summary").first().click();
     await see(attempt).toContainText(`x-service-signature${received.headers["x-service-signature"]}`, {
       ignoreCase: true,
     });
-    await see(attempt).toContainText("The signature that it sent is the one that is computed below.");
+    await see(attempt).toContainText("The sent signature matches the one computed below.");
     await see(attempt).toContainText(`POST ${webhook.url}`);
     await see(attempt.getByRole("region", { name: "Request" }).locator("pre.body")).toHaveText(received.body);
-    await see(attempt.getByRole("region", { name: "Answer" })).toContainText("200");
+    await see(attempt.getByRole("region", { name: "Response" })).toContainText("200");
     await expectAccessible(page);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
-    await see(pane).toContainText("only a failed delivery can be redelivered");
+    await see(pane).toContainText("Only failed deliveries can be redelivered");
   });
 
-  it("4.21 redelivers by the service's own call, as a user of the organization", async () => {
+  it("redelivers by the API's own operation, as a user of the organization [4.21]", async () => {
     await listening([500, 503, 200]);
     const { delivery_id } = await trigger();
     const { page } = await open(`?delivery=${delivery_id}`);
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
     await choose(page, "As", /^Dan/);
     await pane.getByRole("button", { name: "Redeliver now" }).click();
-    await see(pane).toContainText("Tried, and the receiver answered 503.");
-    await see(pane.getByRole("listitem").nth(1)).toContainText("redelivery: answered 503");
+    await see(pane).toContainText("Not delivered: the receiver returned 503.");
+    await see(pane.getByRole("listitem").nth(1)).toContainText("redelivery: returned 503");
     await pane.getByRole("button", { name: "Redeliver now" }).click();
-    await see(pane).toContainText("Delivered: the receiver answered 200.");
+    await see(pane).toContainText("Delivered: the receiver returned 200.");
     await see(page.getByRole("row", { name: /^delivered user.created/ }).first()).toBeVisible();
     const { entries } = await control("GET", `/journal?operation=webhooks.redeliver`);
     expect(entries.map(({ principal }: { principal: string }) => principal)).toEqual(["usr_dan", "usr_dan"]);
   });
 
-  it("4.21 says that nobody of the organization has a key to redeliver with", async () => {
+  it("reports that no user of the organization has an active key [4.21]", async () => {
     await listening([500]);
     const { delivery_id } = await trigger();
     for (const { id, current } of (await control("GET", "/state/api_keys")).items)
       if (current === "org_acme") await control("PATCH", `/state/api_keys/${id}`, { revoked: true });
     const { page } = await open(`?delivery=${delivery_id}`);
-    await see(page.getByRole("alert")).toContainText("Nobody of org_acme has a key that works");
+    await see(page.getByRole("alert")).toContainText("No user of org_acme has an active key");
     await see(page.getByRole("button", { name: "Redeliver now" })).toHaveCount(0);
   });
 
-  it("3.3 shows retries that a 410 called off, and a webhook that it made inactive", async () => {
+  it("shows retries that a 410 cancelled and the webhook that it disabled [3.3]", async () => {
     const { webhook } = await listening([500, 410]);
     await trigger();
     await control("POST", "/clock/advance", { by: "1m" });
@@ -133,33 +133,33 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       .getByRole("link", { name: webhook.url })
       .click();
     const pane = page.getByRole("region", { name: `Webhook ${webhook.webhook_id}` });
-    await see(pane.getByRole("alert")).toContainText(/inactive and hears of nothing: .*410/);
+    await see(pane.getByRole("alert")).toContainText(/Inactive: .*410.*receives no events/);
     expect(await page.content()).not.toContain(webhook.secret);
     await expectAccessible(page);
-    await pane.getByRole("button", { name: "Make it active" }).click();
+    await pane.getByRole("button", { name: "Activate" }).click();
     await see(pane.getByRole("alert")).toHaveCount(0);
     await pane.getByRole("button", { name: "Delete …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await see(page.getByRole("row", { name: webhook.url })).toHaveCount(0);
   });
 
-  it("interfaces 4 triggers an event with its data as a form, and keeps what is refused", async () => {
+  it("triggers an event with data from a form, and keeps invalid input [interfaces 4]", async () => {
     const { receiver } = await listening([200], ["file.processed"]);
     const { page } = await open("?show=trigger");
     await choose(page, "Event", /^file\.processed/);
     await see(page).toHaveURL(/event=file\.processed/);
-    const subject = page.getByRole("textbox", { name: "For" });
+    const subject = page.getByRole("textbox", { name: "Record" });
     await subject.fill("file_nowhere");
     await page.getByRole("textbox", { name: "filename" }).fill("minutes.pdf");
     await page.getByRole("textbox", { name: "file_size" }).fill("4711");
     await choose(page, "status", "completed");
     await expectAccessible(page);
-    const send = page.getByRole("button", { name: "Trigger it" });
+    const send = page.getByRole("button", { name: "Trigger event" });
     await send.click();
     await see(subject).toHaveAccessibleDescription(/must be the id of one of/);
     await subject.fill("");
     await send.click();
-    await see(page.getByRole("region", { name: "What was sent" })).toContainText("answered 200");
+    await see(page.getByRole("region", { name: "Deliveries" })).toContainText("200");
     const [{ body }] = (await control("GET", `/receivers/${receiver.id}/requests`)).items;
     expect(JSON.parse(body)).toMatchObject({
       event: "file.processed",
@@ -167,33 +167,35 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     });
     await choose(page, "Event", /^invoice\.paid/);
     await send.click();
-    await see(page.getByRole("alert")).toContainText("No active webhook of that organization hears of");
+    await see(page.getByRole("alert")).toContainText(
+      "Not sent: no active webhook of the organization subscribes to",
+    );
   });
 
-  it("interfaces 4 opens a receiver, registers a webhook for it, and shows its verdicts", async () => {
+  it("creates a receiver, registers a webhook for it, and shows signature checks [interfaces 4]", async () => {
     const { page, complaints } = await open("?show=receivers&open=new");
-    await choose(page, "It answers", /^Others/);
-    const answers = page.getByRole("textbox", { name: "Answers, in their order" });
+    await choose(page, "Responses", /^Custom/);
+    const answers = page.getByRole("textbox", { name: "Custom responses" });
     await answers.fill("200, soon");
-    await page.getByRole("button", { name: "Open it" }).click();
-    await see(answers).toHaveAccessibleDescription(/“soon” is no answer/);
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await see(answers).toHaveAccessibleDescription(/“soon” is not a valid response/);
     await answers.fill("201, 503");
-    await page.getByRole("button", { name: "Open it" }).click();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
     const pane = page.getByRole("region", { name: /^Receiver rcv_/ });
-    await see(pane).toContainText("Nothing was sent to it yet.");
+    await see(pane).toContainText("No requests yet.");
     const [receiver] = (await control("GET", "/receivers")).items;
     expect(receiver.answers).toEqual([201, 503]);
-    await pane.getByRole("link", { name: "Register a webhook for it" }).click();
+    await pane.getByRole("link", { name: "Register webhook" }).click();
     await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url);
-    await page.getByRole("searchbox", { name: "Find an event" }).fill("user");
+    await page.getByRole("searchbox", { name: "Filter events" }).fill("user");
     await page.getByRole("option", { name: /^user\.created/ }).click();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Register", exact: true }).click();
     const hook = page.getByRole("region", { name: /^Webhook wh_/ });
-    await hook.getByRole("button", { name: "Send it" }).click();
-    await see(hook).toContainText("Delivered: the receiver answered 201.");
+    await hook.getByRole("button", { name: "Send test event" }).click();
+    await see(hook).toContainText("Delivered: the receiver returned 201.");
     await trigger();
-    // Anybody can send to it, without a signature as well.
+    // A request without a signature.
     await fetch(receiver.url, { method: "POST", body: "{}" });
     await page.goto(`${api.url}/_console/s/default/webhooks?show=receivers&receiver=${receiver.id}`);
     const received = page.getByRole("list", { name: "Received" }).getByRole("listitem");
@@ -204,23 +206,23 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 14 runs the receiver test from here, and shows its report with failures first", async () => {
+  it("runs the receiver test and shows failures first [interfaces 14]", async () => {
     const { receiver } = await listening(["hang"]);
     const { page, complaints } = await open("?show=test");
-    await choose(page, "The receiver of", receiver.url);
+    await choose(page, "Webhook", receiver.url);
     await see(page.getByRole("textbox", { name: "URL" })).toHaveValue(receiver.url);
-    await page.getByRole("button", { name: "Test it" }).click();
+    await page.getByRole("button", { name: "Run test" }).click();
     await see(page.getByRole("alert")).toContainText(/^1 of \d+: /);
     await page.getByRole("button", { name: "Stop" }).click();
     await see(page.getByRole("button", { name: "Stop" })).toHaveCount(0);
     await control("PATCH", `/receivers/${receiver.id}`, { answers: [410] });
-    await page.getByRole("button", { name: "Test it" }).click();
+    await page.getByRole("button", { name: "Run test" }).click();
     const report = page.getByRole("region", { name: "Report" });
     await see(report.getByRole("alert")).toContainText("would have disabled the webhook");
     const checks = report.getByRole("list", { name: "Checks" }).getByRole("listitem");
     await see(checks.first()).toContainText("failed");
-    await see(checks.first()).toContainText("Mend:");
-    // Its sentences stand below its title, over the whole width.
+    await see(checks.first()).toContainText("Fix:");
+    // The details use the full width below the title.
     const [title, list] = [checks.first().locator("summary"), report.getByRole("list", { name: "Checks" })];
     expect((await title.boundingBox())!.width).toBeGreaterThan((await list.boundingBox())!.width * 0.9);
     await see(checks.last()).toContainText("passed");
@@ -229,7 +231,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await expectToFit(page);
     const url = page.getByRole("textbox", { name: "URL" });
     await url.fill("partner.example/hook");
-    await page.getByRole("button", { name: "Test it" }).click();
+    await page.getByRole("button", { name: "Run test" }).click();
     await see(url).toHaveAccessibleDescription(/absolute http or https/);
     expect(complaints.filter((said) => !said.includes("422"))).toEqual([]);
   });

@@ -14,7 +14,7 @@ const record = async (collection: string, id: string) =>
   (await api.call(undefined, "GET", `${S}/state/${collection}/${id}`)).body;
 
 describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
-  it("interfaces 2 filters the table of a collection, and keeps the filter in the address", async () => {
+  it("filters a collection and keeps the filter in the address [interfaces 2]", async () => {
     const { page, complaints } = await open("?collection=threads");
     await see(page.getByRole("row", { name: /thread_ada/ })).toBeVisible();
     await page.getByRole("searchbox", { name: "Filter" }).fill("owner_id:usr_dan");
@@ -25,7 +25,7 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 changes a record by the form that its schema makes, with the JSON beside it", async () => {
+  it("edits a record by form and by JSON [interfaces 2]", async () => {
     const { page, complaints } = await open("?collection=threads&record=thread_ada");
     const title = page.getByRole("textbox", { name: "title" });
     await title.fill("Plans for the summer");
@@ -43,7 +43,7 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 shows a refusal at its field, keeps what was typed, also while one looks elsewhere", async () => {
+  it("shows an error at its field and keeps the input across views [interfaces 2]", async () => {
     const { page } = await open("?collection=users&record=usr_dan");
     const memberships = page.getByRole("textbox", { name: "memberships" });
     await memberships.fill('{"org_acme": "chief"}');
@@ -56,11 +56,11 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     await see(memberships).toHaveValue('{"org_acme": "chief"}');
     await memberships.fill("{");
     await page.getByRole("button", { name: "Save" }).click();
-    await see(page.getByText(/memberships is not valid JSON yet/).first()).toBeVisible();
+    await see(page.getByText(/memberships is not valid JSON/).first()).toBeVisible();
     expect(await record("users", "usr_dan")).toMatchObject({ memberships: { org_acme: "member" } });
   });
 
-  it("interfaces 2 marks what a list may hold, and finds in a large collection by what is typed", async () => {
+  it("selects items of a list, and filters a large collection [interfaces 2]", async () => {
     const { page, complaints } = await open("?collection=webhooks&record=wh_ops");
     const events = page.getByRole("region", { name: "events" });
     await see(events.getByRole("option", { name: "user.created" })).toHaveAttribute("aria-selected", "true");
@@ -72,16 +72,16 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
     const grid = page.getByRole("grid", { name: "audit_logs" });
     const { body } = await api.call(undefined, "GET", `${S}/state/audit_logs?action=reparented&limit=1`);
     await see(grid).toHaveAttribute("aria-rowcount", String(body.total + 1));
-    await page.getByRole("searchbox", { name: "Filter" }).fill("nobody did this");
-    await see(page.getByText("No record of audit_logs has “nobody did this”.")).toBeVisible();
+    await page.getByRole("searchbox", { name: "Filter" }).fill("no such text");
+    await see(page.getByText("No records match “no such text”")).toBeVisible();
     await page.getByRole("searchbox", { name: "Filter" }).fill("");
     await see(page.getByRole("row").nth(5)).toBeVisible();
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 2 makes a record of what was typed, and deletes one after asking", async () => {
+  it("creates a record, and deletes it after a confirmation [interfaces 2]", async () => {
     const { page, complaints } = await open("?collection=threads");
-    await page.getByRole("button", { name: "New …" }).click();
+    await page.getByRole("button", { name: "New record" }).click();
     await page.getByRole("textbox", { name: "owner_id" }).fill("usr_dan");
     await page.getByRole("textbox", { name: "title" }).fill("Two fields");
     await page.getByRole("button", { name: "Create" }).click();
@@ -103,29 +103,29 @@ describe("the console's world: records", { timeout: 4 * PATIENCE_MS }, () => {
 describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () => {
   const branch = (page: Page, name: string) => page.getByRole("row", { name, exact: true });
 
-  it("4.3 moves a department that is dragged onto another", async () => {
+  it("moves a dragged department [4.3]", async () => {
     const { page, complaints } = await open("?show=departments");
     await branch(page, "ML").dragTo(branch(page, "Operations"));
-    await see(page.getByRole("status")).toContainText("ML was moved under Operations");
+    await see(page.getByRole("status")).toContainText("Moved ML under Operations");
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_ops" });
     await expectAccessible(page);
     expect(complaints).toEqual([]);
   });
 
-  it("4.3 shows the service's own 422 where a department is dragged below itself", async () => {
+  it("shows the API's 422 for a department dragged below itself [4.3]", async () => {
     const { page, complaints } = await open("?show=departments");
     await branch(page, "Engineering").dragTo(branch(page, "Infra"));
     await see(page.getByRole("alert")).toContainText("422");
-    await see(page.getByRole("alert")).toContainText("Engineering stays where it was");
+    await see(page.getByRole("alert")).toContainText("Engineering was not moved");
     expect(await record("departments", "dept_eng")).toMatchObject({ parent_id: "dept_acme" });
     const { body } = await api.call(undefined, "GET", `${S}/journal?operation=departments.reparent`);
     expect(body.entries[0]).toMatchObject({ status: 422, principal: "usr_ada" });
     await expectAccessible(page);
-    // The browser itself tells of a refused request.
+    // The browser logs the failed request.
     expect(complaints.filter((line) => !line.includes("status of 422"))).toEqual([]);
   });
 
-  it("4.3 moves by the keyboard alone, as the user who was chosen", async () => {
+  it("moves a department by keyboard as the selected user [4.3]", async () => {
     const { page } = await open("?show=departments&as=apikey_dan");
     await branch(page, "ML").focus();
     await page.keyboard.press("ArrowRight");
@@ -139,18 +139,18 @@ describe("the console's world: departments", { timeout: 4 * PATIENCE_MS }, () =>
     await see(page.getByRole("alert")).toContainText("403");
   });
 
-  it("4.3 moves without dragging, to the top", async () => {
+  it("moves a department to the top level by form [4.3]", async () => {
     const { page } = await open("?show=departments&department=dept_ml", { width: 360 });
-    await choose(page, "Under", /top-level/);
+    await choose(page, "Parent", /top-level/);
     await page.getByRole("button", { name: "Move", exact: true }).click();
-    await see(page.getByRole("status")).toContainText("ML was moved to the top");
+    await see(page.getByRole("status")).toContainText("Moved ML to the top");
     await expectToFit(page);
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: null });
   });
 });
 
 describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS }, () => {
-  it("3.6 shows what is spent of each limit, as the sandbox's month has it", async () => {
+  it("shows spending against each limit in the sandbox's month [3.6]", async () => {
     const { page, complaints } = await open("?show=usage");
     const acme = page.getByRole("region", { name: "Acme Robotics" });
     await see(acme.getByRole("meter", { name: "Organization spent" })).toHaveAttribute("aria-valuenow", "85");
@@ -164,38 +164,38 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 4 takes a snapshot, compares it with the present, and restores it", async () => {
+  it("takes, compares and restores a snapshot [interfaces 4]", async () => {
     const { page, complaints } = await open("?show=snapshots");
     await page.getByRole("textbox", { name: "Name" }).fill("before");
-    await page.getByRole("button", { name: "Take a snapshot" }).click();
-    await page.getByRole("link", { name: "Compare before with the present" }).click();
-    await see(page.getByText("Both worlds hold the same records.")).toBeVisible();
+    await page.getByRole("button", { name: "Take snapshot" }).click();
+    await page.getByRole("link", { name: "Compare before with now" }).click();
+    await see(page.getByText("No differences")).toBeVisible();
     await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
       new_parent_id: "dept_ops",
     });
     const moved = page.getByRole("region", { name: "departments" });
     await see(moved).toContainText(/dept_ml differs.*parent_iddept_engdept_ops/s);
-    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("only in the present");
+    await see(page.getByRole("region", { name: "audit_logs" })).toContainText("only now");
     await expectAccessible(page);
     await page.getByRole("link", { name: "Snapshots" }).click();
     await page.getByRole("button", { name: "Restore before" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
-    await page.getByRole("link", { name: "Compare before with the present" }).click();
-    await see(page.getByText("Both worlds hold the same records.")).toBeVisible();
+    await page.getByRole("link", { name: "Compare before with now" }).click();
+    await see(page.getByText("No differences")).toBeVisible();
     expect(await record("departments", "dept_ml")).toMatchObject({ parent_id: "dept_eng" });
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
     expect(complaints).toEqual([]);
   });
 
-  it("interfaces 10 branches from before a mistake, and compares the branch with what came of it", async () => {
-    // Snapshots outlast a reset, and so does a branch.
+  it("branches from before a mistake and compares both sandboxes [interfaces 10]", async () => {
+    // Snapshots and branches survive a reset.
     await api.call(undefined, "DELETE", `${S}/snapshots/before`);
     await api.call(undefined, "DELETE", "/_control/sandboxes/spared");
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page, complaints } = await open("?show=compare");
-    await see(page.getByText("There is no other world to compare this one with.")).toBeVisible();
-    await page.getByRole("link", { name: "the timeline" }).click();
+    await see(page.getByText("Nothing to compare with")).toBeVisible();
+    await page.getByRole("link", { name: "timeline", exact: true }).click();
     await page.getByRole("row", { name: /DELETE \/v1\/threads\/thread_ada/ }).click();
     await page.getByRole("button", { name: /^Branch from here/ }).click();
     await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("spared");
@@ -204,14 +204,14 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await api.call(undefined, "POST", `${S}/state/threads?silent=true`, { id: "thread_later" });
     await page.goto(`${api.url}/_console/s/default/sandboxes?sandbox=spared`);
     await page.getByRole("link", { name: "Compare with default" }).click();
-    // The address is all that somebody else needs.
+    // The address alone describes the comparison.
     await see(page).toHaveURL(`${api.url}/_console/s/default/world?show=compare&of=spared&to=now`);
     const threads = page.getByRole("region", { name: "threads" });
     await see(threads).toContainText(/thread_ada only in spared/);
     await see(threads).toContainText(/thread_later only in default/);
     await threads.locator("summary").first().click();
     await see(threads).toContainText(/title/);
-    // What happens in the branch meanwhile is seen, too.
+    // Changes in the branch appear too.
     await api.call(undefined, "PATCH", "/_control/sandboxes/spared/state/departments/dept_ops?silent=true", {
       name: "Opsy",
     });
@@ -222,7 +222,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await expectAccessible(page);
     await page.setViewportSize({ width: 360, height: 740 });
     await expectToFit(page);
-    // A branch that is deleted is said to be gone.
+    // The page reports a deleted branch.
     await api.call(undefined, "DELETE", "/_control/sandboxes/spared");
     await see(page.getByRole("alert").first()).toContainText(/spared/);
     expect(
@@ -230,7 +230,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     ).toEqual([]);
   });
 
-  it("interfaces 4 keeps a comparison while the server is away, says so once, and goes on by itself", async () => {
+  it("keeps a comparison while the server is unreachable, and reconnects [interfaces 4]", async () => {
     await api.call(undefined, "POST", `${S}/snapshots`, { name: "kept" });
     const created_at = "2026-01-02T03:04:05.678Z";
     await api.call(undefined, "PATCH", `${S}/state/threads/thread_ada`, { created_at });
@@ -238,14 +238,14 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     const threads = page.getByRole("region", { name: "threads" });
     const instant = threads.getByRole("cell", { name: /03:04:05\.678Z/ });
     await see(instant).toBeVisible();
-    // On one line, as narrow as it is.
+    // On one line, although the window is narrow.
     expect((await instant.boundingBox())!.height).toBeLessThan(30);
     await expectToFit(page);
     await page.route("**/_control/**", (route) => route.abort());
     api.understudy.server.closeAllConnections();
-    await see(page.getByRole("alert")).toContainText("The server does not answer");
-    // What is asked meanwhile fails as well.
-    await page.getByRole("button", { name: "Try now" }).click();
+    await see(page.getByRole("alert")).toContainText("Disconnected");
+    // Another failed query adds no second alert.
+    await page.getByRole("button", { name: "Retry now" }).click();
     await see(page.getByRole("alert")).toHaveCount(1);
     await see(instant).toBeVisible();
     await page.unroute("**/_control/**");
@@ -254,12 +254,12 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await api.call(undefined, "DELETE", `${S}/snapshots/kept`).catch(() => {});
   });
 
-  it("interfaces 4 says that a snapshot's name is taken, and keeps what was typed", async () => {
+  it("reports a duplicate snapshot name and keeps the input [interfaces 4]", async () => {
     const { page } = await open("?show=snapshots");
     const name = page.getByRole("textbox", { name: "Name" });
     await api.call(undefined, "POST", `${S}/snapshots`, { name: "twice" });
     await name.fill("twice");
-    await page.getByRole("button", { name: "Take a snapshot" }).click();
+    await page.getByRole("button", { name: "Take snapshot" }).click();
     await see(page.getByRole("alert")).toContainText("twice");
     await see(name).toHaveValue("twice");
   });

@@ -4,11 +4,11 @@ import { useDeferredValue, useMemo } from "react";
 import { Input, SearchField } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { server } from "../../api/calls.ts";
-import { type Operation, operationsOf } from "../../api/open-api.ts";
+import { listOperations, type Operation } from "../../api/open-api.ts";
 import { useOpenApi } from "../../api/queries.ts";
-import { Badge } from "../../parts/mark.tsx";
-import { Nothing, ReadProblem } from "../../parts/notice.tsx";
-import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
+import { Badge } from "../../components/mark.tsx";
+import { EmptyState, LoadError } from "../../components/notice.tsx";
+import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { OperationPane } from "./operation-pane.tsx";
 
 interface Row extends Operation {
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     id: "call",
-    title: "Call",
+    title: "Endpoint",
     value: ({ path }) => path,
     show: ({ method, path }) => (
       <code>
@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ];
 
-/** Whether the reference shows an operation. */
+/** Whether the reference documents the operation. */
 export function Provenance({ word }: { word: Row["provenance"] }) {
   return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;
 }
@@ -60,7 +60,7 @@ export default function Api() {
   const rows = useMemo(() => {
     if (!document.data || !fidelity.data) return [];
     const provenance = new Map(fidelity.data.operations.map((one) => [one.id, one.provenance]));
-    return operationsOf(document.data)
+    return listOperations(document.data)
       .map((one): Row => ({ ...one, provenance: provenance.get(one.operationId) ?? "specified" }))
       .filter((one) =>
         `${one.operationId} ${one.method} ${one.path} ${one.summary} ${one.provenance}`
@@ -80,22 +80,22 @@ export default function Api() {
             value={typed}
             onChange={(value) => parameters.set({ filter: value }, { replace: true })}
           >
-            <Input className="input" placeholder="Filter: departments, POST, assumed" />
+            <Input className="input" placeholder="Filter by name, method, path, provenance" />
           </SearchField>
         </div>
-        <ReadProblem error={document.error ?? fidelity.error} />
+        <LoadError error={document.error ?? fidelity.error} />
         <VirtualTable
           label="Operations"
           columns={COLUMNS}
           rows={rows}
-          keyOf={({ operationId }) => operationId}
+          getKey={({ operationId }) => operationId}
           selected={open?.operationId}
           onSelect={({ operationId }) => parameters.set({ operation: operationId })}
           empty={
             document.isPending ? (
               <p className="loading quiet">Loading …</p>
             ) : (
-              <Nothing title={`No operation has “${typed}”.`} />
+              <EmptyState title={`No operations match “${typed}”`} />
             )
           }
         />

@@ -1,12 +1,10 @@
-import type { SchemaComponents } from "../../api/json-schema.ts";
-import type { DocumentedResponse, Operation } from "../../api/open-api.ts";
+import type { FidelityLedger } from "../../../../types/control-api.ts";
+import type { DocumentedResponse, Operation, SchemaComponents } from "../../api/open-api.ts";
 import { useSandbox } from "../../api/queries.ts";
-import type { FidelityLedger } from "../../api/types.ts";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Badge } from "../../parts/mark.tsx";
-import { PathText } from "../../parts/path-text.tsx";
-import { SchemaTable } from "./schema-table.tsx";
-import { exampleOf, linesOf, typeText } from "./schema-text.ts";
+import { DetailPane } from "../../components/layout.tsx";
+import { Badge } from "../../components/mark.tsx";
+import { PathText } from "../../components/text.tsx";
+import { listFields, makeExample, SchemaTable, typeText } from "./schema.tsx";
 import { TryOut } from "./try-out.tsx";
 
 interface PaneProps {
@@ -16,7 +14,7 @@ interface PaneProps {
   onClose: () => void;
 }
 
-/** All that is known of one operation, and a form that calls it. */
+/** Documentation of an operation, and a form that calls it. */
 export function OperationPane({ operation, components, ledger, onClose }: PaneProps) {
   const { operationId, method, path, summary, description, requestBody, responses } = operation;
   const body = Object.entries(requestBody?.content ?? {})[0];
@@ -41,7 +39,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
           <section aria-label="Request">
             <h2>Request</h2>
             <p className="quiet">{body[0]}</p>
-            <SchemaTable lines={linesOf(body[1].schema, components)} />
+            <SchemaTable lines={listFields(body[1].schema, components)} />
           </section>
         )}
         <Success responses={responses} components={components} />
@@ -51,14 +49,14 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
   );
 }
 
-/** What the reference does not show: what was chosen, and which setting changes it. */
+/** Assumptions where the reference is silent, and the settings that change them. */
 function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
   const { data: sandbox } = useSandbox();
   const operation = ledger.operations.find((one) => one.id === id);
   if (operation === undefined) return null;
   const parts = (assumption: string) =>
     operation.assumed.filter((one) => one.assumption === assumption).map(({ part }) => part);
-  const rests = ledger.assumptions.filter(
+  const assumptions = ledger.assumptions.filter(
     (one) => operation.assumptions.includes(one.id) || parts(one.id).length > 0,
   );
   return (
@@ -68,12 +66,12 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
       </h2>
       <p className="quiet">
         {operation.provenance === "assumed"
-          ? "The reference shows no such endpoint."
-          : "The reference shows this endpoint."}
-        {rests.length > 0 && " Where it is silent:"}
+          ? "The reference does not document this endpoint."
+          : "The reference documents this endpoint."}
+        {assumptions.length > 0 && " Assumptions where it is silent:"}
       </p>
       <dl className="assumptions">
-        {rests.map(({ id: assumption, topic, chosen, settings }) => (
+        {assumptions.map(({ id: assumption, topic, chosen, settings }) => (
           <div key={assumption}>
             <dt>
               {assumption} {topic}
@@ -81,17 +79,15 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
             <dd>
               {chosen}
               {parts(assumption).length > 0 && (
-                <span className="quiet"> Assumed here: {parts(assumption).join(", ")}.</span>
+                <span className="quiet"> Applies to: {parts(assumption).join(", ")}.</span>
               )}
               {settings.map((name) => (
                 <span key={name} className="setting">
                   Setting <code>{name}</code>
                   {sandbox && (
                     <>
-                      {" "}
-                      is{" "}
-                      <code>{JSON.stringify(sandbox.settings[name as keyof typeof sandbox.settings])}</code>{" "}
-                      here
+                      {": "}
+                      <code>{JSON.stringify(sandbox.settings[name as keyof typeof sandbox.settings])}</code>
                     </>
                   )}
                 </span>
@@ -110,7 +106,7 @@ function Success({ responses, components }: { responses: Responses; components: 
   return Object.entries(responses)
     .filter(([status]) => status < "4")
     .map(([status, { description, content = {} }]) => (
-      <section key={status} aria-label={`Answer ${status}`}>
+      <section key={status} aria-label={`Response ${status}`}>
         <h2>
           <Badge outcome="ok">{status}</Badge> <span className="quiet">{description}</span>
         </h2>
@@ -118,13 +114,15 @@ function Success({ responses, components }: { responses: Responses; components: 
           <div key={type} className="answer-schema">
             <p className="quiet">
               {type}
-              {schema && linesOf(schema, components).length === 0 ? `: ${typeText(schema, components)}` : ""}
+              {schema && listFields(schema, components).length === 0
+                ? `: ${typeText(schema, components)}`
+                : ""}
             </p>
-            {schema && <SchemaTable lines={linesOf(schema, components)} />}
+            {schema && <SchemaTable lines={listFields(schema, components)} />}
             {schema && type === "application/json" && (
               <details>
                 <summary>Example</summary>
-                <pre>{JSON.stringify(exampleOf(schema, components), null, 2)}</pre>
+                <pre>{JSON.stringify(makeExample(schema, components), null, 2)}</pre>
               </details>
             )}
           </div>
@@ -133,10 +131,10 @@ function Success({ responses, components }: { responses: Responses; components: 
     ));
 }
 
-/** Each documented code with its status and its words. */
+/** Documented error codes with their status and description. */
 function Errors({ responses }: { responses: Responses }) {
   const rows = Object.entries(responses).flatMap(([status, { description, "x-error-codes": codes = [] }]) =>
-    codes.map((code) => ({ status, code, about: wordsOf(code, description) })),
+    codes.map((code) => ({ status, code, about: errorText(code, description) })),
   );
   if (rows.length === 0) return null;
   return (
@@ -158,8 +156,8 @@ function Errors({ responses }: { responses: Responses }) {
   );
 }
 
-/** What the description of a status says of one of its codes. */
-function wordsOf(code: string, description: string): string {
+/** The part of a status description about one code. */
+function errorText(code: string, description: string): string {
   const after = description.split(`\`${code}\`: `)[1] ?? "";
   return after.split(" `")[0]!;
 }

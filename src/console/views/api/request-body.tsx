@@ -1,10 +1,10 @@
-import type { JsonSchema, SchemaComponents } from "../../api/json-schema.ts";
-import { resolved } from "../../api/json-schema.ts";
-import { Field } from "../../parts/form.tsx";
+import type { JsonSchema, SchemaComponents } from "../../api/open-api.ts";
+import { resolved } from "../../api/open-api.ts";
+import { Field } from "../../components/form.tsx";
 
 export type Parts = Readonly<Record<string, string | File>>;
 
-/** The parts of a form with files. */
+/** Fields of a multipart form. */
 export function MultipartFields({
   schema,
   components,
@@ -42,7 +42,7 @@ export function MultipartFields({
   );
 }
 
-export function formDataOf(parts: Parts): FormData {
+export function toFormData(parts: Parts): FormData {
   const data = new FormData();
   for (const [name, value] of Object.entries(parts)) if (value !== "") data.append(name, value);
   return data;

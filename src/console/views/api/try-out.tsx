@@ -1,31 +1,29 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { useParameters, useSandboxName } from "../../address.ts";
+import { Link } from "wouter";
+import { toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useActors } from "../../api/actors.ts";
 import type { ControlError } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
-import type { JsonSchema, SchemaComponents } from "../../api/json-schema.ts";
-import type { Operation } from "../../api/open-api.ts";
-import { sandboxKey } from "../../api/queries.ts";
-import { ActorField, NOBODY } from "../../parts/actor-field.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { Field, Form } from "../../parts/form.tsx";
-import { Problem } from "../../parts/notice.tsx";
-import { Answer } from "./answer.tsx";
-import { formDataOf, MultipartFields, type Parts } from "./request-body.tsx";
-import { useSamples } from "./samples.ts";
-import { exampleOf } from "./schema-text.ts";
+import type { JsonSchema, Operation, SchemaComponents } from "../../api/open-api.ts";
+import { sandboxKey, useSandboxQuery } from "../../api/queries.ts";
+import { ActorField, Field, Form, NO_CREDENTIALS } from "../../components/form.tsx";
+import { Badge, type Outcome } from "../../components/mark.tsx";
+import { Problem } from "../../components/notice.tsx";
+import { CopyButton, pluralize } from "../../components/text.tsx";
+import { MultipartFields, type Parts, toFormData } from "./request-body.tsx";
+import { makeExample } from "./schema.tsx";
 
 interface TryOutProps {
   operation: Operation;
   components: SchemaComponents;
 }
 
-/** A form that begins with what works in this world; what is typed stays, whoever is chosen. */
+/** A form with working values of this sandbox. Input stays if another user is selected. */
 export function TryOut(props: TryOutProps) {
   const actors = useActors();
   const parameters = useParameters();
-  const as = parameters.get("as") ?? actors?.find(({ role }) => role === "owner")?.id ?? NOBODY;
+  const as = parameters.get("as") ?? actors?.find(({ role }) => role === "owner")?.id ?? NO_CREDENTIALS;
   const actor = actors?.find(({ id }) => id === as);
   const samples = useSamples(props.operation, actor?.organization);
   if (actors === undefined) return <p className="quiet">Loading …</p>;
@@ -55,7 +53,7 @@ function CallForm({
   const body = typedBody ?? bodyExample(type, content?.schema, components, samples);
   const [parts, setParts] = useState<Parts>({});
   const value = (name: string) => typed[name] ?? samples[name] ?? "";
-  const path = pathOf(operation, value);
+  const path = fillPath(operation, value);
   const call = useMutation<ServiceAnswer, ControlError>({
     mutationFn: () =>
       fetchService({
@@ -63,8 +61,8 @@ function CallForm({
         method: operation.method,
         path,
         key: actor?.key,
-        headers: headersOf(operation, value, type),
-        body: content === undefined ? undefined : type === MULTIPART ? formDataOf(parts) : body,
+        headers: toHeaders(operation, value, type),
+        body: content === undefined ? undefined : type === MULTIPART ? toFormData(parts) : body,
       }),
     onSettled: (_data, _error, _input, _result, { client }) =>
       client.invalidateQueries({ queryKey: sandboxKey(sandbox) }),
@@ -122,19 +120,19 @@ function bodyExample(
   samples: Readonly<Record<string, string>>,
 ): string {
   if (type !== "application/json" || schema === undefined) return "";
-  const example = JSON.stringify(exampleOf(schema, components), null, 2);
+  const example = JSON.stringify(makeExample(schema, components), null, 2);
   const organization = samples["organization_id"];
   return organization ? example.replaceAll("org_example", organization) : example;
 }
 
-function pathOf({ path, parameters = [] }: Operation, value: (name: string) => string): string {
+function fillPath({ path, parameters = [] }: Operation, value: (name: string) => string): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(name)));
   const query = parameters.filter((one) => one.in === "query" && value(one.name) !== "");
   if (query.length === 0) return filled;
   return `${filled}?${new URLSearchParams(query.map(({ name }) => [name, value(name)]))}`;
 }
 
-function headersOf(
+function toHeaders(
   { parameters = [] }: Operation,
   value: (name: string) => string,
   type: string | undefined,
@@ -142,7 +140,7 @@ function headersOf(
   const given = parameters.filter((one) => one.in === "header" && value(one.name) !== "");
   return {
     ...Object.fromEntries(given.map(({ name }) => [name, value(name)])),
-    // The browser itself says where the parts of a form begin.
+    // The browser sets the multipart boundary.
     ...(type === undefined || type === MULTIPART ? {} : { "content-type": type }),
   };
 }
@@ -165,3 +163,61 @@ function asCurl({ sandbox, method, path, key, type, body }: Curl): string {
   ];
   return parts.filter(Boolean).join(" \\\n  ");
 }
+
+/** The response, with a link to its timeline entry. */
+export function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAnswer }) {
+  const sandbox = useSandboxName();
+  const header = (name: string) => headers.find(([one]) => one === name)?.[1];
+  const request = header("x-request-id");
+  return (
+    <section className="answer" aria-label="Response" aria-live="polite">
+      <div className="answer-head">
+        <Badge outcome={toOutcome(status)}>{status}</Badge>
+        <span className="quiet">{header("content-type") ?? "no body"}</span>
+        {request && <Link href={toAddress(sandbox, "timeline", { entry: request })}>Open in timeline</Link>}
+      </div>
+      {text !== "" && <pre>{json === undefined ? text : JSON.stringify(json, null, 2)}</pre>}
+      <details>
+        <summary>{pluralize(headers.length, "header")}</summary>
+        <pre>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
+      </details>
+    </section>
+  );
+}
+
+function toOutcome(status: number): Outcome {
+  if (status >= 500) return "failed";
+  return status >= 400 ? "refused" : "ok";
+}
+
+/** Ids of records for parameters, matched by the prefix of their examples. Undefined while loading. */
+export function useSamples(
+  { parameters = [] }: Operation,
+  organization: string | undefined,
+): Readonly<Record<string, string>> | undefined {
+  const wanted = parameters.flatMap(({ name, schema: { examples } }) =>
+    typeof examples?.[0] === "string" && examples[0].endsWith("_example")
+      ? [[name, examples[0].replace("example", "")] as const]
+      : [],
+  );
+  const { data } = useSandboxQuery(
+    ["samples", organization, wanted],
+    async (calls) => {
+      const { items } = await calls.collections();
+      const found = wanted.map(async ([name, prefix]) => {
+        const collection = items.find((one) => one.prefix === prefix);
+        if (prefix === "org_" && organization !== undefined) return [name, organization] as const;
+        if (collection === undefined || collection.records === 0) return [name, ""] as const;
+        const { items: records } = await calls.records(collection.name, { limit: MANY });
+        const all = records as unknown as readonly Record<string, unknown>[];
+        const own = all.find((record) => record["organization_id"] === organization) ?? all[0];
+        return [name, String(own?.[collection.id_field] ?? "")] as const;
+      });
+      return Object.fromEntries(await Promise.all(found));
+    },
+    { live: false },
+  );
+  return data;
+}
+
+const MANY = 50;

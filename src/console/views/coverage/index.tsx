@@ -1,18 +1,19 @@
 import "./coverage.css";
 import { useMemo, useState } from "react";
 import { Button } from "react-aria-components";
-import { useParameters } from "../../address.ts";
+import { Link } from "wouter";
+import type { CoverageMatrix } from "../../../../types/control-api.ts";
+import { toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import type { CoverageMatrix } from "../../api/types.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Nothing, Problem, ReadProblem } from "../../parts/notice.tsx";
-import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
-import { HeatCell } from "./heat-cell.tsx";
-import { type Covered, OutcomesPane } from "./outcomes-pane.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { DetailPane } from "../../components/layout.tsx";
+import { Badge } from "../../components/mark.tsx";
+import { EmptyState, LoadError, Problem } from "../../components/notice.tsx";
+import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 
-const keyOf = ({ operation }: Covered) => operation;
+const getKey = ({ operation }: Covered) => operation;
 
-/** Operations down, statuses across: the more often a documented outcome was seen, the fuller its cell. */
+/** Heat map of documented outcomes: one row per operation, one column per status. */
 export default function Coverage() {
   const { data, error } = useSandboxQuery(["coverage"], (calls) => calls.coverage());
   const parameters = useParameters();
@@ -21,7 +22,7 @@ export default function Coverage() {
     () => (data?.operations ?? []).filter(({ percent }) => !missing || percent < 100),
     [data, missing],
   );
-  const columns = useMemo(() => columnsOf(data?.operations ?? []), [data]);
+  const columns = useMemo(() => makeColumns(data?.operations ?? []), [data]);
   const open = data?.operations.find(({ operation }) => operation === parameters.get("operation"));
   return (
     <div className="split">
@@ -34,23 +35,23 @@ export default function Coverage() {
               aria-pressed={missing}
               onPress={() => parameters.set({ only: missing ? undefined : "missing" })}
             >
-              Only what is missing
+              Only missing
             </Button>
             <ClearButton />
           </div>
           {data && <Summary matrix={data} />}
         </div>
-        <ReadProblem error={error} />
+        <LoadError error={error} />
         <VirtualTable
           label="Coverage"
           columns={columns}
           rows={rows}
-          keyOf={keyOf}
+          getKey={getKey}
           selected={open?.operation}
           onSelect={({ operation }) => parameters.set({ operation })}
           empty={
             data ? (
-              <Nothing title="Every documented outcome was seen." />
+              <EmptyState title="Every documented outcome has been seen" />
             ) : (
               <p className="loading">Loading …</p>
             )
@@ -66,8 +67,8 @@ function Summary({ matrix: { percent, covered, total } }: { matrix: CoverageMatr
   return (
     <div className="coverage-summary">
       <p>
-        <strong>{percent} %</strong> of what the API documents was seen in this sandbox: {covered} of {total}{" "}
-        outcomes. <span className="quiet">A reset does not forget it.</span>
+        <strong>{percent}%</strong> of documented outcomes seen: {covered} of {total}.{" "}
+        <span className="quiet">Kept across resets.</span>
       </p>
       <ul className="legend" aria-label="Legend">
         {LEGEND.map(([hits, word]) => (
@@ -87,26 +88,28 @@ const LEGEND = [
   [20, "often"],
 ] as const;
 
-/** Successes and what is no refusal share a column each: an operation seldom has two of them. */
-function groupOf(status: number): string {
+/** Statuses below 400 share a column per hundred, since operations rarely have two of them. */
+function statusGroup(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
-/** One in so many. */
+/** Columns that fewer than one in COMMON operations use are shown in wide tables only. */
 const COMMON = 2;
 
-function columnsOf(operations: readonly Covered[]): readonly Column<Covered>[] {
-  const groups = new Set(operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => groupOf(status))));
-  // Where there is little room, what few operations document is told by the pane alone.
+function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[] {
+  const groups = new Set(
+    operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => statusGroup(status))),
+  );
+
   const isCommon = (group: string) =>
     operations.filter((row) => inGroup(row, group).length > 0).length * COMMON > operations.length;
   return [
-    { id: "operation", title: "Operation", value: keyOf, width: "minmax(14rem, 1fr)" },
+    { id: "operation", title: "Operation", value: getKey, width: "minmax(14rem, 1fr)" },
     {
       id: "percent",
       title: "Seen",
       value: ({ percent }) => percent,
-      show: ({ percent }) => `${Math.floor(percent)} %`,
+      show: ({ percent }) => `${Math.floor(percent)}%`,
       width: "4rem",
       number: true,
     },
@@ -114,7 +117,7 @@ function columnsOf(operations: readonly Covered[]): readonly Column<Covered>[] {
       (group): Column<Covered> => ({
         id: group,
         title: group,
-        value: (row) => hitsOf(inGroup(row, group)),
+        value: (row) => countHits(inGroup(row, group)),
         show: (row) => <HeatCell outcomes={inGroup(row, group)} />,
         width: "2.9rem",
         from: isCommon(group) ? "medium" : "wide",
@@ -124,11 +127,11 @@ function columnsOf(operations: readonly Covered[]): readonly Column<Covered>[] {
 }
 
 function inGroup({ outcomes }: Covered, group: string): Covered["outcomes"] {
-  return outcomes.filter(({ status }) => groupOf(status) === group);
+  return outcomes.filter(({ status }) => statusGroup(status) === group);
 }
 
-/** -1 where nothing is documented, so that it sorts below what was never seen. */
-function hitsOf(outcomes: Covered["outcomes"]): number {
+/** -1 if nothing is documented, to sort below outcomes that were never seen. */
+function countHits(outcomes: Covered["outcomes"]): number {
   return outcomes.length === 0 ? -1 : outcomes.reduce((sum, { hits }) => sum + hits, 0);
 }
 
@@ -138,10 +141,10 @@ function ClearButton() {
   return (
     <>
       <Button className="button" onPress={() => setAsking(true)}>
-        Count anew …
+        Reset counts …
       </Button>
-      <Dialog title="Count from the beginning?" isOpen={asking} onClose={() => setAsking(false)}>
-        <p>What was seen so far is forgotten; the world and the journal stay.</p>
+      <Dialog title="Reset counts?" isOpen={asking} onClose={() => setAsking(false)}>
+        <p>All counts start at zero. Data and journal do not change.</p>
         <Problem error={clear.error} />
         <div className="form-buttons">
           <Button
@@ -149,7 +152,7 @@ function ClearButton() {
             isPending={clear.isPending}
             onPress={() => clear.mutate(undefined, { onSuccess: () => setAsking(false) })}
           >
-            Count anew
+            Reset counts
           </Button>
           <Button className="button" onPress={() => setAsking(false)}>
             Cancel
@@ -157,5 +160,87 @@ function ClearButton() {
         </div>
       </Dialog>
     </>
+  );
+}
+
+/** Minimum hits of each colour step. */
+const STEPS = [1, 2, 10];
+
+/** Hits of all outcomes of a status; or how many of them were seen, if some are missing. */
+export function HeatCell({ outcomes }: { outcomes: Covered["outcomes"] }) {
+  if (outcomes.length === 0) return null;
+  const seen = outcomes.filter(({ hits }) => hits > 0).length;
+  const hits = outcomes.reduce((sum, one) => sum + one.hits, 0);
+  const step = seen === 0 ? 0 : STEPS.filter((least) => hits >= least).length;
+  const text = seen === 0 ? "·" : seen < outcomes.length ? `${seen}/${outcomes.length}` : short(hits);
+  return (
+    <span
+      className={`heat heat-${step}`}
+      title={outcomes.map(({ code, hits }) => `${code ?? "success"}: ${hits}`).join(", ")}
+    >
+      {text}
+    </span>
+  );
+}
+
+function short(hits: number): string {
+  return hits < 1000 ? String(hits) : `${Math.floor(hits / 1000)}k`;
+}
+
+export type Covered = CoverageMatrix["operations"][number];
+
+/** Documented outcomes of an operation, and other responses. */
+export function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => void }) {
+  const sandbox = useSandboxName();
+  const { operation, method, path, outcomes, other } = covered;
+  return (
+    <DetailPane
+      title={operation}
+      label={`Outcomes of ${operation}`}
+      onClose={onClose}
+      actions={
+        <Link className="button" href={toAddress(sandbox, "api", { operation })}>
+          Try it out
+        </Link>
+      }
+    >
+      <p>
+        <code>
+          <strong>{method}</strong> {path}
+        </code>
+      </p>
+      <table className="outcomes">
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Outcome</th>
+            <th scope="col" className="number">
+              Seen
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {outcomes.map(({ status, code, hits }) => (
+            <tr key={`${status} ${code}`}>
+              <td>{status}</td>
+              <td>
+                <Badge outcome={hits > 0 ? "ok" : "other"}>
+                  <code>{code ?? "success"}</code>
+                </Badge>
+              </td>
+              <td className="number">{hits > 0 ? hits.toLocaleString("en-GB") : "never"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {other.length > 0 && (
+        <p className="quiet">
+          Other responses:{" "}
+          {other
+            .map(({ outcome, hits }) => `${outcome === "0" ? "no response" : outcome} (${hits})`)
+            .join(", ")}
+        </p>
+      )}
+    </DetailPane>
   );
 }

@@ -1,12 +1,13 @@
 import { Button } from "react-aria-components";
+import type { FaultRule } from "../../../../types/control-api.ts";
 import { useSandboxChange } from "../../api/queries.ts";
-import type { FaultRule } from "../../api/types.ts";
-import { Badge } from "../../parts/mark.tsx";
-import { Problem } from "../../parts/notice.tsx";
-import { Lease } from "./lease.tsx";
-import { ruleWords } from "./rule-words.ts";
+import { Badge } from "../../components/mark.tsx";
+import { Problem } from "../../components/notice.tsx";
+import { pluralize } from "../../components/text.tsx";
+import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
+import { describeRule } from "./rule-words.ts";
 
-/** The inline rules, in the order in which they are asked. */
+/** Inline rules, in order of evaluation. */
 export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
   const disarmAll = useSandboxChange((calls) => calls.clearRules());
   return (
@@ -25,7 +26,7 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
       </div>
       <Problem error={disarmAll.error} />
       {rules.length === 0 ? (
-        <p className="quiet">None. A composed rule stands here with its hits until it is disarmed.</p>
+        <p className="quiet">No armed rules. A rule that you create appears here.</p>
       ) : (
         <ul className="armed-list">
           {rules.map((rule) => (
@@ -43,11 +44,11 @@ function ArmedRule({ rule }: { rule: FaultRule }) {
     <li className="armed-rule">
       <RuleState rule={rule} />
       <div className="armed-words">
-        {rule.description || ruleWords(rule)} <code className="quiet">{rule.id}</code>
+        {rule.description || describeRule(rule)} <code className="quiet">{rule.id}</code>
         <Problem error={disarm.error} />
       </div>
       <span className="armed-lease small quiet">
-        <Lease rule={rule} />
+        <LeaseLeft rule={rule} />
       </span>
       <Button
         className="button subtle"
@@ -62,7 +63,25 @@ function ArmedRule({ rule }: { rule: FaultRule }) {
 }
 
 export function RuleState({ rule: { hits, spent } }: { rule: FaultRule }) {
-  const struck = `${hits} ${hits === 1 ? "hit" : "hits"}`;
-  if (spent) return <Badge outcome="other">spent, {struck}</Badge>;
-  return <Badge outcome={hits > 0 ? "fault" : "waiting"}>{hits > 0 ? struck : "no hit yet"}</Badge>;
+  if (spent) return <Badge outcome="other">Used up ({hits})</Badge>;
+  return (
+    <Badge outcome={hits > 0 ? "fault" : "waiting"}>{hits > 0 ? pluralize(hits, "hit") : "no hits"}</Badge>
+  );
+}
+
+/** When a rule expires, in sandbox time, or the hits that are left. */
+export function LeaseLeft({ rule: { lease, spent } }: { rule: FaultRule }) {
+  const now = useSandboxNow();
+  if (lease === null || spent) return null;
+  return (
+    <>
+      {lease.ends_at && (
+        <>
+          expires <RelativeTime at={lease.ends_at} now={now} />
+        </>
+      )}
+      {lease.ends_at && lease.hits_left !== undefined && ", "}
+      {lease.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`}
+    </>
+  );
 }

@@ -1,11 +1,11 @@
 import { useState } from "react";
+import type { RuleDefinition } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import type { RuleDefinition } from "../../api/types.ts";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { type Choice, ChoiceField, Form } from "../../parts/form.tsx";
-import { Notice } from "../../parts/notice.tsx";
+import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
+import { DetailPane } from "../../components/layout.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { CopyButton } from "../../components/text.tsx";
 import {
   BLANK,
   DELAYS,
@@ -14,14 +14,14 @@ import {
   operationChoices,
   outcomeChoices,
   PHASES,
-  ruleOf,
   SCHEDULES,
+  toRule,
 } from "./draft.ts";
-import { ruleWords } from "./rule-words.ts";
+import { describeRule } from "./rule-words.ts";
 
 const MAX_USERS = 500;
 
-/** A rule from choices alone; what it will do is said in words and as the document that is sent. */
+/** Builds a rule from selections, with a description and the JSON that is sent. */
 export function ComposePane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
   const [rest, setRest] = useState(BLANK);
@@ -32,18 +32,18 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
   const users = useSandboxQuery(["state", "users"], (calls) => calls.records("users", { limit: MAX_USERS }));
   const arm = useSandboxChange((calls, rule: RuleDefinition) => calls.addRule(rule));
   const outcomes = outcomeChoices(coverage, draft.operation);
-  // Another operation may not know the code that was chosen.
+  // Another operation may not have the selected error code.
   const outcome = outcomes.some(({ id }) => id === draft.outcome) ? draft.outcome : BLANK.outcome;
-  const rule = ruleOf({ ...draft, outcome });
-  const people: Choice[] = [
-    { id: "", title: "Anybody" },
+  const rule = toRule({ ...draft, outcome });
+  const callers: Choice[] = [
+    { id: "", title: "Any user" },
     ...(users.data?.items ?? []).map(({ id, email }) => ({ id, title: id, detail: email })),
   ];
   const doesNothing = outcome === "" && draft.delay === "";
   return (
-    <DetailPane title="Compose a rule" label="Compose a rule" onClose={onClose}>
+    <DetailPane title="New rule" label="New rule" onClose={onClose}>
       <Form
-        submit="Arm the rule"
+        submit="Arm rule"
         pending={arm.isPending}
         error={arm.error}
         onSubmit={() => !doesNothing && arm.mutate(rule)}
@@ -60,10 +60,10 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
           name="match.principal"
           value={draft.principal}
           onChange={choose("principal")}
-          choices={people}
+          choices={callers}
         />
         <ChoiceField
-          label="Answer"
+          label="Response"
           name="effect"
           value={outcome}
           onChange={choose("outcome")}
@@ -71,14 +71,14 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
         />
         <div className="compose-pair">
           <ChoiceField
-            label="When"
+            label="Delay"
             name="effect.delay"
             value={draft.delay}
             onChange={choose("delay")}
             choices={DELAYS}
           />
           <ChoiceField
-            label="How often"
+            label="Frequency"
             name="times"
             value={draft.schedule}
             onChange={choose("schedule")}
@@ -92,7 +92,7 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
             choices={PHASES}
           />
           <ChoiceField
-            label="How long"
+            label="Duration"
             name="lease"
             value={draft.lease}
             onChange={choose("lease")}
@@ -100,14 +100,14 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
           />
         </div>
         {doesNothing ? (
-          <Notice outcome="refused">The real answer, at once: choose an answer or a delay.</Notice>
+          <Notice outcome="refused">This rule has no effect. Select a response or a delay.</Notice>
         ) : (
-          <p className="compose-words">{ruleWords(rule)}.</p>
+          <p className="compose-words">{describeRule(rule)}.</p>
         )}
-        {arm.data && !arm.isPending && <Notice outcome="ok">{arm.data.id} is armed.</Notice>}
+        {arm.data && !arm.isPending && <Notice outcome="ok">Rule {arm.data.id} armed.</Notice>}
       </Form>
       <details className="compose-document">
-        <summary>The rule as a document</summary>
+        <summary>Rule as JSON</summary>
         <pre>{JSON.stringify(rule, null, 2)}</pre>
         <CopyButton text={JSON.stringify(rule)} label="Copy" />
       </details>

@@ -1,8 +1,8 @@
-import type { CoverageMatrix, RuleDefinition } from "../../api/types.ts";
-import type { Choice } from "../../parts/form.tsx";
+import type { CoverageMatrix, RuleDefinition } from "../../../../types/control-api.ts";
+import type { Choice } from "../../components/form.tsx";
 import { WIRE_WORDS } from "./rule-words.ts";
 
-/** What the choices of the form say; each is the id of a choice, of which the first means nothing special. */
+/** Ids of the selected choices. */
 export interface Draft {
   operation: string;
   principal: string;
@@ -32,54 +32,54 @@ export const SCHEDULES: readonly Choice[] = [
   { id: "every 2", title: "Every second call" },
   { id: "every 3", title: "Every third call" },
   { id: "every 10", title: "Every tenth call" },
-  { id: "probability 0.1", title: "One call in ten, drawn" },
-  { id: "probability 0.25", title: "One call in four, drawn" },
-  { id: "probability 0.5", title: "One call in two, drawn" },
+  { id: "probability 0.1", title: "10% of calls, at random" },
+  { id: "probability 0.25", title: "25% of calls, at random" },
+  { id: "probability 0.5", title: "50% of calls, at random" },
 ];
 
 export const DELAYS: readonly Choice[] = [
-  { id: "", title: "At once" },
-  { id: "200ms", title: "200 ms late" },
-  { id: "1s", title: "1 s late" },
-  { id: "5s", title: "5 s late" },
-  { id: "30s", title: "30 s late" },
-  { id: "300ms 2s", title: "300 ms late, some 2 s" },
+  { id: "", title: "No delay" },
+  { id: "200ms", title: "200 ms" },
+  { id: "1s", title: "1 s" },
+  { id: "5s", title: "5 s" },
+  { id: "30s", title: "30 s" },
+  { id: "300ms 2s", title: "300 ms, p99 2 s" },
 ];
 
 export const PHASES: readonly Choice[] = [
-  { id: "before", title: "Instead of the change", detail: "nothing is changed" },
-  { id: "after", title: "After the change", detail: "it is made, only the answer is lost" },
+  { id: "before", title: "Before it runs", detail: "changes nothing" },
+  { id: "after", title: "After it runs", detail: "the change is made, only the response is lost" },
 ];
 
 export const LEASES: readonly Choice[] = [
-  { id: "", title: "Until it is disarmed" },
-  { id: "ttl 1m", title: "For 1 minute of the sandbox's clock" },
-  { id: "ttl 10m", title: "For 10 minutes of the sandbox's clock" },
-  { id: "ttl 1h", title: "For 1 hour of the sandbox's clock" },
-  { id: "hits 10", title: "For 10 hits" },
-  { id: "hits 100", title: "For 100 hits" },
+  { id: "", title: "Until disarmed" },
+  { id: "ttl 1m", title: "1 minute, sandbox time" },
+  { id: "ttl 10m", title: "10 minutes, sandbox time" },
+  { id: "ttl 1h", title: "1 hour, sandbox time" },
+  { id: "hits 10", title: "10 hits" },
+  { id: "hits 100", title: "100 hits" },
 ];
 
 const ANYWHERE: readonly Choice[] = [
   ...[500, 502, 503, 504].map((status) => ({
     id: `status ${status}`,
     title: `${status}`,
-    detail: "on the way",
+    detail: "from a proxy",
   })),
   ...Object.entries(WIRE_WORDS).map(([wire, words]) => ({
     id: `wire ${wire}`,
     title: capital(words),
     detail: wire,
   })),
-  { id: "", title: "The real answer", detail: "only late" },
+  { id: "", title: "Real response", detail: "delay only" },
 ];
 
-/** Everything, each resource, each operation. */
+/** All operations, each resource, each operation. */
 export function operationChoices({ operations }: CoverageMatrix): Choice[] {
   const groups = new Set(operations.map(({ operation }) => operation.split(".")[0]!));
   return [
     { id: "*", title: "Every operation" },
-    ...[...groups].map((group) => ({ id: `${group}.*`, title: `${group}.*`, detail: "all of them" })),
+    ...[...groups].map((group) => ({ id: `${group}.*`, title: `${group}.*`, detail: "all operations" })),
     ...operations.map(({ operation, method, path }) => ({
       id: operation,
       title: operation,
@@ -88,11 +88,11 @@ export function operationChoices({ operations }: CoverageMatrix): Choice[] {
   ];
 }
 
-/** The refusals that the chosen operations document, then what can happen to any call. */
+/** Documented errors of the matching operations, then failures of any operation. */
 export function outcomeChoices(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
   const documented = new Map<string, Choice>();
   for (const { operation, outcomes } of coverage?.operations ?? []) {
-    if (!isOf(pattern, operation)) continue;
+    if (!matchesPattern(pattern, operation)) continue;
     for (const { code, status } of outcomes)
       if (code)
         documented.set(code, { id: `error ${code}`, title: `${status} ${code}`, detail: "documented" });
@@ -101,12 +101,12 @@ export function outcomeChoices(coverage: CoverageMatrix | undefined, pattern: st
   return [...[...documented.values()].sort(byTitle), ...ANYWHERE];
 }
 
-function isOf(pattern: string, operation: string): boolean {
+function matchesPattern(pattern: string, operation: string): boolean {
   return pattern.endsWith("*") ? operation.startsWith(pattern.slice(0, -1)) : operation === pattern;
 }
 
-/** As the control API takes it. */
-export function ruleOf({
+/** The rule for the control API. */
+export function toRule({
   operation,
   principal,
   outcome,

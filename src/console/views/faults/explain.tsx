@@ -1,18 +1,17 @@
 import { useMemo, useState } from "react";
+import type { ExplainInput, Explanation } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
+import { parsedJson } from "../../api/form-fields.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
-import { parsedJson } from "../../api/typed-json.ts";
-import type { ExplainInput, Explanation } from "../../api/types.ts";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { ChoiceField, Field, Form } from "../../parts/form.tsx";
-import { Badge, type Outcome } from "../../parts/mark.tsx";
-import { Notice } from "../../parts/notice.tsx";
-import { Section } from "../../parts/section.tsx";
+import { ChoiceField, Field, Form } from "../../components/form.tsx";
+import { DetailPane, Section } from "../../components/layout.tsx";
+import { Badge, type Outcome } from "../../components/mark.tsx";
+import { Notice } from "../../components/notice.tsx";
 
 const MAX_USERS = 500;
-const NOBODY = "";
+const NO_CREDENTIALS = "";
 
-/** What would happen to a call of any operation by anybody, without it happening or anything being counted. */
+/** Dry run: explains the response to a call without making it and without counting hits. */
 export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
   const { data: coverage } = useSandboxQuery(["coverage"], (calls) => calls.coverage(), { live: false });
@@ -28,8 +27,8 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const [body, setBody] = useState("");
   const [asked, setAsked] = useState<ExplainInput>();
   const [unreadable, setUnreadable] = useState<unknown>();
-  const principal = get("by") ?? NOBODY;
-  // Asked anew while rules are armed and calls are made: it says what would happen now.
+  const principal = get("by") ?? NO_CREDENTIALS;
+  // Live: rules and calls change the result.
   const explanation = useSandboxQuery(["explain", asked], (calls) => calls.explain(asked!), {
     enabled: asked !== undefined,
   });
@@ -41,7 +40,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
       setAsked({
         operation: operation as NonNullable<ExplainInput["operation"]>,
         ...(Object.keys(given).length > 0 && { params: given }),
-        ...(principal !== NOBODY && { principal }),
+        ...(principal !== NO_CREDENTIALS && { principal }),
         ...(body.trim() && { body: parsedJson(body, "body") }),
       });
       setUnreadable(undefined);
@@ -50,7 +49,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
     }
   };
   return (
-    <DetailPane title="What would happen?" label="What would happen?" onClose={onClose}>
+    <DetailPane title="Explain a call" label="Explain a call" onClose={onClose}>
       <Form
         submit="Explain"
         pending={explanation.isFetching && explanation.data === undefined}
@@ -74,7 +73,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
           value={principal}
           onChange={(by) => set({ by }, { replace: true })}
           choices={[
-            { id: NOBODY, title: "Nobody", detail: "no credentials" },
+            { id: NO_CREDENTIALS, title: "No credentials" },
             ...(users.data?.items ?? []).map(({ id, email }) => ({ id, title: id, detail: email })),
           ]}
         />
@@ -85,7 +84,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
             name={`params.${name}`}
             value={params[name] ?? ""}
             onChange={(text) => setParams((before) => ({ ...before, [name]: text }))}
-            hint="Left empty, what depends on it is not judged."
+            hint="If empty, checks that need it are skipped."
           />
         ))}
         {chosen && chosen.method !== "GET" && (
@@ -106,31 +105,36 @@ const STEPS: Readonly<Record<Step["outcome"], Outcome>> = {
   "not reached": "off",
 };
 
+const OUTCOME_WORDS: Readonly<Record<Step["outcome"], string>> = {
+  passes: "passes",
+  decides: "decides the response",
+  "not judged": "not evaluated",
+  "not reached": "not reached",
+};
+
 function Explained({ explanation }: { explanation: Explanation }) {
   const { steps, rules } = explanation;
   return (
     <div className="explained" role="region" aria-label="Explanation">
-      <Notice outcome={outcomeOf(explanation)}>{sentenceOf(explanation)}</Notice>
-      <Section title="Step by step">
+      <Notice outcome={toOutcome(explanation)}>{describeExplanation(explanation)}</Notice>
+      <Section title="Steps">
         <ol className="explained-list" aria-label="Steps">
           {steps.map(({ step, outcome, says }) => (
             <li key={step}>
               <Badge outcome={outcome === "decides" && step === "rule" ? "ok" : STEPS[outcome]}>{step}</Badge>
               <span>
-                {outcome}
+                {OUTCOME_WORDS[outcome]}
                 {says && <span className="quiet">: {says}</span>}
               </span>
             </li>
           ))}
         </ol>
       </Section>
-      <Section
-        title={rules.length === 0 ? "No rule is in force" : "Rules, in the order in which they are asked"}
-      >
+      <Section title={rules.length === 0 ? "No active rules" : "Rules, in order of evaluation"}>
         <ul className="explained-list" aria-label="Rules">
           {rules.map(({ rule, strikes, why }) => (
             <li key={rule}>
-              <Badge outcome={strikes ? "fault" : "off"}>{strikes ? "strikes" : "passes"}</Badge>
+              <Badge outcome={strikes ? "fault" : "off"}>{strikes ? "applies" : "skipped"}</Badge>
               <span>
                 <code>{rule}</code> <span className="quiet">{why}</span>
               </span>
@@ -142,16 +146,16 @@ function Explained({ explanation }: { explanation: Explanation }) {
   );
 }
 
-function outcomeOf({ decision, status }: Explanation): Outcome {
+function toOutcome({ decision, status }: Explanation): Outcome {
   if (decision === null) return "waiting";
   if (decision.startsWith("fault:")) return "fault";
   if (status === null || status === 0 || status >= 500) return "failed";
   return status >= 400 ? "refused" : "ok";
 }
 
-function sentenceOf({ decision, status, code, principal }: Explanation): string {
-  const who = principal ?? "Nobody in particular";
-  if (decision === null) return `${who} calls: what would decide cannot be told without what was left out.`;
-  const answer = status === 0 ? "no answer at all" : [status ?? "an answer", code].filter(Boolean).join(" ");
-  return `${who} would get ${answer}, decided by ${decision}.`;
+function describeExplanation({ decision, status, code, principal }: Explanation): string {
+  const caller = principal ?? "An anonymous caller";
+  if (decision === null) return "Not decided: fill in the empty fields for a complete answer.";
+  const response = status === 0 ? "no response" : [status ?? "a response", code].filter(Boolean).join(" ");
+  return `${caller} would get ${response}${decision === "ok" ? "" : ` (${decision})`}.`;
 }

@@ -2,18 +2,18 @@ import { useCallback } from "react";
 import { Button } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
-import { ReadProblem } from "../../parts/notice.tsx";
+import { LoadError } from "../../components/notice.tsx";
 import { ArmedRules } from "./armed-rules.tsx";
 import { ComposePane } from "./compose.tsx";
 import { ExplainPane } from "./explain.tsx";
-import { ScenarioDetail } from "./scenario-detail.tsx";
-import { Switchboard } from "./switchboard.tsx";
+import { ScenarioList } from "./scenario-list.tsx";
+import { ScenarioPane } from "./scenario-pane.tsx";
 import "./faults.css";
 
-/** The files of scenarios are watched by the server, which tells nobody. */
+/** No stream reports changed scenario files. */
 const FILES_MS = 3000;
 
-/** What fails here, and what could: rules that are armed, scenarios to switch on, a rule to compose. */
+/** Armed rules and scenarios, with panes to create a rule and to explain a call. */
 export default function Faults() {
   const parameters = useParameters();
   const { set } = parameters;
@@ -36,22 +36,22 @@ export default function Faults() {
             className="button"
             onPress={() => set({ explain: "models.list", compose: undefined, scenario: undefined })}
           >
-            What would happen?
+            Explain a call
           </Button>
           <Button
             className="button primary"
             onPress={() => set({ compose: "*", scenario: undefined, explain: undefined })}
           >
-            Compose a rule
+            New rule
           </Button>
         </div>
-        <ReadProblem error={rules.error ?? scenarios.error} />
+        <LoadError error={rules.error ?? scenarios.error} />
         {rules.data && <ArmedRules rules={rules.data.items} />}
-        {scenarios.data && <Switchboard scenarios={scenarios.data.items} />}
+        {scenarios.data && <ScenarioList scenarios={scenarios.data.items} />}
       </div>
       {compose && <ComposePane onClose={close} />}
       {!compose && explain && <ExplainPane onClose={close} />}
-      {!compose && !explain && scenario && <ScenarioDetail scenario={scenario} onClose={close} />}
+      {!compose && !explain && scenario && <ScenarioPane scenario={scenario} onClose={close} />}
     </div>
   );
 }

@@ -1,36 +1,33 @@
 import { useCallback, useMemo } from "react";
 import { Button } from "react-aria-components";
 import { useParameters } from "../../address.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Badge } from "../../parts/mark.tsx";
-import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
-import { KeyPane } from "./key-pane.tsx";
-import { type KeyRow, masked, rowsOf, useKeys } from "./keys.ts";
-import { MakeKey } from "./make-key.tsx";
-import "./keys.css";
+import { Badge } from "../../components/mark.tsx";
+import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
+import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
+import { CreateKey } from "./create-key.tsx";
+import { KeyPane, type KeyRow, keyRows, masked, useKeys } from "./key-pane.tsx";
 
-const columnsAt = (now: number): readonly Column<KeyRow>[] => [
+const makeColumns = (now: number): readonly Column<KeyRow>[] => [
   {
     id: "state",
     title: "State",
     value: ({ unusable }) => unusable ?? "",
     show: ({ unusable }) => (
-      <Badge outcome={unusable === undefined ? "ok" : "refused"}>{unusable ?? "works"}</Badge>
+      <Badge outcome={unusable === undefined ? "ok" : "refused"}>{unusable ?? "active"}</Badge>
     ),
     width: "7.5rem",
   },
   { id: "name", title: "Name", value: ({ key }) => key.name, width: "minmax(0, 1fr)" },
   {
     id: "user",
-    title: "Of",
+    title: "Owner",
     value: ({ key, user }) => user?.name ?? key.user_id,
     width: "minmax(0, 1fr)",
   },
   {
     id: "organization",
-    title: "Acts in",
+    title: "Organization",
     value: ({ key }) => key.current,
     width: "minmax(0, 1fr)",
     from: "medium",
@@ -57,14 +54,14 @@ const columnsAt = (now: number): readonly Column<KeyRow>[] => [
     from: "medium",
   },
 ];
-const keyOf = ({ key }: KeyRow) => key.id;
+const getKey = ({ key }: KeyRow) => key.id;
 
-/** API keys (2.15, section 5): the service has them made in its web console, and here this is it. */
+/** API keys (2.15, section 5). The service creates them in its web console, which this view replaces. */
 export default function Keys() {
   const { get, set } = useParameters();
   const { data, error } = useKeys();
   const now = useSandboxNow();
-  const rows = useMemo(() => (data ? rowsOf(data.keys, data.users, now) : []), [data, now]);
+  const rows = useMemo(() => (data ? keyRows(data.keys, data.users, now) : []), [data, now]);
   const chosen = rows.find(({ key }) => key.id === get("key"));
   const making = get("make") !== undefined;
   const close = useCallback(() => set({ key: undefined, make: undefined }), [set]);
@@ -74,38 +71,38 @@ export default function Keys() {
         <div className="page-head">
           <h1>Keys</h1>
           <Button className="button primary" onPress={() => set({ make: "key", key: undefined })}>
-            Make a key
+            Create key
           </Button>
           <p className="quiet">
-            A key is shown whole when it is made, and then no more. Send it as <code>api-key</code>,{" "}
-            <code>X-API-Key</code> or <code>Authorization: Bearer</code>.
+            Keys are shown once, on creation. Send a key as <code>api-key</code>, <code>X-API-Key</code> or{" "}
+            <code>Authorization: Bearer</code>.
           </p>
         </div>
-        <ReadProblem error={error} />
+        <LoadError error={error} />
         {get("key") !== undefined && data && !chosen && (
-          <Notice outcome="refused">There is no key {get("key")}; it may have been deleted.</Notice>
+          <Notice outcome="refused">No key {get("key")}. It may have been deleted.</Notice>
         )}
         <VirtualTable
           label="Keys"
-          columns={columnsAt(now)}
+          columns={makeColumns(now)}
           rows={rows}
-          keyOf={keyOf}
+          getKey={getKey}
           selected={chosen?.key.id}
           onSelect={({ key }) => set({ key: key.id, make: undefined })}
           empty={
             data ? (
-              <Nothing title="There are no keys.">
+              <EmptyState title="No keys">
                 {data.users.length === 0
-                  ? "A key belongs to a user, and this world has none: make one in the view World."
-                  : "Make one: every call of the API but a few needs a key."}
-              </Nothing>
+                  ? "Keys belong to users. Create a user under World first."
+                  : "Most API calls need a key. Create one to start."}
+              </EmptyState>
             ) : (
               <p className="loading quiet">Loading …</p>
             )
           }
         />
       </div>
-      {making && data && <MakeKey users={data.users} organizations={data.organizations} onClose={close} />}
+      {making && data && <CreateKey users={data.users} organizations={data.organizations} onClose={close} />}
       {!making && chosen && <KeyPane key={chosen.key.id} row={chosen} onClose={close} />}
     </div>
   );

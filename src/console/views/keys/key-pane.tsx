@@ -1,18 +1,15 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "wouter";
-import { addressOf, useSandboxName } from "../../address.ts";
-import { roleOf } from "../../api/actors.ts";
-import { useSandboxChange } from "../../api/queries.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Confirm } from "../../parts/confirm.tsx";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Facts } from "../../parts/facts.tsx";
-import { Notice, Problem } from "../../parts/notice.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { type KeyRow, masked, whyWords } from "./keys.ts";
+import { toAddress, useSandboxName } from "../../address.ts";
+import { type ApiKey, getRole, type User, whyUnusable } from "../../api/actors.ts";
+import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { Confirm } from "../../components/dialog.tsx";
+import { DetailPane, Facts } from "../../components/layout.tsx";
+import { Notice, Problem } from "../../components/notice.tsx";
+import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
 
-/** One key: whose it is, what refuses it, and how to end it. */
+/** One key: owner, state, revoke and delete. */
 export function KeyPane({ row, onClose }: { row: KeyRow; onClose: () => void }) {
   const { key, user, unusable } = row;
   const sandbox = useSandboxName();
@@ -33,7 +30,7 @@ export function KeyPane({ row, onClose }: { row: KeyRow; onClose: () => void }) 
       actions={
         <>
           <Button className="button" isPending={revoke.isPending} onPress={() => revoke.mutate(!key.revoked)}>
-            {key.revoked ? "Let it work again" : "Revoke"}
+            {key.revoked ? "Reactivate" : "Revoke"}
           </Button>
           <Button className="button danger" onPress={() => setDeleting(true)}>
             Delete …
@@ -43,9 +40,9 @@ export function KeyPane({ row, onClose }: { row: KeyRow; onClose: () => void }) 
     >
       <Problem error={revoke.error} />
       {unusable === undefined ? (
-        <Notice outcome="ok">Calls with it are accepted.</Notice>
+        <Notice outcome="ok">This key is active.</Notice>
       ) : (
-        <Notice outcome="refused">Every call with it is refused. {whyWords(unusable)}</Notice>
+        <Notice outcome="refused">Calls with this key are rejected: {explainUnusable(unusable)}</Notice>
       )}
       <div className="section">
         <Facts
@@ -53,23 +50,23 @@ export function KeyPane({ row, onClose }: { row: KeyRow; onClose: () => void }) 
             ["Key", <code key="key">{masked(key.key)}</code>],
             ["Id", <code key="id">{key.id}</code>],
             [
-              "Of",
+              "Owner",
               <Link
                 key="user"
-                href={addressOf(sandbox, "world", { collection: "users", record: key.user_id })}
+                href={toAddress(sandbox, "world", { collection: "users", record: key.user_id })}
               >
                 {user?.name ?? key.user_id}
               </Link>,
             ],
-            ["Acts in", `${key.current}${user ? `, ${roleOf(key, user) ?? "no member"}` : ""}`],
+            ["Organization", `${key.current}${user ? `, ${getRole(key, user) ?? "not a member"}` : ""}`],
             [
               "Expires",
               key.expires_at === null ? "never" : <RelativeTime key="at" at={key.expires_at} now={now} />,
             ],
             [
-              "Elsewhere",
-              <Link key="calls" href={addressOf(sandbox, "timeline", { find: key.user_id })}>
-                what its user did
+              "Activity",
+              <Link key="calls" href={toAddress(sandbox, "timeline", { find: key.user_id })}>
+                Owner in timeline
               </Link>,
             ],
           ]}
@@ -85,11 +82,58 @@ export function KeyPane({ row, onClose }: { row: KeyRow; onClose: () => void }) 
           onClose={() => setDeleting(false)}
         >
           <p>
-            Calls with it are refused from now on, and what was counted for it is forgotten. To keep that,
-            revoke it instead.
+            Calls with this key will be rejected, and its usage counts are deleted. To keep the counts, revoke
+            the key instead.
           </p>
         </Confirm>
       )}
     </DetailPane>
   );
+}
+
+export interface KeyRow {
+  key: ApiKey;
+  user: User | undefined;
+  /** Why calls with it are rejected; undefined if accepted. */
+  unusable: string | undefined;
+}
+
+/** All keys, users and organizations. */
+export function useKeys() {
+  return useSandboxQuery(["keys"], async (calls) => {
+    const [keys, users, organizations] = await Promise.all([
+      calls.records("api_keys"),
+      calls.records("users"),
+      calls.records("organizations"),
+    ]);
+    return { keys: keys.items, users: users.items, organizations: organizations.items };
+  });
+}
+
+/** `now`: sandbox time in milliseconds. */
+export function keyRows(keys: readonly ApiKey[], users: readonly User[], now: number): KeyRow[] {
+  const people = new Map(users.map((user) => [user.id, user]));
+  return keys.map((key) => {
+    const user = people.get(key.user_id);
+    return { key, user, unusable: whyUnusable(key, user, now) };
+  });
+}
+
+const SEEN = 4;
+
+/** The last characters of a key; the whole key is shown on creation only (2.15). */
+export function masked(key: string): string {
+  return `ak_…${key.slice(-SEEN)}`;
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  revoked: "it was revoked.",
+  expired: "it has expired.",
+  suspended: "its owner is suspended.",
+  disabled: "its owner is disabled.",
+  "not a member": "its owner is not a member of its organization.",
+};
+
+export function explainUnusable(unusable: string): string {
+  return WHY[unusable] ?? `${unusable}.`;
 }

@@ -1,24 +1,22 @@
 import { useCallback, useMemo } from "react";
 import { Button } from "react-aria-components";
+import type { SandboxState } from "../../../../types/control-api.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { useSandboxes } from "../../api/queries.ts";
-import type { SandboxState } from "../../api/types.ts";
-import { Badge, Unmarked } from "../../parts/mark.tsx";
-import { Notice, ReadProblem } from "../../parts/notice.tsx";
-import { clockWords, RelativeTime, useWallClock } from "../../parts/time.tsx";
-import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
-import { NewSandbox } from "./new-sandbox.tsx";
-import { SandboxPane } from "./sandbox-pane.tsx";
-import { recordsIn } from "./words.ts";
-import "./sandboxes.css";
+import { Badge, Unmarked } from "../../components/mark.tsx";
+import { LoadError, Notice } from "../../components/notice.tsx";
+import { formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
+import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
+import { CreateSandbox } from "./create-sandbox.tsx";
+import { countRecords, SandboxPane } from "./sandbox-pane.tsx";
 
-const columnsAt = (here: string, wall: number): readonly Column<SandboxState>[] => [
+const makeColumns = (here: string, wall: number): readonly Column<SandboxState>[] => [
   {
     id: "name",
     title: "Sandbox",
     value: ({ name }) => name,
     show: ({ name }) =>
-      name === here ? <Badge outcome="ok">{name}, here</Badge> : <Unmarked>{name}</Unmarked>,
+      name === here ? <Badge outcome="ok">{name} (current)</Badge> : <Unmarked>{name}</Unmarked>,
     width: "minmax(0, 1.4fr)",
   },
   {
@@ -33,7 +31,7 @@ const columnsAt = (here: string, wall: number): readonly Column<SandboxState>[] 
     id: "clock",
     title: "Clock",
     value: ({ clock }) => clock.mode,
-    show: ({ clock }) => clockWords(clock),
+    show: ({ clock }) => formatClock(clock),
     width: "8rem",
   },
   {
@@ -48,31 +46,30 @@ const columnsAt = (here: string, wall: number): readonly Column<SandboxState>[] 
   {
     id: "records",
     title: "Records",
-    value: recordsIn,
-    show: (sandbox) => recordsIn(sandbox).toLocaleString("en-GB"),
+    value: countRecords,
+    show: (sandbox) => countRecords(sandbox).toLocaleString("en-GB"),
     width: "6rem",
     number: true,
     from: "medium",
   },
   {
     id: "created",
-    title: "Made",
+    title: "Created",
     value: ({ created_at }) => created_at,
-    // Nothing was made in the future, whatever is rounded.
+    // `wall` is rounded down, which would put a new sandbox into the future.
     show: ({ created_at }) => <RelativeTime at={created_at} now={Math.max(wall, Date.parse(created_at))} />,
     width: "6.5rem",
     from: "wide",
   },
 ];
-const keyOf = ({ name }: SandboxState) => name;
+const getKey = ({ name }: SandboxState) => name;
 
-/** Every world of this server. */
 export default function Sandboxes() {
   const { get, set } = useParameters();
   const here = useSandboxName();
   const wall = Math.floor(useWallClock() / 10_000) * 10_000;
   const { data, error } = useSandboxes();
-  const columns = useMemo(() => columnsAt(here, wall), [here, wall]);
+  const columns = useMemo(() => makeColumns(here, wall), [here, wall]);
   const making = get("make") !== undefined;
   const name = get("sandbox");
   const chosen = data?.items.find((sandbox) => sandbox.name === name);
@@ -83,28 +80,28 @@ export default function Sandboxes() {
         <div className="page-head">
           <h1>Sandboxes</h1>
           <Button className="button primary" onPress={() => set({ make: "sandbox", sandbox: undefined })}>
-            Make a sandbox
+            Create sandbox
           </Button>
           <p className="quiet">
-            Each is a world of its own: data, clock, credentials, rules, webhooks, journal. A client chooses
-            one by its base URL, or by the header <code>X-Sandbox</code>.
+            Each sandbox has its own data, clock, keys, fault rules, webhooks and journal. Clients select one
+            by its base URL or the <code>X-Sandbox</code> header.
           </p>
         </div>
-        <ReadProblem error={error} />
+        <LoadError error={error} />
         {name !== undefined && data && !chosen && (
-          <Notice outcome="refused">There is no sandbox {name}; it may have been deleted.</Notice>
+          <Notice outcome="refused">No sandbox {name}. It may have been deleted.</Notice>
         )}
         <VirtualTable
           label="Sandboxes"
           columns={columns}
           rows={data?.items ?? NONE}
-          keyOf={keyOf}
+          getKey={getKey}
           selected={chosen?.name}
           onSelect={(sandbox) => set({ sandbox: sandbox.name, make: undefined })}
           empty={<p className="loading quiet">Loading …</p>}
         />
       </div>
-      {making && <NewSandbox known={data?.items ?? NONE} onClose={close} />}
+      {making && <CreateSandbox known={data?.items ?? NONE} onClose={close} />}
       {!making && chosen && <SandboxPane key={chosen.name} sandbox={chosen} onClose={close} />}
     </div>
   );

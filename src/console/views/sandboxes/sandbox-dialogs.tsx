@@ -1,25 +1,25 @@
 import { useState } from "react";
+import type { SandboxState } from "../../../../types/control-api.ts";
 import { useGo } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { useSandboxes, useServerChange } from "../../api/queries.ts";
-import type { SandboxState } from "../../api/types.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Field, Form } from "../../parts/form.tsx";
-import { FixtureField, fixtureOf, NO_FIXTURE } from "./fixture-field.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Field, Form } from "../../components/form.tsx";
+import { FixtureField, NO_FIXTURE, toFixture } from "./sandbox-fields.tsx";
 
 interface DialogProps {
   sandbox: SandboxState;
   onClose: () => void;
 }
 
-/** The first day again, of the same fixture or of another. */
+/** Resets a sandbox to its fixture or to another one. */
 export function ResetDialog({ sandbox: { name, seed: before, fixture: named }, onClose }: DialogProps) {
   const [fixture, setFixture] = useState(NO_FIXTURE);
   const [seed, setSeed] = useState("");
   const { data: known } = useSandboxes();
   const reset = useServerChange(async () =>
     sandboxCalls(name).reset({
-      ...fixtureOf(fixture),
+      ...toFixture(fixture),
       ...(seed.trim() && { seed: (Number.isNaN(Number(seed)) ? seed : Number(seed)) as number }),
     }),
   );
@@ -34,29 +34,29 @@ export function ResetDialog({ sandbox: { name, seed: before, fixture: named }, o
         onSubmit={() => reset.mutate(undefined, { onSuccess: onClose })}
       >
         <p>
-          Data, credentials, windows, pending retries, rules, scenarios in force, journal and history begin
-          anew, and that cannot be taken back. Settings and snapshots stay: a snapshot taken now keeps what
-          there is.
+          Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
+          history. This cannot be undone. Settings and snapshots stay; take a snapshot first to keep the
+          current state.
         </p>
         <FixtureField
           draft={fixture}
           onChange={setFixture}
           known={known?.items ?? []}
-          same={`As it was: ${named}`}
+          same={`Unchanged: ${named}`}
         />
         <Field
           label="Seed"
           name="seed"
           value={seed}
           onChange={setSeed}
-          placeholder={`${before}, as it was`}
+          placeholder={`${before} (unchanged)`}
         />
       </Form>
     </Dialog>
   );
 }
 
-/** A second sandbox goes on from where this one is. */
+/** Creates a sandbox in the current state of this one. */
 export function ForkDialog({ sandbox, onClose }: DialogProps) {
   const [name, setName] = useState("");
   const go = useGo();
@@ -72,18 +72,18 @@ export function ForkDialog({ sandbox, onClose }: DialogProps) {
         onCancel={onClose}
         onSubmit={() =>
           fork.mutate(undefined, {
-            onSuccess: (made) => go("sandboxes", { sandbox: made.name }, made.name),
+            onSuccess: (created) => go("sandboxes", { sandbox: created.name }, created.name),
           })
         }
       >
-        <p>A second sandbox begins as this one is now. This one goes on as it is.</p>
+        <p>Creates a sandbox in the current state of {sandbox.name}, which does not change.</p>
         <Field
           label="Name"
           name="name"
           value={name}
           onChange={setName}
           autoFocus
-          hint="Lower-case letters, digits and hyphens. Left empty, one is made up."
+          hint="Lowercase letters, digits and hyphens. Leave empty to generate one."
         />
       </Form>
     </Dialog>

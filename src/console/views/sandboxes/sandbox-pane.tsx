@@ -1,24 +1,20 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "wouter";
-import { addressOf, useGo, useSandboxName } from "../../address.ts";
+import type { SandboxState } from "../../../../types/control-api.ts";
+import { toAddress, useGo, useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { useServerChange } from "../../api/queries.ts";
-import type { SandboxState } from "../../api/types.ts";
-import { Confirm } from "../../parts/confirm.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { counted } from "../../parts/counted.ts";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Facts } from "../../parts/facts.tsx";
-import { Section } from "../../parts/section.tsx";
-import { absolute, clockWords } from "../../parts/time.tsx";
+import { Confirm } from "../../components/dialog.tsx";
+import { DetailPane, Facts, Section } from "../../components/layout.tsx";
+import { CopyButton, pluralize } from "../../components/text.tsx";
+import { absolute, formatClock } from "../../components/time.tsx";
 import { ForkDialog, ResetDialog } from "./sandbox-dialogs.tsx";
-import { recordsIn } from "./words.ts";
 
-/** It always exists: it is reset, and not deleted. */
+/** Always exists, so it cannot be deleted. */
 const ALWAYS = "default";
 
-/** One sandbox: how to reach it, what it is made of, and what can be done with it. */
+/** One sandbox: base URL, fixture, clock, records, settings, and actions. */
 export function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
   const { name, base_url, fixture, seed, clock, scenarios, settings, counts, created_at } = sandbox;
   const [opened, setOpened] = useState<"reset" | "fork" | "delete">();
@@ -33,12 +29,12 @@ export function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClo
         <>
           {name !== here && (
             <>
-              <Link className="button" href={addressOf(name, "timeline")}>
-                Go there
+              <Link className="button" href={toAddress(name, "timeline")}>
+                Switch to it
               </Link>
               <Link
                 className="button"
-                href={addressOf(here, "world", { show: "compare", of: name, to: "now" })}
+                href={toAddress(here, "world", { show: "compare", of: name, to: "now" })}
               >
                 Compare with {here}
               </Link>
@@ -61,24 +57,24 @@ export function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClo
       <Section title="Base URL" end={<CopyButton subtle text={base_url} label="Copy" />}>
         <pre className="wire">{base_url}</pre>
       </Section>
-      <Section title="World">
+      <Section title="Setup">
         <Facts
           facts={[
             ["Fixture", fixture],
             ["Seed", seed],
-            ["Clock", `${clockWords(clock)}, ${absolute(clock.now)}`],
-            ["Scenarios", scenarios.length === 0 ? "none in force" : scenarios.join(", ")],
-            ["Made", `${absolute(created_at)}, by the wall clock`],
+            ["Clock", `${formatClock(clock)}, ${absolute(clock.now)}`],
+            ["Scenarios", scenarios.length === 0 ? "none active" : scenarios.join(", ")],
+            ["Created", `${absolute(created_at)}, real time`],
           ]}
         />
       </Section>
-      <Section title={counted(recordsIn(sandbox), "record")}>
+      <Section title={pluralize(countRecords(sandbox), "record")}>
         <ul className="counts">
           {Object.entries(counts)
             .filter(([, count]) => count > 0)
             .map(([collection, count]) => (
               <li key={collection}>
-                <Link href={addressOf(name, "world", { collection })}>{collection}</Link>
+                <Link href={toAddress(name, "world", { collection })}>{collection}</Link>
                 <span className="number">{count.toLocaleString("en-GB")}</span>
               </li>
             ))}
@@ -112,7 +108,7 @@ function DeleteSandbox({
   const go = useGo();
   const remove = useServerChange(async () => {
     await sandboxCalls(name).remove();
-    // Before the rest of the page is asked anew: nobody shall ask for what is no more.
+    // Navigate before the queries refetch: this sandbox no longer exists.
     if (name === here) go("sandboxes", {}, ALWAYS);
     else onDeleted();
   });
@@ -125,7 +121,11 @@ function DeleteSandbox({
       onConfirm={() => remove.mutate(undefined)}
       onClose={onClose}
     >
-      <p>Its world, journal, history and snapshots go for good. Calls of its base URL are refused.</p>
+      <p>Deletes its data, journal, history and snapshots permanently. Calls to its base URL will fail.</p>
     </Confirm>
   );
+}
+
+export function countRecords({ counts }: SandboxState): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

@@ -1,4 +1,4 @@
-import type { Pending } from "../../api/types.ts";
+import type { Pending } from "../../../../types/control-api.ts";
 
 export interface Tick {
   /** 0 to 1, from now to the end of the axis. */
@@ -6,8 +6,8 @@ export interface Tick {
   word: string;
 }
 
-/** What is due about the same time. */
-export interface Heap {
+/** Timers that are due at about the same time. */
+export interface Cluster {
   at: number;
   items: Pending[];
 }
@@ -27,16 +27,16 @@ const UNITS: readonly [string, number][] = [
   ["10 y", 315_360_000_000],
 ];
 
-/** Marks that are nearer to each other than this share one. */
+/** Timers closer than this share a mark. */
 const NEAR = 0.02;
-/** Words of ticks need this much room. */
+/** Minimum distance of tick labels. */
 const ROOM = 0.07;
 
 /**
- * The time from `now` on, logarithmic, since a retry in a minute and an expiry in a month stand on one axis; it ends
- * at the first round duration behind the last thing due.
+ * A logarithmic axis from `now` to the first round duration after the last timer: a retry is due in a minute, an expiry
+ * in a month.
  */
-export function axisOf(pending: readonly Pending[], now: number): { ticks: Tick[]; heaps: Heap[] } {
+export function buildAxis(pending: readonly Pending[], now: number): { ticks: Tick[]; clusters: Cluster[] } {
   const aheads = pending.map(({ due_at }) => Math.max(0, Date.parse(due_at) - now));
   const last = Math.max(60_000, ...aheads.slice(-1));
   const end = UNITS.find(([, ms]) => ms >= last)?.[1] ?? last;
@@ -46,12 +46,12 @@ export function axisOf(pending: readonly Pending[], now: number): { ticks: Tick[
     const at = place(ms);
     if (ms <= end && at - (ticks.at(-1)?.at ?? 0) >= ROOM) ticks.push({ at, word });
   }
-  const heaps: Heap[] = [];
+  const clusters: Cluster[] = [];
   for (const [index, item] of pending.entries()) {
     const at = place(aheads[index]!);
-    const heap = heaps.at(-1);
-    if (heap !== undefined && at - heap.at < NEAR) heap.items.push(item);
-    else heaps.push({ at, items: [item] });
+    const cluster = clusters.at(-1);
+    if (cluster !== undefined && at - cluster.at < NEAR) cluster.items.push(item);
+    else clusters.push({ at, items: [item] });
   }
-  return { ticks, heaps };
+  return { ticks, clusters };
 }

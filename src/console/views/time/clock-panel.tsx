@@ -1,14 +1,13 @@
 import { useState } from "react";
 import { Button, ToggleButton } from "react-aria-components";
+import type { AdvanceTo, ClockChange, ClockState, RanTimer } from "../../../../types/control-api.ts";
 import { useSandboxChange } from "../../api/queries.ts";
-import type { AdvanceTo, ClockChange, ClockState, RanTimer } from "../../api/types.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Field, Form } from "../../parts/form.tsx";
-import { Notice, Problem } from "../../parts/notice.tsx";
-import { absolute } from "../../parts/time.tsx";
-import { kindWords } from "./kind-words.ts";
+import { Field, Form } from "../../components/form.tsx";
+import { Notice, Problem } from "../../components/notice.tsx";
+import { absolute, useSandboxNow } from "../../components/time.tsx";
+import { KIND_NAMES } from "./pending-panel.tsx";
 
-/** How the clock may run; `scaled` with rate 1 goes on from wherever it is. */
+/** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
 const MODES: readonly { title: string; is: (clock: ClockState) => boolean; change: ClockChange }[] = [
   { title: "Freeze", is: ({ mode }) => mode === "frozen", change: { mode: "frozen" } },
   {
@@ -21,7 +20,7 @@ const MODES: readonly { title: string; is: (clock: ClockState) => boolean; chang
     is: ({ mode, rate }) => mode === "scaled" && rate === 60,
     change: { mode: "scaled", rate: 60 },
   },
-  { title: "Wall clock", is: ({ mode }) => mode === "real", change: { mode: "real" } },
+  { title: "Real time", is: ({ mode }) => mode === "real", change: { mode: "real" } },
 ];
 
 const STEPS: readonly [string, AdvanceTo][] = [
@@ -45,10 +44,10 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
         <time className="clock-time" dateTime={now}>
           {now.slice(11, 19)}
         </time>
-        <span className="quiet">UTC, {modeWords(clock)}</span>
+        <span className="quiet">UTC, {describeMode(clock)}</span>
       </div>
       <div className="clock-controls">
-        <div className="actions" role="group" aria-label="How it runs">
+        <div className="actions" role="group" aria-label="Mode">
           {MODES.map(({ title, is, change }) => (
             <ToggleButton
               key={title}
@@ -75,14 +74,14 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
             isDisabled={busy || nothingPending}
             onPress={() => step({ next: true })}
           >
-            To the next event
+            Next event
           </Button>
         </div>
         <AdvanceForm pending={advance.isPending} error={advance.error} onAdvance={step} />
       </div>
       <Problem error={set.error} />
-      {advance.data && <Ran now={advance.data.now} ran={advance.data.ran} />}
-      {set.data && set.data.ran.length > 0 && <Ran now={set.data.now} ran={set.data.ran} />}
+      {advance.data && <AdvanceResult now={advance.data.now} ran={advance.data.ran} />}
+      {set.data && set.data.ran.length > 0 && <AdvanceResult now={set.data.now} ran={set.data.ran} />}
     </section>
   );
 }
@@ -106,7 +105,7 @@ function AdvanceForm({
       onSubmit={() => onAdvance((instant ? { to: typed.trim() } : { by: typed.trim() }) as AdvanceTo)}
     >
       <Field
-        label="By, or to"
+        label="Advance by or to"
         name={instant ? "to" : "by"}
         value={typed}
         onChange={setTyped}
@@ -117,19 +116,19 @@ function AdvanceForm({
   );
 }
 
-function modeWords({ mode, rate }: ClockState): string {
-  if (mode === "frozen") return "stands still";
-  if (mode === "real") return "the wall clock’s time";
-  return rate === 1 ? "goes on from there" : `runs ${rate} times as fast`;
+function describeMode({ mode, rate }: ClockState): string {
+  if (mode === "frozen") return "frozen";
+  if (mode === "real") return "real time";
+  return rate === 1 ? "running" : `running at ${rate}×`;
 }
 
-function Ran({ now, ran }: { now: string; ran: readonly RanTimer[] }) {
-  const kinds = new Map<string, number>();
+function AdvanceResult({ now, ran }: { now: string; ran: readonly RanTimer[] }) {
+  const kinds = new Map<RanTimer["kind"], number>();
   for (const { kind } of ran) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  const words = [...kinds].map(([kind, count]) => kindWords(kind, count)).join(", ");
+  const words = [...kinds].map(([kind, count]) => `${count} × ${KIND_NAMES[kind]}`).join(", ");
   return (
     <Notice outcome="ok">
-      It is {absolute(now)}. {ran.length === 0 ? "Nothing became due on the way." : `On the way: ${words}.`}
+      Now {absolute(now)}. {ran.length === 0 ? "No timers ran." : `Ran: ${words}.`}
     </Notice>
   );
 }

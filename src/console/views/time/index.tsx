@@ -1,15 +1,20 @@
 import { useSandboxQuery } from "../../api/queries.ts";
-import { ReadProblem } from "../../parts/notice.tsx";
+import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { ClockPanel } from "./clock-panel.tsx";
 import { PendingPanel } from "./pending-panel.tsx";
-import { RanTable } from "./ran-table.tsx";
 import "./time.css";
+import { useMemo } from "react";
+import type { HistoryEntry } from "../../../../types/control-api.ts";
+import { useGo } from "../../address.ts";
+import { Badge } from "../../components/mark.tsx";
+import { absolute } from "../../components/time.tsx";
+import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 
-/** A running clock makes things due without a request that would tell of it. */
+/** With a running clock, timers run without an entry in the live stream. */
 const RUNNING_MS = 2000;
 const MAX_RAN = 500;
 
-/** The sandbox's clock, what it will bring, and what it brought. */
+/** Clock, pending timers, recent timers. */
 export default function Time() {
   const clock = useSandboxQuery(["clock"], (calls) => calls.clock());
   const everyMs = clock.data && clock.data.mode !== "frozen" ? { everyMs: RUNNING_MS } : {};
@@ -30,14 +35,62 @@ export default function Time() {
       <div className="page-head">
         <h1>Time</h1>
       </div>
-      <ReadProblem error={error} />
+      <LoadError error={error} />
       {clock.data && <ClockPanel clock={clock.data} nothingPending={pending.data?.length === 0} />}
       <div className="time-lists">
         {pending.data && <PendingPanel pending={pending.data} />}
         {timers.data && attempts.data && (
-          <RanTable timers={timers.data.entries} attempts={attempts.data.entries} />
+          <RecentTable timers={timers.data.entries} attempts={attempts.data.entries} />
         )}
       </div>
     </div>
+  );
+}
+
+const COLUMNS: readonly Column<HistoryEntry>[] = [
+  {
+    id: "what",
+    title: "Event",
+    value: ({ title }) => title,
+    show: ({ title, undone }) => (undone ? <Badge outcome="other">undone: {title}</Badge> : title),
+    width: "minmax(0, 1fr)",
+  },
+  {
+    id: "at",
+    title: "Time",
+    value: ({ sequence }) => sequence,
+    show: ({ at }) => absolute(at),
+    width: "13rem",
+    number: true,
+    from: "medium",
+  },
+];
+const getKey = ({ id }: HistoryEntry) => id;
+
+/** Timers and delivery attempts, newest first; each opens its timeline entry. */
+export function RecentTable({
+  timers,
+  attempts,
+}: {
+  timers: readonly HistoryEntry[];
+  attempts: readonly HistoryEntry[];
+}) {
+  const go = useGo();
+  const rows = useMemo(
+    () => [...timers, ...attempts].sort((a, b) => b.sequence - a.sequence),
+    [timers, attempts],
+  );
+  return (
+    <section className="time-list" aria-label="Recent">
+      <h2>Recent</h2>
+      <VirtualTable
+        label="Recent"
+        columns={COLUMNS}
+        rows={rows}
+        getKey={getKey}
+        onSelect={({ seq }) => go("timeline", { entry: String(seq) })}
+        empty={<EmptyState title="No recent timers">Timers appear here after they run.</EmptyState>}
+      />
+    </section>
   );
 }

@@ -1,14 +1,12 @@
 import { type CSSProperties, useMemo } from "react";
-import type { Pending } from "../../api/types.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Badge, Mark } from "../../parts/mark.tsx";
-import { Nothing } from "../../parts/notice.tsx";
-import { absolute, RelativeTime, relative } from "../../parts/time.tsx";
-import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
-import { axisOf, type Heap } from "./axis.ts";
-import { kindWord, SHAPES } from "./kind-words.ts";
+import type { Pending } from "../../../../types/control-api.ts";
+import { Badge, Mark, type Outcome } from "../../components/mark.tsx";
+import { EmptyState } from "../../components/notice.tsx";
+import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
+import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
+import { buildAxis, type Cluster } from "./axis.ts";
 
-const columnsAt = (now: number): readonly Column<Pending>[] => [
+const makeColumns = (now: number): readonly Column<Pending>[] => [
   {
     id: "due",
     title: "Due",
@@ -18,15 +16,15 @@ const columnsAt = (now: number): readonly Column<Pending>[] => [
   },
   {
     id: "kind",
-    title: "What",
+    title: "Timer",
     value: ({ kind }) => kind,
-    show: ({ kind }) => <Badge outcome={SHAPES[kind]}>{kindWord(kind)}</Badge>,
+    show: ({ kind }) => <Badge outcome={SHAPES[kind]}>{KIND_NAMES[kind]}</Badge>,
     width: "minmax(0, 9.25rem)",
   },
-  { id: "subject", title: "Of", value: ({ subject }) => subject, width: "minmax(6.5rem, 1fr)" },
+  { id: "subject", title: "Subject", value: ({ subject }) => subject, width: "minmax(6.5rem, 1fr)" },
   {
     id: "at",
-    title: "At",
+    title: "Time",
     value: ({ due_at }) => due_at,
     show: ({ due_at }) => absolute(due_at),
     width: "13rem",
@@ -34,12 +32,12 @@ const columnsAt = (now: number): readonly Column<Pending>[] => [
     from: "medium",
   },
 ];
-const keyOf = ({ kind, subject, due_at }: Pending) => `${kind} ${subject} ${due_at}`;
+const getKey = ({ kind, subject, due_at }: Pending) => `${kind} ${subject} ${due_at}`;
 
-/** What will become due: on an axis, and as a list. */
+/** Pending timers, on an axis and as a list. */
 export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
   const now = useSandboxNow();
-  const { ticks, heaps } = useMemo(() => axisOf(pending, now), [pending, now]);
+  const { ticks, clusters } = useMemo(() => buildAxis(pending, now), [pending, now]);
   return (
     <section className="time-list" aria-label="Pending">
       <h2>Pending {pending.length > 0 && <span className="quiet">{pending.length}</span>}</h2>
@@ -51,63 +49,89 @@ export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
               {word}
             </span>
           ))}
-          {heaps.map((heap) => (
+          {clusters.map((cluster) => (
             <span
-              key={keyOf(heap.items[0]!)}
+              key={getKey(cluster.items[0]!)}
               className="axis-mark"
-              style={{ left: `${heap.at * 100}%` }}
-              title={heapWords(heap, now)}
+              style={{ left: `${cluster.at * 100}%` }}
+              title={describeCluster(cluster, now)}
             >
-              <Mark outcome={SHAPES[heap.items[0]!.kind]} word={null} />
+              <Mark outcome={SHAPES[cluster.items[0]!.kind]} word={null} />
             </span>
           ))}
-          {heaps.map((heap, index) => (
+          {clusters.map((cluster, index) => (
             <span
-              key={keyOf(heap.items[0]!)}
+              key={getKey(cluster.items[0]!)}
               className={`axis-name axis-name-${index % 2} clip`}
-              style={placeOfName(heaps, index)}
+              style={labelPosition(clusters, index)}
             >
-              {heapName(heap)}
+              {clusterName(cluster)}
             </span>
           ))}
         </div>
       )}
       <VirtualTable
         label="Pending"
-        columns={columnsAt(now)}
+        columns={makeColumns(now)}
         rows={pending}
-        keyOf={keyOf}
+        getKey={getKey}
         empty={
-          <Nothing title="Nothing is pending.">
-            Retries of webhooks, files in work, connector jobs, expiries and leases of rules stand here.
-          </Nothing>
+          <EmptyState title="No pending timers">
+            Webhook retries, file processing, connector jobs, expiries and expiring rules appear here.
+          </EmptyState>
         }
       />
     </section>
   );
 }
 
-/** Behind this a name ends at its mark instead of beginning there. */
+/** After this position, labels end at their mark instead of starting there. */
 const LATE = 0.85;
 
-/** Names take turns on two lines; each has the room up to the next of its line. */
-function placeOfName(heaps: readonly Heap[], index: number): CSSProperties {
-  const { at } = heaps[index]!;
+/** Labels alternate between two lines; each may extend to the next label of its line. */
+function labelPosition(clusters: readonly Cluster[], index: number): CSSProperties {
+  const { at } = clusters[index]!;
   const percent = (part: number) => `${Math.max(0, part) * 100}%`;
-  const before = heaps[index - 2]?.at ?? 0;
+  const before = clusters[index - 2]?.at ?? 0;
   if (at > LATE) return { right: percent(1 - at), maxWidth: percent((at - before) / 2) };
-  const next = heaps[index + 2]?.at ?? 1;
+  const next = clusters[index + 2]?.at ?? 1;
   return { left: percent(at), maxWidth: percent(next > LATE ? (next - at) / 2 : next - at - 0.01) };
 }
 
-function heapName({ items }: Heap): string {
+function clusterName({ items }: Cluster): string {
   const [first] = items;
   return items.length === 1 ? first!.subject : `${items.length} due`;
 }
 
-function heapWords({ items }: Heap, now: number): string {
+function describeCluster({ items }: Cluster, now: number): string {
   const words = items
     .slice(0, 12)
-    .map(({ kind, subject, due_at }) => `${kindWord(kind)} ${subject}, ${relative(Date.parse(due_at), now)}`);
+    .map(
+      ({ kind, subject, due_at }) => `${KIND_NAMES[kind]} ${subject}, ${relative(Date.parse(due_at), now)}`,
+    );
   return [...words, ...(items.length > 12 ? [`and ${items.length - 12} more`] : [])].join("\n");
 }
+
+type Kind = Pending["kind"];
+
+export const KIND_NAMES: Record<Kind, string> = {
+  "webhook.retry": "webhook retry",
+  "file.step": "file processing",
+  "connector.job": "connector job",
+  "transcription.step": "transcription",
+  "meeting.line": "meeting line",
+  invoice: "invoice",
+  expiry: "expiry",
+  lease: "rule expires",
+};
+
+export const SHAPES: Record<Kind, Outcome> = {
+  "webhook.retry": "refused",
+  "file.step": "ok",
+  "connector.job": "other",
+  "transcription.step": "ok",
+  "meeting.line": "other",
+  invoice: "waiting",
+  expiry: "failed",
+  lease: "fault",
+};

@@ -1,26 +1,26 @@
 import { useMemo, useState } from "react";
 import { Button } from "react-aria-components";
-import type { Bundle } from "../../api/types.ts";
-import { counted } from "../../parts/counted.ts";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Message } from "../../parts/exchange.tsx";
-import { Badge, Mark } from "../../parts/mark.tsx";
-import { Nothing, Notice } from "../../parts/notice.tsx";
-import { absolute, timeOfDay } from "../../parts/time.tsx";
-import { VirtualRows } from "../../parts/virtual-rows.tsx";
-import { type BundleStep, rowsOf, type StepRow } from "./bundle-file.ts";
+import type { Bundle } from "../../../../types/control-api.ts";
+import { Message } from "../../components/exchange.tsx";
+import { DetailPane } from "../../components/layout.tsx";
+import { Badge, Mark } from "../../components/mark.tsx";
+import { EmptyState, Notice } from "../../components/notice.tsx";
+import { pluralize } from "../../components/text.tsx";
+import { absolute, timeOfDay } from "../../components/time.tsx";
+import { VirtualRows } from "../../components/virtual-rows.tsx";
+import { type Node, toOutcome } from "./nodes.ts";
 
 const ROW_HEIGHT = 34;
-const keyOf = ({ id }: StepRow) => id;
+const getKey = ({ id }: StepRow) => id;
 
 export interface OpenedBundle {
   file: string;
   bundle: Bundle;
 }
 
-/** What a bundle tells, step by step: for reading. `understudy replay` does it again. */
+/** The steps of a bundle, read-only. `understudy replay` runs them again. */
 export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClose: () => void }) {
-  const rows = useMemo(() => rowsOf(bundle), [bundle]);
+  const rows = useMemo(() => bundleRows(bundle), [bundle]);
   const [selected, setSelected] = useState<string>();
   const chosen = rows.find(({ id }) => id === selected);
   return (
@@ -29,26 +29,26 @@ export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClo
         <div className="page-head">
           <h1>Bundle</h1>
           <Button className="button" onPress={onClose}>
-            Back to the timeline
+            Back to timeline
           </Button>
         </div>
         <Notice outcome="other">
-          <b>{file}</b>: what happened in a sandbox {bundle.sandbox}, told by Understudy {bundle.understudy}.
-          Its world is {bundle.fixture.name} with seed {bundle.seed}, from {absolute(bundle.clock.start)} on.
-          It is shown as it was and touches nothing here; <code>understudy replay</code> does it again.
+          <b>{file}</b>: recorded in sandbox {bundle.sandbox} by Understudy {bundle.understudy}, from fixture{" "}
+          {bundle.fixture.name} with seed {bundle.seed}, starting at {absolute(bundle.clock.start)}.
+          Read-only. To run it again, use <code>understudy replay</code>.
         </Notice>
         <VirtualRows
-          label="Steps of the bundle"
+          label="Steps"
           role="grid"
           rows={rows}
-          keyOf={keyOf}
+          getKey={getKey}
           selected={selected}
           onSelect={({ id }) => setSelected(id)}
           rowHeight={ROW_HEIGHT}
           columns={3}
           draw={(row) => <Step row={row} />}
-          classOf={() => "entry-row step-row"}
-          empty={<Nothing title="Nothing happened in this bundle." />}
+          getClassName={() => "entry-row step-row"}
+          empty={<EmptyState title="This bundle has no steps" />}
         />
       </div>
       {chosen && (
@@ -89,7 +89,7 @@ function Step({ row: { step, title, status, outcome, at } }: { row: StepRow }) {
 function StepDetail({ row: { step, at, status, outcome } }: { row: StepRow }) {
   const facts = (
     <p className="entry-facts">
-      <Badge outcome={outcome}>{status === 0 ? "no answer" : status}</Badge>
+      <Badge outcome={outcome}>{status === 0 ? "no response" : status}</Badge>
       <span>{absolute(at)}</span>
     </p>
   );
@@ -105,7 +105,7 @@ function StepDetail({ row: { step, at, status, outcome } }: { row: StepRow }) {
           body={bodyText(body === undefined ? body : { text: body })}
           isOpen={false}
         />
-        <p className="quiet">It was answered {answered}; a bundle does not keep what with.</p>
+        <p className="quiet">Status {answered}. Bundles do not contain the responses of control calls.</p>
       </>
     );
   }
@@ -121,12 +121,12 @@ function StepDetail({ row: { step, at, status, outcome } }: { row: StepRow }) {
         isOpen={false}
       />
       <Message
-        title="Answer"
-        line={status === 0 ? "None: the client saw no answer." : String(status)}
+        title="Response"
+        line={status === 0 ? "No response reached the client" : String(status)}
         headers={namedHeaders(answer.headers)}
         body={
           answer.digest
-            ? `${counted(answer.digest.bytes, "byte")}, too many to keep; SHA-256 ${answer.digest.sha256}`
+            ? `${pluralize(answer.digest.bytes, "byte")}, too large for the bundle; SHA-256 ${answer.digest.sha256}`
             : bodyText(answer.body)
         }
         isOpen={false}
@@ -141,13 +141,64 @@ function namedHeaders(headers: readonly (readonly string[])[]) {
 
 type Body = Extract<BundleStep, { request: unknown }>["request"]["body"];
 
-/** JSON is laid out; other bytes than text are counted. */
+/** Formats JSON; binary data is only counted. */
 function bodyText(body: Body): unknown {
   if (body === undefined) return undefined;
-  if ("latin1" in body) return `${counted(body.latin1.length, "byte")} that are no text`;
+  if ("latin1" in body) return `${pluralize(body.latin1.length, "byte")} of binary data`;
   try {
     return JSON.parse(body.text);
   } catch {
     return body.text;
   }
+}
+
+export type BundleStep = Bundle["steps"][number];
+
+/** A step of a bundle as a row. */
+export interface StepRow {
+  /** Position in the bundle, from 1. */
+  id: string;
+  at: string;
+  /** Method and target of the request or control call. */
+  title: string;
+  status: number;
+  outcome: Node["outcome"];
+  step: BundleStep;
+}
+
+/**
+ * Parses the text of a bundle file.
+ * @throws Error for other files
+ */
+export function parseBundle(text: string): Bundle {
+  let document: Partial<Bundle> | null;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw new Error("This file is not a bundle: it is not valid JSON.");
+  }
+  if (document?.format !== "understudy-bundle" || !Array.isArray(document.steps))
+    throw new Error("This file is not a bundle. Create one with “Export bundle” or `understudy bundle`.");
+  return document as Bundle;
+}
+
+export function bundleRows({ steps }: Bundle): StepRow[] {
+  return steps.map((step, place) => {
+    const id = String(place + 1);
+    if ("control" in step) {
+      const { method, path, status, now } = step.control;
+      return { id, at: now, title: `${method} ${path}`, status, outcome: "other", step };
+    }
+    const { method, target, at } = step.request;
+    const { status, headers } = step.answer;
+    const decision = headers.find(([name]) => /^x-sandbox-decision$/i.test(name!))?.[1] ?? "";
+    return {
+      id,
+      at,
+      title: `${method} ${target}`,
+      status,
+      outcome: toOutcome({ status, decision } as Node["request"], undefined),
+      step,
+    };
+  });
 }

@@ -1,19 +1,19 @@
-import type { JournalEntry } from "../../api/types.ts";
+import type { JournalEntry } from "../../../../types/control-api.ts";
 
-/** Of the connection, or added by whatever sends it again. */
+/** Headers of the connection, or that every client adds itself. */
 const NOT_COPIED =
   /^(host|connection|content-length|accept-encoding|user-agent|origin|referer|sec-.*|keep-alive|transfer-encoding|accept-language|cookie|priority|accept|te)$/i;
 const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
 
-export interface Copied {
+export interface RequestCopy {
   method: string;
   url: string;
   headers: [name: string, value: string][];
   body: string | undefined;
 }
 
-/** The request once more; `key` takes the place of what the journal masks. */
-export function copied(entry: JournalEntry, base: string, key: string | undefined): Copied {
+/** The request for copying; `key` replaces the masked credential. */
+export function copyRequest(entry: JournalEntry, base: string, key: string | undefined): RequestCopy {
   const { method, path, request } = entry;
   const headers = request.headers
     .filter(({ name }) => !NOT_COPIED.test(name))
@@ -37,7 +37,7 @@ function bodyText(body: unknown): string {
   return typeof body === "string" ? body : JSON.stringify(body);
 }
 
-export function asCurl({ method, url, headers, body }: Copied): string {
+export function asCurl({ method, url, headers, body }: RequestCopy): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   return [
     `curl -i -X ${method} ${quote(url)}`,
@@ -46,7 +46,7 @@ export function asCurl({ method, url, headers, body }: Copied): string {
   ].join(" \\\n  ");
 }
 
-export function asFetch({ method, url, headers, body }: Copied): string {
+export function asFetch({ method, url, headers, body }: RequestCopy): string {
   const options = { method, headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body }) };
   return `await fetch(${JSON.stringify(url)}, ${JSON.stringify(options, null, 2)});`;
 }

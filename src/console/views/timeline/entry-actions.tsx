@@ -1,30 +1,29 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "wouter";
-import { addressOf, useParameters } from "../../address.ts";
+import type { JournalEntry, Repeated } from "../../../../types/control-api.ts";
+import { toAddress, useParameters } from "../../address.ts";
 import { type SandboxCalls, sandboxCalls } from "../../api/calls.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
-import type { JournalEntry, Repeated } from "../../api/types.ts";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { Notice, Problem } from "../../parts/notice.tsx";
-import { asCurl, asFetch, type Copied, copied } from "./copy-request.ts";
-import { FailDialog } from "./fail-dialog.tsx";
+import { Notice, Problem } from "../../components/notice.tsx";
+import { CopyButton, pluralize } from "../../components/text.tsx";
+import { asCurl, asFetch, copyRequest, type RequestCopy } from "./copy-request.ts";
+import { BranchDialog, FailDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
-import { BranchDialog, RewindDialog } from "./travel-dialogs.tsx";
 
 type Opened = "fail" | "rewind" | "branch" | undefined;
 
-/** What can be done with an entry: say it elsewhere, do it again, make it fail, go back to before it. */
+/** Copy, repeat, fail the next call, rewind, branch. */
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
   const { entry } = node;
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
   const [opened, setOpened] = useState<Opened>();
-  const repeat = useSandboxChange((calls, id: string) => calls.repeatRequest(id));
+  const repeat = useSandboxChange((calls, seq: number) => calls.repeatRequest(seq));
   const close = () => setOpened(undefined);
-  const copy = async (as: (request: Copied) => string) => {
+  const copy = async (as: (request: RequestCopy) => string) => {
     const calls = sandboxCalls(sandbox!.name);
-    return as(copied(journal!, sandbox!.base_url, await keyOf(calls, journal!)));
+    return as(copyRequest(journal!, sandbox!.base_url, await getKey(calls, journal!)));
   };
   return (
     <>
@@ -32,26 +31,26 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
         <>
           <CopyButton label="Copy as curl" text={() => copy(asCurl)} />
           <CopyButton label="Copy as fetch" text={() => copy(asFetch)} />
-          <Button className="button" isPending={repeat.isPending} onPress={() => repeat.mutate(journal.id)}>
+          <Button className="button" isPending={repeat.isPending} onPress={() => repeat.mutate(journal.seq)}>
             Repeat
           </Button>
           <Button className="button" onPress={() => setOpened("fail")}>
-            Make it fail next time
+            Fail the next call
           </Button>
         </>
       )}
       {entry?.kind === "delivery" && sandbox && (
         <Link
           className="button"
-          href={addressOf(sandbox.name, "webhooks", { delivery: entry.subject ?? "" })}
+          href={toAddress(sandbox.name, "webhooks", { delivery: entry.subject ?? "" })}
         >
-          What went over the wire
+          Request and response
         </Link>
       )}
       {entry?.kept && (
         <>
           <Button className="button" onPress={() => setOpened("rewind")}>
-            Rewind to before
+            Rewind to before this
           </Button>
           <Button className="button" onPress={() => setOpened("branch")}>
             Branch from here
@@ -69,8 +68,8 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
   );
 }
 
-/** The journal masks it; whoever sees the console may see the keys of the world. */
-async function keyOf(calls: SandboxCalls, { api_key }: JournalEntry): Promise<string | undefined> {
+/** The API key of the request, which the journal masks; the control API may read it. */
+async function getKey(calls: SandboxCalls, { api_key }: JournalEntry): Promise<string | undefined> {
   if (api_key === null) return undefined;
   return calls.record("api_keys", api_key).then(
     ({ key }) => key,
@@ -78,23 +77,28 @@ async function keyOf(calls: SandboxCalls, { api_key }: JournalEntry): Promise<st
   );
 }
 
+/** The API reports a missing value as null, or leaves it out. */
+function formatSide(value: unknown): string {
+  return value === null || value === undefined ? "missing" : JSON.stringify(value);
+}
+
 function RepeatedNotice({ repeated, onShow }: { repeated: Repeated; onShow: () => void }) {
   const { same, differences } = repeated;
   const show = (
     <Button className="button" onPress={onShow}>
-      Show it
+      Show
     </Button>
   );
   return (
     <Notice outcome={same ? "ok" : "other"} action={show}>
       {same
-        ? "It was answered the same way once more."
-        : `It was answered otherwise, in ${differences.length === 1 ? "one point" : `${differences.length} points`}:`}
+        ? "The response is the same."
+        : `The response differs in ${pluralize(differences.length, "place")}:`}
       {!same && (
         <ul className="places">
           {differences.slice(0, 8).map(({ what, before, after }) => (
             <li key={what}>
-              <code>{what}</code>: {JSON.stringify(before)} became {JSON.stringify(after)}
+              <code>{what}</code>: {formatSide(before)} → {formatSide(after)}
             </li>
           ))}
         </ul>

@@ -1,75 +1,68 @@
+import { Link } from "wouter";
+import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
+import { toAddress, useSandboxName } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
-import type { JournalEntry } from "../../api/types.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Exchange } from "../../parts/exchange.tsx";
-import { Badge } from "../../parts/mark.tsx";
-import { Notice, ReadProblem } from "../../parts/notice.tsx";
-import { Section } from "../../parts/section.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
-import { Changes } from "./changes.tsx";
+import { Exchange } from "../../components/exchange.tsx";
+import { DetailPane, Section } from "../../components/layout.tsx";
+import { Badge, Mark } from "../../components/mark.tsx";
+import { LoadError, Notice } from "../../components/notice.tsx";
+import { RecordChangeLists } from "../../components/record-changes.tsx";
+import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";
-import { Kin } from "./kin.tsx";
 import type { Node } from "./nodes.ts";
-import { kindOf, titleOf, waitWords, whyOf } from "./words.ts";
+import { explainDecision, formatWait, nodeKind, nodeTitle } from "./words.ts";
 
 interface EntryDetailProps {
-  /** As the address names it: of a request or of the history. */
-  id: string;
-  /** Undefined where the list no longer, or not yet, knows it. */
+  /** The entry as named in the address. */
+  address: string;
+  /** Undefined if the timeline does not contain it. */
   node: Node | undefined;
   nodes: readonly Node[];
   wait: number | undefined;
   onClose: () => void;
 }
 
-/** One entry in full: why it was answered so, what was said, what it changed, and what can be done now. */
-export function EntryDetail({ id, node, nodes, wait, onClose }: EntryDetailProps) {
-  const requestId =
-    node?.request?.id ??
-    node?.entry?.request ??
-    (node === undefined && id.startsWith("req_") ? id : undefined);
-  const journal = useSandboxQuery(["journal", requestId], (calls) => calls.entry(requestId!), {
-    enabled: requestId !== undefined,
+/** One entry: why it happened, its request and response, its changes, and actions. */
+export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetailProps) {
+  const isRequest = node !== undefined && (node.request ?? node.entry?.request ?? null) !== null;
+  const journal = useSandboxQuery(["journal", node?.seq], (calls) => calls.entry(node!.seq), {
+    enabled: isRequest,
     live: false,
   });
   const now = useSandboxNow();
   if (node === undefined) {
     return (
-      <DetailPane title={id} label={`Entry ${id}`} onClose={onClose}>
-        <Notice outcome="refused">
-          There is no entry {id} here. It was let go, or the sandbox was reset since; the list shows what
-          there is.
-        </Notice>
+      <DetailPane title={address} label={`Entry ${address}`} onClose={onClose}>
+        <Notice outcome="refused">No entry {address}. It may have expired, or the sandbox was reset.</Notice>
       </DetailPane>
     );
   }
   const { request, entry, outcome } = node;
   return (
     <DetailPane
-      title={<span className={request ? "mono" : ""}>{titleOf(node)}</span>}
-      label={`Entry ${id}`}
+      title={<span className={request ? "mono" : ""}>{nodeTitle(node)}</span>}
+      label={`Entry ${node.seq}`}
       onClose={onClose}
     >
       <p className="entry-facts">
         <Badge outcome={outcome}>
           {request
-            ? `${request.status === 0 ? "no answer" : request.status} ${request.code ?? ""}`
-            : kindOf(node)}
+            ? `${request.status === 0 ? "no response" : request.status} ${request.code ?? ""}`
+            : nodeKind(node)}
         </Badge>
         <RelativeTime at={(request ?? entry)!.at} now={now} />
-        {wait !== undefined && <span>{waitWords(wait)}</span>}
-        {request && <span>as {request.principal ?? "nobody"}</span>}
+        {wait !== undefined && <span>{formatWait(wait)}</span>}
+        {request && <span>as {request.principal ?? "anonymous"}</span>}
         {request?.operation && <code>{request.operation}</code>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}
       </p>
       {journal.data && <Why entry={journal.data} />}
-      <ReadProblem error={journal.error} />
+      <LoadError error={journal.error} />
       <div className="actions">
         <EntryActions node={node} journal={journal.data} />
       </div>
       {entry && <Changes entry={entry} />}
-      {entry && <Kin entry={entry} nodes={nodes} />}
+      {entry && <RelatedEntries entry={entry} nodes={nodes} />}
       {journal.data && <Exchange entry={journal.data} />}
     </DetailPane>
   );
@@ -78,7 +71,7 @@ export function EntryDetail({ id, node, nodes, wait, onClose }: EntryDetailProps
 function Why({ entry }: { entry: JournalEntry }) {
   return (
     <Section title="Why">
-      <p className="why">{whyOf(entry)}</p>
+      <p className="why">{explainDecision(entry)}</p>
       {entry.reasons.length > 0 && (
         <ul className="reasons">
           {entry.reasons.map((reason) => (
@@ -92,5 +85,68 @@ function Why({ entry }: { entry: JournalEntry }) {
         </Notice>
       ))}
     </Section>
+  );
+}
+
+/** Records that an entry changed, with their fields before and after. */
+export function Changes({ entry }: { entry: HistoryEntry }) {
+  const { data, error } = useSandboxQuery(["changes", entry.id], (calls) => calls.changes(entry.id), {
+    enabled: entry.kept,
+    live: false,
+  });
+  if (Object.keys(entry.changes).length === 0) return null;
+  if (!entry.kept) {
+    return (
+      <Section title="Changes">
+        <p className="quiet">
+          The record details have expired; only the counts remain. Rewinding to this entry is no longer
+          possible.
+        </p>
+      </Section>
+    );
+  }
+  return (
+    <Section title="Changes">
+      <LoadError error={error} />
+      {data && <RecordChangeLists changes={data} />}
+    </Section>
+  );
+}
+
+/** Links to the causes and effects of an entry. */
+export function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: readonly Node[] }) {
+  const { data } = useSandboxQuery(["history", entry.id], (calls) => calls.historyEntry(entry.id));
+  if (data === undefined || data.causes.length + data.effects.length === 0) return null;
+  return (
+    <Section title="Causes and effects">
+      <dl className="kin">
+        <EntryLinks term="Caused by" ids={data.causes} nodes={nodes} />
+        <EntryLinks term="Caused" ids={data.effects} nodes={nodes} />
+      </dl>
+    </Section>
+  );
+}
+
+function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]; nodes: readonly Node[] }) {
+  const sandbox = useSandboxName();
+  if (ids.length === 0) return null;
+  return (
+    <div>
+      <dt>{term}</dt>
+      {ids.map((id) => {
+        const node = nodes.find((one) => one.entry?.id === id);
+        return (
+          <dd key={id}>
+            {node ? (
+              <Link href={toAddress(sandbox, "timeline", { entry: String(node.seq) })}>
+                <Mark outcome={node.outcome} /> {nodeTitle(node)}
+              </Link>
+            ) : (
+              <span className="quiet">{id} (expired)</span>
+            )}
+          </dd>
+        );
+      })}
+    </div>
   );
 }

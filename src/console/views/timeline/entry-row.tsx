@@ -1,17 +1,17 @@
 import { memo } from "react";
-import { Mark } from "../../parts/mark.tsx";
-import { timeOfDay } from "../../parts/time.tsx";
+import { Mark } from "../../components/mark.tsx";
+import { timeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
-import { changesOf, kindOf, shortTitleOf, waitWords } from "./words.ts";
+import { changeSummary, formatWait, nodeKind, shortTitle } from "./words.ts";
 
 const MAX_LEVEL = 6;
-/** Of a time of day, as long as it is without milliseconds. */
+/** Length of a time of day without milliseconds. */
 const SECONDS = "12:00:05".length;
 
-/** One line: how it went, what it was, what it changed, who, how long the answer took, and when. */
+/** One row: outcome, title, changes, user, duration, time. */
 export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait: number | undefined }) {
   const { request, entry, outcome, level } = row;
-  const changes = changesOf(row);
+  const changes = changeSummary(row);
   const at = timeOfDay((request ?? entry)!.at);
   return (
     <>
@@ -20,19 +20,19 @@ export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait:
         {request ? (
           <span className="entry-status">{request.status === 0 ? "none" : request.status}</span>
         ) : (
-          <span className="entry-kind quiet">{kindOf(row)}</span>
+          <span className="entry-kind quiet">{nodeKind(row)}</span>
         )}
-        <span className={request ? "clip mono" : "clip"}>{shortTitleOf(row)}</span>
+        <span className={request ? "clip mono" : "clip"}>{shortTitle(row)}</span>
       </div>
       <div role="gridcell" className="cell entry-changes from-medium small quiet">
         {request?.code && <span className="entry-code">{request.code}</span>}
         {entry?.undone ? "undone" : ""} {changes}
       </div>
       <div role="gridcell" className="cell from-wide quiet">
-        {request ? (request.principal ?? "nobody") : ""}
+        {request ? (request.principal ?? "anonymous") : ""}
       </div>
       <div role="gridcell" className="cell number quiet from-medium">
-        {wait === undefined ? "" : waitWords(wait)}
+        {wait === undefined ? "" : formatWait(wait)}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
         {at.slice(0, SECONDS)}

@@ -1,55 +1,61 @@
 import type { ViewParameters } from "../../address.ts";
-import type { Outcome } from "../../parts/mark.tsx";
+import type { Outcome } from "../../components/mark.tsx";
 import type { Node } from "./nodes.ts";
-import { kindOf, titleOf } from "./words.ts";
+import { nodeKind, nodeTitle } from "./words.ts";
 
 export const OUTCOMES: readonly [outcome: Outcome, word: string][] = [
-  ["ok", "fine"],
-  ["refused", "refused"],
-  ["failed", "failed"],
-  ["fault", "by a fault"],
-  ["other", "other changes"],
+  ["ok", "OK"],
+  ["refused", "Rejected"],
+  ["failed", "Error"],
+  ["fault", "Injected"],
+  ["other", "Changes"],
 ];
 
 export interface Filter {
   text: string;
   outcomes: ReadonlySet<string>;
-  /** Ids of the first and the last node, as brushed. */
-  from: string | undefined;
-  to: string | undefined;
+  /** `seq` of the first and last node of the zoomed range. */
+  from: number | undefined;
+  to: number | undefined;
 }
 
-export function filterOf({ get }: ViewParameters): Filter {
+export function readFilter({ get }: ViewParameters): Filter {
   return {
     text: get("find") ?? "",
     outcomes: new Set(get("show")?.split(" ") ?? []),
-    from: get("from"),
-    to: get("to"),
+    from: toSeq(get("from")),
+    to: toSeq(get("to")),
   };
 }
 
-/** Whether a node is to be seen; everything is where the filter is empty. */
-export function keeperOf(filter: Filter, nodes: readonly Node[]): (node: Node) => boolean {
-  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const orderOf = (id: string | undefined, otherwise: number) =>
-    (id === undefined ? undefined : nodes.find((node) => node.id === id)?.order) ?? otherwise;
-  const first = orderOf(filter.from, 0);
-  const last = orderOf(filter.to, Number.POSITIVE_INFINITY);
+function toSeq(text: string | undefined): number | undefined {
+  return Number(text) || undefined;
+}
+
+/** A predicate for nodes; an empty filter accepts all. */
+export function makeFilter({
+  text,
+  outcomes,
+  from = 0,
+  to = Number.POSITIVE_INFINITY,
+}: Filter): (node: Node) => boolean {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+
   return (node) =>
-    node.order >= first &&
-    node.order <= last &&
-    (filter.outcomes.size === 0 || filter.outcomes.has(node.outcome)) &&
+    node.seq >= from &&
+    node.seq <= to &&
+    (outcomes.size === 0 || outcomes.has(node.outcome)) &&
     (words.length === 0 || words.every((word) => isFoundBy(node, word)));
 }
 
-/** Without making a text of each: a hundred thousand are looked at for every letter that is typed. */
+/** Does not build a text per node: the filter checks 100,000 nodes for every key typed. */
 function isFoundBy(node: Node, word: string): boolean {
   const { request, entry } = node;
   const has = (text: string | number | null | undefined) =>
     text !== null && text !== undefined && String(text).toLowerCase().includes(word);
   return (
-    has(titleOf(node)) ||
-    has(kindOf(node)) ||
+    has(nodeTitle(node)) ||
+    has(nodeKind(node)) ||
     has(request?.status) ||
     has(request?.code) ||
     has(request?.operation) ||

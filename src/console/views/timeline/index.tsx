@@ -2,63 +2,57 @@ import { useCallback, useDeferredValue, useMemo, useRef } from "react";
 import { Button, Input, SearchField, ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandbox } from "../../api/queries.ts";
+import { Mark } from "../../components/mark.tsx";
+import { EmptyState } from "../../components/notice.tsx";
+import { CopyButton, PathText } from "../../components/text.tsx";
+import { VirtualRows } from "../../components/virtual-rows.tsx";
 import { useLive } from "../../live/use-live.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { Mark } from "../../parts/mark.tsx";
-import { Nothing } from "../../parts/notice.tsx";
-import { PathText } from "../../parts/path-text.tsx";
-import { VirtualRows } from "../../parts/virtual-rows.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
-import { Exports } from "./exports.tsx";
-import { filterOf, keeperOf, OUTCOMES } from "./filter.ts";
-import { causalRows, type Node, nodesAfter, type Told } from "./nodes.ts";
-import { type BundleOpening, OpenBundleButton, WithBundles } from "./open-bundle.tsx";
+import { makeFilter, OUTCOMES, readFilter } from "./filter.ts";
+import { BundleDropZone, type BundleOpening, Exports, OpenBundleButton } from "./import-export.tsx";
+import { causalRows, findNode, type Node, type TimelineCache, updateNodes } from "./nodes.ts";
 import { Strip } from "./strip.tsx";
 import "./timeline.css";
 
 const ROW_HEIGHT = 34;
-const keyOf = ({ id }: Node) => id;
-const levelOf = ({ level }: Node) => level;
-const classOf = ({ entry }: Node) => (entry?.undone ? "entry-row undone" : "entry-row");
+const getKey = ({ seq }: Node) => String(seq);
+const getLevel = ({ level }: Node) => level;
+const getClassName = ({ entry }: Node) => (entry?.undone ? "entry-row undone" : "entry-row");
 
 export default function Timeline() {
-  return <WithBundles>{(opening) => <Live opening={opening} />}</WithBundles>;
+  return <BundleDropZone>{(opening) => <Live opening={opening} />}</BundleDropZone>;
 }
 
-/** What happened, in causal order; opened, an entry says why. */
 function Live({ opening }: { opening: BundleOpening }) {
-  // Bursts are drawn when there is time: typing and scrolling go first.
-  const story = useDeferredValue(useLive((state) => state.story));
+  // Typing and scrolling take precedence over bursts of entries.
+  const timeline = useDeferredValue(useLive((state) => state.timeline));
   const parameters = useParameters();
   const { set } = parameters;
-  const filter = filterOf(parameters);
+  const filter = readFilter(parameters);
   const selected = parameters.get("entry");
-  const told = useRef<Told>(undefined);
-  const { nodes } = useMemo(() => {
-    told.current = nodesAfter(told.current, story);
-    return told.current;
-  }, [story]);
+  const cache = useRef<TimelineCache>([]);
+  const nodes = useMemo(() => {
+    cache.current = updateNodes(cache.current, timeline);
+    return cache.current;
+  }, [timeline]);
   const signature = JSON.stringify([filter.text, [...filter.outcomes], filter.from, filter.to]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the signature says what the filter is made of
-  const keep = useMemo(() => keeperOf(filter, nodes), [signature, nodes]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the signature identifies the filter
+  const keep = useMemo(() => makeFilter(filter), [signature]);
   const rows = useMemo(() => causalRows(nodes, keep), [nodes, keep]);
   const brush = useCallback(
     (from: string | undefined, to: string | undefined) => set({ from, to }, { replace: true }),
     [set],
   );
-  /** What waited for an answer: a caller of ours, or we for a receiver of a delivery. */
-  const { waits } = story;
-  const waitOf = useCallback(
+
+  const { waits } = timeline;
+  const getWait = useCallback(
     ({ request, entry }: Node) => request?.duration_ms ?? (entry ? waits.get(entry.id) : undefined),
     [waits],
   );
-  const open = useCallback((row: Node) => set({ entry: row.id }), [set]);
+  const open = useCallback((row: Node) => set({ entry: String(row.seq) }), [set]);
   const close = useCallback(() => set({ entry: undefined }), [set]);
-  const chosen = useMemo(
-    () => (selected ? nodes.find(({ id, entry }) => id === selected || entry?.id === selected) : undefined),
-    [nodes, selected],
-  );
+  const chosen = useMemo(() => (selected ? findNode(nodes, selected) : undefined), [nodes, selected]);
   return (
     <div className="split">
       <div className="timeline">
@@ -72,16 +66,16 @@ function Live({ opening }: { opening: BundleOpening }) {
           keep={keep}
           onBrush={brush}
           isBrushed={filter.from !== undefined}
-          waitOf={waitOf}
+          getWait={getWait}
         />
         <div className="filters">
           <SearchField
             className="filter-text"
-            aria-label="Find in the timeline"
+            aria-label="Filter the timeline"
             value={filter.text}
             onChange={(find) => set({ find }, { replace: true })}
           >
-            <Input className="input" placeholder="Find: path, code, user, id" />
+            <Input className="input" placeholder="Filter by path, code, user, id" />
           </SearchField>
           {OUTCOMES.map(([outcome, word]) => (
             <ToggleButton
@@ -101,44 +95,44 @@ function Live({ opening }: { opening: BundleOpening }) {
           ))}
           <span className="quiet small count" role="status">
             {rows.length === nodes.length ? `${nodes.length}` : `${rows.length} of ${nodes.length}`}
-            {story.dropped > 0 && `, ${story.dropped} older ones were let go`}
+            {timeline.dropped > 0 && `, ${timeline.dropped.toLocaleString("en-GB")} older entries dropped`}
           </span>
         </div>
         <VirtualRows
-          label="What happened, causes before effects"
+          label="Timeline"
           role="treegrid"
           rows={rows}
-          keyOf={keyOf}
-          levelOf={levelOf}
-          classOf={classOf}
-          selected={chosen?.id}
+          getKey={getKey}
+          getLevel={getLevel}
+          getClassName={getClassName}
+          selected={chosen && getKey(chosen)}
           onSelect={open}
           rowHeight={ROW_HEIGHT}
           columns={5}
-          draw={(row) => <EntryRow row={row} wait={waitOf(row)} />}
+          draw={(row) => <EntryRow row={row} wait={getWait(row)} />}
           empty={
             nodes.length > 0 ? (
-              <Nothing title="Nothing here fits the filter.">
+              <EmptyState title="No matching entries">
                 <Button
                   className="button"
                   onPress={() => set({ find: undefined, show: undefined, from: undefined, to: undefined })}
                 >
-                  Show everything
+                  Clear filters
                 </Button>
-              </Nothing>
+              </EmptyState>
             ) : (
-              story.isTold && <NothingYet />
+              timeline.isLoaded && <NoRequestsYet />
             )
           }
         />
       </div>
-      {selected && (chosen || story.isTold) && (
+      {selected && (chosen || timeline.isLoaded) && (
         <EntryDetail
-          key={selected}
-          id={selected}
+          key={chosen?.seq ?? selected}
+          address={selected}
           node={chosen}
           nodes={nodes}
-          wait={chosen && waitOf(chosen)}
+          wait={chosen && getWait(chosen)}
           onClose={close}
         />
       )}
@@ -146,20 +140,18 @@ function Live({ opening }: { opening: BundleOpening }) {
   );
 }
 
-function NothingYet() {
+function NoRequestsYet() {
   const { data } = useSandbox();
   return (
-    <Nothing title="No request has reached this sandbox yet.">
-      <p>
-        Point a client at its base URL, with one of the keys of the view Keys; requests show up as they come.
-      </p>
+    <EmptyState title="No requests yet">
+      <p>Send requests to the base URL with an API key from Keys. They appear here immediately.</p>
       <pre>
         {"curl -s -H 'api-key: …' "}
         <span className="whole">
           <PathText>{`${data?.base_url ?? ""}/v1/models`}</PathText>
         </span>
       </pre>
-      <CopyButton text={data?.base_url ?? ""} label="Copy the base URL" />
-    </Nothing>
+      <CopyButton text={data?.base_url ?? ""} label="Copy base URL" />
+    </EmptyState>
   );
 }

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { HistoryEntry, RequestLine } from "../../api/types.ts";
-import { causalRows, nodesAfter, nodesOf, outcomeOf, type Told } from "./nodes.ts";
+import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
+import {
+  buildNodes,
+  causalRows,
+  findNode,
+  type Node,
+  type TimelineCache,
+  toOutcome,
+  updateNodes,
+} from "./nodes.ts";
 
 const AT = "2026-03-15T12:00:00.000Z";
 
@@ -43,107 +51,101 @@ const entry = (sequence: number, more: Partial<HistoryEntry> = {}): HistoryEntry
   ...more,
 });
 
-const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
+const seqs = (nodes: readonly Node[]) => nodes.map(({ seq }) => seq);
 const all = () => true;
 
-describe("interfaces 10 requests and changes as one sequence", () => {
-  it("interfaces 10 a request that changed something is one with its entry, and ties both together", () => {
-    const requests = [line(1), line(2, { history: "h_2" }), line(3)];
-    const history = [
-      entry(1, { journal_position: 1 }),
-      entry(2, { kind: "request", request: "req_2", journal_position: 1 }),
-      entry(3, { journal_position: 3 }),
-    ];
-    const nodes = nodesOf({ requests, history });
-    expect(ids(nodes)).toEqual(["req_1", "h_1", "req_2", "req_3", "h_3"]);
-    expect(nodes[2]!.entry!.id).toBe("h_2");
+describe("buildNodes", () => {
+  it("orders requests and history entries by seq, a request with its change as one node [interfaces 10]", () => {
+    const requests = [line(1), line(3, { history: "h_3" }), line(5)];
+    const history = [entry(2), entry(3, { kind: "request", request: "req_3" }), entry(4)];
+    const nodes = buildNodes({ requests, history });
+    expect(seqs(nodes)).toEqual([1, 2, 3, 4, 5]);
+    expect(nodes[2]).toMatchObject({ request: requests[1], entry: history[1] });
     expect(nodes.map(({ order }) => order)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it("interfaces 10 the journal's position decides where nothing ties them, and what is lost is no obstacle", () => {
-    const requests = [line(8, { history: "h_gone" }), line(9)];
+  it("places a request before its effects, also if other requests finished first [interfaces 10]", () => {
+    const requests = [line(7), line(5, { history: "h_5" })];
     const history = [
-      entry(1, { request: "req_gone", journal_position: 8 }),
-      entry(2, { journal_position: 9 }),
+      entry(5, { kind: "request", request: "req_5" }),
+      entry(6, { kind: "delivery", cause: "h_5" }),
     ];
-    expect(ids(nodesOf({ requests, history }))).toEqual(["req_8", "h_1", "req_9", "h_2"]);
+    expect(seqs(buildNodes({ requests, history }))).toEqual([5, 6, 7]);
   });
 
-  it("interfaces 10 at one instant of a frozen clock, a rule stands before what it struck", () => {
-    const struck = line(2, { status: 503, decision: "fault:inline/one" });
-    const history = [entry(1, { kind: "scenario", journal_position: 1 })];
-    expect(ids(nodesOf({ requests: [line(1), struck], history }))).toEqual(["req_1", "h_1", "req_2"]);
-  });
-
-  it("interfaces 10 what a request brought about stands behind it, though others were answered before it", () => {
-    const requests = [line(6), line(7, { history: "h_1" })];
-    const history = [
-      entry(1, { kind: "request", request: "req_7", journal_position: 5 }),
-      entry(2, { kind: "delivery", cause: "h_1", journal_position: 5 }),
-    ];
-    expect(ids(nodesOf({ requests, history }))).toEqual(["req_6", "req_7", "h_2"]);
+  it("keeps requests apart whose ids repeat after a rewind [interfaces 10]", () => {
+    const requests = [line(1), line(2, { history: "h_2" }), line(4, { id: "req_1" })];
+    const history = [entry(2, { request: "req_2", undone: true }), entry(3, { kind: "restore" })];
+    expect(seqs(buildNodes({ requests, history }))).toEqual([1, 2, 3, 4]);
   });
 });
 
-describe("interfaces 10 a long story that goes on", () => {
-  it("interfaces 10 gives the same nodes as if told at once, and keeps those that are settled", () => {
+describe("updateNodes", () => {
+  it("gives the same nodes as a full build, and keeps unchanged ones", () => {
     const requests: RequestLine[] = [];
     const history: HistoryEntry[] = [];
-    let told: Told | undefined;
-    for (let batch = 0; batch < 40; batch += 1) {
-      for (let one = 0; one < 150; one += 1) {
-        const sequence = requests.length + 1;
-        const changed = sequence % 5 === 0;
-        requests.push(line(sequence, changed ? { history: `h_${sequence / 5}` } : {}));
-        if (changed)
-          history.push(
-            entry(sequence / 5, {
-              kind: "request",
-              request: `req_${sequence}`,
-              journal_position: sequence - 1,
-              cause: sequence % 25 === 0 ? `h_${sequence / 5 - 3}` : null,
-            }),
-          );
+    let cache: TimelineCache = [];
+    for (let batch = 0; batch < 5; batch += 1) {
+      for (let one = 0; one < 20; one += 1) {
+        const seq = requests.length + 1;
+        const cause = seq % 10 === 0 ? `h_${seq - 5}` : null;
+        requests.push(line(seq));
+        if (seq % 5 === 0) history.push(entry(seq, { kind: "request", request: `req_${seq}`, cause }));
       }
-      // The last entries are told with the next batch.
-      const story = { requests: [...requests], history: history.slice(0, -2) };
-      const before = told;
-      told = nodesAfter(before, story);
-      expect(told.nodes).toEqual(nodesOf(story));
-      if (batch > 20) expect(told.nodes[0]).toBe(before!.nodes[0]);
+      // The last entries arrive with the next batch.
+      const lists = { requests: [...requests], history: history.slice(0, -2) };
+      const before = cache;
+      cache = updateNodes(before, lists);
+      expect(cache).toEqual(buildNodes(lists));
+      if (batch > 0) expect(cache[0]).toBe(before[0]);
     }
-    // What is told again, such as one that was undone, takes its place.
-    const retold = history.map((one) => (one.id === "h_3" ? { ...one, undone: true } : one));
-    const after = nodesAfter(told, { requests: [...requests], history: retold });
-    expect(after.nodes).toEqual(nodesOf({ requests, history: retold }));
-    expect(after.nodes.find((node) => node.entry?.id === "h_3")!.entry!.undone).toBe(true);
+    // An entry that is sent again, for example as undone, replaces the old one.
+    const resent = history.map((one) => (one.id === "h_5" ? { ...one, undone: true } : one));
+    const after = updateNodes(cache, { requests, history: resent });
+    expect(after).toEqual(buildNodes({ requests, history: resent }));
+    expect(after[4]!.entry!.undone).toBe(true);
   });
 });
 
-describe("interfaces 10 causes and effects", () => {
-  const requests = [line(1, { history: "h_1" }), line(2)];
+describe("findNode", () => {
+  const requests = [line(1), line(2, { history: "h_2" }), line(4, { id: "req_1" })];
+  const nodes = buildNodes({ requests, history: [entry(2, { request: "req_2" }), entry(3)] });
+
+  it.each([
+    ["1", 1],
+    ["req_1", 4],
+    ["h_2", 2],
+    ["req_0000", undefined],
+    ["5", undefined],
+  ])("finds %s by seq, or the newest by id", (address, seq) => {
+    expect(findNode(nodes, address)?.seq).toBe(seq);
+  });
+});
+
+describe("causalRows", () => {
+  const requests = [line(1, { history: "h_1" }), line(3)];
   const history = [
     entry(1, { kind: "request", request: "req_1" }),
     entry(2, { kind: "delivery", cause: "h_1" }),
-    entry(3, { kind: "control", journal_position: 2 }),
-    entry(4, { kind: "delivery", cause: "h_2", advanced_by: "h_3", journal_position: 2 }),
-    entry(5, { cause: "h_1", journal_position: 2 }),
-    entry(6, { cause: "h_lost", advanced_by: "h_3", journal_position: 2 }),
+    entry(4, { kind: "control" }),
+    entry(5, { kind: "delivery", cause: "h_2", advanced_by: "h_4" }),
+    entry(6, { cause: "h_1" }),
+    entry(7, { cause: "h_lost", advanced_by: "h_4" }),
   ];
-  const nodes = nodesOf({ requests, history });
+  const nodes = buildNodes({ requests, history });
 
-  it("interfaces 10 effects stand below their cause in their order, the newest cause first", () => {
-    const rows = causalRows(nodes, all).map(({ id, level }) => `${level} ${id}`);
-    expect(rows).toEqual(["0 h_3", "1 h_6", "0 req_2", "0 req_1", "1 h_2", "2 h_4", "1 h_5"]);
+  it("lists effects below their cause in order, newest root cause first [interfaces 10]", () => {
+    const rows = causalRows(nodes, all).map(({ seq, level }) => `${level} ${seq}`);
+    expect(rows).toEqual(["0 4", "1 7", "0 3", "0 1", "1 2", "2 5", "1 6"]);
   });
 
-  it("interfaces 10 of what a filter leaves, the causes stay", () => {
-    expect(ids(causalRows(nodes, ({ id }) => id === "h_4"))).toEqual(["req_1", "h_2", "h_4"]);
+  it("keeps the causes of matching entries [interfaces 10]", () => {
+    expect(seqs(causalRows(nodes, ({ seq }) => seq === 5))).toEqual([1, 2, 5]);
     expect(causalRows(nodes, () => false)).toEqual([]);
   });
 });
 
-describe("interfaces 10 how it went", () => {
+describe("toOutcome", () => {
   it.each([
     [{ status: 200 }, "ok"],
     [{ status: 404 }, "refused"],
@@ -151,15 +153,15 @@ describe("interfaces 10 how it went", () => {
     [{ status: 0 }, "failed"],
     [{ status: 503, decision: "fault:inline/one" }, "fault"],
     [{ status: 200, decision: "fault:slow/one" }, "fault"],
-  ])("interfaces 10 %o is %s", (given, outcome) => {
-    expect(outcomeOf(line(1, given), undefined)).toBe(outcome);
+  ])("maps %o to %s", (given, outcome) => {
+    expect(toOutcome(line(1, given), undefined)).toBe(outcome);
   });
 
   it.each([
     [true, "ok"],
     [false, "failed"],
     [null, "other"],
-  ])("interfaces 10 an entry that says delivered: %s is %s", (delivered, outcome) => {
-    expect(outcomeOf(undefined, entry(1, { delivered, title: "It was answered 200." }))).toBe(outcome);
+  ])("maps an entry with delivered: %s to %s", (delivered, outcome) => {
+    expect(toOutcome(undefined, entry(1, { delivered, title: "It was answered 200." }))).toBe(outcome);
   });
 });

@@ -1,119 +1,85 @@
-import type { HistoryEntry, RequestLine } from "../../api/types.ts";
-import type { Story } from "../../live/story.ts";
-import type { Outcome } from "../../parts/mark.tsx";
+import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
+import type { Outcome } from "../../components/mark.tsx";
+import type { TimelineData } from "../../live/timeline-data.ts";
 
-/** One thing that happened: a request, a change of the world, or a request that changed it. */
+/** A timeline entry: a request, a change, or a request with its change. */
 export interface Node {
-  /** Of the request where there is one, else of the history's entry; it is what addresses name. */
-  id: string;
-  /** Position among all, from 0. */
+  /** Number of the entry in the sandbox; unique, while a rewind makes request ids repeat. */
+  seq: number;
+  /** Position in the timeline, from 0. */
   order: number;
-  /** Milliseconds since 1970, on the sandbox's clock. */
+  /** Milliseconds since 1970, sandbox time. */
   at: number;
   request: RequestLine | undefined;
   entry: HistoryEntry | undefined;
   outcome: Outcome;
-  /** The `order` of what led to it; -1 where nothing did that is still known. */
+  /** `order` of the cause; -1 if there is none, or it has expired. */
   cause: number;
-  /** How deep it stands below what led to it. */
+  /** Depth below the root cause. */
   level: number;
 }
 
-/** What is known of a story, for the next one: most of it is the same. */
-export interface Told {
-  requests: readonly RequestLine[];
-  history: readonly HistoryEntry[];
-  nodes: readonly Node[];
-  /** Of entries, by their id. */
-  places: Map<string, number>;
+/** Nodes of the previous update, most of which can be reused. */
+export type TimelineCache = readonly Node[];
+
+type Lists = Pick<TimelineData, "requests" | "history">;
+
+/** Merges requests and history into one list, oldest first. */
+export function buildNodes(lists: Lists): readonly Node[] {
+  return updateNodes([], lists);
 }
 
-/** So many of the last are looked at anew: an entry may be told a little after its request, or before it. */
-const UNSETTLED = 2000;
-
-type Sequences = Pick<Story, "requests" | "history">;
-
-/** Requests and changes as one sequence, oldest first. */
-export function nodesOf(story: Sequences): readonly Node[] {
-  return nodesAfter(undefined, story).nodes;
-}
-
-/** The same, at the cost of what is new: a page that follows a burst has a hundred thousand already. */
-export function nodesAfter(told: Told | undefined, { requests, history }: Sequences): Told {
-  const nodes = told === undefined ? [] : settledNodes(told, { requests, history });
-  const places = nodes.length === 0 ? new Map<string, number>() : told!.places;
-  let h = nodes.reduce((count, { entry }) => count + (entry ? 1 : 0), 0);
-  let r = nodes.reduce((count, { request }) => count + (request ? 1 : 0), 0);
-  const entries = new Map(history.slice(h).map((entry) => [entry.id, entry]));
-  const lines = new Set(requests.slice(r).map(({ id }) => id));
-  while (r < requests.length || h < history.length) {
-    const next = nextOf({ request: requests[r], entry: history[h], entries, lines });
-    const request = next === "entry" ? undefined : requests[r];
-    const entry = next === "request" ? undefined : history[h];
-    if (request) r += 1;
-    if (entry) {
-      places.set(entry.id, nodes.length);
-      h += 1;
-    }
-    nodes.push(nodeOf({ request, entry }, nodes, places));
+/** Like `buildNodes`, but reuses the nodes of the previous update, so that their rows do not render again. */
+export function updateNodes(cache: TimelineCache, { requests, history }: Lists): TimelineCache {
+  // A request has the number of its change, but is listed when it finishes.
+  const lines = requests.toSorted((a, b) => a.seq - b.seq);
+  const nodes: Node[] = [];
+  /** Position of history entries by id. */
+  const places = new Map<string, number>();
+  for (let r = 0, h = 0; r < lines.length || h < history.length; ) {
+    const seq = Math.min(
+      lines[r]?.seq ?? Number.POSITIVE_INFINITY,
+      history[h]?.seq ?? Number.POSITIVE_INFINITY,
+    );
+    const request = lines[r]?.seq === seq ? lines[r++] : undefined;
+    const entry = history[h]?.seq === seq ? history[h++] : undefined;
+    const cause = entry === undefined ? -1 : findCause(entry, places);
+    const known = cache[nodes.length];
+    const isKnown = known?.request === request && known?.entry === entry && known?.cause === cause;
+    if (entry !== undefined) places.set(entry.id, nodes.length);
+    nodes.push(isKnown ? known : makeNode({ seq, request, entry, cause }, nodes));
   }
-  return { requests, history, nodes, places };
+  return nodes;
 }
 
-/** Those from the beginning on that a story shares with the one before, but for the last. */
-function settledNodes({ nodes, ...before }: Told, after: Sequences): Node[] {
-  const settled = nodes.slice(0, Math.max(0, nodes.length - UNSETTLED));
-  let r = 0;
-  let h = 0;
-  const end = settled.findIndex(({ request, entry }) => {
-    if (request && after.requests[r++] !== request) return true;
-    return entry !== undefined && after.history[h++] !== entry;
-  });
-  // Places of what is no longer there would be taken for causes.
-  if (end >= 0 || before.requests.length > after.requests.length) return [];
-  return settled;
+/** Only earlier entries are in `places`, so there are no cycles. */
+function findCause({ cause, advanced_by }: HistoryEntry, places: ReadonlyMap<string, number>): number {
+  return places.get(cause ?? "") ?? places.get(advanced_by ?? "") ?? -1;
 }
 
-interface Heads {
-  request: RequestLine | undefined;
-  entry: HistoryEntry | undefined;
-  /** Those that are still to come. */
-  entries: ReadonlyMap<string, HistoryEntry>;
-  lines: ReadonlySet<string>;
-}
-
-/** The two sequences are tied together by requests that changed something, and by what the journal had reached. */
-function nextOf({ request, entry, entries, lines }: Heads): "request" | "entry" | "both" {
-  if (request === undefined) return "entry";
-  if (entry === undefined) return "request";
-  if (request.history === entry.id) return "both";
-  const own = request.history === null ? undefined : entries.get(request.history);
-  if (own !== undefined && own.sequence > entry.sequence) return "entry";
-  if (entry.request !== null && lines.has(entry.request)) return "request";
-  return request.sequence <= entry.journal_position ? "request" : "entry";
-}
-
-function nodeOf(
-  { request, entry }: Pick<Node, "request" | "entry">,
-  nodes: readonly Node[],
-  places: ReadonlyMap<string, number>,
-): Node {
-  const { id, at } = (request ?? entry)!;
-  const order = nodes.length;
-  const cause = entry === undefined ? -1 : causeOf(entry, order, places);
+function makeNode(parts: Pick<Node, "seq" | "request" | "entry" | "cause">, nodes: readonly Node[]): Node {
+  const { request, entry, cause } = parts;
   return {
-    id,
-    order,
-    at: Date.parse(at),
-    request,
-    entry,
-    outcome: outcomeOf(request, entry),
-    cause,
+    ...parts,
+    order: nodes.length,
+    at: Date.parse((request ?? entry)!.at),
+    outcome: toOutcome(request, entry),
     level: cause < 0 ? 0 : nodes[cause]!.level + 1,
   };
 }
 
-export function outcomeOf(request: RequestLine | undefined, entry: HistoryEntry | undefined): Outcome {
+/**
+ * Finds the node of an address: by `seq`, or by the id of a request or history entry, as reports and responses have it.
+ * Of repeated request ids the newest is meant.
+ */
+export function findNode(nodes: readonly Node[], address: string): Node | undefined {
+  const seq = Number(address);
+  return nodes.findLast(
+    (node) => node.seq === seq || node.request?.id === address || node.entry?.id === address,
+  );
+}
+
+export function toOutcome(request: RequestLine | undefined, entry: HistoryEntry | undefined): Outcome {
   if (request === undefined) return deliveryOutcome(entry?.delivered);
   const { status, decision } = request;
   if (decision.startsWith("fault:")) return "fault";
@@ -121,15 +87,15 @@ export function outcomeOf(request: RequestLine | undefined, entry: HistoryEntry 
   return status >= 400 ? "refused" : "ok";
 }
 
-/** Null for what is no attempt to deliver. */
+/** `delivered` is null for entries that are not delivery attempts. */
 function deliveryOutcome(delivered: boolean | null | undefined): Outcome {
   if (typeof delivered !== "boolean") return "other";
   return delivered ? "ok" : "failed";
 }
 
 /**
- * The rows of the list: what was caused stands below its cause, in its order; what has no cause stands newest first.
- * Of what is kept by `keep`, the causes stay too, so that an effect is never seen without them.
+ * Rows of the list: root causes newest first, effects below their cause in order of time. Causes of matching nodes are
+ * kept, so that an effect never appears without them.
  */
 export function causalRows(nodes: readonly Node[], keep: (node: Node) => boolean): Node[] {
   const kept = new Uint8Array(nodes.length);
@@ -152,10 +118,4 @@ export function causalRows(nodes: readonly Node[], keep: (node: Node) => boolean
   };
   for (const root of roots.reverse()) add(root);
   return rows;
-}
-
-/** The place of what led to it; -1 where nothing did that is still known. A cause came before, so there is no circle. */
-function causeOf(entry: HistoryEntry, order: number, places: ReadonlyMap<string, number>): number {
-  const cause = places.get(entry.cause ?? "") ?? places.get(entry.advanced_by ?? "") ?? -1;
-  return cause < order ? cause : -1;
 }

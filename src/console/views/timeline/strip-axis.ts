@@ -1,10 +1,10 @@
-/** A pause that would take more of the axis than this, and is so much longer than the usual one, is cut. */
+/** A pause is cut if it takes more than this share of the axis and is FAR times longer than the average. */
 const MOST_SHARE = 0.25;
 const FAR = 8;
 const MOST_CUTS = 8;
-/** Of the axis, what stands for a pause that was cut. */
+/** Share of the axis that a cut pause takes. */
 const CUT_SHARE = 0.04;
-/** Of one character of a tick's word, in pixels, and what stays free behind it. */
+/** Width of a character of a tick label and the free space after it, in pixels. */
 const CHARACTER = 6.8;
 const FREE = 14;
 
@@ -25,33 +25,33 @@ interface Stretch {
   /** On the axis. */
   begin: number;
   end: number;
-  /** Milliseconds since 1970; the same where the clock stood still. */
+  /** Milliseconds since 1970; equal if the clock was frozen. */
   from: number;
   to: number;
 }
 
 export interface Tick {
   at: number;
-  /** Empty where there is no room for it. */
+  /** Empty if the label does not fit. */
   word: string;
 }
 
-/** A time axis of even scale on which entries stand, with the long pauses cut out. */
+/** A linear time axis of entries, with long pauses cut out. */
 export interface StripAxis {
-  /** Of each entry, in entries' widths. */
+  /** Position of each entry, in units of one entry. */
   places: readonly number[];
-  /** Where a pause is cut. */
+  /** Positions of the cuts. */
   cuts: readonly number[];
-  /** For so many pixels from the first place to the last. */
+  /** Ticks for an axis of this width in pixels. */
   ticks: (pixels: number) => Tick[];
 }
 
 /**
- * Entries by the sandbox's clock, in the order in which they came. Where the clock mostly stands still, as it may, the
- * order is all that there is: what is of one instant then stands side by side, and each instant is told once.
+ * Places entries by the sandbox clock. If the clock is mostly frozen, entries of one instant are placed side by side,
+ * and each instant has one tick.
  */
 export function stripAxis(times: readonly number[]): StripAxis {
-  const isCut = cutsOf(times);
+  const isCut = findCuts(times);
   const bounds = [0, ...isCut.flatMap((cut, at) => (cut ? [at] : [])), times.length];
   const groups = bounds.slice(1).map((end, at) => [bounds[at]!, end - 1] as const);
   const moving = groups.filter(([first, last]) => times[last]! > times[first]!);
@@ -72,15 +72,15 @@ export function stripAxis(times: readonly number[]): StripAxis {
     if (last < times.length - 1) cuts.push(end + gap / 2);
     begin = end + gap;
   }
-  return { places, cuts, ticks: (pixels) => ticksOf(stretches, scale, pixels) };
+  return { places, cuts, ticks: (pixels) => makeTicks(stretches, scale, pixels) };
 }
 
-/** Of each entry, whether there is a cut before it. */
-function cutsOf(times: readonly number[]): boolean[] {
+/** Whether there is a cut before each entry. */
+function findCuts(times: readonly number[]): boolean[] {
   const gaps = times.map((time, at) => (at === 0 ? 0 : time - times[at - 1]!));
   const standing = gaps.filter((gap, at) => at > 0 && gap === 0).length;
   if (standing > (gaps.length - 1) / 2) return gaps.map((gap) => gap !== 0);
-  // A rewind goes back, which no axis does.
+  // The clock goes back after a rewind.
   const isCut = gaps.map((gap) => gap < 0);
   const forward = gaps.map((gap, at) => ({ gap, at })).filter(({ gap }) => gap > 0);
   forward.sort((a, b) => b.gap - a.gap);
@@ -94,23 +94,23 @@ function cutsOf(times: readonly number[]): boolean[] {
   return isCut;
 }
 
-/** Round times at even distances; a stretch that has none is told when it begins. */
-function ticksOf(stretches: readonly Stretch[], scale: number, pixels: number): Tick[] {
+/** Ticks at round times; a stretch without one has a tick at its start. */
+function makeTicks(stretches: readonly Stretch[], scale: number, pixels: number): Tick[] {
   const width = Math.max(1, stretches.at(-1)?.end ?? 1);
   const perUnit = pixels / width;
-  const step = STEPS.find((ms) => ms * scale * perUnit >= roomOf(wordOf(0, ms))) ?? STEPS.at(-1)!;
+  const step = STEPS.find((ms) => ms * scale * perUnit >= tickWidth(formatTick(0, ms))) ?? STEPS.at(-1)!;
   const ticks: (Tick & { weight: number })[] = [];
   for (const { begin, from, to } of stretches) {
     const first = Math.ceil(from / step) * step;
-    if (to === from || first > to) ticks.push({ at: begin, word: wordOf(from, SECOND), weight: 1 });
+    if (to === from || first > to) ticks.push({ at: begin, word: formatTick(from, SECOND), weight: 1 });
     else
       for (let time = first; time <= to; time += step)
-        ticks.push({ at: begin + (time - from) * scale, word: wordOf(time, step), weight: 0 });
+        ticks.push({ at: begin + (time - from) * scale, word: formatTick(time, step), weight: 0 });
   }
   let free = Number.NEGATIVE_INFINITY;
   return ticks.flatMap(({ at, word, weight }, place) => {
     const left = at * perUnit;
-    const right = left + roomOf(word);
+    const right = left + tickWidth(word);
     const next = ticks[place + 1];
     const yields = weight === 0 && next?.weight === 1 && right > next.at * perUnit;
     if (left >= free && right - FREE <= pixels + FREE && !yields) {
@@ -121,9 +121,9 @@ function ticksOf(stretches: readonly Stretch[], scale: number, pixels: number): 
   });
 }
 
-const roomOf = (word: string) => word.length * CHARACTER + FREE;
+const tickWidth = (word: string) => word.length * CHARACTER + FREE;
 
-function wordOf(time: number, step: number): string {
+function formatTick(time: number, step: number): string {
   const iso = new Date(time).toISOString();
   if (step >= DAY) return iso.slice(0, 10);
   if (step >= MINUTE) return iso.slice(11, 16);

@@ -2,20 +2,20 @@ import { useEffect, useMemo, useRef } from "react";
 import { Button } from "react-aria-components";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Outcome } from "../../parts/mark.tsx";
-import { shapeAt } from "../../parts/mark.tsx";
-import { timeOfDay } from "../../parts/time.tsx";
-import { useTheme } from "../../shell/theme.ts";
+import type { Outcome } from "../../components/mark.tsx";
+import { shapePath } from "../../components/mark.tsx";
+import { timeOfDay } from "../../components/time.tsx";
+import { useTheme } from "../../shell/theme.tsx";
 import type { Node } from "./nodes.ts";
 import { type StripAxis, stripAxis } from "./strip-axis.ts";
 
 const HEIGHT = 104;
 const MARK = 9;
-/** The last ones are what a strip this wide can show. */
+/** Only the newest entries are drawn. */
 const MAX_MARKS = 2000;
-/** More lines than this would tell nothing. */
+/** More lines than this would not be readable. */
 const MAX_CUTS = 12;
-/** Narrower than this was a click. */
+/** Narrower selections are clicks. */
 const MIN_BRUSH_PX = 6;
 
 interface StripProps {
@@ -23,34 +23,34 @@ interface StripProps {
   keep: (node: Node) => boolean;
   onBrush: (from: string | undefined, to: string | undefined) => void;
   isBrushed: boolean;
-  waitOf: (node: Node) => number | undefined;
+  getWait: (node: Node) => number | undefined;
 }
 
 interface Shown {
   nodes: readonly Node[];
   keep: (node: Node) => boolean;
   onBrush: StripProps["onBrush"];
-  waitOf: StripProps["waitOf"];
+  getWait: StripProps["getWait"];
   axis: StripAxis;
 }
 
 /**
- * The last entries, one mark each: by the sandbox's clock, the higher the longer it took to answer. Dragging
- * over some filters the list.
+ * The newest entries on a time axis of the sandbox clock; slower responses are higher. Dragging zooms the list to a
+ * range.
  */
-export function Strip({ nodes, keep, onBrush, isBrushed, waitOf }: StripProps) {
+export function Strip({ nodes, keep, onBrush, isBrushed, getWait }: StripProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const theme = useTheme();
   const last = useMemo(() => nodes.slice(-MAX_MARKS), [nodes]);
   const axis = useMemo(() => stripAxis(last.map(({ at }) => at)), [last]);
-  const shown = useRef<Shown>({ nodes: last, keep, onBrush, waitOf, axis });
-  shown.current = { nodes: last, keep, onBrush, waitOf, axis };
+  const shown = useRef<Shown>({ nodes: last, keep, onBrush, getWait, axis });
+  shown.current = { nodes: last, keep, onBrush, getWait, axis };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has other colours
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colours depend on the theme
   useEffect(() => {
     const element = place.current!;
-    const made = new uPlot(optionsOf(element, shown), dataOf(shown.current), element);
+    const made = new uPlot(plotOptions(element, shown), plotData(shown.current), element);
     plot.current = made;
     const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     watch.observe(element);
@@ -63,8 +63,8 @@ export function Strip({ nodes, keep, onBrush, isBrushed, waitOf }: StripProps) {
       made.destroy();
     };
   }, [theme]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown is made of these three
-  useEffect(() => plot.current?.setData(dataOf(shown.current)), [nodes, keep, waitOf]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawing depends on these three
+  useEffect(() => plot.current?.setData(plotData(shown.current)), [nodes, keep, getWait]);
 
   return (
     <div className="strip">
@@ -72,18 +72,17 @@ export function Strip({ nodes, keep, onBrush, isBrushed, waitOf }: StripProps) {
       <div className="strip-words small quiet">
         <span>
           {last.length === 0
-            ? "Each entry becomes a mark here, higher is slower"
+            ? "Higher is slower"
             : `${timeOfDay(iso(last[0]!.at)).slice(0, 8)} to ${timeOfDay(iso(last.at(-1)!.at)).slice(0, 8)}, higher is slower`}
         </span>
         {isBrushed ? (
           <Button className="link-button" onPress={() => onBrush(undefined, undefined)}>
-            Show all again
+            Reset zoom
           </Button>
         ) : (
           nodes.length > 0 && (
             <span className="strip-hint">
-              {axis.cuts.length > 0 && axis.cuts.length <= MAX_CUTS && "┆ a pause is left out; "}drag to look
-              at a part
+              {axis.cuts.length > 0 && axis.cuts.length <= MAX_CUTS && "┆ gap · "}Drag to zoom
             </span>
           )
         )}
@@ -94,11 +93,11 @@ export function Strip({ nodes, keep, onBrush, isBrushed, waitOf }: StripProps) {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-function dataOf({ nodes, axis, waitOf }: Shown): uPlot.AlignedData {
-  return [[...axis.places], nodes.map((node) => Math.log10(1 + (waitOf(node) ?? 0)))];
+function plotData({ nodes, axis, getWait }: Shown): uPlot.AlignedData {
+  return [[...axis.places], nodes.map((node) => Math.log10(1 + (getWait(node) ?? 0)))];
 }
 
-function optionsOf(element: HTMLElement, shown: React.RefObject<Shown>): uPlot.Options {
+function plotOptions(element: HTMLElement, shown: React.RefObject<Shown>): uPlot.Options {
   return {
     width: element.clientWidth,
     height: HEIGHT,
@@ -107,7 +106,7 @@ function optionsOf(element: HTMLElement, shown: React.RefObject<Shown>): uPlot.O
     padding: [MARK, MARK, 0, MARK],
     scales: {
       x: { time: false, range: (_plot, min, max) => (max > min ? [min, max] : [min - 1, max + 1]) },
-      // A millisecond at the bottom, ten seconds at the top.
+      // Logarithmic: one millisecond at the bottom, ten seconds at the top.
       y: { range: () => [-0.35, 4] },
     },
     series: [{}, { paths: () => null, points: { show: false } }],
@@ -132,9 +131,9 @@ function timeAxis(element: HTMLElement, shown: React.RefObject<Shown>): uPlot.Ax
     gap: 2,
     align: 1,
     font: LABEL,
-    stroke: () => colourOf(element, "strip-word"),
-    grid: { stroke: () => colourOf(element, "strip-line"), width: 1 },
-    ticks: { stroke: () => colourOf(element, "strip-line"), width: 1, size: 4 },
+    stroke: () => readColour(element, "strip-word"),
+    grid: { stroke: () => readColour(element, "strip-line"), width: 1 },
+    ticks: { stroke: () => readColour(element, "strip-line"), width: 1, size: 4 },
     splits: (plot) => ticks(plot).map(({ at }) => at),
     values: (plot) => ticks(plot).map(({ word }) => word),
   };
@@ -144,7 +143,7 @@ function drawCuts(plot: uPlot, element: HTMLElement, { axis: { cuts } }: Shown):
   if (cuts.length > MAX_CUTS) return;
   const { ctx, bbox } = plot;
   ctx.save();
-  ctx.strokeStyle = colourOf(element, "strip-cut");
+  ctx.strokeStyle = readColour(element, "strip-cut");
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
   ctx.beginPath();
@@ -157,7 +156,7 @@ function drawCuts(plot: uPlot, element: HTMLElement, { axis: { cuts } }: Shown):
   ctx.restore();
 }
 
-/** Drags by mouse, pen or finger. */
+/** Handles dragging by mouse, pen or finger. */
 function followBrush(plot: uPlot, shown: React.RefObject<Shown>): void {
   const { over, root } = plot;
   const height = over.clientHeight;
@@ -191,7 +190,7 @@ function takeBrush(plot: uPlot, [left, right]: [number, number], { nodes, onBrus
   const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(right, "x")];
   const xs = plot.data[0];
   const inside = nodes.filter((_node, place) => xs[place]! >= from && xs[place]! <= to);
-  if (inside.length > 0) onBrush(inside[0]!.id, inside.at(-1)!.id);
+  if (inside.length > 0) onBrush(String(inside[0]!.seq), String(inside.at(-1)!.seq));
 }
 
 function drawMarks(plot: uPlot, element: HTMLElement, { nodes, keep }: Shown): void {
@@ -201,7 +200,7 @@ function drawMarks(plot: uPlot, element: HTMLElement, { nodes, keep }: Shown): v
   for (const [place, node] of nodes.entries()) {
     const x = plot.valToPos(plot.data[0][place]!, "x", true);
     const y = plot.valToPos(plot.data[1]![place]!, "y", true);
-    const colour = colours.get(node.outcome) ?? colourOf(element, `mark-${node.outcome}`);
+    const colour = colours.get(node.outcome) ?? readColour(element, `mark-${node.outcome}`);
     colours.set(node.outcome, colour);
     ctx.save();
     ctx.globalAlpha = keep(node) ? 1 : 0.2;
@@ -210,17 +209,17 @@ function drawMarks(plot: uPlot, element: HTMLElement, { nodes, keep }: Shown): v
     if (node.outcome === "other") {
       ctx.strokeStyle = colour;
       ctx.lineWidth = 1.6;
-      ctx.stroke(shapeAt(node.outcome));
+      ctx.stroke(shapePath(node.outcome));
     } else {
       ctx.fillStyle = colour;
-      ctx.fill(shapeAt(node.outcome));
+      ctx.fill(shapePath(node.outcome));
     }
     ctx.restore();
   }
 }
 
-/** As the theme gives it: a custom property would be read as it is written, not as it comes out. */
-function colourOf(element: HTMLElement, className: string): string {
+/** Reads a computed colour, since custom properties return their source text. */
+function readColour(element: HTMLElement, className: string): string {
   const probe = document.createElement("i");
   probe.className = className;
   element.append(probe);

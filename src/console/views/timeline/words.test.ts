@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
-import type { HistoryEntry } from "../../api/types.ts";
-import { changesOf, waitWords } from "./words.ts";
+import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
+import { changeSummary, explainDecision, formatWait, shortTitle } from "./words.ts";
 
-const changed = (changes: HistoryEntry["changes"]) => changesOf({ entry: { changes } } as never);
+const summary = (changes: HistoryEntry["changes"]) => changeSummary({ entry: { changes } } as never);
 
-describe("changesOf", () => {
-  it("interfaces 10 tells of one as of one, and of more as of more", () => {
+describe("changeSummary", () => {
+  it("counts records in the singular and plural of their collection [interfaces 10]", () => {
     const none = { added: 0, removed: 0, changed: 0 };
-    expect(changed({ deliveries: { ...none, added: 1 }, webhooks: { ...none, changed: 1 } })).toBe(
+    expect(summary({ deliveries: { ...none, added: 1 }, webhooks: { ...none, changed: 1 } })).toBe(
       "+1 delivery, ~1 webhook",
     );
-    expect(changed({ messages: { ...none, removed: 2 }, store_files: { ...none, changed: 1 } })).toBe(
+    expect(summary({ messages: { ...none, removed: 2 }, store_files: { ...none, changed: 1 } })).toBe(
       "−2 messages, ~1 store file",
     );
     expect(
-      changed({ usage: { ...none, changed: 1 }, dashboards: { added: 1, removed: 1, changed: 0 } }),
+      summary({ usage: { ...none, changed: 1 }, dashboards: { added: 1, removed: 1, changed: 0 } }),
     ).toBe("~1 usage, +1 −1 dashboards");
   });
 });
 
-describe("waitWords", () => {
-  it("says a wait as short as it can be said", () => {
-    expect([0, 34, 999, 1000, 12_345, 59_990, 61_000].map(waitWords)).toEqual([
+describe("formatWait", () => {
+  it("uses the largest fitting unit", () => {
+    expect([0, 34, 999, 1000, 12_345, 59_990, 61_000].map(formatWait)).toEqual([
       "0 ms",
       "34 ms",
       "999 ms",
@@ -30,5 +30,61 @@ describe("waitWords", () => {
       "60.0 s",
       "1 min",
     ]);
+  });
+});
+
+describe("shortTitle", () => {
+  it.each([
+    [
+      "The first attempt to deliver user.created to wh_1 was answered 500.",
+      "500: user.created, first attempt",
+    ],
+    ["A retry to deliver user.created to wh_1 got no answer.", "no response: user.created, retry"],
+    ["Advanced the clock by 1h.", "Advanced the clock by 1h."],
+  ])("starts a delivery attempt with its result: %s", (title, short) => {
+    expect(shortTitle({ entry: { title } } as never)).toBe(short);
+  });
+});
+
+describe("explainDecision", () => {
+  const explain = (entry: Partial<JournalEntry>) =>
+    explainDecision({
+      operation: "models.list",
+      principal: "usr_dan",
+      status: 200,
+      decision: "ok",
+      reasons: [],
+      ...entry,
+    } as JournalEntry);
+
+  it.each<[Partial<JournalEntry>, string]>([
+    [{}, "models.list succeeded for usr_dan."],
+    [
+      {
+        decision: "access",
+        status: 403,
+        reasons: ["usr_dan has the role member in org_acme; owner or admin is asked for"],
+      },
+      "usr_dan is not allowed to do this: needs the role owner or admin",
+    ],
+    [
+      { decision: "access", status: 403, reasons: ["usr_dan is no member of org_acme"] },
+      "usr_dan is not allowed to do this: usr_dan is no member of org_acme",
+    ],
+    [{ decision: "access", status: 404 }, "It does not exist, or usr_dan is not allowed to see it."],
+    [{ decision: "fault:inline/r1", status: 503 }, "A fault replaced the response (rule r1)."],
+    [
+      { decision: "fault:outage/r1", status: 0 },
+      "A fault broke the connection (rule r1 of scenario outage).",
+    ],
+  ])("says what decided the response: %o", (entry, sentence) => {
+    expect(explain(entry)).toBe(sentence);
+  });
+
+  it("reports a delayed success as a success", () => {
+    const reasons = ["slow/r1 struck: every call", "slow/r1 delays by 700 ms"];
+    expect(explain({ decision: "fault:slow/r1", reasons })).toBe(
+      "models.list succeeded for usr_dan, delayed by 700 ms (rule r1 of scenario slow).",
+    );
   });
 });

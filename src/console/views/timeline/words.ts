@@ -1,5 +1,5 @@
-import type { JournalEntry } from "../../api/types.ts";
-import { recordWords } from "../../parts/counted.ts";
+import type { JournalEntry } from "../../../../types/control-api.ts";
+import { singularName } from "../../components/text.tsx";
 import type { Node } from "./nodes.ts";
 
 const KINDS = {
@@ -7,33 +7,31 @@ const KINDS = {
   control: "control call",
   timer: "timer",
   delivery: "delivery",
-  scenario: "faults",
-  restore: "time travel",
+  scenario: "fault rules",
+  restore: "restore",
 } as const;
 
-/** What kind of thing it was, in a word. */
-export function kindOf({ request, entry }: Node): string {
+export function nodeKind({ request, entry }: Node): string {
   return request ? "request" : KINDS[entry!.kind];
 }
 
-/** What a row says: the request's line, or the sentence of the history. */
-export function titleOf({ request, entry }: Node): string {
+/** The request line, or the title of the history entry. */
+export function nodeTitle({ request, entry }: Node): string {
   if (request === undefined) return entry!.title;
   return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
 }
 
-const ATTEMPT =
-  /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to \S+ (?:was (answered \d+)|got (no answer))/;
+const ATTEMPT = /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to \S+ (?:\w+ ){0,2}(\d{3})?\b/;
 
-/** The same for a narrow row: of an attempt what came of it first, and not to whom. */
-export function shortTitleOf(node: Node): string {
-  const title = titleOf(node);
-  const [, kind, event, answered, none] = ATTEMPT.exec(title) ?? [];
-  return kind === undefined ? title : `${answered ?? none}: ${event}, ${kind}`;
+/** The title for a row: of a delivery attempt the result first, without the URL. */
+export function shortTitle(node: Node): string {
+  const title = nodeTitle(node);
+  const [, kind, event, status] = ATTEMPT.exec(title) ?? [];
+  return kind === undefined ? title : `${status ?? "no response"}: ${event}, ${kind}`;
 }
 
-/** "+1 delivery", "+1 −2 messages": what it changed, in numbers. */
-export function changesOf({ entry }: Node): string {
+/** Counts of changed records, such as "+1 delivery", "+1 −2 messages". */
+export function changeSummary({ entry }: Node): string {
   if (entry === undefined) return "";
   return Object.entries(entry.changes)
     .map(([collection, { added, removed, changed }]) => {
@@ -41,47 +39,64 @@ export function changesOf({ entry }: Node): string {
         Boolean,
       );
       const words =
-        added + removed + changed === 1 ? recordWords(collection) : collection.replaceAll("_", " ");
+        added + removed + changed === 1 ? singularName(collection) : collection.replaceAll("_", " ");
       return `${counts.join(" ")} ${words}`;
     })
     .join(", ");
 }
 
-/** "34 ms", "1.2 s", "2 min": by the clock on the wall, whatever the sandbox's does. */
-export function waitWords(ms: number): string {
+/** "34 ms", "1.2 s", "2 min". */
+export function formatWait(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
 const STEPS: Record<string, string> = {
-  route: "No operation answers this method and path.",
-  auth: "The credentials were refused.",
-  "rate-limit": "The caller had used up its requests for now.",
-  validation: "What was sent does not fit what the operation takes.",
-  access: "The caller may not do this here.",
-  spending: "The organization or key had spent its budget.",
-  rule: "A rule of the operation refused it.",
-  internal: "The server failed; this is a defect of Understudy.",
+  route: "No operation matches this method and path.",
+  auth: "The credentials were rejected.",
+  "rate-limit": "The rate limit was exceeded.",
+  validation: "The request does not match the operation's schema.",
+  spending: "The spending limit of the organization or API key was reached.",
+  rule: "The request breaks a rule of the operation.",
+  store: "The change could not be saved, so it was undone.",
+  limit: "The sandbox would have exceeded its size limits.",
+  internal: "Understudy failed. This is a bug in Understudy.",
 };
 
-/** Why it was answered as it was, in a sentence; reasons follow it. */
-export function whyOf({ decision, status, operation, principal }: JournalEntry): string {
-  if (decision.startsWith("fault:")) return faultSentence(decision.slice("fault:".length), status);
+/** One sentence that explains the response; the journal's reasons follow it. */
+export function explainDecision(entry: JournalEntry): string {
+  const { decision, status, operation } = entry;
+  const caller = entry.principal ?? "an anonymous caller";
+  if (decision.startsWith("fault:")) return explainFault(entry, caller);
   if (decision === "ok") {
-    return status < 400
-      ? `${principal ?? "An unknown caller"} asked for ${operation}, everything was in order, and it was done.`
-      : `${operation} answered ${status} by its own rules.`;
+    return status < 400 ? `${operation} succeeded for ${caller}.` : `${operation} returned ${status}.`;
   }
-  // What must not be seen is said not to be there (G03), and so is what is not.
-  if (decision === "access" && status === 404)
-    return "What was asked for is not there, or not for this caller.";
-  return STEPS[decision] ?? `It was decided by ${decision}.`;
+  if (decision === "access") return explainAccess(entry, caller);
+  return STEPS[decision] ?? `Decided by ${decision}.`;
 }
 
-function faultSentence(origin: string, status: number): string {
-  const [source, rule] = origin.split("/");
-  const what = status === 0 ? "A fault broke the connection" : "A fault answered instead of the operation";
-  if (source === "header") return `${what}: the request asked for it by a header (${rule}).`;
-  if (source === "inline") return `${what}: the inline rule ${rule}.`;
-  return `${what}: rule ${rule} of the scenario ${source}.`;
+/** A 404 also hides what the caller may not see (G03). */
+function explainAccess({ status, reasons }: JournalEntry, caller: string): string {
+  if (status === 404) return `It does not exist, or ${caller} is not allowed to see it.`;
+  const reason = reasons.at(-1);
+  const role = reason && /; (owner or admin) is asked for$/.exec(reason)?.[1];
+  const needs = role ? `needs the role ${role}` : reason;
+  return `${caller} is not allowed to do this${needs ? `: ${needs}` : ""}`;
+}
+
+/** A rule that only delays leaves the operation's own response in place. */
+function explainFault({ decision, status, operation, reasons }: JournalEntry, caller: string): string {
+  const [source, rule] = decision.slice("fault:".length).split("/");
+  const origin =
+    source === "header"
+      ? `requested by its own header: ${rule}`
+      : source === "inline"
+        ? `rule ${rule}`
+        : `rule ${rule} of scenario ${source}`;
+  const delay = reasons.map((reason) => /\bdelay.*?(\d+) ms\b/.exec(reason)?.[1]).find(Boolean);
+  if (source === "header" && rule === "refused") return "The fault header of the request is invalid.";
+  if (status === 0) return `A fault broke the connection (${origin}).`;
+  if (delay !== undefined && status < 400)
+    return `${operation} succeeded for ${caller}, delayed by ${formatWait(Number(delay))} (${origin}).`;
+  return `A fault replaced the response (${origin}).`;
 }

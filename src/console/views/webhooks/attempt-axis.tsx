@@ -1,7 +1,7 @@
-import { SHAPES } from "../../parts/mark.tsx";
-import { absolute } from "../../parts/time.tsx";
+import { SHAPES } from "../../components/mark.tsx";
+import { absolute } from "../../components/time.tsx";
 import type { AttemptMark, AttemptState } from "./attempts.ts";
-import { spanWords } from "./duration.ts";
+import { formatSpan } from "./attempts.ts";
 
 const DRAWN: Readonly<Record<AttemptState, string>> = {
   delivered: SHAPES.ok,
@@ -11,13 +11,12 @@ const DRAWN: Readonly<Record<AttemptState, string>> = {
   cancelled: SHAPES.off,
 };
 
-/** A minute and a day are both to be seen: time is drawn by its logarithm, from half a minute on. */
+/** The axis is logarithmic from here on, so that a minute and a day are both visible. */
 const KNEE_MS = 30_000;
 const MARK = 12;
 
 /**
- * Attempts on an axis of time, from the event on. `wide`: with the instants of the schedule and the sandbox's now
- * written below; else one line for a table.
+ * Delivery attempts on a time axis. `wide` adds tick labels and the current sandbox time.
  */
 export function AttemptAxis({
   marks,
@@ -28,7 +27,7 @@ export function AttemptAxis({
 }: {
   marks: readonly AttemptMark[];
   from: number;
-  /** How long the whole schedule takes, so that instants of several axes stand below each other; milliseconds. */
+  /** Length of the whole schedule in milliseconds, so that the axes of a table align. */
   span: number;
   now: number;
   wide?: boolean;
@@ -45,7 +44,7 @@ export function AttemptAxis({
       className={wide ? "attempts attempts-wide" : "attempts"}
       viewBox={`0 0 ${width} ${wide ? 46 : 14}`}
       role="img"
-      aria-label={wordsOf(marks)}
+      aria-label={describeMarks(marks)}
     >
       <path className="attempts-line" d={`M${MARK / 2} ${middle}H${width - MARK / 2}`} />
       {wide && now > from && now < last && (
@@ -58,7 +57,7 @@ export function AttemptAxis({
       )}
       {marks.map(({ at, state }, index) => (
         <g
-          // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may begin at one instant
+          // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may start at the same time
           key={index}
           className={`attempt attempt-${state}`}
           transform={`translate(${place(at) - MARK / 2} ${middle - MARK / 2})`}
@@ -68,9 +67,9 @@ export function AttemptAxis({
         </g>
       ))}
       {wide &&
-        ticksOf(marks, from, place).map(({ at, x }) => (
+        makeTicks(marks, from, place).map(({ at, x }) => (
           <text key={at} className="attempts-tick" x={x} y={44} textAnchor={x > width - 24 ? "end" : "start"}>
-            {at === from ? "0" : spanWords(at - from)}
+            {at === from ? "0" : formatSpan(at - from)}
           </text>
         ))}
     </svg>
@@ -79,8 +78,8 @@ export function AttemptAxis({
 
 const TICK_WIDTH = 52;
 
-/** The instants that can be written without touching each other. */
-function ticksOf(marks: readonly AttemptMark[], from: number, place: (at: number) => number) {
+/** Ticks whose labels do not overlap. */
+function makeTicks(marks: readonly AttemptMark[], from: number, place: (at: number) => number) {
   const ticks: { at: number; x: number }[] = [];
   for (const at of new Set([from, ...marks.map((mark) => mark.at)])) {
     const x = place(at) - MARK / 2;
@@ -90,7 +89,7 @@ function ticksOf(marks: readonly AttemptMark[], from: number, place: (at: number
 }
 
 /** "2 failed, 1 due, 3 expected". */
-export function wordsOf(marks: readonly AttemptMark[]): string {
+export function describeMarks(marks: readonly AttemptMark[]): string {
   const counts = new Map<AttemptState, number>();
   for (const { state } of marks) counts.set(state, (counts.get(state) ?? 0) + 1);
   return [...counts].map(([state, count]) => `${count} ${state}`).join(", ");

@@ -1,12 +1,10 @@
-import type { JournalEntry } from "../../api/types.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Exchange } from "../../parts/exchange.tsx";
-import { Badge, Mark, type Outcome } from "../../parts/mark.tsx";
-import { ReadProblem } from "../../parts/notice.tsx";
-import { absolute, relative } from "../../parts/time.tsx";
+import type { JournalEntry } from "../../../../types/control-api.ts";
+import { Exchange } from "../../components/exchange.tsx";
+import { Badge, Mark, type Outcome } from "../../components/mark.tsx";
+import { LoadError } from "../../components/notice.tsx";
+import { absolute, relative, useSandboxNow } from "../../components/time.tsx";
 import type { AttemptMark, AttemptState, Delivery } from "./attempts.ts";
-import { useSignature } from "./signature.ts";
-import { useDelivery } from "./use-webhooks.ts";
+import { useDelivery, useSignature } from "./use-webhooks.ts";
 
 const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
   delivered: "ok",
@@ -17,7 +15,7 @@ const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
 };
 const KINDS = { first: "first", retry: "retry", redelivery: "redelivery" } as const;
 
-/** Each attempt in words; one that was made opens and shows what went over the wire. */
+/** Attempts of a delivery; those that were made expand to their request and response. */
 export function AttemptList({
   delivery,
   marks,
@@ -25,26 +23,26 @@ export function AttemptList({
 }: {
   delivery: Delivery;
   marks: readonly AttemptMark[];
-  /** Of the webhook, while there is one. */
+  /** Undefined if the webhook was deleted. */
   secret: string | undefined;
 }) {
   const { data, error } = useDelivery(delivery.delivery_id);
-  // Those that a fixture brought along are counted and not logged.
+  // Attempts from a fixture are counted, but not logged.
   const unlogged = delivery.attempts - delivery.attempt_log.length;
   const exchanges = new Map(data?.exchanges.map((entry) => [entry.delivery!.attempt, entry]));
   return (
     <>
-      <ReadProblem error={error} />
+      <LoadError error={error} />
       <ol className="attempt-list" aria-label="Attempts">
         {marks.map((mark, index) => {
           const line = <AttemptLine mark={mark} />;
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may begin at one instant
+            // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may start at the same time
             <li key={index}>
               {mark.made ? (
                 <details>
                   <summary className="attempt-line">{line}</summary>
-                  <OverTheWire
+                  <AttemptExchange
                     entry={exchanges.get(unlogged + delivery.attempt_log.indexOf(mark.made) + 1)}
                     isKnown={data !== undefined}
                     secret={secret}
@@ -68,7 +66,7 @@ function AttemptLine({ mark }: { mark: AttemptMark }) {
   return (
     <>
       <Badge outcome={OUTCOMES[mark.state]}>{mark.state}</Badge>
-      <span className="attempt-words">{attemptWords(mark)}</span>
+      <span className="attempt-words">{describeAttempt(mark)}</span>
       <time className="quiet" dateTime={at} title={absolute(at)}>
         {relative(mark.at, now)}
       </time>
@@ -76,21 +74,21 @@ function AttemptLine({ mark }: { mark: AttemptMark }) {
   );
 }
 
-/** What came of one that was made; what one that was not waits for. */
-function attemptWords({ state, made }: AttemptMark): string {
+/** The result of an attempt that was made, or why it is not made yet. */
+function describeAttempt({ state, made }: AttemptMark): string {
   if (made) {
-    const answer = made.error ?? `answered ${made.response_code}`;
-    const fault = made.fault === undefined ? "" : `, by the fault ${made.fault}`;
+    const answer = made.error ?? `returned ${made.response_code}`;
+    const fault = made.fault === undefined ? "" : `, fault ${made.fault}`;
     return `${KINDS[made.kind]}: ${answer} in ${made.duration_ms} ms${fault}`;
   }
-  if (state === "due") return "the retry that comes next";
-  if (state === "expected") return "if the one before fails too";
-  if (state === "cancelled") return "called off: the webhook was gone or inactive";
-  return "told by the fixture, without details";
+  if (state === "due") return "next retry";
+  if (state === "expected") return "if the previous attempt fails";
+  if (state === "cancelled") return "the webhook was deleted or inactive";
+  return "from the fixture, no details";
 }
 
-/** What an attempt sent and what came back, and whether its signature is that of the present secret. */
-function OverTheWire({
+/** Request and response of an attempt, and whether its signature matches the current secret. */
+function AttemptExchange({
   entry,
   isKnown,
   secret,
@@ -104,7 +102,9 @@ function OverTheWire({
   const computed = useSignature(secret, body);
   if (entry === undefined) {
     return (
-      <p className="quiet">{isKnown ? "The journal let go of what went over the wire." : "Loading …"}</p>
+      <p className="quiet">
+        {isKnown ? "The request and response have expired from the journal." : "Loading …"}
+      </p>
     );
   }
   const sent = entry.request.headers.find(({ name }) => /-signature$/i.test(name))?.value;
@@ -118,8 +118,8 @@ function OverTheWire({
         <p>
           <Mark outcome={isSame ? "ok" : "refused"} word={null} />{" "}
           {isSame
-            ? "The signature that it sent is the one that is computed below."
-            : "The signature that it sent is not the one that is computed below: the secret was changed since."}
+            ? "The sent signature matches the one computed below."
+            : "The sent signature differs from the one computed below: the secret has changed since."}
         </p>
       )}
       <Exchange entry={entry} line={`POST ${entry.delivery!.url}`} isOpen sent={body} />

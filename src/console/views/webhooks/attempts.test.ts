@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attemptMarks, type Delivery, deliveryState } from "./attempts.ts";
-import { durationMs, spanWords } from "./duration.ts";
+import { attemptMarks, type Delivery, deliveryState, durationMs, formatSpan } from "./attempts.ts";
 
 const DELAYS = ["1m", "5m", "15m", "1h", "6h"].map(durationMs);
 const BEGUN = Date.parse("2026-03-15T12:00:00.000Z");
@@ -38,12 +37,12 @@ const attempt = (
   duration_ms: 3,
 });
 
-/** Minutes from the beginning and what is there. */
+/** Minutes from the start, and the state. */
 const shown = (one: Delivery) =>
   attemptMarks(one, DELAYS).map(({ at, state }) => [(at - BEGUN) / 60_000, state]);
 
-describe("a delivery's attempts on the retry schedule", () => {
-  it("G24 shows what was made, what is due, and what would follow", () => {
+describe("attemptMarks", () => {
+  it("shows made, due and expected attempts [G24]", () => {
     const one = delivery({
       attempts: 2,
       scheduled_attempts: 2,
@@ -62,7 +61,7 @@ describe("a delivery's attempts on the retry schedule", () => {
     expect(deliveryState(one, DELAYS)).toBe("retrying");
   });
 
-  it("G24 shows retries that a 410 or an inactive webhook called off", () => {
+  it("shows retries that a 410 or an inactive webhook cancelled [G24]", () => {
     const one = delivery({
       attempts: 2,
       scheduled_attempts: 2,
@@ -79,7 +78,7 @@ describe("a delivery's attempts on the retry schedule", () => {
     expect(deliveryState(one, DELAYS)).toBe("cancelled");
   });
 
-  it("G24 shows a redelivery beside the schedule, and nothing after a success", () => {
+  it("shows a redelivery, and nothing after a success [G24]", () => {
     const one = delivery({
       status: "success",
       attempts: 2,
@@ -94,18 +93,18 @@ describe("a delivery's attempts on the retry schedule", () => {
     ]);
   });
 
-  it("G24 shows the six attempts of a fixture's delivery, of which nothing was logged", () => {
+  it("shows the six attempts of a fixture's delivery, which were not logged [G24]", () => {
     const one = delivery({ attempts: 6, scheduled_attempts: 6, last_attempt: iso(441) });
     expect(shown(one).map(([minutes]) => minutes)).toEqual([0, 1, 6, 21, 81, 441]);
     expect(deliveryState(one, DELAYS)).toBe("given up");
   });
 
-  it("interfaces 6 reads durations as settings write them, and says them shortly", () => {
+  it("parses durations of the settings and formats them [interfaces 6]", () => {
     expect(["90s", "1h30m", "PT5M", "P1DT2H", 1500, "250ms", "1.5h"].map(durationMs)).toEqual([
       90_000, 5_400_000, 300_000, 93_600_000, 1500, 250, 5_400_000,
     ]);
     expect(durationMs("soon")).toBeNaN();
-    expect([60_000, 4_860_000, 26_460_000, 90_000_000, 30].map(spanWords)).toEqual([
+    expect([60_000, 4_860_000, 26_460_000, 90_000_000, 30].map(formatSpan)).toEqual([
       "1m",
       "1h 21m",
       "7h 21m",

@@ -1,22 +1,22 @@
-import type { StateRecord } from "../../api/types.ts";
+import type { StateRecord } from "../../../../types/control-api.ts";
 
 export type Delivery = StateRecord<"deliveries">;
 export type Webhook = StateRecord<"webhooks">;
 
-/** `expected` follows only if the one that is due fails too; `cancelled` will not be made. */
+/** `expected`: made only if the due attempt fails. `cancelled`: will not be made. */
 export type AttemptState = "delivered" | "failed" | "due" | "expected" | "cancelled";
 
 export interface AttemptMark {
-  /** When it began or begins, in milliseconds since 1970, on the sandbox's clock. */
+  /** Start in milliseconds since 1970, sandbox time. */
   at: number;
   state: AttemptState;
-  /** What is known of one that was made; a fixture's are not logged. */
+  /** The logged attempt; attempts from a fixture are not logged. */
   made: Delivery["attempt_log"][number] | undefined;
 }
 
 /**
- * The attempts of a delivery on its retry schedule (G24): those that were made, the one that is due, those that
- * would follow, those that were called off. `delays`: milliseconds from the end of each attempt to the next.
+ * Attempts of a delivery on its retry schedule (G24): made, due, expected, cancelled. `delays`: milliseconds from the
+ * end of each attempt to the next.
  */
 export function attemptMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[] {
   const made = madeMarks(delivery, delays);
@@ -42,7 +42,7 @@ function madeMarks(delivery: Delivery, delays: readonly number[]): AttemptMark[]
       made: attempt,
     }));
   }
-  // Nothing was logged of it: it happened before the fixture's present, on the schedule.
+  // Not logged: it happened before the fixture's start, on the schedule.
   const instants = [Date.parse(created_at)];
   for (const delay of delays.slice(0, Math.max(0, scheduled_attempts - 1)))
     instants.push(instants.at(-1)! + delay);
@@ -63,13 +63,13 @@ function following(from: number, delays: readonly number[], state: AttemptState)
   return marks;
 }
 
-/** 3.3: any 2xx. */
+/** Any 2xx is a success (3.3). */
 export function isSuccess(code: number): boolean {
   return code >= 200 && code < 300;
 }
 
-/** From the event to the last attempt of the schedule, where each ends at once; milliseconds. */
-export function spanOf(delays: readonly number[]): number {
+/** Milliseconds from the event to the last scheduled attempt, if each attempt takes no time. */
+export function totalSpan(delays: readonly number[]): number {
   return delays.reduce((sum, delay) => sum + (Number.isFinite(delay) ? delay : 0), 0);
 }
 
@@ -79,4 +79,31 @@ export function deliveryState(delivery: Delivery, delays: readonly number[]): De
   if (delivery.status === "success") return "delivered";
   if (delivery.next_retry !== null) return "retrying";
   return delivery.scheduled_attempts > delays.length ? "given up" : "cancelled";
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const PART = /(\d+(?:\.\d+)?)(ms|[dhms])/g;
+
+/** Parses a duration of the settings (`90s`, `1h30m`, `PT5M`, a number) to milliseconds; NaN if invalid. */
+export function durationMs(value: string | number): number {
+  const text = String(value).trim().toLowerCase();
+  if (/^\d+$/.test(text)) return Number(text);
+  const parts = text.replace(/^p/, "").replace("t", "");
+  if (parts === "" || parts.replace(PART, "") !== "") return Number.NaN;
+  let total = 0;
+  for (const [, count, unit] of parts.matchAll(PART)) total += Number(count) * UNIT_MS[unit!]!;
+  return total;
+}
+
+/** "1m", "1h 21m". */
+export function formatSpan(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`;
+  const words: string[] = [];
+  let left = Math.round(ms / 1000) * 1000;
+  for (const unit of ["d", "h", "m", "s"]) {
+    const count = Math.floor(left / UNIT_MS[unit]!);
+    if (count > 0) words.push(`${count}${unit}`);
+    left -= count * UNIT_MS[unit]!;
+  }
+  return words.slice(0, 2).join(" ");
 }

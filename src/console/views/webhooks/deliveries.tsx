@@ -1,19 +1,18 @@
 import { useCallback, useMemo } from "react";
 import { Link } from "wouter";
-import { addressOf, useParameters, useSandboxName } from "../../address.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { ChoiceField } from "../../parts/form.tsx";
-import { Badge, type Outcome } from "../../parts/mark.tsx";
-import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
-import { RelativeTime, relative } from "../../parts/time.tsx";
-import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
+import { toAddress, useParameters, useSandboxName } from "../../address.ts";
+import { ChoiceField } from "../../components/form.tsx";
+import { Badge, type Outcome } from "../../components/mark.tsx";
+import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
+import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { AttemptAxis } from "./attempt-axis.tsx";
 import {
   attemptMarks,
   type Delivery,
   type DeliveryState,
   deliveryState,
-  spanOf,
+  totalSpan,
   type Webhook,
 } from "./attempts.ts";
 import { DeliveryPane } from "./delivery-pane.tsx";
@@ -40,7 +39,7 @@ export function DeliveryBadge({
   return <Badge outcome={OUTCOMES[state]}>{word}</Badge>;
 }
 
-const columnsAt = (
+const makeColumns = (
   now: number,
   delays: readonly number[],
   webhooks: readonly Webhook[],
@@ -70,7 +69,7 @@ const columnsAt = (
         <AttemptAxis
           marks={attemptMarks(delivery, delays)}
           from={Date.parse(delivery.created_at)}
-          span={spanOf(delays)}
+          span={totalSpan(delays)}
           now={now}
         />
       ),
@@ -79,7 +78,7 @@ const columnsAt = (
     },
     {
       id: "code",
-      title: "Answer",
+      title: "Response",
       value: ({ response_code }) => response_code,
       show: ({ response_code }) =>
         response_code === 0 ? <span className="quiet">none</span> : response_code,
@@ -88,7 +87,7 @@ const columnsAt = (
     },
     {
       id: "begun",
-      title: "Event at",
+      title: "Time",
       value: ({ created_at }) => created_at,
       show: ({ created_at }) => <RelativeTime at={created_at} now={now} />,
       width: "6.5rem",
@@ -96,10 +95,10 @@ const columnsAt = (
     },
   ];
 };
-const keyOf = ({ delivery_id }: Delivery) => delivery_id;
+const getKey = ({ delivery_id }: Delivery) => delivery_id;
 const ALL = "all";
 
-/** Every delivery with its attempts, as far as they were made, are due or were called off. */
+/** All deliveries with their attempts. */
 export function Deliveries() {
   const { get, set } = useParameters();
   const sandbox = useSandboxName();
@@ -109,7 +108,7 @@ export function Deliveries() {
   const of = get("webhook");
   const { data, error } = useDeliveries(of);
   const columns = useMemo(
-    () => columnsAt(now, delays, webhooks.data?.items ?? []),
+    () => makeColumns(now, delays, webhooks.data?.items ?? []),
     [now, delays, webhooks.data],
   );
   const chosen = data?.items.find(({ delivery_id }) => delivery_id === get("delivery"));
@@ -136,34 +135,31 @@ export function Deliveries() {
           />
           {data && data.total > data.items.length && (
             <span className="quiet">
-              the newest {MAX_DELIVERIES} of {data.total.toLocaleString("en-GB")}
+              newest {MAX_DELIVERIES} of {data.total.toLocaleString("en-GB")}
             </span>
           )}
         </div>
-        <ReadProblem error={error ?? webhooks.error} />
+        <LoadError error={error ?? webhooks.error} />
         {get("delivery") !== undefined && data && !chosen && (
           <Notice outcome="refused">
-            There is no delivery {get("delivery")}: it goes with its webhook, and with a reset.
+            No delivery {get("delivery")}. It may have been deleted with its webhook or by a reset.
           </Notice>
         )}
         <VirtualTable
           label="Deliveries"
           columns={columns}
           rows={data?.items ?? NONE}
-          keyOf={keyOf}
+          getKey={getKey}
           selected={chosen?.delivery_id}
           onSelect={({ delivery_id }) => set({ delivery: delivery_id })}
           empty={
             data === undefined ? (
               <p className="loading quiet">Loading …</p>
             ) : (
-              <Nothing title="Nothing was delivered yet.">
-                A change that a webhook hears of brings a delivery; so does{" "}
-                <Link href={addressOf(sandbox, "webhooks", { show: "trigger" })}>
-                  an event that you trigger
-                </Link>
-                .
-              </Nothing>
+              <EmptyState title="No deliveries yet">
+                Change data that a webhook subscribes to, or{" "}
+                <Link href={toAddress(sandbox, "webhooks", { show: "trigger" })}>trigger an event</Link>.
+              </EmptyState>
             )
           }
         />

@@ -1,21 +1,17 @@
 import { Link } from "wouter";
-import { addressOf, useSandboxName } from "../../address.ts";
+import { toAddress, useSandboxName } from "../../address.ts";
 import { useSandbox } from "../../api/queries.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Facts } from "../../parts/facts.tsx";
-import { Notice } from "../../parts/notice.tsx";
-import { Section } from "../../parts/section.tsx";
-import { absolute } from "../../parts/time.tsx";
+import { DetailPane, Facts, Section } from "../../components/layout.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { CopyButton } from "../../components/text.tsx";
+import { absolute, useSandboxNow } from "../../components/time.tsx";
 import { AttemptAxis } from "./attempt-axis.tsx";
 import { AttemptList } from "./attempt-list.tsx";
-import { attemptMarks, type Delivery, spanOf, type Webhook } from "./attempts.ts";
-import { Redeliver } from "./redeliver.tsx";
-import { canSign, opensslCommand, useSignature } from "./signature.ts";
-import { useDelays } from "./use-webhooks.ts";
+import { attemptMarks, type Delivery, totalSpan, type Webhook } from "./attempts.ts";
+import { Redeliver } from "./call-as-member.tsx";
+import { canSign, opensslCommand, useDelays, useSignature } from "./use-webhooks.ts";
 
-/** One delivery: its attempts, what they sent, and one more. */
+/** One delivery: attempts, payload, signature, redelivery. */
 export function DeliveryPane({
   delivery,
   webhook,
@@ -36,24 +32,24 @@ export function DeliveryPane({
         <AttemptAxis
           marks={marks}
           from={Date.parse(delivery.created_at)}
-          span={spanOf(delays)}
+          span={totalSpan(delays)}
           now={now}
           wide
         />
         <AttemptList delivery={delivery} marks={marks} secret={webhook?.secret} />
       </Section>
-      <Section title="Signed bytes" end={<CopyButton subtle text={delivery.body} label="Copy" />}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long bodies are scrolled by the keyboard, too */}
+      <Section title="Payload" end={<CopyButton subtle text={delivery.body} label="Copy" />}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can scroll a long body */}
         <pre className="wire body" tabIndex={0}>
           {delivery.body}
         </pre>
         <p className="quiet small">
-          {new TextEncoder().encode(delivery.body).length} bytes, the same on every attempt. A receiver
-          verifies these, not what it parsed.
+          {new TextEncoder().encode(delivery.body).length} bytes, identical on every attempt. Receivers must
+          verify the signature of these bytes, not of parsed JSON.
         </p>
       </Section>
       {webhook && <Signature delivery={delivery} webhook={webhook} />}
-      <Section title="Where it belongs">
+      <Section title="Details">
         <Facts
           facts={[
             ["Delivery", <code key="id">{delivery.delivery_id}</code>],
@@ -61,16 +57,16 @@ export function DeliveryPane({
               "Webhook",
               <Link
                 key="webhook"
-                href={addressOf(sandbox, "webhooks", { show: "webhooks", webhook: delivery.webhook_id })}
+                href={toAddress(sandbox, "webhooks", { show: "webhooks", webhook: delivery.webhook_id })}
               >
                 {webhook?.url ?? delivery.webhook_id}
               </Link>,
             ],
-            ["Event at", absolute(delivery.created_at)],
+            ["Event time", absolute(delivery.created_at)],
             [
-              "In the timeline",
-              <Link key="timeline" href={addressOf(sandbox, "timeline", { find: delivery.delivery_id })}>
-                each attempt, and what caused it
+              "Timeline",
+              <Link key="timeline" href={toAddress(sandbox, "timeline", { find: delivery.delivery_id })}>
+                Attempts and their cause
               </Link>,
             ],
           ]}
@@ -103,13 +99,12 @@ function Signature({
     >
       {!canSign && (
         <Notice outcome="other">
-          Browsers compute digests on loopback or over https alone. The command beside computes it.
+          This browser computes signatures on localhost or HTTPS only. Use “Copy as openssl” instead.
         </Notice>
       )}
       <pre className="wire">{headers}</pre>
       <p className="quiet small">
-        HMAC-SHA256 over the bytes above, keyed with the whole secret of the webhook, <code>whsec_</code> and
-        all.
+        HMAC-SHA256 of the payload. The key is the whole secret, including <code>whsec_</code>.
       </p>
     </Section>
   );

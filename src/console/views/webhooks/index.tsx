@@ -1,21 +1,20 @@
 import { useParameters } from "../../address.ts";
-import { TabLinks } from "../../parts/tab-links.tsx";
+import { TabLinks } from "../../components/layout.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { Hooks } from "./hooks.tsx";
 import { ReceiverTest } from "./receiver-test.tsx";
 import { Receivers } from "./receivers.tsx";
 import { Trigger } from "./trigger.tsx";
+import { WebhookList } from "./webhook-list.tsx";
 import "./webhooks.css";
 
 const TABS = [
   { id: "deliveries", title: "Deliveries", Part: Deliveries },
-  { id: "webhooks", title: "Webhooks", Part: Hooks },
-  { id: "trigger", title: "Trigger an event", Part: Trigger },
+  { id: "webhooks", title: "Webhooks", Part: WebhookList },
+  { id: "trigger", title: "Trigger event", Part: Trigger },
   { id: "receivers", title: "Receivers", Part: Receivers },
   { id: "test", title: "Receiver test", Part: ReceiverTest },
 ];
 
-/** What is delivered and to whom; the events that are, and receivers to try them on. */
 export default function Webhooks() {
   const { get } = useParameters();
   const shown = TABS.find(({ id }) => id === get("show")) ?? TABS[0]!;

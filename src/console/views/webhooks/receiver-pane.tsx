@@ -1,21 +1,17 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "wouter";
-import { addressOf, useSandboxName } from "../../address.ts";
+import type { ReceivedRequest, Receiver } from "../../../../types/control-api.ts";
+import { toAddress, useSandboxName } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import type { ReceivedRequest, Receiver } from "../../api/types.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Confirm } from "../../parts/confirm.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Form } from "../../parts/form.tsx";
-import { Badge, type Outcome } from "../../parts/mark.tsx";
-import { Notice, ReadProblem } from "../../parts/notice.tsx";
-import { PathText } from "../../parts/path-text.tsx";
-import { Section } from "../../parts/section.tsx";
-import { absolute, relative } from "../../parts/time.tsx";
-import { answersIn, answersText } from "./answers.ts";
-import { AnswersField } from "./answers-field.tsx";
+import { Confirm } from "../../components/dialog.tsx";
+import { Form } from "../../components/form.tsx";
+import { DetailPane, Section } from "../../components/layout.tsx";
+import { Badge, type Outcome } from "../../components/mark.tsx";
+import { LoadError, Notice } from "../../components/notice.tsx";
+import { CopyButton, PathText } from "../../components/text.tsx";
+import { absolute, relative, useSandboxNow } from "../../components/time.tsx";
+import { AnswersField, answersText, parseAnswers } from "./answers.tsx";
 import { SENT_MS } from "./use-webhooks.ts";
 
 const VERDICTS: Readonly<Record<ReceivedRequest["verdict"], Outcome>> = {
@@ -25,7 +21,7 @@ const VERDICTS: Readonly<Record<ReceivedRequest["verdict"], Outcome>> = {
 };
 const MAX_SHOWN = 100;
 
-/** One receiver: how it answers, what reached it, and its verdict on each signature. */
+/** One receiver: responses, received requests, signature checks. */
 export function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClose: () => void }) {
   const { id, url, has_secret } = receiver;
   const sandbox = useSandboxName();
@@ -41,15 +37,15 @@ export function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClos
       onClose={onClose}
       actions={
         <>
-          <CopyButton text={url} label="Copy the URL" />
+          <CopyButton text={url} label="Copy URL" />
           <Link
             className="button"
-            href={addressOf(sandbox, "webhooks", { show: "webhooks", register: "new", to: url })}
+            href={toAddress(sandbox, "webhooks", { show: "webhooks", register: "new", to: url })}
           >
-            Register a webhook for it
+            Register webhook
           </Link>
           <Button className="button danger" onPress={() => setClosing(true)}>
-            Close …
+            Delete …
           </Button>
         </>
       }
@@ -59,37 +55,37 @@ export function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClos
       </pre>
       <p className="quiet small">
         {has_secret
-          ? "It verifies with a secret of its own."
-          : "It verifies with the secret of the webhook that the payload names."}
+          ? "Verifies signatures with its own secret."
+          : "Verifies signatures with the secret of the webhook that sends."}
       </p>
-      <Answering receiver={receiver} />
+      <ReceiverAnswers receiver={receiver} />
       <Received id={id} />
       {closing && (
         <Confirm
-          title="Close this receiver?"
-          verb="Close it"
+          title="Delete this receiver?"
+          verb="Delete"
           pending={shut.isPending}
           error={shut.error}
           onConfirm={() => shut.mutate(undefined)}
           onClose={() => setClosing(false)}
         >
-          <p>What is sent to it from then on is answered 404, and what reached it is forgotten.</p>
+          <p>Its received requests are deleted, and new requests to its URL return 404.</p>
         </Confirm>
       )}
     </DetailPane>
   );
 }
 
-function Answering({ receiver: { id, answers, served } }: { receiver: Receiver }) {
+function ReceiverAnswers({ receiver: { id, answers } }: { receiver: Receiver }) {
   const [typed, setTyped] = useState<string>();
   const text = typed ?? answersText(answers);
   const change = useSandboxChange(async (calls, _: undefined) =>
-    calls.changeReceiver(id, { answers: answersIn(text) }),
+    calls.changeReceiver(id, { answers: parseAnswers(text) }),
   );
   return (
-    <Section title={`Answered ${served} with these`}>
+    <Section title="Responses">
       <Form
-        submit="Answer so from now on"
+        submit="Save responses"
         pending={change.isPending}
         error={change.error}
         onSubmit={() => change.mutate(undefined, { onSuccess: () => setTyped(undefined) })}
@@ -97,7 +93,7 @@ function Answering({ receiver: { id, answers, served } }: { receiver: Receiver }
         <AnswersField value={text} onChange={setTyped} />
       </Form>
       {change.isSuccess && typed === undefined && (
-        <Notice outcome="ok">It begins with the first of them.</Notice>
+        <Notice outcome="ok">Saved. The next request gets the first response.</Notice>
       )}
     </Section>
   );
@@ -114,8 +110,8 @@ function Received({ id }: { id: string }) {
     .reverse();
   return (
     <Section title={data ? `${data.total} received` : "Received"}>
-      <ReadProblem error={error} />
-      {data?.total === 0 && <p className="quiet">Nothing was sent to it yet.</p>}
+      <LoadError error={error} />
+      {data?.total === 0 && <p className="quiet">No requests yet.</p>}
       <ul className="received" aria-label="Received">
         {newest.map(({ request, number }) => (
           <li key={number}>
@@ -135,7 +131,7 @@ function Received({ id }: { id: string }) {
                   .map(([name, value]) => `${name}: ${value}`)
                   .join("\n")}
               </pre>
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long bodies are scrolled by the keyboard, too */}
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can scroll a long body */}
               <pre className="wire body" tabIndex={0}>
                 {request.body}
               </pre>
@@ -143,7 +139,9 @@ function Received({ id }: { id: string }) {
           </li>
         ))}
       </ul>
-      {data && data.total > MAX_SHOWN && <p className="quiet small">The newest {MAX_SHOWN} are shown.</p>}
+      {data && data.total > MAX_SHOWN && (
+        <p className="quiet small">Only the newest {MAX_SHOWN} are shown.</p>
+      )}
     </Section>
   );
 }

@@ -1,25 +1,31 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "react-aria-components";
+import type {
+  CheckReport,
+  ReceiverReport,
+  ReceiverTestEvent,
+  ReceiverTestOptions,
+} from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
-import type { ReceiverReport, ReceiverTestEvent, ReceiverTestOptions } from "../../api/types.ts";
-import { ChoiceField, Field, Form } from "../../parts/form.tsx";
-import { Notice } from "../../parts/notice.tsx";
-import { TestReport } from "./test-report.tsx";
+import { ChoiceField, Field, Form } from "../../components/form.tsx";
+import { Badge, type Outcome } from "../../components/mark.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { CopyButton, pluralize, saveFile } from "../../components/text.tsx";
 import { useWebhooks } from "./use-webhooks.ts";
 
 const OTHER = "";
 
-/** Grades a partner's receiver from here, as `understudy receiver-test` does from a terminal. */
+/** Runs `understudy receiver-test` on a receiver. */
 export function ReceiverTest() {
   const webhooks = useWebhooks();
   const [chosen, setChosen] = useState(OTHER);
   const [url, setUrl] = useState("");
   const [secret, setSecret] = useState("");
   const [probe, setProbe] = useState("");
-  const { run, stop, progress, report, error, isPending } = useGrading();
+  const { run, stop, progress, report, error, isPending } = useReceiverTest();
   const choose = (id: string) => {
     setChosen(id);
     const webhook = webhooks.data?.items.find(({ webhook_id }) => webhook_id === id);
@@ -30,12 +36,11 @@ export function ReceiverTest() {
   return (
     <div className="page receiver-test">
       <p className="quiet">
-        Signed, forged, odd and repeated deliveries go from this server to the receiver, and its answers are
-        judged by section 6. It takes about a minute; it sends what a partner’s test system should bear, and
-        no production one.
+        Sends valid, forged, malformed and repeated deliveries to a receiver and checks its responses against
+        the spec (section 6). Takes about a minute. Do not run against production.
       </p>
       <Form
-        submit="Test it"
+        submit="Run test"
         pending={isPending}
         error={error}
         onSubmit={() =>
@@ -44,12 +49,12 @@ export function ReceiverTest() {
       >
         <div className="trigger-pair">
           <ChoiceField
-            label="The receiver of"
+            label="Webhook"
             name=""
             value={chosen}
             onChange={choose}
             choices={[
-              { id: OTHER, title: "None of the webhooks" },
+              { id: OTHER, title: "None, enter a URL" },
               ...(webhooks.data?.items ?? []).map(({ webhook_id, url }) => ({
                 id: webhook_id,
                 title: url,
@@ -80,7 +85,7 @@ export function ReceiverTest() {
             value={probe}
             onChange={setProbe}
             placeholder="http://127.0.0.1:3000/processed"
-            hint="Answers how many deliveries were processed, or their ids; without it side effects go unseen."
+            hint="A URL that returns the processed deliveries: their number or ids. Optional; without it, side effects are not checked."
           />
         </div>
       </Form>
@@ -101,13 +106,13 @@ export function ReceiverTest() {
   );
 }
 
-/** One grading at a time; leaving the page ends it. */
-function useGrading() {
+/** One test at a time; leaving the page stops it. */
+function useReceiverTest() {
   const sandbox = useSandboxName();
   const [progress, setProgress] = useState<ReceiverTestEvent["progress"]>();
   const stopping = useRef(new AbortController());
   useEffect(() => () => stopping.current.abort(), []);
-  const grading = useMutation<ReceiverReport | undefined, ControlError, ReceiverTestOptions>({
+  const run = useMutation<ReceiverReport | undefined, ControlError, ReceiverTestOptions>({
     mutationFn: async (options) => {
       stopping.current = new AbortController();
       const { signal } = stopping.current;
@@ -121,15 +126,96 @@ function useGrading() {
         if (signal.aborted) return undefined;
         throw error;
       }
-      throw new ControlError(0, "The server ended the test without a report.");
+      throw new ControlError(0, "The test ended without a report.");
     },
   });
   return {
-    run: grading.mutate,
+    run: run.mutate,
     stop: () => stopping.current.abort(),
     progress,
-    report: grading.data,
-    error: grading.error,
-    isPending: grading.isPending,
+    report: run.data,
+    error: run.error,
+    isPending: run.isPending,
   };
+}
+
+/** Failures first, passed checks last. */
+const ORDER: readonly CheckReport["outcome"][] = ["error", "failed", "not-observable", "passed"];
+const OUTCOMES: Readonly<Record<CheckReport["outcome"], Outcome>> = {
+  error: "failed",
+  failed: "failed",
+  "not-observable": "waiting",
+  passed: "ok",
+};
+const WORST: readonly CheckReport["severity"][] = ["critical", "major", "minor"];
+
+export function TestReport({ report }: { report: ReceiverReport }) {
+  const { verdict, summary, stopped, checks, unseen } = report;
+  const ordered = checks.toSorted(
+    (a, b) =>
+      ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome) ||
+      WORST.indexOf(a.severity) - WORST.indexOf(b.severity),
+  );
+  return (
+    <section className="test-report" aria-label="Report">
+      <Notice
+        outcome={verdict === "pass" ? "ok" : "failed"}
+        action={
+          <Button
+            className="button"
+            onPress={() => saveFile("receiver-test.json", JSON.stringify(report, null, 2))}
+          >
+            Download JSON
+          </Button>
+        }
+      >
+        <strong>{verdict === "pass" ? "Pass" : "Fail"}.</strong> {summary.passed} of{" "}
+        {pluralize(summary.total, "check")} passed, {summary.failed} failed, {summary.not_observable} not
+        observable, {summary.error} errors, in {(report.duration_ms / 1000).toFixed(1)} s. {stopped}
+      </Notice>
+      <ul className="checks" aria-label="Checks">
+        {ordered.map((check) => (
+          <Check key={check.id} check={check} />
+        ))}
+      </ul>
+      <details className="graded">
+        <summary>Checks to make by hand</summary>
+        <ul className="unseen-list">
+          {unseen.map(({ what, how }) => (
+            <li key={what}>
+              <strong>{what}.</strong> {how}
+            </li>
+          ))}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+function Check({ check }: { check: CheckReport }) {
+  const { id, title, severity, outcome, why, detail, advice, note, curl } = check;
+  const open = outcome === "failed" || outcome === "error";
+  return (
+    <li>
+      <details className="graded" open={open}>
+        <summary>
+          <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
+          <span>{title}</span>
+          <span className="quiet small">{severity}</span>
+        </summary>
+        <p>{detail}</p>
+        <p className="quiet">{why}</p>
+        {open && (
+          <p>
+            <strong>Fix:</strong> {advice}
+          </p>
+        )}
+        {note && <p>{note}</p>}
+        <div className="actions">
+          <code className="quiet">{id}</code>
+          {curl && <CopyButton text={curl} label="Copy as curl" />}
+        </div>
+      </details>
+    </li>
+  );
 }

@@ -1,12 +1,13 @@
-import { useCallback } from "react";
+import { useCallback, useState } from "react";
 import { Button } from "react-aria-components";
+import type { Receiver } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { useSandboxQuery } from "../../api/queries.ts";
-import type { Receiver } from "../../api/types.ts";
-import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
-import { type Column, VirtualTable } from "../../parts/virtual-table.tsx";
-import { answersText } from "./answers.ts";
-import { OpenReceiver } from "./open-receiver.tsx";
+import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { Field, Form } from "../../components/form.tsx";
+import { DetailPane } from "../../components/layout.tsx";
+import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
+import { AnswersField, answersText, parseAnswers } from "./answers.tsx";
 import { ReceiverPane } from "./receiver-pane.tsx";
 import { SENT_MS } from "./use-webhooks.ts";
 
@@ -14,15 +15,15 @@ const COLUMNS: readonly Column<Receiver>[] = [
   { id: "url", title: "URL", value: ({ url }) => url, width: "minmax(0, 2fr)" },
   {
     id: "answers",
-    title: "Answers",
+    title: "Responses",
     value: ({ answers }) => answersText(answers),
     width: "minmax(0, 1fr)",
   },
-  { id: "served", title: "Answered", value: ({ served }) => served, width: "5.5rem", number: true },
+  { id: "served", title: "Requests", value: ({ served }) => served, width: "5.5rem", number: true },
 ];
-const keyOf = ({ id }: Receiver) => id;
+const getKey = ({ id }: Receiver) => id;
 
-/** Receivers inside the server: a partner's endpoint that answers as it is told, and judges each signature. */
+/** Webhook endpoints inside the server, with configured responses; they verify signatures. */
 export function Receivers() {
   const { get, set } = useParameters();
   const { data, error } = useSandboxQuery(["receivers"], (calls) => calls.receivers(), { everyMs: SENT_MS });
@@ -34,30 +35,30 @@ export function Receivers() {
       <div className="page">
         <div className="webhooks-tools">
           <span className="quiet">
-            A partner’s endpoint inside this server: it answers as told and judges signatures.
+            Test endpoints inside this server. They verify signatures and respond as you configure.
           </span>
           <Button className="button primary" onPress={() => set({ open: "new", receiver: undefined })}>
-            Open a receiver
+            Create receiver
           </Button>
         </div>
-        <ReadProblem error={error} />
+        <LoadError error={error} />
         {get("receiver") !== undefined && data && !chosen && (
-          <Notice outcome="refused">There is no receiver {get("receiver")}; it may have been closed.</Notice>
+          <Notice outcome="refused">No receiver {get("receiver")}. It may have been deleted.</Notice>
         )}
         <VirtualTable
           label="Receivers"
           columns={COLUMNS}
           rows={data?.items ?? NONE}
-          keyOf={keyOf}
+          getKey={getKey}
           selected={chosen?.id}
           onSelect={({ id }) => set({ receiver: id, open: undefined })}
           empty={
             data === undefined ? (
               <p className="loading quiet">Loading …</p>
             ) : (
-              <Nothing title="No receiver is open.">
-                Open one, register a webhook for it, trigger an event: that is a delivery, without any code.
-              </Nothing>
+              <EmptyState title="No receivers">
+                Create one, register a webhook for it and trigger an event to see a delivery.
+              </EmptyState>
             )
           }
         />
@@ -69,3 +70,34 @@ export function Receivers() {
 }
 
 const NONE: readonly never[] = [];
+
+export function OpenReceiver({ onClose }: { onClose: () => void }) {
+  const { set } = useParameters();
+  const [answers, setAnswers] = useState("200");
+  const [secret, setSecret] = useState("");
+  const open = useSandboxChange(async (calls, _: undefined) =>
+    calls.openReceiver({ answers: parseAnswers(answers), ...(secret.trim() && { secret: secret.trim() }) }),
+  );
+  return (
+    <DetailPane title="Create receiver" label="Open a receiver" onClose={onClose}>
+      <Form
+        submit="Create"
+        pending={open.isPending}
+        error={open.error}
+        onSubmit={() =>
+          open.mutate(undefined, { onSuccess: ({ id }) => set({ receiver: id, open: undefined }) })
+        }
+      >
+        <AnswersField value={answers} onChange={setAnswers} />
+        <Field
+          label="Secret"
+          name="secret"
+          value={secret}
+          onChange={setSecret}
+          placeholder="whsec_…"
+          hint="For verifying signatures. Leave empty to use the secret of the webhook that sends."
+        />
+      </Form>
+    </DetailPane>
+  );
+}

@@ -1,20 +1,19 @@
 import { useCallback, useMemo, useState } from "react";
 import { Link } from "wouter";
-import { addressOf, useParameters, useSandboxName } from "../../address.ts";
-import { type FormField, formFields, valueIn } from "../../api/form-fields.ts";
-import { dataOf } from "../../api/open-api.ts";
+import type { EventName, Triggered } from "../../../../types/control-api.ts";
+import { toAddress, useParameters, useSandboxName } from "../../address.ts";
+import { type FormField, formFields, notJson, parseValue } from "../../api/form-fields.ts";
+import { eventData } from "../../api/open-api.ts";
 import { useOpenApi, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import { notJson } from "../../api/typed-json.ts";
-import type { EventName, Triggered } from "../../api/types.ts";
-import { ChoiceField, Field, Form } from "../../parts/form.tsx";
-import { Badge } from "../../parts/mark.tsx";
-import { Notice } from "../../parts/notice.tsx";
-import { TypedField } from "../../parts/typed-field.tsx";
-import { useEvents } from "./events.ts";
+import { ChoiceField, Field, Form } from "../../components/form.tsx";
+import { Badge } from "../../components/mark.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { TypedField } from "../../components/typed-field.tsx";
+import { useEvents } from "./use-webhooks.ts";
 
 const ANY = "";
 
-/** An event by choice, with its data as a form: what stays empty is filled by an object, or by the seed. */
+/** Triggers an event. Empty data fields come from a record, or are generated from the seed. */
 export function Trigger() {
   const { get, set } = useParameters();
   const { data: api, error: unread } = useOpenApi();
@@ -25,7 +24,7 @@ export function Trigger() {
     calls.records("organizations"),
   );
   const fields = useMemo(
-    () => (api && event ? formFields(dataOf(event.post), api.components) : []),
+    () => (api && event ? formFields(eventData(event.post), api.components) : []),
     [api, event],
   );
   const example = useExample(fields[0]?.name);
@@ -47,11 +46,11 @@ export function Trigger() {
   return (
     <div className="page trigger">
       <p className="quiet">
-        It takes the way of a real change: each active webhook of the organization that hears of it gets a
-        delivery, and retries follow.
+        Sent exactly like a real event: to each active webhook of the organization that subscribes to it, with
+        retries.
       </p>
       <Form
-        submit="Trigger it"
+        submit="Trigger event"
         pending={trigger.isPending}
         waiting={events === undefined}
         error={trigger.error ?? unread}
@@ -69,26 +68,26 @@ export function Trigger() {
             choices={events?.map(({ name, post }) => ({ id: name, title: name, detail: post.summary }))}
           />
           <Field
-            label="For"
+            label="Record"
             name="for"
             value={subject}
             onChange={setSubject}
             placeholder={example}
-            hint="The id of an object that fills the data. Left empty, the seed does."
+            hint="Id of the record that the event is about. Leave empty to generate data."
           />
           <ChoiceField
-            label="Heard by the webhooks of"
+            label="Organization"
             name="organization"
             value={organization}
             onChange={setOrganization}
             choices={[
-              { id: ANY, title: "The object’s organization", detail: "or the first" },
+              { id: ANY, title: "The record’s organization", detail: "or the first one" },
               ...(organizations.data?.items ?? []).map(({ id, name }) => ({ id, title: name, detail: id })),
             ]}
           />
         </div>
         <fieldset className="trigger-data">
-          <legend>Data, over what fills it</legend>
+          <legend>Override data</legend>
           {fields.map((field) => (
             <TypedField
               key={`${name} ${field.name}`}
@@ -106,7 +105,7 @@ export function Trigger() {
   );
 }
 
-/** The id of a record that an event can tell of: its data begin with it, such as with `thread_id`. */
+/** Id of a record for the event, by the first field of its data, such as `thread_id`. */
 function useExample(field: string | undefined): string {
   const { data: collections } = useSandboxQuery(["collections"], (calls) => calls.collections());
   const of = collections?.items.find(({ name }) => name === field?.replace(/_id$/, "s"));
@@ -119,14 +118,14 @@ function useExample(field: string | undefined): string {
   return of === undefined || some === undefined ? "" : String(first?.[of.id_field] ?? `${of.prefix}…`);
 }
 
-/** What was typed, as values. @throws ControlError at the field that is no JSON */
+/** Parses the typed fields. @throws ControlError for invalid JSON */
 function typedData(fields: readonly FormField[], texts: Readonly<Record<string, string>>) {
   const data: Record<string, unknown> = {};
   for (const field of fields) {
     const text = texts[field.name] ?? "";
     if (text.trim() === "") continue;
     try {
-      data[field.name] = valueIn(text, field);
+      data[field.name] = parseValue(text, field);
     } catch {
       throw notJson(`data.${field.name}`, field.name);
     }
@@ -139,22 +138,20 @@ function Outcome({ event, triggered: { deliveries } }: { event: string; triggere
   if (deliveries.length === 0) {
     return (
       <Notice outcome="refused">
-        No active webhook of that organization hears of {event}, so nothing was sent.{" "}
-        <Link href={addressOf(sandbox, "webhooks", { show: "webhooks", register: "new" })}>
-          Register one.
-        </Link>
+        Not sent: no active webhook of the organization subscribes to {event}.{" "}
+        <Link href={toAddress(sandbox, "webhooks", { show: "webhooks", register: "new" })}>Register one</Link>
       </Notice>
     );
   }
   return (
-    <section aria-label="What was sent">
+    <section aria-label="Deliveries">
       <ul className="sent">
         {deliveries.map(({ delivery_id, webhook_id, status, response_code }) => (
           <li key={delivery_id}>
             <Badge outcome={status === "success" ? "ok" : "refused"}>
-              {response_code === 0 ? "no answer" : `answered ${response_code}`}
+              {response_code === 0 ? "no response" : response_code}
             </Badge>
-            <Link href={addressOf(sandbox, "webhooks", { delivery: delivery_id })}>{webhook_id}</Link>
+            <Link href={toAddress(sandbox, "webhooks", { delivery: delivery_id })}>{webhook_id}</Link>
           </li>
         ))}
       </ul>

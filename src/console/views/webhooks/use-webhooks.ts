@@ -1,14 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { useSandbox, useSandboxQuery } from "../../api/queries.ts";
-import { durationMs } from "./duration.ts";
+import { useOpenApi, useSandbox, useSandboxQuery } from "../../api/queries.ts";
+import { durationMs } from "./attempts.ts";
 
-/** More are not asked for: a delivery brings its bytes along. */
+/** Limits the response size, since deliveries contain their payload. */
 export const MAX_DELIVERIES = 500;
 
-/** A running clock delivers without a request that would tell of it. */
+/** With a running clock, retries happen without an entry in the live stream. */
 const RUNNING_MS = 2000;
 
-/** Anybody may send to a receiver, and nothing else tells of it. */
+/** No stream reports requests to a receiver. */
 export const SENT_MS = 2000;
 
 function useWhileRunning() {
@@ -29,7 +30,7 @@ export function useDeliveries(webhook: string | undefined) {
   );
 }
 
-/** One delivery with what went over the wire at each attempt, as far as the journal still has it. */
+/** A delivery with the requests and responses that the journal still has. */
 export function useDelivery(id: string) {
   return useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), useWhileRunning());
 }
@@ -38,9 +39,57 @@ export function useWebhooks() {
   return useSandboxQuery(["webhooks"], (calls) => calls.records("webhooks"));
 }
 
-/** The retry schedule of the sandbox: milliseconds from the end of each attempt to the next. */
+/** Retry schedule: milliseconds from the end of each attempt to the next. */
 export function useDelays(): readonly number[] {
   const { data } = useSandbox();
   const schedule = data?.settings.retry_schedule;
   return useMemo(() => (schedule ?? []).map(durationMs), [schedule]);
+}
+
+/** Sent by `POST /webhooks/ID/test` only. */
+const TEST = "webhook.test";
+
+/** Events with their payload schemas. Undefined while loading. */
+export function useEvents() {
+  const { data } = useOpenApi();
+  return useMemo(
+    () =>
+      data &&
+      Object.entries(data.webhooks ?? {})
+        .filter(([name]) => name !== TEST)
+        .map(([name, { post }]) => ({ name, post })),
+    [data],
+  );
+}
+
+/** Browsers offer `crypto.subtle` on localhost and HTTPS only. */
+export const canSign = globalThis.crypto?.subtle !== undefined;
+
+/** Value of the signature header (6.3): `sha256=` and the HMAC in lowercase hex. */
+async function sign(secret: string, body: string): Promise<string> {
+  const bytes = new TextEncoder();
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), algorithm, false, ["sign"]);
+  const digest = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(body)));
+  return `sha256=${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** Undefined while computing, without a secret, or without `crypto.subtle`. */
+export function useSignature(secret: string | undefined, body: string): string | undefined {
+  const { data } = useQuery({
+    queryKey: ["signature", secret, body],
+    queryFn: () => sign(secret!, body),
+    enabled: canSign && secret !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return data;
+}
+
+/** A shell command that computes the signature. */
+export function opensslCommand(secret: string, body: string): string {
+  return `printf '%s' ${quoted(body)} | openssl dgst -sha256 -hmac ${quoted(secret)}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,16 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { addressOf, useParameters, useSandboxName } from "../../address.ts";
+import type { Difference, RecordChanges } from "../../../../types/control-api.ts";
+import { toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
-import { sandboxKey, useSandboxes } from "../../api/queries.ts";
-import { ChoiceField } from "../../parts/form.tsx";
-import { Nothing, Notice, ReadProblem } from "../../parts/notice.tsx";
-import { Comparison, type World } from "./comparison.tsx";
+import type { Fields } from "../../api/form-fields.ts";
+import { sandboxKey, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
+import { ChoiceField } from "../../components/form.tsx";
+import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { type ChangeWords, changeKind, RecordChangeLists } from "../../components/record-changes.tsx";
 
-/** The world as it is; a snapshot cannot be called so where two are compared. */
+/** The current state; no snapshot can have this name. */
 export const NOW = "now";
 
-/** This world beside another: of another sandbox, such as a branch, or one that a snapshot keeps. */
+/** Compares a state of this sandbox with a snapshot or with another sandbox, for example a branch. */
 export function Compare() {
   const { get, set } = useParameters();
   const here = useSandboxName();
@@ -19,59 +21,59 @@ export function Compare() {
   const from = get("from") ?? NOW;
   const others = sandboxes.data?.items.filter(({ name }) => name !== here);
   const newest = own.data?.items.at(-1)?.name;
-  // Nothing chosen: the newest snapshot, else the sandbox that was made last.
+  // Defaults: the newest snapshot, else the newest other sandbox.
   const of = get("of") ?? (get("to") || newest ? here : others?.at(-1)?.name);
   const to = get("to") ?? (of === here ? newest : NOW);
   const theirs = useSnapshots(of);
   const isKnown = sandboxes.data !== undefined && own.data !== undefined;
-  if (isKnown && (of === undefined || to === undefined)) return <NothingBeside />;
+  if (isKnown && (of === undefined || to === undefined)) return <NothingToCompare />;
   return (
     <div className="page">
       <div className="world-tools">
         <ChoiceField
-          label={`World of ${here}`}
+          label={`State of ${here}`}
           name="from"
           value={from}
           onChange={(at) => set({ from: at })}
-          choices={worldsOf(own.data?.items)}
+          choices={worldChoices(own.data?.items)}
         />
         <ChoiceField
-          label="Beside the sandbox"
+          label="Compare with"
           name="of"
           value={of ?? ""}
           onChange={(name) => set({ of: name, to: NOW })}
           choices={sandboxes.data?.items.map(({ name }) => ({
             id: name,
             title: name,
-            ...(name === here && { detail: "this one" }),
+            ...(name === here && { detail: "current" }),
           }))}
         />
         <ChoiceField
-          label="Its world"
+          label="State"
           name="to"
           value={to ?? ""}
           onChange={(at) => set({ of, to: at })}
-          choices={worldsOf(theirs.data?.items)}
+          choices={worldChoices(theirs.data?.items)}
         />
       </div>
-      <ReadProblem error={sandboxes.error ?? own.error} />
+      <LoadError error={sandboxes.error ?? own.error} />
       {sandboxes.data && of !== undefined && !sandboxes.data.items.some(({ name }) => name === of) ? (
-        <Notice outcome="refused">There is no sandbox {of}; it may have been deleted.</Notice>
+        <Notice outcome="refused">No sandbox {of}. It may have been deleted.</Notice>
       ) : (
         of !== undefined &&
-        to !== undefined && <Comparison from={worldOf(here, from, of)} to={worldOf(of, to, here)} />
+        to !== undefined && <Comparison from={toWorld(here, from, of)} to={toWorld(of, to, here)} />
       )}
     </div>
   );
 }
 
-function NothingBeside() {
+function NothingToCompare() {
   const sandbox = useSandboxName();
   return (
-    <Nothing title="There is no other world to compare this one with.">
-      <Link href={addressOf(sandbox, "world", { show: "snapshots" })}>Take a snapshot</Link>, or branch from
-      an entry of <Link href={addressOf(sandbox, "timeline")}>the timeline</Link>.
-    </Nothing>
+    <EmptyState title="Nothing to compare with">
+      <Link href={toAddress(sandbox, "world", { show: "snapshots" })}>Take a snapshot</Link>, or branch from
+      an entry of the <Link href={toAddress(sandbox, "timeline")}>timeline</Link>.
+    </EmptyState>
   );
 }
 
@@ -83,17 +85,94 @@ function useSnapshots(sandbox: string | undefined) {
   });
 }
 
-function worldsOf(snapshots: readonly { name: string }[] | undefined) {
+function worldChoices(snapshots: readonly { name: string }[] | undefined) {
   if (snapshots === undefined) return undefined;
   return [
-    { id: NOW, title: "the present" },
-    ...snapshots.map(({ name }) => ({ id: name, title: name, detail: "a snapshot" })),
+    { id: NOW, title: "now" },
+    ...snapshots.map(({ name }) => ({ id: name, title: name, detail: "snapshot" })),
   ];
 }
 
-/** Two worlds of one sandbox are told apart by what they are, those of two by whose they are. */
-function worldOf(sandbox: string, at: string, other: string): World {
-  const title =
-    sandbox === other ? (at === NOW ? "the present" : at) : at === NOW ? sandbox : `${sandbox} at ${at}`;
+/** States of one sandbox are named by snapshot, states of two sandboxes by sandbox. */
+function toWorld(sandbox: string, at: string, other: string): World {
+  const title = sandbox === other ? at : at === NOW ? sandbox : `${sandbox} at ${at}`;
   return { at, sandbox, title };
+}
+
+/** The live stream covers only the sandbox in the address. */
+const ELSEWHERE_MS = 3000;
+
+export interface World {
+  /** Name of a snapshot, or `now`. */
+  at: string;
+  sandbox: string;
+
+  title: string;
+}
+
+function inState({ title }: World): string {
+  return title === NOW ? "now" : `in ${title}`;
+}
+
+/** Records that differ between two states. */
+export function Comparison({ from, to }: { from: World; to: World }) {
+  const { data, error, isPending } = useSandboxQuery(
+    ["compare", from.at, to.sandbox, to.at],
+    (calls) => calls.compare(from.at, to.at, to.sandbox),
+    to.sandbox === from.sandbox ? {} : { everyMs: ELSEWHERE_MS },
+  );
+  // Keep the last result while the server is unreachable, but not if the sandbox is gone.
+  if (error && (data === undefined || !error.unreachable)) return <LoadError error={error} />;
+  if (isPending) return <p className="quiet">Comparing …</p>;
+  const changes = toChanges(data);
+  const all = Object.values(changes).flat();
+  if (all.length === 0) return <EmptyState title="No differences" />;
+  const words: ChangeWords = {
+    before: from.title,
+    after: to.title,
+    added: `only ${inState(to)}`,
+    removed: `only ${inState(from)}`,
+    changed: "differs",
+  };
+  const counts = (["changed", "added", "removed"] as const).flatMap((kind) => {
+    const count = all.filter((change) => changeKind(change) === kind).length;
+    if (count === 0) return [];
+    return `${count.toLocaleString("en-GB")} ${kind === "changed" && count > 1 ? "differ" : words[kind]}`;
+  });
+  return (
+    <>
+      <p role="status">{counts.join(", ")}</p>
+      <div className="comparison">
+        <RecordChangeLists changes={changes} words={words} heading="h2" />
+      </div>
+    </>
+  );
+}
+
+function toChanges({ added, removed, changed }: Difference): RecordChanges {
+  const names = [...new Set([changed, added, removed].flatMap((part) => Object.keys(part)))];
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      [
+        ...(changed[name] ?? []).map(({ id, fields }) => ({
+          id,
+          before: mapValues(fields, ({ before }) => before),
+          after: mapValues(fields, ({ after }) => after),
+        })),
+        ...(added[name] ?? []).map((record) => ({ id: recordId(record), before: null, after: record })),
+        ...(removed[name] ?? []).map((record) => ({ id: recordId(record), before: record, after: null })),
+      ],
+    ]),
+  );
+}
+
+function mapValues<T>(fields: Readonly<Record<string, T>>, side: (field: T) => unknown): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, side(field)]));
+}
+
+/** The record's own id is its first id field. */
+function recordId(record: Fields): string {
+  const own = Object.entries(record).find(([name]) => name === "id" || name.endsWith("_id"));
+  return String(own?.[1] ?? "");
 }

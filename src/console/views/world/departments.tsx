@@ -1,18 +1,16 @@
 import { useMutation } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { useParameters, useSandboxName } from "../../address.ts";
+import { Link } from "wouter";
+import { toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
 import type { ControlError } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { sandboxKey, useSandboxQuery } from "../../api/queries.ts";
-import { ActorField, NOBODY } from "../../parts/actor-field.tsx";
-import { ChoiceField } from "../../parts/form.tsx";
-import { Nothing, Notice, Problem, ReadProblem } from "../../parts/notice.tsx";
-import { type Move, treeOf } from "./department-tree.ts";
-import { DepartmentTree } from "./department-tree-view.tsx";
-import { MoveForm } from "./move-form.tsx";
+import { ActorField, ChoiceField, Form, NO_CREDENTIALS } from "../../components/form.tsx";
+import { EmptyState, LoadError, Notice, Problem } from "../../components/notice.tsx";
+import { buildTree, type Department, DepartmentTree, type Move } from "./department-tree.tsx";
 
-/** Departments of an organization; moved by the call that an application would make, as whoever is chosen. */
+/** Departments of an organization. Moves call the emulated API as the selected user. */
 export function Departments() {
   const parameters = useParameters();
   const organizations = useSandboxQuery(["records", "organizations"], (calls) =>
@@ -25,9 +23,9 @@ export function Departments() {
     { enabled: chosen !== "" },
   );
   const departments = query.data?.items ?? NONE;
-  const tree = useMemo(() => treeOf(departments), [departments]);
+  const tree = useMemo(() => buildTree(departments), [departments]);
   const { actors, as, move } = useMove(chosen);
-  const isLonely = organizations.data?.items.length === 0;
+  const hasNone = organizations.data?.items.length === 0;
   const selected = departments.find(({ id }) => id === parameters.get("department"));
   return (
     <div className="page departments">
@@ -43,26 +41,26 @@ export function Departments() {
           actors={actors}
           value={as}
           onChange={(id) => parameters.set({ as: id })}
-          label="Moved by"
+          label="Move as"
         />
       </div>
-      <ReadProblem error={organizations.error ?? query.error} />
-      {move.variables && <Moved move={move.variables} answer={move.data} error={move.error} />}
+      <LoadError error={organizations.error ?? query.error} />
+      {move.variables && <MoveResult move={move.variables} answer={move.data} error={move.error} />}
       <div className="tree-and-move">
         <DepartmentTree
-          // Nothing is moved before it is known as whom.
+          // Users must be loaded before a move.
           tree={actors ? tree : NONE}
           departments={departments}
           selected={selected?.id}
           onSelect={(department) => parameters.set({ department })}
           onMove={(change) => move.mutate(change)}
           empty={
-            isLonely ? (
-              <Nothing title="This world has no organization.">
-                Make one under Records, in the collection organizations.
-              </Nothing>
+            hasNone ? (
+              <EmptyState title="No organizations">
+                Create one under Records, in the collection organizations.
+              </EmptyState>
             ) : query.data && actors ? (
-              <Nothing title="This organization has no departments." />
+              <EmptyState title="No departments" />
             ) : (
               <p className="loading quiet">Loading …</p>
             )
@@ -84,13 +82,13 @@ export function Departments() {
 
 const NONE: readonly never[] = [];
 
-/** `departments.reparent` as the chosen user; by default one who may. */
+/** `departments.reparent` as the selected user, by default an owner. */
 function useMove(organization: string) {
   const sandbox = useSandboxName();
   const parameters = useParameters();
   const actors = useActors();
-  const able = actors?.find((actor) => actor.organization === organization && actor.role === "owner");
-  const as = parameters.get("as") ?? able?.id ?? NOBODY;
+  const owner = actors?.find((actor) => actor.organization === organization && actor.role === "owner");
+  const as = parameters.get("as") ?? owner?.id ?? NO_CREDENTIALS;
   const key = actors?.find(({ id }) => id === as)?.key;
   const move = useMutation<ServiceAnswer, ControlError, Move>({
     mutationFn: ({ department, parent }) =>
@@ -108,8 +106,8 @@ function useMove(organization: string) {
   return { actors, as, move };
 }
 
-/** What the service said to a move, in its own words. */
-function Moved({
+/** The response of the emulated API to a move. */
+function MoveResult({
   move: { department, parent },
   answer,
   error,
@@ -125,21 +123,65 @@ function Moved({
   if (answer.status < 400) {
     return (
       <Notice outcome="ok">
-        {department.name} was moved {where}.
+        Moved {department.name} {where}.
       </Notice>
     );
   }
-  const said = answer.json?.error?.message ?? answer.json?.message ?? answer.text;
+  const message = answer.json?.error?.message ?? answer.json?.message ?? answer.text;
   return (
     <Notice outcome={answer.status >= 500 ? "failed" : "refused"}>
       <strong>
         {answer.status} {answer.json?.error?.code}
       </strong>{" "}
-      {department.name} stays where it was: {said}
+      {department.name} was not moved: {message}
       <button type="button" className="sorter more" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {open ? "Hide the answer" : "Show the answer"}
+        {open ? "Hide response" : "Show response"}
       </button>
       {open && <pre>{JSON.stringify(answer.json ?? answer.text, null, 2)}</pre>}
     </Notice>
+  );
+}
+
+const TOP = "top";
+
+/** Moves a department without dragging. */
+export function MoveForm({
+  department,
+  departments,
+  pending,
+  onMove,
+}: {
+  department: Department;
+  departments: readonly Department[];
+  pending: boolean;
+  onMove: (move: Move) => void;
+}) {
+  const [parent, setParent] = useState(department.parent_id ?? TOP);
+  const sandbox = useSandboxName();
+  return (
+    <section className="move" aria-label={`Move ${department.name}`}>
+      <div className="move-head">
+        <h2>{department.name}</h2>
+        <Link href={toAddress(sandbox, "world", { collection: "departments", record: department.id })}>
+          Open record
+        </Link>
+      </div>
+      <Form
+        submit="Move"
+        pending={pending}
+        onSubmit={() => onMove({ department, parent: departments.find(({ id }) => id === parent) ?? null })}
+      >
+        <ChoiceField
+          label="Parent"
+          name="new_parent_id"
+          value={parent}
+          onChange={setParent}
+          choices={[
+            { id: TOP, title: "None (top-level)" },
+            ...departments.map(({ id, name, path }) => ({ id, title: name, detail: path })),
+          ]}
+        />
+      </Form>
+    </section>
   );
 }

@@ -1,26 +1,61 @@
+import { useEffect, useState } from "react";
 import type { Fields } from "../../api/form-fields.ts";
+
+/** The search pauses after this time, so that the page stays responsive. */
+const SLICE_MS = 8;
+/** Records between two checks of the time. */
+const STRIDE = 128;
+
+/**
+ * Filters records in slices. Returns the previous result until the new one is complete; undefined before the first.
+ */
+export function useFiltered(records: readonly Fields[], typed: string): readonly Fields[] | undefined {
+  const [found, setFound] = useState<readonly Fields[]>();
+  const all = typed.trim() === "";
+  useEffect(() => {
+    if (all) return setFound(undefined);
+    const matches = makeMatcher(typed);
+    const matching: Fields[] = [];
+    let at = 0;
+    let next: ReturnType<typeof setTimeout>;
+    const search = () => {
+      const until = performance.now() + SLICE_MS;
+      while (at < records.length) {
+        const end = Math.min(records.length, at + STRIDE);
+        for (; at < end; at += 1) if (matches(records[at]!)) matching.push(records[at]!);
+        if (performance.now() > until) {
+          next = setTimeout(search);
+          return;
+        }
+      }
+      setFound(matching);
+    };
+    search();
+    return () => clearTimeout(next);
+  }, [records, typed, all]);
+  return all ? records : found;
+}
 
 const TEXTS = new WeakMap<Fields, string>();
 
 /**
- * Whether a record has each word somewhere; `status:running` asks one field. Texts are kept by record, so that the
- * next letter typed costs little.
+ * Matches records that contain every word; `status:running` searches one field. Caches the text of each record.
  */
-export function matcherOf(typed: string): (record: Fields) => boolean {
+export function makeMatcher(typed: string): (record: Fields) => boolean {
   const words = typed
     .toLowerCase()
     .split(/\s+/)
     .filter(Boolean)
-    .map((word) => [word, ...split(word)] as const);
+    .map((word) => [word, ...splitField(word)] as const);
   return (record) =>
     words.every(([word, field, value]) =>
       field !== undefined && field in record
-        ? textOf(record[field]).includes(value)
+        ? toText(record[field]).includes(value)
         : wholeText(record).includes(word),
     );
 }
 
-function split(word: string): [string | undefined, string] {
+function splitField(word: string): [string | undefined, string] {
   const colon = word.indexOf(":");
   return colon < 1 ? [undefined, word] : [word.slice(0, colon), word.slice(colon + 1)];
 }
@@ -28,12 +63,12 @@ function split(word: string): [string | undefined, string] {
 function wholeText(record: Fields): string {
   let text = TEXTS.get(record);
   if (text === undefined) {
-    text = Object.values(record).map(textOf).join("\n");
+    text = Object.values(record).map(toText).join("\n");
     TEXTS.set(record, text);
   }
   return text;
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return (typeof value === "object" ? JSON.stringify(value) : String(value)).toLowerCase();
 }

@@ -1,6 +1,6 @@
 import "./world.css";
 import { useParameters } from "../../address.ts";
-import { TabLinks } from "../../parts/tab-links.tsx";
+import { TabLinks } from "../../components/layout.tsx";
 import { Compare } from "./compare.tsx";
 import { Departments } from "./departments.tsx";
 import { Records } from "./records.tsx";

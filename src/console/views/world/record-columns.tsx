@@ -1,10 +1,11 @@
 import type { ReactNode } from "react";
-import type { Fields, FormField } from "../../api/form-fields.ts";
-import { absolute, relative } from "../../parts/time.tsx";
-import type { Column } from "../../parts/virtual-table.tsx";
+import { type Fields, type FormField, formFields } from "../../api/form-fields.ts";
+import type { ControlDescription } from "../../api/open-api.ts";
+import { absolute, relative } from "../../components/time.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
 
-/** What a person knows a record by, first what tells most. */
-const TELLING = [
+/** Fields that name a record, best first. */
+const NAME_FIELDS = [
   "name",
   "title",
   "filename",
@@ -20,7 +21,7 @@ const TELLING = [
 const MEDIUM_COLUMNS = 2;
 const WIDE_COLUMNS = 3;
 
-/** Its id, what it is known by, and as many further fields as there is room for. */
+/** Columns for the id, the name, and as many other fields as fit. */
 export function recordColumns(
   fields: readonly FormField[],
   idField: string,
@@ -28,24 +29,24 @@ export function recordColumns(
 ): readonly Column<Fields>[] {
   const id = fields.find(({ name }) => name === idField);
   const plain = fields.filter(({ name, kind }) => kind !== "json" && name !== idField && !LONG.has(name));
-  const telling = TELLING.map((name) => plain.find((field) => field.name === name)).find(Boolean);
+  const nameField = NAME_FIELDS.map((name) => plain.find((field) => field.name === name)).find(Boolean);
   const rest = plain
-    .filter((field) => field !== telling)
+    .filter((field) => field !== nameField)
     .toSorted((a, b) => Number(a.instant) - Number(b.instant));
-  // An instant tells when; one of them has its place.
+  // One timestamp is enough.
   const instants = rest.filter(({ instant }) => instant).slice(0, 1);
   const others = rest.filter(({ instant }) => !instant).slice(0, MEDIUM_COLUMNS + WIDE_COLUMNS - 1);
   return [
-    ...(id ? [columnOf(id, now, undefined, "minmax(8rem, 1fr)")] : []),
-    ...(telling ? [columnOf(telling, now, undefined, "minmax(6rem, 1.4fr)")] : []),
-    ...others.map((field, at) => columnOf(field, now, at < MEDIUM_COLUMNS ? "medium" : "wide")),
-    ...instants.map((field) => columnOf(field, now, "wide")),
+    ...(id ? [makeColumn(id, now, undefined, "minmax(8rem, 1fr)")] : []),
+    ...(nameField ? [makeColumn(nameField, now, undefined, "minmax(6rem, 1.4fr)")] : []),
+    ...others.map((field, at) => makeColumn(field, now, at < MEDIUM_COLUMNS ? "medium" : "wide")),
+    ...instants.map((field) => makeColumn(field, now, "wide")),
   ];
 }
 
 const LONG = new Set(["description", "instructions", "content", "body", "path"]);
 
-function columnOf(
+function makeColumn(
   field: FormField,
   now: number,
   from: "medium" | "wide" | undefined,
@@ -76,4 +77,13 @@ function shown(value: unknown, instant: boolean, now: number): ReactNode {
       {relative(Date.parse(at), now)}
     </time>
   );
+}
+
+const RECORD = "/_control/sandboxes/{name}/state/{collection}/{id}";
+
+/** Fields of a collection, from the control API's document. */
+export function recordFields({ paths, components }: ControlDescription, collection: string): FormField[] {
+  const content = paths[RECORD]!.get.responses["200"]!.content["application/json"]!;
+  const schema = content["x-schema-by"]?.schemas[collection];
+  return schema ? formFields(schema, components) : [];
 }

@@ -1,8 +1,8 @@
+import { useCallback, useState } from "react";
 import { Checkbox } from "react-aria-components";
-import type { FormField } from "../../api/form-fields.ts";
-import { Field, Form } from "../../parts/form.tsx";
-import { linesOf, TypedField } from "../../parts/typed-field.tsx";
-import type { Draft } from "./draft.ts";
+import { type Fields, type FormField, formatValue, notJson, parseValue } from "../../api/form-fields.ts";
+import { Field, Form } from "../../components/form.tsx";
+import { countLines, TypedField } from "../../components/typed-field.tsx";
 
 const MAX_JSON_LINES = 30;
 
@@ -18,7 +18,7 @@ interface RecordFormProps {
   onCancel?: (() => void) | undefined;
 }
 
-/** A form made from the schema of a record, and the record as JSON beside it: two ways to type the same. */
+/** Edits a record by form fields or as JSON; both stay in sync. */
 export function RecordForm(props: RecordFormProps) {
   const { fields, draft, quietly, onQuietly } = props;
   return (
@@ -40,14 +40,115 @@ export function RecordForm(props: RecordFormProps) {
           name="json"
           value={draft.json}
           onChange={draft.typeJson}
-          lines={Math.max(8, Math.min(MAX_JSON_LINES, linesOf(draft.json) + 1))}
-          hint="The same as the form; a field that is left out stays as it is."
+          lines={Math.max(8, Math.min(MAX_JSON_LINES, countLines(draft.json) + 1))}
+          hint="Same as the form. Omitted fields do not change."
         />
       </div>
       <Checkbox className="check" isSelected={quietly} onChange={onQuietly}>
         <span className="check-box" aria-hidden="true" />
-        Quietly: no events, no audit entries
+        Don’t emit events or audit entries
       </Checkbox>
     </Form>
   );
+}
+
+/** Unsaved input of a form. */
+interface Typed {
+  /** Text of each edited field. */
+  texts: Readonly<Record<string, string>>;
+  /** Parsed values of edited fields, and values from the JSON. */
+  values: Fields;
+  /** The JSON as typed, until a field is edited. */
+  json: string | undefined;
+}
+
+const UNTOUCHED: Typed = { texts: {}, values: {}, json: undefined };
+
+/** Drafts by record, kept while the user visits other pages. */
+const DRAFTS = new Map<string, Typed>();
+
+export interface Draft {
+  touched: boolean;
+  /** Changed fields. @throws ControlError for invalid JSON */
+  changes(fields: readonly FormField[]): Fields;
+  text(field: FormField): string;
+  /** Keeps its identity, so that other fields do not render. */
+  type: (field: FormField, text: string) => void;
+  json: string;
+  typeJson(text: string): void;
+  discard(): void;
+}
+
+export function useDraft(key: string, record: Fields): Draft {
+  const [typed, setTyped] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
+  const keep = useCallback(
+    (change: (before: Typed) => Typed) => {
+      const next = change(DRAFTS.get(key) ?? UNTOUCHED);
+      if (next === UNTOUCHED) DRAFTS.delete(key);
+      else DRAFTS.set(key, next);
+      setTyped(next);
+    },
+    [key],
+  );
+  const type = useCallback(
+    (field: FormField, text: string) => keep((before) => withField(before, field, text)),
+    [keep],
+  );
+  return {
+    touched: typed !== UNTOUCHED,
+    changes: (fields) => {
+      requireReadable(typed, fields);
+      return typed.values;
+    },
+    text: (field) =>
+      typed.texts[field.name] ?? formatValue({ ...record, ...typed.values }[field.name], field),
+    type,
+    json: typed.json ?? JSON.stringify({ ...record, ...typed.values }, null, 2),
+    typeJson: (text) => keep((before) => withJson(before, text, record)),
+    discard: () => keep(() => UNTOUCHED),
+  };
+}
+
+function withField({ texts, values }: Typed, field: FormField, text: string): Typed {
+  const next = { texts: { ...texts, [field.name]: text }, json: undefined };
+  try {
+    return { ...next, values: { ...values, [field.name]: parseValue(text, field) } };
+  } catch {
+    return { ...next, values };
+  }
+}
+
+/** The fields keep their values while the JSON is invalid. */
+function withJson({ texts, values }: Typed, json: string, record: Fields): Typed {
+  const whole = parseObject(json);
+  if (whole === undefined) return { texts, values, json };
+  const differing = Object.entries(whole).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(record[name]),
+  );
+  return { texts: {}, values: Object.fromEntries(differing), json };
+}
+
+/** @throws ControlError */
+function requireReadable({ texts, json }: Typed, fields: readonly FormField[]): void {
+  if (json !== undefined && parseObject(json) === undefined) throw notJson("json", "The JSON");
+  for (const field of fields) {
+    const text = texts[field.name];
+    if (text === undefined || field.kind !== "json") continue;
+    try {
+      parseValue(text, field);
+    } catch {
+      throw notJson(field.name, field.name);
+    }
+  }
+}
+
+function parseObject(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Fields)
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }

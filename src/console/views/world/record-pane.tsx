@@ -1,15 +1,14 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
+import type { CollectionName } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import type { Fields, FormField } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import type { CollectionName } from "../../api/types.ts";
-import { Confirm } from "../../parts/confirm.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
-import { DetailPane } from "../../parts/detail-pane.tsx";
-import { Notice, ReadProblem } from "../../parts/notice.tsx";
-import { useDraft } from "./draft.ts";
-import { RecordForm } from "./record-form.tsx";
+import { Confirm } from "../../components/dialog.tsx";
+import { DetailPane } from "../../components/layout.tsx";
+import { LoadError, Notice } from "../../components/notice.tsx";
+import { CopyButton, singularName } from "../../components/text.tsx";
+import { RecordForm, useDraft } from "./record-form.tsx";
 
 interface RecordPaneProps {
   collection: CollectionName;
@@ -18,7 +17,7 @@ interface RecordPaneProps {
   onClose: () => void;
 }
 
-/** One record: read, changed, deleted. */
+/** Shows, edits and deletes a record. */
 export function RecordPane(props: RecordPaneProps) {
   const { collection, id } = props;
   const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id));
@@ -39,7 +38,7 @@ export function RecordPane(props: RecordPaneProps) {
         )
       }
     >
-      <ReadProblem error={query.error} />
+      <LoadError error={query.error} />
       {query.data && <EditRecord {...props} record={query.data as unknown as Fields} />}
       {deleting && <DeleteRecord {...props} onDone={() => setDeleting(false)} />}
     </DetailPane>
@@ -81,7 +80,7 @@ function EditRecord({ collection, id, fields, record }: RecordPaneProps & { reco
 function DeleteRecord({ collection, id, onClose, onDone }: RecordPaneProps & { onDone: () => void }) {
   const remove = useSandboxChange(async (calls, _: undefined) => {
     await calls.removeRecord(collection, id);
-    // Before the rest of the page is asked anew: nobody shall ask for what is no more.
+    // Close before the queries refetch: this record no longer exists.
     onClose();
   });
   return (
@@ -94,9 +93,59 @@ function DeleteRecord({ collection, id, onClose, onDone }: RecordPaneProps & { o
       onClose={onDone}
     >
       <p>
-        What belongs to it goes too: records, timers, queued deliveries. The history can go back to before it;
-        a snapshot keeps what there is now.
+        Also deletes its dependent records, timers and queued deliveries. To undo this, rewind in the
+        timeline.
       </p>
     </Confirm>
   );
+}
+
+const NOTHING: Fields = {};
+
+/** The server fills empty fields with values generated from the seed. */
+export function NewRecord({
+  collection,
+  idField,
+  fields,
+  onClose,
+  onCreated,
+}: {
+  collection: CollectionName;
+  idField: string;
+  fields: readonly FormField[];
+  onClose: () => void;
+  onCreated: (id: string) => void;
+}) {
+  const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
+  const [quietly, setQuietly] = useState(false);
+  const add = useSandboxChange(async (calls, _: undefined) =>
+    calls.addRecord(collection, given(draft.changes(fields)), { silent: quietly }),
+  );
+  const submit = () =>
+    add.mutate(undefined, {
+      onSuccess: (made) => {
+        draft.discard();
+        onCreated(String((made as unknown as Fields)[idField]));
+      },
+    });
+  return (
+    <DetailPane title={`New ${singularName(collection)}`} label="New record" onClose={onClose}>
+      <p className="quiet new-record">Empty fields are generated from the sandbox’s seed.</p>
+      <RecordForm
+        fields={fields}
+        draft={draft}
+        submit="Create"
+        onSubmit={submit}
+        pending={add.isPending}
+        error={add.error}
+        quietly={quietly}
+        onQuietly={setQuietly}
+      />
+    </DetailPane>
+  );
+}
+
+/** Leaves out empty fields. */
+function given(changes: Fields): Fields {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== "" && value !== null));
 }

@@ -1,23 +1,20 @@
 import { useMemo } from "react";
 import { Button, Input, SearchField } from "react-aria-components";
 import { Link } from "wouter";
-import { addressOf, useGo, useParameters, useSandboxName } from "../../address.ts";
+import type { CollectionName } from "../../../../types/control-api.ts";
+import { toAddress, useGo, useParameters, useSandboxName } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
 import type { Fields } from "../../api/form-fields.ts";
-import { useSandboxQuery } from "../../api/queries.ts";
-import type { CollectionName } from "../../api/types.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { ChoiceField } from "../../parts/form.tsx";
-import { Nothing, ReadProblem } from "../../parts/notice.tsx";
-import { VirtualTable } from "../../parts/virtual-table.tsx";
-import { NewRecord } from "./new-record.tsx";
-import { recordColumns } from "./record-columns.tsx";
-import { recordFields } from "./record-fields.ts";
-import { RecordPane } from "./record-pane.tsx";
-import { useDescription } from "./use-description.ts";
-import { useFiltered } from "./use-filtered.ts";
+import { useDescription, useSandboxQuery } from "../../api/queries.ts";
+import { ChoiceField } from "../../components/form.tsx";
+import { EmptyState, LoadError } from "../../components/notice.tsx";
+import { useSandboxNow } from "../../components/time.tsx";
+import { VirtualTable } from "../../components/virtual-table.tsx";
+import { useFiltered } from "./filter-records.ts";
+import { recordColumns, recordFields } from "./record-columns.tsx";
+import { NewRecord, RecordPane } from "./record-pane.tsx";
 
-/** More than this is not asked for anew while the sandbox is busy. */
+/** Larger collections are not refetched while the sandbox is busy. */
 const MAX_LIVE_RECORDS = 5000;
 const NEW = "+";
 
@@ -29,15 +26,17 @@ export function Records() {
   const chosen = collections.find(({ name }) => name === wanted);
   return (
     <div className="world-records">
-      <ReadProblem error={error} />
+      <LoadError error={error} />
       <Collections collections={collections} chosen={wanted} />
       {chosen && <Collection key={chosen.name} collection={chosen} />}
-      {data && !chosen && <Nothing title={`There is no collection ${wanted}.`}>Choose another.</Nothing>}
+      {data && !chosen && (
+        <EmptyState title={`Collection ${wanted} not found`}>Select another one.</EmptyState>
+      )}
     </div>
   );
 }
 
-/** A list of links where there is room, a choice where there is none. */
+/** A list of links, or a select in narrow windows. */
 function Collections({ collections, chosen }: { collections: readonly CollectionSummary[]; chosen: string }) {
   const sandbox = useSandboxName();
   const go = useGo();
@@ -48,7 +47,7 @@ function Collections({ collections, chosen }: { collections: readonly Collection
           <Link
             key={name}
             className="collection"
-            href={addressOf(sandbox, "world", { collection: name })}
+            href={toAddress(sandbox, "world", { collection: name })}
             aria-current={name === chosen ? "page" : undefined}
           >
             <span className="clip">{name}</span>
@@ -98,7 +97,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
             value={typed}
             onChange={(filter) => parameters.set({ filter }, { replace: true })}
           >
-            <Input className="input" placeholder="Filter: words, status:running" />
+            <Input className="input" placeholder="Filter by text or status:running" />
           </SearchField>
           <span className="quiet" aria-live="polite">
             {typed && found ? `${rows.length.toLocaleString("en-GB")} of ` : ""}
@@ -106,30 +105,30 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
           </span>
           {records > MAX_LIVE_RECORDS && (
             <Button className="button" isPending={query.isFetching} onPress={() => query.refetch()}>
-              Load again
+              Reload
             </Button>
           )}
           <Button className="button" onPress={() => show(NEW)}>
-            New …
+            New record
           </Button>
         </div>
-        <ReadProblem error={query.error} />
+        <LoadError error={query.error} />
         <VirtualTable
           label={name}
           columns={columns}
           rows={rows}
-          keyOf={(record) => String(record[id_field])}
+          getKey={(record) => String(record[id_field])}
           selected={open}
           onSelect={(record) => show(String(record[id_field]))}
           empty={
             query.data === undefined || found === undefined ? (
               <p className="loading quiet">Loading …</p>
             ) : typed ? (
-              <Nothing title={`No record of ${name} has “${typed}”.`} />
+              <EmptyState title={`No records match “${typed}”`} />
             ) : (
-              <Nothing title={`There are no ${name}.`}>
-                Make one with “New …”, or by a call of the API.
-              </Nothing>
+              <EmptyState title={`No ${name.replaceAll("_", " ")}`}>
+                Create one with “New record” or by an API call.
+              </EmptyState>
             )
           }
         />
@@ -140,7 +139,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
           idField={id_field}
           fields={fields}
           onClose={() => show(undefined)}
-          onMade={show}
+          onCreated={show}
         />
       )}
       {open !== undefined && open !== NEW && fields.length > 0 && (

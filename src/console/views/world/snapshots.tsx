@@ -1,29 +1,28 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "wouter";
-import { addressOf, useSandboxName } from "../../address.ts";
+import type { SnapshotState } from "../../../../types/control-api.ts";
+import { toAddress, useSandboxName } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import type { SnapshotState } from "../../api/types.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Confirm } from "../../parts/confirm.tsx";
-import { counted } from "../../parts/counted.ts";
-import { Field, Form } from "../../parts/form.tsx";
-import { Nothing, Notice, Problem, ReadProblem } from "../../parts/notice.tsx";
-import { RelativeTime } from "../../parts/time.tsx";
+import { Confirm } from "../../components/dialog.tsx";
+import { Field, Form } from "../../components/form.tsx";
+import { EmptyState, LoadError, Notice, Problem } from "../../components/notice.tsx";
+import { pluralize } from "../../components/text.tsx";
+import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { NOW } from "./compare.tsx";
 
-/** Kept worlds: taken, compared with the present, made the present. */
+/** Takes, compares, restores and deletes snapshots. */
 export function Snapshots() {
   const { data, error } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
   const snapshots = data?.items ?? [];
   return (
     <div className="page">
-      <ReadProblem error={error} />
+      <LoadError error={error} />
       <TakeSnapshot />
       {data && snapshots.length === 0 && (
-        <Nothing title="No snapshot has been taken.">
-          One keeps data, credentials, clock, timers and pending deliveries.
-        </Nothing>
+        <EmptyState title="No snapshots">
+          A snapshot contains data, credentials, clock, timers and pending deliveries.
+        </EmptyState>
       )}
       {snapshots.length > 0 && (
         <ul className="snapshots" aria-label="Snapshots">
@@ -42,7 +41,7 @@ function TakeSnapshot() {
   return (
     <div className="take">
       <Form
-        submit="Take a snapshot"
+        submit="Take snapshot"
         pending={take.isPending}
         error={take.error}
         onSubmit={() => take.mutate(name.trim(), { onSuccess: () => setName("") })}
@@ -70,13 +69,13 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
     <li className="snapshot">
       <span className="snapshot-name">{name}</span>
       <span className="quiet">
-        {counted(records, "record")}, <RelativeTime at={taken_at} now={now} />
+        {pluralize(records, "record")}, <RelativeTime at={taken_at} now={now} />
       </span>
       <span className="actions">
         <Link
           className="button"
-          href={addressOf(sandbox, "world", { show: "compare", from: name, of: sandbox, to: NOW })}
-          aria-label={`Compare ${name} with the present`}
+          href={toAddress(sandbox, "world", { show: "compare", from: name, of: sandbox, to: NOW })}
+          aria-label={`Compare ${name} with now`}
         >
           Compare
         </Link>
@@ -87,13 +86,13 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           className="button subtle"
           isPending={remove.isPending}
           onPress={() => remove.mutate(undefined)}
-          aria-label={`Forget ${name}`}
+          aria-label={`Delete ${name}`}
         >
-          Forget
+          Delete
         </Button>
       </span>
       <Problem error={remove.error} />
-      {restore.isSuccess && <Notice outcome="ok">The world is as it was in {name}.</Notice>}
+      {restore.isSuccess && <Notice outcome="ok">Restored {name}.</Notice>}
       {asking && (
         <Confirm
           title={`Restore ${name}?`}
@@ -104,8 +103,8 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           onClose={() => setAsking(false)}
         >
           <p>
-            Data, credentials, clock, timers and pending deliveries become those of {name}. Settings,
-            scenarios, rules and the journal stay. The history can go back to before it.
+            Replaces data, credentials, clock, timers and pending deliveries by those of {name}. Settings,
+            scenarios, rules and the journal do not change. To undo this, rewind in the timeline.
           </p>
         </Confirm>
       )}

@@ -1,13 +1,13 @@
 import { Meter } from "react-aria-components";
 import { Link } from "wouter";
-import { addressOf, useSandboxName } from "../../address.ts";
+import type { StateRecord } from "../../../../types/control-api.ts";
+import { toAddress, useSandboxName } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
-import { useSandboxNow } from "../../live/sandbox-now.ts";
-import { Badge } from "../../parts/mark.tsx";
-import { Nothing, ReadProblem } from "../../parts/notice.tsx";
-import { type Gauge, statusOf, usageOf } from "./usage-figures.ts";
+import { Badge, type Outcome } from "../../components/mark.tsx";
+import { EmptyState, LoadError } from "../../components/notice.tsx";
+import { useSandboxNow } from "../../components/time.tsx";
 
-/** What each organization and each of its keys has spent of its limits, in the month that the sandbox's clock shows. */
+/** Spending of organizations and keys against their limits, in the current month of the sandbox clock. */
 export function Usage() {
   const month = new Date(useSandboxNow()).toISOString().slice(0, 7);
   const { data, error } = useSandboxQuery(["usage"], async (calls) => {
@@ -18,17 +18,17 @@ export function Usage() {
     ]);
     return { usage: usage.items, organizations: organizations.items, keys: keys.items };
   });
-  const all = data ? usageOf(data.usage, data.organizations, data.keys, month) : [];
+  const all = data ? collectUsage(data.usage, data.organizations, data.keys, month) : [];
   return (
     <div className="page">
-      <ReadProblem error={error} />
+      <LoadError error={error} />
       <p className="quiet">
-        Spent in {month}, by the sandbox’s clock. Choose one to change its limit or what is spent.
+        Spending in {month}, sandbox time. Select an entry to change its limit or spending.
       </p>
       {data && all.length === 0 && (
-        <Nothing title="There are no organizations, so nobody spends.">
-          Make one under Records, in the collection organizations.
-        </Nothing>
+        <EmptyState title="No organizations">
+          Create one under Records, in the collection organizations.
+        </EmptyState>
       )}
       <div className="usage">
         {all.map(({ id, name, gauges }) => (
@@ -48,11 +48,11 @@ export function Usage() {
 
 function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
   const sandbox = useSandboxName();
-  const { word, outcome, share } = statusOf(gauge);
+  const { word, outcome, share } = gaugeStatus(gauge);
   const figures =
     gauge.limit === null ? amount(gauge.spent) : `${amount(gauge.spent)} of ${amount(gauge.limit)}`;
   return (
-    <Link className="gauge" href={addressOf(sandbox, "world", { collection: "usage", record })}>
+    <Link className="gauge" href={toAddress(sandbox, "world", { collection: "usage", record })}>
       <span className="gauge-head">
         <span className="clip">{gauge.title}</span>
         <Badge outcome={outcome}>{word}</Badge>
@@ -63,7 +63,7 @@ function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
           className="meter"
           aria-label={`${gauge.title} spent`}
           value={Math.min(100, share * 100)}
-          valueLabel={`${Math.floor(share * 100)} %`}
+          valueLabel={`${Math.floor(share * 100)}%`}
         >
           <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
             <rect className={`meter-fill mark-${outcome}`} width={Math.min(100, share * 100)} height="4" />
@@ -76,4 +76,68 @@ function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
 
 function amount(value: number): string {
   return value.toLocaleString("en-GB", { maximumFractionDigits: 2 });
+}
+
+/** Spending against one limit in a month. */
+export interface Gauge {
+  id: string;
+  title: string;
+  spent: number;
+  /** Null: no limit. */
+  limit: number | null;
+}
+
+export interface OrganizationUsage {
+  id: string;
+  name: string;
+  gauges: readonly Gauge[];
+}
+
+type Usage = StateRecord<"usage">;
+
+/** Limits of each organization: total, all API calls, each key (2.7). `month`: for example `2026-03`. */
+export function collectUsage(
+  usage: readonly Usage[],
+  organizations: readonly StateRecord<"organizations">[],
+  keys: readonly StateRecord<"api_keys">[],
+  month: string,
+): readonly OrganizationUsage[] {
+  const keyNames = new Map(keys.map(({ id, name }) => [id, name]));
+  return organizations.map(({ id, name }) => {
+    const own = usage.filter(({ organization_id }) => organization_id === id);
+    const whole = own.find(({ api_key_id }) => api_key_id === null);
+    const ofKeys = own.filter(({ api_key_id }) => api_key_id !== null);
+    const byApi = ofKeys.reduce((sum, one) => sum + spentInMonth(one, month), 0);
+    return {
+      id,
+      name,
+      gauges: [
+        {
+          id,
+          title: "Organization",
+          spent: whole ? spentInMonth(whole, month) : 0,
+          limit: whole?.monthly_limit ?? null,
+        },
+        { id: `${id}:api`, title: "All API keys", spent: byApi, limit: whole?.api_monthly_limit ?? null },
+        ...ofKeys.map((one) => ({
+          id: one.id,
+          title: keyNames.get(one.api_key_id ?? "") ?? one.api_key_id ?? "",
+          spent: spentInMonth(one, month),
+          limit: one.monthly_limit,
+        })),
+      ],
+    };
+  });
+}
+
+function spentInMonth({ spent }: Usage, month: string): number {
+  return (spent as Readonly<Record<string, number>>)[month] ?? 0;
+}
+
+/** A warning from 80 percent, exceeded at 100 (3.6). */
+export function gaugeStatus({ spent, limit }: Gauge): { word: string; outcome: Outcome; share: number } {
+  if (limit === null) return { word: "no limit", outcome: "other", share: 0 };
+  const share = limit === 0 ? 1 : spent / limit;
+  if (share >= 1) return { word: "exceeded", outcome: "failed", share };
+  return share >= 0.8 ? { word: "warning", outcome: "refused", share } : { word: "ok", outcome: "ok", share };
 }

@@ -1,0 +1,78 @@
+import type { JournalEntry } from "../../../types/control-api.ts";
+import { Section } from "./layout.tsx";
+import { CopyButton, pluralize } from "./text.tsx";
+
+/** Request and response as sent, with secrets masked. */
+export function Exchange({
+  entry,
+  line,
+  sent = entry.request.body,
+  isOpen = false,
+}: {
+  entry: JournalEntry;
+  /** First line of the request; method and path by default. */
+  line?: string;
+  /** Body of the request, if its exact bytes are known. */
+  sent?: unknown;
+  /** Shows the headers initially. */
+  isOpen?: boolean;
+}) {
+  const { method, path, request, response } = entry;
+  const query = request.query === "" ? "" : `?${request.query}`;
+  return (
+    <>
+      <Message
+        title="Request"
+        line={line ?? `${method} ${path}${query}`}
+        headers={request.headers}
+        body={sent}
+        isOpen={isOpen}
+      />
+      <Message title="Response" line={statusLine(entry)} {...response} isOpen={isOpen} />
+    </>
+  );
+}
+
+function statusLine({ status, delivery }: JournalEntry): string {
+  if (status !== 0) return String(status);
+  return delivery
+    ? `No response: ${delivery.error ?? "the connection was closed"}`
+    : "No response: the connection was broken";
+}
+
+/** First line, collapsible headers and body of a request or response. */
+export function Message({
+  title,
+  line,
+  headers,
+  body,
+  isOpen,
+}: JournalEntry["response"] & { title: string; line: string; isOpen: boolean }) {
+  const text =
+    body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body, null, 2);
+  return (
+    <Section title={title} end={text !== undefined && <CopyButton subtle text={text} label="Copy body" />}>
+      <pre className="wire">{line}</pre>
+      {headers.length > 0 && (
+        <details className="headers" open={isOpen}>
+          <summary>{pluralize(headers.length, "header")}</summary>
+          <dl>
+            {headers.map(({ name, value }, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: headers may repeat, and keep the order in which they were sent
+              <div key={place}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+      {text !== undefined && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can scroll a long body
+        <pre className="wire body" tabIndex={0}>
+          {text}
+        </pre>
+      )}
+    </Section>
+  );
+}

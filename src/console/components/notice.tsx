@@ -1,0 +1,60 @@
+import type { ReactNode } from "react";
+import { ControlError } from "../api/fetch-control.ts";
+import { Mark, type Outcome } from "./mark.tsx";
+
+/** A message with an optional action. */
+export function Notice({
+  outcome,
+  children,
+  action,
+}: {
+  outcome: Outcome;
+  children: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <div
+      className={`notice notice-${outcome}`}
+      role={outcome === "ok" || outcome === "other" ? "status" : "alert"}
+    >
+      <Mark outcome={outcome} word={null} />
+      <div className="notice-text">{children}</div>
+      {action}
+    </div>
+  );
+}
+
+/** An error and, for documents, every invalid place; nothing without an error. */
+export function Problem({ error }: { error: unknown }) {
+  if (!error) return null;
+  const problem = error instanceof ControlError ? error.problem : undefined;
+  return (
+    <Notice outcome="refused">
+      {(error as Error).message}
+      {problem?.problems && problem.problems.length > 1 && (
+        <ul className="places">
+          {problem.problems.map((place) => (
+            <li key={`${place.line}:${place.column}:${place.field}`}>
+              <code>{place.field || "document"}</code> {place.message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Notice>
+  );
+}
+
+/** The error of a query. The banner above the view already reports an unreachable server. */
+export function LoadError({ error }: { error: unknown }) {
+  return error instanceof ControlError && error.unreachable ? null : <Problem error={error} />;
+}
+
+/** Replaces an empty list: why it is empty and what would fill it. */
+export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="nothing">
+      <p className="nothing-title">{title}</p>
+      {children && <div className="quiet">{children}</div>}
+    </div>
+  );
+}

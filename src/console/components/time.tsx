@@ -1,0 +1,83 @@
+import { useSyncExternalStore } from "react";
+import { Button, Tooltip, TooltipTrigger } from "react-aria-components";
+import type { ClockState } from "../../../types/control-api.ts";
+import { useSandbox } from "../api/queries.ts";
+
+const UNITS: readonly [string, number][] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+];
+
+/** "3 min ago", "in 2 h", "now". Both arguments in milliseconds. */
+export function relative(at: number, now: number): string {
+  const away = Math.abs(at - now);
+  const [unit, ms] = UNITS.find(([, size]) => away >= size) ?? ["", 0];
+  if (unit === "") return "now";
+  const count = Math.floor(away / ms);
+  return at > now ? `in ${count} ${unit}` : `${count} ${unit} ago`;
+}
+
+/** "12:00:05.120", the time of day in UTC. */
+export function timeOfDay(iso: string): string {
+  return iso.slice(11, 23);
+}
+
+/** "2026-03-15 12:00:05 UTC". */
+export function absolute(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+/** "real time", "frozen", "running", "running ×60". */
+export function formatClock({ mode, rate }: ClockState): string {
+  if (mode === "scaled") return rate === 1 ? "running" : `running ×${rate}`;
+  return mode === "frozen" ? "frozen" : "real time";
+}
+
+const tickers = new Set<() => void>();
+let ticking: ReturnType<typeof setInterval> | undefined;
+let tick = Date.now();
+const TICK_MS = 1000;
+
+function subscribe(listener: () => void): () => void {
+  tickers.add(listener);
+  ticking ??= setInterval(() => {
+    tick = Date.now();
+    for (const each of tickers) each();
+  }, TICK_MS);
+  return () => {
+    tickers.delete(listener);
+    if (tickers.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  };
+}
+
+/** The real time, updated every second. */
+export function useWallClock(): number {
+  return useSyncExternalStore(subscribe, () => tick);
+}
+
+/**
+ * A relative time with the absolute time as a tooltip. `now`: milliseconds of the same clock as `at`, since a sandbox
+ * clock may be frozen.
+ */
+export function RelativeTime({ at, now }: { at: string; now: number }) {
+  return (
+    <TooltipTrigger delay={300}>
+      <Button className="time">
+        <time dateTime={at}>{relative(Date.parse(at), now)}</time>
+      </Button>
+      <Tooltip className="tooltip">{absolute(at)}</Tooltip>
+    </TooltipTrigger>
+  );
+}
+
+/** The sandbox's time in milliseconds, extrapolated between two queries. */
+export function useSandboxNow(): number {
+  const { data, dataUpdatedAt } = useSandbox();
+  const wall = useWallClock();
+  if (data === undefined) return wall;
+  return Date.parse(data.clock.now) + Math.max(0, wall - dataUpdatedAt) * data.clock.rate;
+}

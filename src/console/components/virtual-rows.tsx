@@ -1,0 +1,167 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+
+export interface VirtualRowsProps<Row> {
+  label: string;
+  /** `treegrid` if rows have levels. */
+  role: "grid" | "treegrid";
+  rows: readonly Row[];
+  /** Stable and unique. */
+  getKey: (row: Row) => string;
+  /** Renders the cells, each with its own role. */
+  draw: (row: Row, at: { selected: boolean }) => ReactNode;
+  getLevel?: (row: Row) => number;
+  getClassName?: (row: Row) => string;
+  selected: string | undefined;
+  /** Called on Enter, Space or a click; arrow keys only move. */
+  onSelect: (row: Row) => void;
+  rowHeight: number;
+  head?: ReactNode;
+  columns: number;
+  /** Shown instead of rows if there are none. */
+  empty: ReactNode;
+}
+
+/**
+ * A list that renders only its visible rows. One tab stop; arrow keys, Page Up, Page Down, Home and End move the active
+ * row, Enter opens it.
+ */
+export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
+  const { rows, getKey, selected, rowHeight, head, empty } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [active, setActive] = useState<string>();
+  const id = useId();
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollPaddingStart: head ? rowHeight : 0,
+  });
+  const place = active === undefined ? -1 : rows.findIndex((row) => getKey(row) === active);
+  useKeepScroll(scroller, rows, { getKey, rowHeight });
+  useScrollToSelected(rows, getKey, selected, (at) => {
+    const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
+    const top = at * rowHeight;
+    const isSeen = top + rowHeight > scrollTop && top < scrollTop + clientHeight - (head ? rowHeight : 0);
+    // Centered, the row stays visible if content that loads later shrinks the list.
+    virtual.scrollToIndex(at, { align: isSeen ? "auto" : "center" });
+  });
+  const moveTo = (at: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, at));
+    const row = rows[next];
+    if (row === undefined) return;
+    setActive(getKey(row));
+    virtual.scrollToIndex(next);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2);
+    const moves: Record<string, number> = {
+      ArrowDown: place + 1,
+      ArrowUp: Math.max(0, place - 1),
+      PageDown: place + page,
+      PageUp: place - page,
+      Home: 0,
+      End: rows.length - 1,
+    };
+    if (event.key in moves && !event.altKey && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      moveTo(moves[event.key]!);
+    } else if (
+      (event.key === "Enter" || event.key === " ") &&
+      rows[place] !== undefined &&
+      event.target === event.currentTarget
+    ) {
+      event.preventDefault();
+      props.onSelect(rows[place]);
+    }
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the role is grid or treegrid, which handle keys
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles support a name
+    <div
+      ref={scroller}
+      className="rows"
+      role={props.role}
+      aria-label={props.label}
+      aria-rowcount={rows.length + (head ? 1 : 0)}
+      aria-colcount={props.columns}
+      aria-activedescendant={place >= 0 ? `${id}-${active}` : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onFocus={(event) =>
+        event.target === event.currentTarget && place < 0 && rows[0] && setActive(selected ?? getKey(rows[0]))
+      }
+    >
+      {head}
+      {rows.length === 0 ? (
+        <div role="row" className="rows-empty">
+          <div role="gridcell">{empty}</div>
+        </div>
+      ) : (
+        <div className="rows-inner" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start }) => {
+            const row = rows[index]!;
+            // Not the virtualizer's key: it would measure all rows again whenever their order changes.
+            const key = getKey(row);
+            const isSelected = key === selected;
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles keys
+              <div
+                key={key}
+                id={`${id}-${key}`}
+                role="row"
+                className={`row ${props.getClassName?.(row) ?? ""} ${key === active ? "row-active" : ""}`}
+                aria-rowindex={index + (head ? 2 : 1)}
+                aria-level={props.getLevel ? props.getLevel(row) + 1 : undefined}
+                aria-selected={isSelected}
+                style={{ height: rowHeight, transform: `translateY(${start}px)` }}
+                onClick={() => {
+                  setActive(key);
+                  props.onSelect(row);
+                }}
+              >
+                {props.draw(row, { selected: isSelected })}
+              </div>
+            );
+          })}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Keeps the scroll position while rows are added above; at the top, new rows push in. */
+function useKeepScroll<Row>(
+  scroller: React.RefObject<HTMLDivElement | null>,
+  rows: readonly Row[],
+  { getKey, rowHeight }: { getKey: (row: Row) => string; rowHeight: number },
+): void {
+  const first = useRef<string>(undefined);
+  useEffect(() => {
+    const element = scroller.current;
+    const before = first.current;
+    first.current = rows[0] === undefined ? undefined : getKey(rows[0]);
+    if (element === null || before === undefined || before === first.current || element.scrollTop < rowHeight)
+      return;
+    const moved = rows.findIndex((row) => getKey(row) === before);
+    if (moved > 0) element.scrollTop += moved * rowHeight;
+  }, [rows, getKey, rowHeight, scroller]);
+}
+
+/** Scrolls to the selected row once, when it appears. */
+function useScrollToSelected<Row>(
+  rows: readonly Row[],
+  getKey: (row: Row) => string,
+  selected: string | undefined,
+  scrollTo: (at: number) => void,
+): void {
+  const shown = useRef<string>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrollTo changes with every render
+  useEffect(() => {
+    if (selected === shown.current) return;
+    const at = selected === undefined ? -1 : rows.findIndex((row) => getKey(row) === selected);
+    if (at >= 0) scrollTo(at);
+    if (at >= 0 || selected === undefined) shown.current = selected;
+  }, [rows, getKey, selected]);
+}

@@ -1,0 +1,76 @@
+import type { HistoryEntry, Live, RequestLine } from "../../../types/control-api.ts";
+
+/** Requests and history of a sandbox, as received by this page. Immutable: each batch creates a new value. */
+export interface TimelineData {
+  /** Oldest first. */
+  requests: readonly RequestLine[];
+  /** Oldest first. */
+  history: readonly HistoryEntry[];
+  /** Duration of delivery attempts in milliseconds, by the id of their history entry. */
+  waits: ReadonlyMap<string, number>;
+  dropped: number;
+  /** Whether the first batch has arrived. */
+  isLoaded: boolean;
+}
+
+export const EMPTY_TIMELINE: TimelineData = {
+  requests: [],
+  history: [],
+  waits: new Map(),
+  dropped: 0,
+  isLoaded: false,
+};
+
+/** The largest allowed journal (interfaces 4). */
+const MAX_LINES = 100_000;
+/** Older lines are evicted in blocks of this size, since derived data is then rebuilt. */
+const SPARE = 10_000;
+
+/** Appends a batch; a message with `begins` replaces everything before it. */
+export function appendBatch(timeline: TimelineData, batch: readonly Live[]): TimelineData {
+  const from = batch.findLastIndex(({ begins }) => begins);
+  const fresh = from < 0 ? batch : batch.slice(from);
+  const before = from < 0 ? timeline : EMPTY_TIMELINE;
+  return {
+    requests: keepNewest(before.requests.concat(fresh.flatMap(({ requests }) => requests))),
+    history: keepNewest(
+      mergeEntries(
+        before.history,
+        fresh.flatMap(({ history }) => history),
+      ),
+    ),
+    waits: addWaits(
+      before.waits,
+      fresh.flatMap(({ attempts }) => attempts),
+    ),
+    dropped: fresh.at(-1)?.dropped ?? timeline.dropped,
+    isLoaded: true,
+  };
+}
+
+/** Adds new entries and replaces known ones that were sent again, for example with `undone`. */
+function mergeEntries(
+  known: readonly HistoryEntry[],
+  updates: readonly HistoryEntry[],
+): readonly HistoryEntry[] {
+  if (updates.length === 0) return known;
+  const last = known.at(-1)?.sequence ?? 0;
+  const distinct = new Map(updates.map((entry) => [entry.id, entry]));
+  const fresh = [...distinct.values()].filter(({ sequence }) => sequence > last);
+  const still =
+    fresh.length === distinct.size ? known : known.map((entry) => distinct.get(entry.id) ?? entry);
+  return still.concat(fresh.sort((a, b) => a.sequence - b.sequence));
+}
+
+function addWaits(known: TimelineData["waits"], attempts: Live["attempts"]): TimelineData["waits"] {
+  if (attempts.length === 0) return known;
+  const all = [
+    ...known,
+    ...attempts.map(({ history, duration_ms }): [string, number] => [history, duration_ms]),
+  ];
+  return new Map(keepNewest(all));
+}
+
+function keepNewest<T>(entries: readonly T[]): readonly T[] {
+  return entries.length > MAX_LINES + SPARE ? entries.slice(-MAX_LINES) : entries;
+}

@@ -1,0 +1,101 @@
+import { type JsonSchema, resolved, type SchemaComponents } from "../../api/open-api.ts";
+
+const MAX_DEPTH = 6;
+
+/** An example value from a schema's examples and defaults; of an object only the required properties. */
+export function makeExample(schema: JsonSchema, components: SchemaComponents, depth = 0): unknown {
+  const one = resolved(schema, components);
+  if (one.examples?.[0] !== undefined) return one.examples[0];
+  if (one.const !== undefined) return one.const;
+  if (one.enum?.[0] !== undefined) return one.enum[0];
+  if (one.default !== undefined) return one.default;
+  const alternative = one.anyOf?.[0] ?? one.oneOf?.[0];
+  if (alternative !== undefined) return makeExample(alternative, components, depth);
+  const type = typeof one.type === "string" ? one.type : one.type?.[0];
+  if (depth > MAX_DEPTH) return null;
+  if (type === "array") return one.items ? [makeExample(one.items, components, depth + 1)] : [];
+  if (type === "object" || one.properties) return exampleObject(one, components, depth);
+  return PLAIN[type ?? ""] ?? (one.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text");
+}
+
+const PLAIN: Readonly<Record<string, unknown>> = { integer: 1, number: 1, boolean: true, null: null };
+
+function exampleObject(schema: JsonSchema, components: SchemaComponents, depth: number) {
+  const { properties = {}, required = [] } = schema;
+  const without = schema.if?.required?.some((name) => !required.includes(name)) ?? false;
+  const names = [...required, ...(without ? (schema.else?.required ?? []) : [])];
+  return Object.fromEntries(
+    names.map((name) => [name, makeExample(properties[name] ?? {}, components, depth + 1)]),
+  );
+}
+
+/** A property of a schema as a row. */
+export interface SchemaLine {
+  path: string;
+  name: string;
+  depth: number;
+  required: boolean;
+  type: string;
+  about: string | undefined;
+}
+
+/** Properties of a schema, depth first. */
+export function listFields(
+  schema: JsonSchema,
+  components: SchemaComponents,
+  depth = 0,
+  path = "",
+): SchemaLine[] {
+  const one = unwrapNullable(schema, components);
+  if (depth > MAX_DEPTH) return [];
+  if (one.items) return listFields(one.items, components, depth, `${path}[]`);
+  return Object.entries(one.properties ?? {}).flatMap(([name, property]) => {
+    const inner = unwrapNullable(property, components);
+    const here = `${path}.${name}`;
+    const line = {
+      path: here,
+      name,
+      depth,
+      required: one.required?.includes(name) ?? false,
+      type: typeText(property, components),
+      about: inner.description,
+    };
+    return [line, ...listFields(property, components, depth + 1, here)];
+  });
+}
+
+/** `T` of `T | null`. */
+function unwrapNullable(schema: JsonSchema, components: SchemaComponents): JsonSchema {
+  const one = resolved(schema, components);
+  const others = one.anyOf?.filter(({ type }) => type !== "null");
+  return others?.length === 1 ? resolved(others[0]!, components) : one;
+}
+
+export function typeText(schema: JsonSchema, components: SchemaComponents): string {
+  const one = resolved(schema, components);
+  if (one.const !== undefined) return JSON.stringify(one.const);
+  if (one.enum) return one.enum.map((value) => JSON.stringify(value)).join(" | ");
+  const several = one.anyOf ?? one.oneOf;
+  if (several) return several.map((each) => typeText(each, components)).join(" | ");
+  if (one.items) return `${typeText(one.items, components)}[]`;
+  const type = [one.type ?? "any"].flat().join(" | ");
+  return one.format ? `${type}, ${one.format}` : type;
+}
+
+export function SchemaTable({ lines }: { lines: readonly SchemaLine[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <ul className="schema">
+      {lines.map(({ path, name, depth, required, type, about }) => (
+        <li key={path} style={{ paddingLeft: `${depth * 1.1}rem` }}>
+          <code>
+            {name}
+            {!required && <span className="quiet">?</span>}
+          </code>{" "}
+          <span className="quiet">{type}</span>
+          {about && <span> {about}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,191 @@
+import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
+import {
+  Button,
+  type DragAndDropHooks,
+  type DropTarget,
+  ListLayout,
+  Tree,
+  TreeItem,
+  TreeItemContent,
+  useDragAndDrop,
+  Virtualizer,
+} from "react-aria-components";
+import type { StateRecord } from "../../../../types/control-api.ts";
+import { pluralize } from "../../components/text.tsx";
+
+const ROW_HEIGHT = 36;
+
+interface DepartmentTreeProps {
+  tree: readonly Branch[];
+  departments: readonly Department[];
+  selected: string | undefined;
+  onSelect: (id: string | undefined) => void;
+  onMove: (move: Move) => void;
+  empty: ReactNode;
+}
+
+/** Supports dragging by mouse, and by keyboard: Enter on the handle, arrow keys to the target, Enter. */
+export function DepartmentTree({
+  tree,
+  departments,
+  selected,
+  onSelect,
+  onMove,
+  empty,
+}: DepartmentTreeProps) {
+  const hooks = useMoves(departments, onMove);
+  const expanded = useMemo(() => departments.map(({ id }) => id), [departments]);
+  const scroller = useRef<HTMLDivElement>(null);
+  useScrollToSelected(scroller, tree, selected);
+  if (tree.length === 0) return empty;
+  return (
+    <Virtualizer layout={ListLayout} layoutOptions={{ rowHeight: ROW_HEIGHT }}>
+      <Tree
+        // Remounts, so that departments that load later are expanded too.
+        key={expanded.length}
+        ref={scroller}
+        className="tree"
+        aria-label="Departments"
+        items={tree}
+        defaultExpandedKeys={expanded}
+        selectionMode="single"
+        selectedKeys={selected === undefined ? [] : [selected]}
+        onSelectionChange={(keys) => onSelect(keys === "all" ? undefined : [...keys].map(String)[0])}
+        dragAndDropHooks={hooks}
+      >
+        {drawBranch}
+      </Tree>
+    </Virtualizer>
+  );
+}
+
+/** Scrolls to the selected department once; react-aria scrolls to focused items only. */
+function useScrollToSelected(
+  scroller: RefObject<HTMLDivElement | null>,
+  tree: readonly Branch[],
+  selected: string | undefined,
+): void {
+  const shown = useRef<string>(undefined);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null || selected === shown.current) return;
+    const at = inOrder(tree).findIndex(({ id }) => id === selected);
+    if (at < 0) return;
+    const top = at * ROW_HEIGHT;
+    // Wait until the list has its full height.
+    const watch = new ResizeObserver(() => {
+      const { scrollTop, clientHeight, scrollHeight } = element;
+      if (scrollHeight < top + ROW_HEIGHT) return;
+      watch.disconnect();
+      shown.current = selected;
+      if (top + ROW_HEIGHT > scrollTop + clientHeight || top < scrollTop)
+        element.scrollTop = top - clientHeight / 2;
+    });
+    watch.observe(element.firstElementChild ?? element);
+    return () => watch.disconnect();
+  }, [scroller, tree, selected]);
+}
+
+function inOrder(tree: readonly Branch[]): Department[] {
+  return tree.flatMap(({ department, children }) => [department, ...inOrder(children)]);
+}
+
+function drawBranch({ department, children }: Branch) {
+  const { id, name, member_count, color, is_active } = department;
+  return (
+    <TreeItem key={id} id={id} textValue={name} className="branch">
+      <TreeItemContent>
+        {({ hasChildItems, isExpanded, level }) => (
+          <div className="branch-line" style={{ paddingLeft: `${(level - 1) * 1.4}rem` }}>
+            <Button slot="drag" className="drag" aria-label={`Move ${name}`}>
+              ⠿
+            </Button>
+            {hasChildItems ? (
+              <Button slot="chevron" className="chevron">
+                {isExpanded ? "▾" : "▸"}
+              </Button>
+            ) : (
+              <span className="chevron" />
+            )}
+            {color && <span className="swatch" style={{ background: color }} aria-hidden="true" />}
+            <span className="clip">{name}</span>
+            {!is_active && <span className="quiet">inactive</span>}
+            <code className="quiet clip branch-id">{id}</code>
+            <span className="quiet branch-count">{pluralize(member_count, "member")}</span>
+          </div>
+        )}
+      </TreeItemContent>
+      {children.map(drawBranch)}
+    </TreeItem>
+  );
+}
+
+/** Drop on a department to move below it, next to all of them to make it top-level. */
+function useMoves(departments: readonly Department[], onMove: (move: Move) => void): DragAndDropHooks {
+  const dragged = useRef<string>(undefined);
+  const { dragAndDropHooks } = useDragAndDrop({
+    getItems: (keys) => [...keys].map((key) => ({ "text/plain": String(key) })),
+    onDragStart: ({ keys }) => {
+      dragged.current = String([...keys][0]);
+    },
+    getDropOperation: (target) => (isParent(target) ? "move" : "cancel"),
+    onDrop: ({ target }) => {
+      const department = departments.find(({ id }) => id === dragged.current);
+      const parent = target.type === "root" ? null : departments.find(({ id }) => id === target.key);
+      if (department && parent !== undefined) onMove({ department, parent });
+    },
+  });
+  return dragAndDropHooks && allowAnyDrop(dragAndDropHooks);
+}
+
+const isParent = (target: DropTarget) => target.type === "root" || target.dropPosition === "on";
+
+/**
+ * react-aria does not allow a drop onto a descendant. Here the emulated API decides, so that its error for cycles can be
+ * seen.
+ */
+function allowAnyDrop(hooks: DragAndDropHooks): DragAndDropHooks {
+  const { useDroppableCollectionState: useState } = hooks;
+  if (useState === undefined) return hooks;
+  return {
+    ...hooks,
+    useDroppableCollectionState(props) {
+      const state = useState(props);
+      return {
+        ...state,
+        getDropOperation: (event) => {
+          const itself = event.target.type === "item" && event.draggingKeys.has(event.target.key);
+          return itself ? "cancel" : state.getDropOperation({ ...event, isInternal: false });
+        },
+      };
+    },
+  };
+}
+
+export type Department = StateRecord<"departments">;
+
+export interface Branch {
+  department: Department;
+  children: readonly Branch[];
+}
+
+export interface Move {
+  department: Department;
+  /** Null: top-level. */
+  parent: Department | null;
+}
+
+/** Departments of one organization as a tree, sorted by name. */
+export function buildTree(departments: readonly Department[]): readonly Branch[] {
+  const below = new Map<string | null, Department[]>();
+  for (const department of departments) {
+    const siblings = below.get(department.parent_id);
+    if (siblings) siblings.push(department);
+    else below.set(department.parent_id, [department]);
+  }
+  const branches = (parent: string | null): readonly Branch[] =>
+    (below.get(parent) ?? [])
+      .toSorted((a, b) => a.name.localeCompare(b.name))
+      .map((department) => ({ department, children: branches(department.id) }));
+  return branches(null);
+}
